@@ -1,6 +1,6 @@
 // Sources and sinks: the library reads the bytes of files through a Source and writes them through
-// a Sink. To use other storage than the file system, implement these two classes. Only tables
-// (cfile/table.h) always need the file system: they create, lock and sync folders.
+// a Sink. To use other storage than the file system, implement these two classes, or, for tables,
+// Storage (cfile/storage.h).
 #pragma once
 
 #include <cstdint>

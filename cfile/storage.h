@@ -2,6 +2,7 @@
 // user's own, such as an object store.
 #pragma once
 
+#include <cassert>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -77,7 +78,8 @@ class Storage {
   // Replaces a small object in one step: other callers see the old bytes or the new ones. nullopt
   // as `expected_version`: there must be no object at `path`. If Commit succeeds, the new object and
   // all files that were finished before are durable. kAborted: the object has another version, and
-  // this call has not changed it. After any other error the object may have been replaced or not.
+  // this call has not changed it. After any other error the object may have been replaced or not, but
+  // it is not replaced after Commit has returned.
   virtual absl::Status Commit(const std::string& path,
                               const std::optional<std::string>& expected_version,
                               std::string_view bytes) = 0;
@@ -97,7 +99,8 @@ std::shared_ptr<Storage> NewLocalStorage(
 // Files in memory. They exist as long as the storage. Open sources keep their bytes.
 std::shared_ptr<Storage> NewMemoryStorage(std::string name = "memory");
 
-// The place of a table: the path of a local directory, or a storage. Converts from both.
+// The place of a table: the path of a local directory, or a storage, which is not null. Converts from
+// both.
 class TableLocation {
  public:
   // NOLINTBEGIN(google-explicit-constructor)
@@ -106,7 +109,9 @@ class TableLocation {
       : directory_(std::forward<D>(directory)) {}
   template <typename S>
   requires std::is_base_of_v<Storage, S> TableLocation(std::shared_ptr<S> storage)
-      : storage_(std::move(storage)) {}
+      : storage_(std::move(storage)) {
+    assert(storage_ != nullptr);
+  }
   // NOLINTEND(google-explicit-constructor)
 
   // The storage, or that of the directory, whose files are read with `access`.

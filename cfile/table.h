@@ -176,17 +176,16 @@ class TableReader {
   //
   // part_bounds: the number of nulls of a column in one part, and bounds of its values. min_exact
   // and max_exact are true if the file has a value index: the bounds are then the least and the
-  // greatest value. Otherwise they are those of the file's statistics, or absent. Reads table.cft
-  // only. nan_count is known only if there are bounds. A column with levels counts one entry per
+  // greatest value. Otherwise they are those of the file's statistics, or absent. Opens no
+  // file of a column. nan_count is known only if there are bounds. A column with levels counts one entry per
   // record, so its counts are correct only if the column is not repeated.
   absl::StatusOr<BlockStatistics> part_bounds(size_t part, size_t column) const;
 
   // part_file: the path of a column's file, relative to the table's directory; empty if the column is
-  // newer than the part, which then has no file of it. OpenColumn: opens
-  // this file, and keeps it open for later calls. kDataLoss: the file is damaged or does not match
-  // table.cft. kNotFound: the file is missing. kAborted: since the table was opened, the part
-  // was dropped and collected as garbage (cfile/table_maintenance.h), or the table was replaced.
-  // Open the table again.
+  // newer than the part, which then has no file of it. OpenColumn: opens this file, and keeps it open
+  // for later calls. kDataLoss: the file is damaged or does not match table.cft. kNotFound: the file
+  // is missing. kAborted: since the table was opened, the part was dropped and collected as garbage
+  // (cfile/table_maintenance.h), or the table was replaced; open the table again.
   absl::StatusOr<std::string> part_file(size_t part, size_t column) const;
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
 
@@ -208,7 +207,8 @@ class TableReader {
   absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
 
   // Returns a cursor that reads a column in the order of its values, at the least value. To call
-  // it, include cfile/key_cursor.h. Opens no files; the cursor opens them when it needs them.
+  // it, include cfile/key_cursor.h. Reads what table.cft and its chunks
+  // say about all parts. Opens no files of columns; the cursor opens them when it needs them.
   // kInvalidArgument: the column has levels or does not hold T. kFailedPrecondition: a part with
   // rows has no value index for this column; the error names the part. kDataLoss: the bounds of a
   // part in table.cft are not values of the column.

@@ -109,10 +109,12 @@ struct RemovedGarbage {
 // writer changes its files whenever it completes a block of any column. So `older_than` must be
 // longer than any writer waits between two blocks, or between its last block and Finish. If it is
 // not, nothing is damaged: Finish finds that files of its part are gone, and fails with kAborted.
-// On network file systems, add the difference between the clocks of the machines. Use 0 only if no
-// writer and no reader has the table open.
+// A merge in a folder for temporary files (kTemporaryFolderPrefix) must not take longer, either. On
+// network file systems, add the difference between the clocks of the machines. Use 0 only if no
+// writer and no reader has the table open: parts that are being dropped at the same time could be
+// collected by the next call.
 //
-// kNotFound: there is no table at `directory`. If the files of a part cannot be removed, the error
+// kNotFound: there is no table. If the files of a part cannot be removed, the error
 // is returned, and the next call removes the rest.
 absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(
     const TableLocation& table, std::chrono::seconds older_than = kGarbageAge,

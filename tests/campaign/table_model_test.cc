@@ -228,10 +228,17 @@ Condition RandomCondition(int depth, std::mt19937_64& random) {
 // A table and its model.
 class TableModel {
  public:
-  TableModel(std::shared_ptr<Storage> storage, uint64_t seed)
+  // Begins with `num_parts` small parts. If there are many, table.cft has chunks.
+  TableModel(std::shared_ptr<Storage> storage, size_t num_parts, uint64_t seed)
       : storage_(std::make_shared<FailingStorage>(std::move(storage))), random_(seed) {
     EXPECT_TRUE(Write(TableWriter::Create(storage_, TableSchema(), Options()), {}).ok());
     parts_.emplace_back();
+    while (parts_.size() < num_parts) {
+      parts_.push_back({next_row_, next_row_ + 1});
+      next_row_ += 2;
+      SortByKey(parts_.back());
+      EXPECT_TRUE(Write(TableWriter::Append(storage_, Options()), parts_.back()).ok());
+    }
   }
 
   uint64_t failures() const { return storage_->failures(); }
@@ -260,14 +267,20 @@ class TableModel {
     ASSERT_TRUE(CollectGarbage(storage_, std::chrono::seconds(0)).ok());
     const auto table = TableReader::Open(storage_);
     std::set<std::string> expected = {"table.cft"};
+    size_t chunks = 0;
     for (size_t part = 0; part < table->num_parts(); ++part) {
       for (size_t column = 0; column < 4; ++column)
         expected.insert(*table->part_file(part, column));
     }
     const auto files = storage_->List("");
     ASSERT_TRUE(files.ok());
-    for (const StorageEntry& file : *files) EXPECT_TRUE(expected.erase(file.path)) << file.path;
+    for (const StorageEntry& file : *files) {
+      const bool is_chunk = file.path.starts_with("chunk-") && file.path.ends_with(".cft");
+      chunks += is_chunk;
+      EXPECT_TRUE(is_chunk || expected.erase(file.path)) << file.path;
+    }
     EXPECT_TRUE(expected.empty());
+    EXPECT_LE(chunks, 2 * table->num_parts());
   }
 
  private:
@@ -427,7 +440,18 @@ class TableModel {
     }
     storage_->FailEach(0);
     ASSERT_EQ(found, expected);
+    found.clear();
+    auto backward = table.NewScan({.where = condition.filter, .reverse = true});
+    ASSERT_TRUE(backward.ok());
+    for (const auto& batch : backward->Batches()) {
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      Part some;
+      ExpectBatch(*batch, some);
+      found.insert(found.begin(), some.begin(), some.end());
+    }
+    ASSERT_EQ(found, expected);
     if (rows.empty()) return;
+    ExpectSeeks(table, rows);
 
     SortByKey(rows);
     auto keys = table.NewKeyCursor<int64_t>(kKey);
@@ -446,6 +470,30 @@ class TableModel {
     ASSERT_TRUE(status.ok()) << status;
     const std::span<const uint64_t> values = taken.batch().values;
     EXPECT_EQ(Part(values.begin(), values.end()), rows);
+  }
+
+  // Compares seeks to random keys with the model. `rows`: all rows of the table.
+  void ExpectSeeks(const TableReader& table, const Part& rows) {
+    auto cursor = table.NewCursor<int64_t>(kKey);
+    ASSERT_TRUE(cursor.ok()) << cursor.status();
+    for (int i = 0; i < 5; ++i) {
+      const auto key = static_cast<int64_t>(random_() % 1010);
+      size_t best = rows.size();
+      for (size_t row = 0; row < rows.size(); ++row) {
+        if (KeyOf(rows[row]) < key) continue;
+        if (best == rows.size() || KeyOf(rows[row]) < KeyOf(rows[best])) best = row;
+      }
+      const auto found = cursor->SeekToKey(key);
+      ASSERT_TRUE(found.ok()) << found.status();
+      ASSERT_EQ(found->ordinal, best) << "key " << key;
+      ASSERT_EQ(found->exact, best < rows.size() && KeyOf(rows[best]) == key);
+      const auto next = cursor->Next(1);
+      ASSERT_TRUE(next.ok()) << next.status();
+      ASSERT_EQ(next->empty(), best == rows.size());
+      if (!next->empty()) {
+        ASSERT_EQ(next->values[0], KeyOf(rows[best]));
+      }
+    }
   }
 
   // A reader keeps its parts until they are collected; then it says so.
@@ -484,7 +532,7 @@ TEST(TableModel, ChangesAreAsInAList) {
     SCOPED_TRACE(absl::StrCat("seed ", seed));
     const TemporaryDirectory directory;
     TableModel model(seed % 10 == 0 ? NewLocalStorage(directory.path("table")) : NewMemoryStorage(),
-                     seed);
+                     seed % 3 == 1 ? 150 : 1, seed);
     for (uint64_t step = 0; step < steps && !testing::Test::HasFailure(); ++step) {
       SCOPED_TRACE(absl::StrCat("step ", step));
       model.Step();

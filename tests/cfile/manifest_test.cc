@@ -572,10 +572,37 @@ TEST(Manifest, ChunksThatContradictThemselves) {
   expect_damage("not a value of type", [](C&, ChunkInfo& info) { info.columns[0]->min_key = "a"; });
   // Numbers that nothing supports cost nothing.
   expect_damage("rows expected by the file", [](C&, ChunkInfo& info) {
-    info.num_parts = uint64_t{1} << 60;
+    info.num_parts = uint64_t{1} << 30;
     info.num_rows = uint64_t{1} << 61;
     info.columns.assign(3, std::nullopt);
   });
+}
+
+// If chunks could share chunks, a few bytes would stand for any number of parts.
+TEST(Manifest, ChunksAreNamedOnce) {
+  const TableContents table{.schema = ThreeColumns(), .parts = {}};
+  const PartLayout layout(table);
+  const std::vector<TablePart> parts = {MakePart(1, 1, 1, 1)};
+  const NewChunk leaf = *MakeChunk(std::span<const TablePart>(parts), layout, kLimit);
+  const auto make = [&](std::vector<ChunkInfo> chunks) {
+    return *MakeChunk(std::span<const ChunkInfo>(chunks), layout, kLimit);
+  };
+  const NewChunk twice = make({leaf.info, leaf.info});
+  const NewChunk once = make({leaf.info}), again = make({leaf.info});
+  for (const std::vector<ChunkInfo>& chunks :
+       {std::vector{twice.info}, std::vector{once.info, again.info},
+        std::vector{once.info, leaf.info}, std::vector{leaf.info, leaf.info}}) {
+    Store store(ThreeColumns());
+    for (const NewChunk& chunk : {leaf, twice, once, again})
+      store.files[chunk.info.file_name] = chunk.bytes;
+    TableContents root = table;
+    root.chunks = chunks;
+    store.Put(root);
+    const absl::Status status =
+        store.Open()->ForEachPart([](const ManifestPart&) -> absl::StatusOr<bool> { return true; });
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+    EXPECT_THAT(std::string(status.message()), HasSubstr("is named twice"));
+  }
 }
 
 TEST(Manifest, RootsThatContradictThemselves) {

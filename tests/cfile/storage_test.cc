@@ -178,6 +178,29 @@ TEST_P(StorageTest, HoldsATable) {
   EXPECT_THAT(List(), ElementsAre("table.cft"));
 }
 
+// Opens the file anew for each read.
+class SourceByName final : public Source {
+ public:
+  SourceByName(std::shared_ptr<Storage> storage, std::string path,
+               const std::shared_ptr<const Source>& now)
+      : storage_(std::move(storage)),
+        path_(std::move(path)),
+        name_(now->name()),
+        size_(now->size()) {}
+  const std::string& name() const override { return name_; }
+  uint64_t size() const override { return size_; }
+  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+    const auto source = storage_->Open(path_);
+    return source.ok() ? (*source)->ReadAt(offset, out) : source.status();
+  }
+
+ private:
+  const std::shared_ptr<Storage> storage_;
+  const std::string path_;
+  const std::string name_;
+  const uint64_t size_;
+};
+
 // Passes all calls on to a storage in memory. Before each call of Read and Commit it calls `before`,
 // and returns its error.
 class InterceptedStorage final : public Storage {
@@ -187,7 +210,9 @@ class InterceptedStorage final : public Storage {
 
   const std::string& name() const override { return base->name(); }
   absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
-    return base->Open(path);
+    auto source = base->Open(path);
+    if (!source.ok() || !reads_by_name) return source;
+    return std::make_shared<SourceByName>(base, path, *std::move(source));
   }
   absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
     return base->Create(path);
@@ -212,6 +237,7 @@ class InterceptedStorage final : public Storage {
   const std::shared_ptr<Storage> base = NewMemoryStorage();
   Before before = [](bool) { return absl::OkStatus(); };
   After after_commit = [](absl::Status status) { return status; };
+  bool reads_by_name = false;
 };
 
 class InterceptedTableTest : public testing::Test {
@@ -304,6 +330,89 @@ TEST_F(InterceptedTableTest, LostAnswers) {
   writer_.reset();
   EXPECT_EQ(Rows(), 15);
   EXPECT_EQ(Files(), 3);
+}
+
+// A storage that says that another commit came first although this one has succeeded.
+TEST_F(InterceptedTableTest, CommitThatSaysThatItFailedAndDidNot) {
+  int commits = 0;
+  storage_->after_commit = [&](const absl::Status& status) -> absl::Status {
+    EXPECT_TRUE(status.ok()) << status;
+    return ++commits == 1 ? absl::AbortedError("another version") : status;
+  };
+  const absl::Status status = writer_->Finish();
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(commits, 1);
+  EXPECT_EQ(Rows(), 15);
+}
+
+// Garbage is collected after a change has written its chunks and before it commits.
+TEST_F(InterceptedTableTest, ChunksThatAreAboutToBeNamedAreNotLost) {
+  writer_.reset();
+  for (int part = 0; part < 80; ++part) {
+    auto append = TableWriter::Append(storage_);
+    ASSERT_TRUE(append.ok() && AppendRows(*append, 0, 1).ok() && append->Finish().ok());
+  }
+  const std::string third = TableReader::Open(storage_)->part(3)->name;
+  bool done = false;
+  storage_->before = [&](bool commit) -> absl::Status {
+    if (!commit || std::exchange(done, true)) return absl::OkStatus();
+    EXPECT_TRUE(CollectGarbage(storage_->base, std::chrono::seconds(0)).ok());
+    return absl::OkStatus();
+  };
+  const absl::Status status = DropParts(storage_, {&third, 1});
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_TRUE(done);
+  const auto table = TableReader::Open(storage_);
+  ASSERT_TRUE(table.ok());
+  EXPECT_EQ(table->num_parts(), 80);
+  for (size_t part = 0; part < table->num_parts(); ++part) {
+    EXPECT_TRUE(table->OpenColumn(part, 0).ok());
+  }
+}
+
+// Files are opened by name at each read, as in object stores.
+TEST_F(InterceptedTableTest, ReadsOfDeletedFilesSayThatTheSnapshotExpired) {
+  storage_->reads_by_name = true;
+  // The file is too large to be read as a whole when it is opened.
+  std::vector<int64_t> values(50'000);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<int64_t>(i * i * 0x9e3779b97f4a);
+  const WriterOptions options{.encoding = Encoding::kPlain};
+  auto writer = TableWriter::Append(storage_, {&options, 1});
+  ASSERT_TRUE(writer.ok() && writer->Append<int64_t>(0, values).ok() && writer->Finish().ok());
+  const TableReader table = *TableReader::Open(storage_);
+  auto cursor = table.NewCursor<int64_t>(0);
+  ASSERT_TRUE(cursor.ok() && cursor->SeekToOrdinal(40'000).ok());
+  const std::string name = table.part(1)->name;
+  ASSERT_TRUE(DropParts(storage_, {&name, 1}).ok());
+  ASSERT_TRUE(CollectGarbage(storage_, std::chrono::seconds(0)).ok());
+  const absl::Status status = cursor->Get(30).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("snapshot expired"));
+}
+
+// A key is found in parts of chunks, whether or not they have a value index.
+TEST_F(InterceptedTableTest, SeeksInPartsWithAndWithoutIndex) {
+  for (const bool first_has_index : {false, true}) {
+    const auto storage = NewMemoryStorage();
+    for (int64_t part = 0; part < 70; ++part) {
+      const WriterOptions options{
+          .value_index = part == 0 || part == 69 ? first_has_index == (part == 0) : true};
+      auto writer = part == 0 ? TableWriter::Create(storage, schema_, {&options, 1})
+                              : TableWriter::Append(storage, {&options, 1});
+      ASSERT_TRUE(writer.ok() && writer->Append<int64_t>(0, std::vector{part}).ok());
+      ASSERT_TRUE(writer->Finish().ok());
+    }
+    const TableReader table = *TableReader::Open(storage);
+    auto cursor = table.NewCursor<int64_t>(0);
+    ASSERT_TRUE(cursor.ok());
+    for (const int64_t key : {0, 5, 68, 69, 70}) {
+      const auto found = cursor->SeekToKey(key);
+      ASSERT_TRUE(found.ok()) << found.status();
+      EXPECT_EQ(found->ordinal, static_cast<uint64_t>(key));
+      EXPECT_EQ(found->exact, key < 70);
+    }
+  }
 }
 
 // A storage that refuses the version that it has is not asked for ever.

@@ -7,6 +7,8 @@
 #include "cfile/internal/format/level_block.h"
 #include "cfile/internal/format/statistics_block.h"
 #include "cfile/internal/format/stored_block.h"
+#include "cfile/internal/manifest/chunk_file.h"
+#include "cfile/internal/manifest/sealed_message.h"
 #include "cfile/internal/table/table_file.h"
 #include "cfile/reader.h"
 #include "encodings/hybrid/levels.h"
@@ -293,9 +295,50 @@ std::vector<Bytes> StatisticsSeeds() {
   });
 }
 
-// Input: the message of table.cft.
+// A table of some parts. `changed`: whether its columns have changed since it was created; then the
+// first part lacks the last column.
+internal::TableContents TableOf(const Schema& schema, bool changed) {
+  internal::TableContents table{.schema = schema, .parts = {}};
+  const std::vector<ColumnSchema> columns = internal::StoredColumns(schema);
+  if (changed) {
+    auto& identities = table.identities.emplace();
+    for (uint32_t i = 0; i < columns.size(); ++i) identities.ids.push_back(i * 2);
+    identities.defaults.resize(schema.columns.size());
+    identities.next_id = static_cast<uint32_t>(2 * columns.size());
+  }
+  for (size_t part = 0; part < 2; ++part) {
+    auto& to = table.parts.emplace_back(internal::TablePart{
+        .directory = part == 0 ? "part-000000" : "part-000001", .num_rows = 3 + part});
+    for (size_t i = 0; i < columns.size(); ++i) {
+      to.columns.push_back({.file_name = internal::ColumnFileName(i, columns[i].name),
+                            .size_bytes = 100,
+                            .num_rows = to.num_rows});
+    }
+    const size_t last = schema.columns.size() - 1;
+    if (changed && part == 0 && schema.columns[last].nullable && !schema.columns[last].has_levels())
+      to.columns[last] = {.num_rows = 3, .null_count = 3, .missing = true};
+  }
+  return table;
+}
+
+std::vector<Schema> TableSchemas() {
+  const auto tree = RecordSchema::Parse(
+      "message m { required int64 id; optional group tags (LIST) { repeated group list { optional "
+      "binary element (STRING); } } optional group m (MAP) { repeated group kv { required int32 k; "
+      "optional double v; } } }");
+  Schema keyed{.columns = {{"a", ColumnType::Decimal(9, 2)}, {"b", ColumnType::Uuid(), true}},
+               .key_columns = {0}};
+  Schema keyed_by_nulls = keyed;
+  keyed_by_nulls.key_columns = {1, 0};
+  keyed_by_nulls.nulls_last = {1};
+  return {Schema::OfRecords(*tree), keyed, keyed_by_nulls};
+}
+
+// Input: a number, of which bit 0 says that there are features, and the message of table.cft.
 void TableFile(std::span<const uint8_t> message) {
-  const Bytes file = SignedHeader(message, "cfiletb1");
+  uint8_t features;
+  if (!TakeNumbers(message, features)) return;
+  const Bytes file = SignedHeader(message, features % 2 != 0 ? "cfiletb2" : "cfiletb1");
   const auto table = internal::ParseTable(encodings::AsString(file), "table.cft");
   if (!table.ok()) return ExpectBadData(table.status());
   Expect(internal::ValidateSchema(table->schema).ok());
@@ -306,24 +349,73 @@ void TableFile(std::span<const uint8_t> message) {
 }
 
 std::vector<Bytes> TableFileSeeds() {
-  const auto tree = RecordSchema::Parse(
-      "message m { required int64 id; optional group tags (LIST) { repeated group list { optional "
-      "binary element (STRING); } } optional group m (MAP) { repeated group kv { required int32 k; "
-      "optional double v; } } }");
-  Schema keyed{.columns = {{"a", ColumnType::Decimal(9, 2)}, {"b", ColumnType::Uuid(), true}},
-               .key_columns = {0}};
   std::vector<Bytes> seeds;
-  for (const Schema& schema : {Schema::OfRecords(*tree), keyed}) {
-    internal::TableContents table{.schema = schema,
-                                  .parts = {{.directory = "part-000000", .num_rows = 3}}};
-    for (const ColumnSchema& column : internal::StoredColumns(schema)) {
-      auto& columns = table.parts[0].columns;
-      columns.push_back({.file_name = internal::ColumnFileName(columns.size(), column.name),
-                         .size_bytes = 100,
-                         .num_rows = 3});
+  for (const Schema& schema : TableSchemas()) {
+    for (const bool changed : {false, true}) {
+      internal::TableContents table = TableOf(schema, changed);
+      for (const bool chunks : {false, true}) {
+        if (chunks) {
+          const internal::PartLayout layout(table);
+          auto chunk = internal::MakeChunk(std::span<const internal::TablePart>(table.parts),
+                                           layout, SIZE_MAX);
+          chunk->info.file_name = "chunk-00000000000000000000000000000000.cft";
+          table.chunks.push_back(std::move(chunk->info));
+        }
+        const std::string file = internal::SerializeTable(table);
+        Expect(internal::ParseTable(file, "seed").ok());
+        const auto features = static_cast<uint8_t>(file.starts_with("cfiletb2"));
+        seeds.push_back(WithNumbers(encodings::AsBytes(internal::MessageIn(file)), features));
+      }
     }
-    const std::string file = internal::SerializeTable(table);
-    seeds.push_back(ToBytes(std::string_view(file).substr(12, file.size() - 16)));
+  }
+  return seeds;
+}
+
+// Input: a number that chooses the table, the height of the chunk, its numbers of parts and rows,
+// and the message of the chunk.
+void TableChunk(std::span<const uint8_t> message) {
+  uint8_t table_number, height;
+  uint32_t num_parts, num_rows;
+  if (!TakeNumbers(message, table_number, height, num_parts, num_rows)) return;
+  static const std::vector<Schema> schemas = TableSchemas();
+  const internal::PartLayout layout(
+      TableOf(schemas[table_number / 2 % schemas.size()], table_number % 2 != 0));
+  const std::string file = internal::SealMessage("cfilech1", encodings::AsString(message));
+  const internal::ChunkInfo expected{.file_name = "chunk",
+                                     .size_bytes = file.size(),
+                                     .crc32c = internal::Crc32cIn(file),
+                                     .height = height,
+                                     .num_parts = num_parts,
+                                     .num_rows = num_rows};
+  const auto entries = internal::ParseChunk(file, expected, layout, size_t{1} << 24, "chunk");
+  if (!entries.ok()) return ExpectBadData(entries.status());
+  Expect(entries->parts.empty() || entries->chunks.empty());
+  for (const internal::TablePart& part : entries->parts)
+    Expect(part.columns.size() == layout.columns().size());
+  for (const internal::ChunkInfo& chunk : entries->chunks)
+    Expect(chunk.columns.size() == layout.columns().size() && chunk.height + 1 == height);
+}
+
+std::vector<Bytes> TableChunkSeeds() {
+  std::vector<Bytes> seeds;
+  const std::vector<Schema> schemas = TableSchemas();
+  for (uint8_t number = 0; number < 2 * schemas.size(); ++number) {
+    const internal::TableContents table = TableOf(schemas[number / 2], number % 2 != 0);
+    const internal::PartLayout layout(table);
+    std::vector<internal::ChunkInfo> chunks;
+    for (uint8_t height = 0; height < 2; ++height) {
+      auto chunk =
+          height == 0
+              ? internal::MakeChunk(std::span<const internal::TablePart>(table.parts), layout,
+                                    SIZE_MAX)
+              : internal::MakeChunk(std::span<const internal::ChunkInfo>(chunks), layout, SIZE_MAX);
+      chunk->info.file_name = "chunk-00000000000000000000000000000000.cft";
+      Expect(internal::ParseChunk(chunk->bytes, chunk->info, layout, SIZE_MAX, "seed").ok());
+      seeds.push_back(WithNumbers(encodings::AsBytes(internal::MessageIn(chunk->bytes)), number,
+                                  height, static_cast<uint32_t>(chunk->info.num_parts),
+                                  static_cast<uint32_t>(chunk->info.num_rows)));
+      chunks.push_back(std::move(chunk->info));
+    }
   }
   return seeds;
 }
@@ -463,7 +555,8 @@ std::vector<Target> Targets() {
           {"statistics", Statistics, StatisticsSeeds},
           {"stored-block", StoredBlock, StoredBlockSeeds},
           {"compound-key", CompoundKeys, CompoundKeySeeds},
-          {"table-file", TableFile, TableFileSeeds}};
+          {"table-file", TableFile, TableFileSeeds},
+          {"table-chunk", TableChunk, TableChunkSeeds}};
 }
 
 }  // namespace cfile::fuzz

@@ -265,7 +265,8 @@ class Sorting(ImportTest):
 
     def test_an_error_in_a_later_run(self):
         rows = "".join(f"{-i},{i}\n" for i in range(3_000))
-        for last, message in ((",1", 't.csv:3002:1: column "k": a null, but rows are sorted by this column, so each row needs a value'),
+        for last, message in ((",1", 't.csv:3002:1: column "k": a null, but rows are sorted by this column, so each row needs a value '
+                               "(--nulls sorts the nulls of a new table)"),
                               ("1,1,1", "t.csv:3002:5: expected 2 fields, as in the header, but found 3"),
                               ("1,", 't.csv:3002:3: column "v": a null, but the column is not nullable')):
             self.expect_error("k,v\n" + rows + last + "\n", message, "--sorted-by", "k", "--not-null", "v", "--memory", "64KiB")

@@ -28,10 +28,15 @@ absl::StatusOr<std::optional<struct stat>> Stat(const std::string& path) {
 absl::Status SystemError(std::string_view call, const std::string& path, int error) {
   const absl::Status status =
       absl::ErrnoToStatus(error, absl::StrCat(std::string(call), " ", path));
-  // No code fits, for example for an error of the disk. The bytes may be intact, so the code is not
-  // kDataLoss.
-  if (status.code() != absl::StatusCode::kUnknown) return status;
-  return absl::UnavailableError(status.message());
+  switch (status.code()) {
+    case absl::StatusCode::kUnknown:  // for example an error of the disk; the bytes may be intact
+    case absl::StatusCode::kAborted:  // means that nothing has been changed (Storage::Commit)
+    case absl::StatusCode::kOutOfRange:     // means that a limit is exceeded
+    case absl::StatusCode::kUnimplemented:  // means that a feature is unknown
+      return absl::UnavailableError(status.message());
+    default:
+      return status;
+  }
 }
 
 FileDescriptor::~FileDescriptor() {

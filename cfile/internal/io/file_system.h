@@ -14,7 +14,8 @@ namespace cfile::internal {
 
 // Returns an error with the message "CALL PATH: what the system says". `error`: a value of errno,
 // which determines the code: kNotFound, kPermissionDenied, kResourceExhausted, ...; kUnavailable if
-// no code fits. The code is never kDataLoss.
+// no code fits. The code is never kDataLoss, kAborted, kOutOfRange or kUnimplemented, which mean
+// something else.
 absl::Status SystemError(std::string_view call, const std::string& path, int error);
 
 // Owns an open file descriptor. Movable.

@@ -30,7 +30,7 @@ std::string TextOf(const FileIdentity& identity) {
 class LocalStorage final : public Storage {
  public:
   LocalStorage(std::string directory, ReaderOptions::Access access)
-      : directory_(std::move(directory)), access_(access) {}
+      : directory_(directory.empty() ? "." : std::move(directory)), access_(access) {}
 
   const std::string& name() const override { return directory_; }
 

@@ -51,7 +51,7 @@ absl::StatusOr<NewChunk> MakeChunkOf(std::span<const T> entries, const PartLayou
   chunk.info.crc32c = Crc32cIn(chunk.bytes);
   chunk.info.height = HeightAbove(entries);
   if (!Summarize(entries, layout.columns(), chunk.info)) {
-    return absl::OutOfRangeError("a table has at most 2^62 rows");
+    return absl::OutOfRangeError("a table has at most 2^62 rows and 2^32 parts");
   }
   return chunk;
 }

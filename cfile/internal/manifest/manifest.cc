@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cassert>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -187,13 +189,28 @@ absl::StatusOr<Manifest::NodePtr> Manifest::NodeOf(const ChunkInfo& chunk) const
         path, ": ", chunk.size_bytes, " bytes are ",
         encodings::AboveLimit(max_metadata_size_bytes_, "max_metadata_size_bytes"));
   }
-  // Two threads may read the same chunk; both get the one that was kept first.
+  // Two threads may read the same chunk.
   const absl::StatusOr<std::string> bytes =
       Named(read_file_(chunk.file_name, chunk.size_bytes), path);
   CFILE_RETURN_IF_ERROR(bytes.status());
   CFILE_ASSIGN_OR_RETURN(ChunkEntries entries,
                          ParseChunk(*bytes, chunk, layout_, max_metadata_size_bytes_, path));
+  CFILE_RETURN_IF_ERROR(CheckNamedOnce(root_->chunks, "table.cft"));
+  CFILE_RETURN_IF_ERROR(Named(CheckNamedOnce(entries.chunks, chunk.file_name), path));
   return Keep(chunk, std::make_shared<const Node>(std::move(entries)));
+}
+
+absl::Status Manifest::CheckNamedOnce(std::span<const ChunkInfo> chunks,
+                                      const std::string& namer) const {
+  const std::lock_guard lock(mutex_);
+  std::unordered_set<std::string_view> here;
+  for (const ChunkInfo& chunk : chunks) {
+    const std::string& other = namers_.emplace(chunk.file_name, namer).first->second;
+    if (other == namer && here.insert(chunk.file_name).second) continue;
+    return encodings::DataLoss("chunk ", chunk.file_name, " is named twice, by ", other, " and by ",
+                               namer);
+  }
+  return absl::OkStatus();
 }
 
 Manifest::NodePtr Manifest::Keep(const ChunkInfo& chunk, NodePtr node) const {

@@ -110,6 +110,9 @@ class Manifest {
                              ManifestPart& place) const;
   absl::Status AddChunkFiles(std::span<const ChunkInfo> chunks, std::set<std::string>& names) const;
   NodePtr Keep(const ChunkInfo& chunk, NodePtr node) const;
+  // kDataLoss if one of `chunks`, which the file `namer` names, is named elsewhere, too. Otherwise a
+  // few bytes could stand for any number of parts.
+  absl::Status CheckNamedOnce(std::span<const ChunkInfo> chunks, const std::string& namer) const;
 
   struct Kept {
     NodePtr node;
@@ -134,6 +137,7 @@ class Manifest {
   mutable std::unordered_map<std::string, Kept> kept_;  // by file name
   mutable uint64_t kept_bytes_ = 0;
   mutable uint64_t uses_ = 0;
+  mutable std::unordered_map<std::string, std::string> namers_;  // by chunk: the file that names it
 };
 
 }  // namespace cfile::internal

@@ -10,7 +10,8 @@
 namespace cfile::internal {
 namespace {
 
-constexpr uint64_t kMost = uint64_t{1} << 62;
+constexpr uint64_t kMostRows = uint64_t{1} << 62;
+constexpr uint64_t kMostParts = uint64_t{1} << 32;
 
 // -0 equals +0, so a bound that is zero includes both.
 template <typename T>
@@ -77,7 +78,8 @@ void Merge(std::optional<BlockStatistics> other, std::optional<BlockStatistics>&
 }
 
 bool AddTotal(uint64_t num_parts, uint64_t num_rows, uint64_t data_bytes, ChunkInfo& chunk) {
-  if (num_parts > kMost - chunk.num_parts || num_rows > kMost - chunk.num_rows) return false;
+  if (num_parts > kMostParts - chunk.num_parts || num_rows > kMostRows - chunk.num_rows)
+    return false;
   chunk.num_parts += num_parts;
   chunk.num_rows += num_rows;
   chunk.data_bytes += data_bytes;  // may wrap around: nothing depends on it

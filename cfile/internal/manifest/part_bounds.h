@@ -22,7 +22,7 @@ bool MayHold(const BlockStatistics& bounds, std::string_view low,
              std::optional<std::string_view> high);
 
 // Sets num_parts, num_rows, data_bytes and columns of `chunk` to the totals of its entries: of
-// parts or of chunks. False: the rows or the parts are more than 2^62.
+// parts or of chunks. False: there are more than 2^62 rows or 2^32 parts.
 bool Summarize(std::span<const TablePart> parts, const std::vector<ColumnSchema>& columns,
                ChunkInfo& chunk);
 bool Summarize(std::span<const ChunkInfo> chunks, const std::vector<ColumnSchema>& columns,

@@ -253,7 +253,7 @@ absl::Status CheckRoot(const TableContents& contents) {
   }
   ChunkInfo totals;
   if (!AddTotals(contents.chunks, totals) || !AddTotals(contents.parts, totals)) {
-    return DataLoss("at most 2^62 rows and parts expected, found more");
+    return DataLoss("at most 2^62 rows and 2^32 parts expected, found more");
   }
   return absl::OkStatus();
 }

@@ -55,7 +55,7 @@ void SerializePart(const TablePart& part, const PartLayout& layout, PartPB& mess
 void SerializeChunkInfo(const ChunkInfo& chunk, const PartLayout& layout, ChunkPB& message);
 
 // kDataLoss if a height of the chunks is more than the one before it, or if there are more than 2^62
-// rows or parts.
+// rows or 2^32 parts.
 absl::Status CheckRoot(const TableContents& contents);
 
 }  // namespace cfile::internal

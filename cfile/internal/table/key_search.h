@@ -151,21 +151,27 @@ class KeySearch {
   absl::Status FindInChunks(Wanted& wanted) {
     bool any_part = false;
     bool any_index = false;
+    bool visited_all = true;
     const auto wants = [&](const ChunkInfo& chunk) {
       const std::optional<BlockStatistics>& bounds = chunk.columns[column_];
       if (!bounds) return true;
-      if (bounds->max_key && *bounds->max_key < wanted.bytes) return false;
-      return !wanted.part || !bounds->min_key || *bounds->min_key < wanted.found;
+      const bool below = bounds->max_key && *bounds->max_key < wanted.bytes;
+      const bool above = wanted.part && bounds->min_key && *bounds->min_key >= wanted.found;
+      visited_all = visited_all && !below && !above;
+      return !below && !above;
     };
     const auto visit = [&](const ManifestPart& part) -> absl::StatusOr<bool> {
       if (part.part->num_rows == 0) return true;
       any_part = true;
       any_index |= HasIndex(part);
       CFILE_RETURN_IF_ERROR(FindInPart(part, wanted));
-      return !wanted.part || !wanted.position.exact;
+      const bool done = wanted.part && wanted.position.exact;
+      visited_all = visited_all && !done;
+      return !done;
     };
     CFILE_RETURN_IF_ERROR(table_.manifest().ForEachPart(wants, visit));
-    return any_part && !any_index ? NoIndex() : absl::OkStatus();
+    // Parts that were not visited may have an index.
+    return visited_all && any_part && !any_index ? NoIndex() : absl::OkStatus();
   }
 
   // If the parts ascend: returns the first part that has a key not less than `wanted`.

@@ -9,6 +9,7 @@
 #include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/table/compound_key_check.h"
 #include "cfile/internal/table/default_column.h"
+#include "cfile/internal/table/part_source.h"
 #include "cfile/internal/table/table_commit.h"
 #include "encodings/core/status.h"
 
@@ -61,6 +62,30 @@ absl::StatusOr<std::map<std::string, std::string>> FileIdentitiesOf(const Storag
   return identities;
 }
 
+absl::Status Replaced(const Storage& storage) {
+  return absl::AbortedError(
+      absl::StrCat(storage.name(), ": the table has been replaced since this reader opened it"));
+}
+
+// `what`: a part or a chunk.
+absl::Status Expired(const Storage& storage, const std::string& what) {
+  return absl::AbortedError(absl::StrCat(
+      storage.name(), ": snapshot expired: since this reader opened the table, ", what,
+      " was dropped and its files were collected as garbage, or the table has been replaced; open "
+      "the table again"));
+}
+
+// The error if a file of a part is missing. `status`: the error of the storage. kAborted if
+// table.cft no longer names the part.
+absl::Status ErrorOfMissing(const Storage& storage, const ReaderOptions& options,
+                            const std::string& folder, const absl::Status& status) {
+  const auto now = internal::ReadTable(storage, options);
+  if (absl::IsNotFound(now.status())) return Replaced(storage);
+  if (!now.ok()) return status;
+  const auto missing = internal::FindMissing({&folder, 1}, **now);
+  return missing.ok() && missing->has_value() ? Expired(storage, folder) : status;
+}
+
 }  // namespace
 
 TableReader::Impl::Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options,
@@ -69,10 +94,10 @@ TableReader::Impl::Impl(std::shared_ptr<Storage> storage, const ReaderOptions& o
       options_(internal::OptionsOfTable(options)),
       identities_(std::move(identities)),
       manifest_(std::move(root), storage_->name(), options.max_metadata_size_bytes,
-                [this](const std::string& file_name, uint64_t) -> absl::StatusOr<std::string> {
-                  auto chunk = storage_->Read(file_name, options_.max_metadata_size_bytes);
-                  if (chunk.ok()) return std::move(chunk->bytes);
-                  return absl::IsNotFound(chunk.status()) ? Expired(file_name) : chunk.status();
+                [this](const std::string& name, uint64_t size_bytes) {
+                  auto chunk = internal::ReadChunk(*storage_, name, size_bytes);
+                  return absl::IsNotFound(chunk.status()) ? Expired(*storage_, name)
+                                                          : std::move(chunk);
                 }),
       files_(options) {}
 
@@ -115,18 +140,6 @@ absl::StatusOr<size_t> TableReader::Impl::PassOver(
   });
 }
 
-absl::Status TableReader::Impl::Replaced() const {
-  return absl::AbortedError(
-      absl::StrCat(name(), ": the table has been replaced since this reader opened it"));
-}
-
-absl::Status TableReader::Impl::Expired(const std::string& what) const {
-  return absl::AbortedError(absl::StrCat(
-      name(), ": snapshot expired: since this reader opened the table, ", what,
-      " was dropped and its files were collected as garbage, or the table has been replaced; open "
-      "the table again"));
-}
-
 absl::Status TableReader::Impl::CheckNotReplaced(const std::string& folder,
                                                  const std::string& path) const {
   const auto found = identities_.find(folder);
@@ -137,15 +150,7 @@ absl::Status TableReader::Impl::CheckNotReplaced(const std::string& folder,
   const bool same = before == found->second.end()
                         ? after == now.end()
                         : after != now.end() && after->second == before->second;
-  return same ? absl::OkStatus() : Replaced();
-}
-
-absl::Status TableReader::Impl::ErrorOfMissing(const std::string& folder,
-                                               const absl::Status& status) const {
-  const auto now = internal::ReadTable(*storage_, options_);
-  if (absl::IsNotFound(now.status())) return Replaced();
-  if (!now.ok() || internal::FindParts({&folder, 1}, **now).ok()) return status;
-  return Expired(folder);
+  return same ? absl::OkStatus() : Replaced(*storage_);
 }
 
 absl::StatusOr<Reader> TableReader::Impl::OpenColumn(const ManifestPart& part,
@@ -161,13 +166,20 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(const ManifestPart& part,
 
 absl::StatusOr<Reader> TableReader::Impl::OpenFile(const TablePart& part, size_t column) const {
   const std::string path = internal::PathInStorage(part, column);
+  // The reader may live longer than this object.
+  const auto error_of_missing = [storage = storage_, options = options_,
+                                 folder = part.directory](const absl::Status& status) {
+    return ErrorOfMissing(*storage, options, folder, status);
+  };
   auto source = storage_->Open(path);
-  if (absl::IsNotFound(source.status())) return ErrorOfMissing(part.directory, source.status());
+  if (absl::IsNotFound(source.status())) return error_of_missing(source.status());
   // Check the identity after the file was opened, because an open file cannot be replaced.
   CFILE_RETURN_IF_ERROR(CheckNotReplaced(part.directory, path));
   CFILE_RETURN_IF_ERROR(source.status());
-  CFILE_ASSIGN_OR_RETURN(auto file,
-                         internal::FileReader::Open(*std::move(source), options_, files_.usage()));
+  CFILE_ASSIGN_OR_RETURN(
+      auto file,
+      internal::FileReader::Open(internal::WithErrorOfMissing(*std::move(source), error_of_missing),
+                                 options_, files_.usage()));
   Reader reader = internal::ReaderAccess::Make(std::move(file));
   CFILE_RETURN_IF_ERROR(CheckColumnFile(internal::ColumnFilePath(name(), part, column),
                                         reader.info(), part.columns[column], columns()[column]));

@@ -89,11 +89,6 @@ class TableReader::Impl final : public internal::ScanSource {
   absl::StatusOr<Reader> OpenFile(const internal::TablePart& part, size_t column) const;
   // kAborted if a file of a part has been replaced since the table was opened.
   absl::Status CheckNotReplaced(const std::string& folder, const std::string& path) const;
-  // The error if a file of a part is missing. `status`: the error of the storage. kAborted if
-  // table.cft no longer names the part.
-  absl::Status ErrorOfMissing(const std::string& folder, const absl::Status& status) const;
-  absl::Status Replaced() const;
-  absl::Status Expired(const std::string& what) const;
 
   const std::shared_ptr<Storage> storage_;
   const ReaderOptions options_;

@@ -23,12 +23,10 @@ namespace {
 std::unique_ptr<const Manifest> NewManifest(TableContents root, const Storage& storage,
                                             const ReaderOptions& limits) {
   const size_t max_size_bytes = limits.max_metadata_size_bytes;
-  return std::make_unique<const Manifest>(
-      std::move(root), storage.name(), max_size_bytes,
-      [&storage, max_size_bytes](const std::string& name, uint64_t) -> absl::StatusOr<std::string> {
-        CFILE_ASSIGN_OR_RETURN(VersionedObject chunk, storage.Read(name, max_size_bytes));
-        return std::move(chunk.bytes);
-      });
+  return std::make_unique<const Manifest>(std::move(root), storage.name(), max_size_bytes,
+                                          [&storage](const std::string& name, uint64_t size_bytes) {
+                                            return ReadChunk(storage, name, size_bytes);
+                                          });
 }
 
 absl::Status WriteFile(Storage& storage, const std::string& path, std::string_view bytes) {
@@ -53,6 +51,15 @@ absl::Status Prepare(Storage& storage, const ManifestEdit& edit) {
 }
 
 }  // namespace
+
+absl::StatusOr<std::string> ReadChunk(const Storage& storage, const std::string& name,
+                                      uint64_t size_bytes) {
+  absl::StatusOr<VersionedObject> chunk = storage.Read(name, size_bytes);
+  if (chunk.ok()) return std::move(chunk->bytes);
+  if (!absl::IsOutOfRange(chunk.status())) return chunk.status();
+  return encodings::DataLoss(storage.name(), "/", name, ": ", size_bytes,
+                             " bytes expected by the file that names the chunk, found more");
+}
 
 absl::StatusOr<std::unique_ptr<const Manifest>> ReadTable(const Storage& storage,
                                                           const ReaderOptions& limits) {
@@ -98,22 +105,25 @@ absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableCha
     CFILE_RETURN_IF_ERROR(Prepare(storage, *edit));
     conflict = storage.Commit(kTableFileName, version, bytes);
     if (!absl::IsAborted(conflict)) return conflict;
-    for (const NewChunk& chunk : edit->new_chunks) (void)storage.Delete(chunk.info.file_name);
     last_version = version;
   }
 }
 
-absl::Status FindParts(std::span<const std::string> names, const Manifest& manifest) {
+absl::StatusOr<std::optional<std::string>> FindMissing(std::span<const std::string> names,
+                                                       const Manifest& manifest) {
   std::set<std::string_view> missing(names.begin(), names.end());
-  if (missing.empty()) return absl::OkStatus();
+  if (missing.empty()) return std::nullopt;
   CFILE_RETURN_IF_ERROR(manifest.ForEachPart([&](const ManifestPart& part) -> absl::StatusOr<bool> {
     missing.erase(part.part->directory);
     return !missing.empty();
   }));
-  if (missing.empty()) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat(TableFilePath(manifest.directory()),
-                                          ": the table has no part ",
-                                          std::string(*missing.begin())));
+  if (missing.empty()) return std::nullopt;
+  return std::string(*missing.begin());
+}
+
+absl::Status NoSuchPart(const Manifest& manifest, const std::string& name) {
+  return absl::NotFoundError(
+      absl::StrCat(TableFilePath(manifest.directory()), ": the table has no part ", name));
 }
 
 }  // namespace cfile::internal

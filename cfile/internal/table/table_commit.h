@@ -21,6 +21,10 @@ namespace cfile::internal {
 // the schema, because the table may have been created with higher limits.
 ReaderOptions CommitLimits(size_t max_table_file_bytes);
 
+// Reads the file of a chunk. kDataLoss: it has more than `size_bytes` bytes.
+absl::StatusOr<std::string> ReadChunk(const Storage& storage, const std::string& name,
+                                      uint64_t size_bytes);
+
 // Reads table.cft; chunks are read when they are needed. kNotFound: there is none. Other errors:
 // those of Storage::Read and ParseTable. `storage` must outlive the result.
 absl::StatusOr<std::unique_ptr<const Manifest>> ReadTable(const Storage& storage,
@@ -37,7 +41,10 @@ using TableChange =
 // table.cft. After any other error table.cft may be the old one or the new one.
 absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableChange change);
 
-// kNotFound if one of `names` is not the name of a part.
-absl::Status FindParts(std::span<const std::string> names, const Manifest& manifest);
+// Returns one of `names` that is not the name of a part; nullopt: all of them are.
+absl::StatusOr<std::optional<std::string>> FindMissing(std::span<const std::string> names,
+                                                       const Manifest& manifest);
+// The error that the table has no part of this name.
+absl::Status NoSuchPart(const Manifest& manifest, const std::string& name);
 
 }  // namespace cfile::internal

@@ -37,7 +37,7 @@ absl::Status AppendBatch(TableWriter& writer, size_t column, const Batch<T>& bat
 
 class Compaction {
  public:
-  // `chosen[part]`: whether to merge the part. `progress`: see AppendMerged.
+  // `chosen[part]`: whether to merge the part; empty: all parts. `progress`: see AppendMerged.
   Compaction(const TableReader& table, std::vector<bool> chosen, MergeProgress progress = nullptr)
       : table_(table), chosen_(std::move(chosen)), progress_(std::move(progress)) {}
 
@@ -46,6 +46,7 @@ class Compaction {
     for (size_t part = 0; part < table_.num_parts(); ++part) {
       CFILE_ASSIGN_OR_RETURN(parts_.emplace_back(), table_.part(part));
     }
+    if (chosen_.empty()) chosen_.resize(parts_.size(), true);
     return absl::OkStatus();
   }
 
@@ -196,7 +197,7 @@ class Compaction {
   }
 
   const TableReader& table_;
-  const std::vector<bool> chosen_;
+  std::vector<bool> chosen_;
   const MergeProgress progress_;
   std::vector<PartInfo> parts_;
   std::vector<Run> runs_;  // the rows that are merged at this time, in the order of the new part
@@ -220,13 +221,14 @@ std::vector<WriterOptions> OptionsOfColumns(const Schema& schema, std::optional<
 absl::Status Compact(const TableLocation& location, std::span<const std::string> parts,
                      std::span<const WriterOptions> options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location));
-  std::vector<bool> chosen(table.num_parts(), parts.empty());
+  std::vector<bool>
+      chosen;  // grows with the parts that are read, because num_parts is only a claim
   std::vector<std::string> names;
   for (size_t part = 0; part < table.num_parts(); ++part) {
     CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
     const std::string& name = info.name;
-    if (std::find(parts.begin(), parts.end(), name) != parts.end()) chosen[part] = true;
-    if (chosen[part]) names.push_back(name);
+    chosen.push_back(parts.empty() || std::find(parts.begin(), parts.end(), name) != parts.end());
+    if (chosen.back()) names.push_back(name);
   }
   for (const std::string& name : parts) {
     if (std::find(names.begin(), names.end(), name) == names.end())
@@ -249,7 +251,7 @@ absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeP
     return absl::InvalidArgumentError(absl::StrCat(
         from.directory(), ": the table to which its rows are appended has another schema"));
   }
-  Compaction compaction(from, std::vector<bool>(from.num_parts(), true), progress);
+  Compaction compaction(from, {}, progress);
   CFILE_RETURN_IF_ERROR(compaction.Begin());
   CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
   return compaction.Write(sort_column, to);
@@ -264,13 +266,15 @@ absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T
     return absl::InvalidArgumentError(absl::StrCat(table.directory(), ": NaN cannot be a key"));
   std::string low;
   internal::AppendKey<T>(key, low);
-  std::vector<bool> chosen(table.num_parts());
+  std::vector<bool> chosen;
   std::vector<std::string> names;
   bool all_below = true;
   for (size_t part = 0; part < table.num_parts(); ++part) {
     CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table.part_bounds(part, column));
-    if (!bounds.min_key || *bounds.min_key >= low) continue;
-    chosen[part] = true;
+    chosen.push_back(false);
+    // Bounds of a column without a value index may be inexact. Then the error below is returned.
+    if (!bounds.min_key || !bounds.max_key || *bounds.min_key >= low) continue;
+    chosen.back() = true;
     CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
     names.push_back(info.name);
     all_below = all_below && *bounds.max_key < low;

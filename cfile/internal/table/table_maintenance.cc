@@ -44,7 +44,10 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
   CFILE_ASSIGN_OR_RETURN(const std::set<std::string> chunks, manifest.ChunkFiles());
   CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(""));
   const auto unneeded_file = [&](const std::string& name) -> std::string {
-    if (IsTemporaryFileName(name) && name.starts_with(".table.cft.")) return name;
+    if (IsTemporaryFileName(name) &&
+        (name.starts_with(".table.cft.") || name.starts_with(".chunk-"))) {
+      return name;
+    }
     // The mark of a chunk belongs to its file.
     const std::string chunk = name.substr(0, name.find(internal::DroppedMarkOfChunk("")));
     if (!internal::IsChunkName(chunk)) return "";
@@ -59,8 +62,9 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
     if (slash == file.path.npos) {
       path = unneeded_file(first);
     } else if (parts.contains(first)) {
-      // A drop that failed has left its mark.
-      if (file.path.substr(slash + 1) == internal::kDroppedFileName) path = file.path;
+      // A drop that failed has left its mark, or a killed process an incomplete file.
+      const std::string name = file.path.substr(slash + 1);
+      if (name == internal::kDroppedFileName || IsTemporaryFileName(name)) path = file.path;
     } else if (internal::IsPartName(first) || first.starts_with(kTemporaryFolderPrefix)) {
       path = first;
     }
@@ -72,7 +76,8 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
   return unneeded;
 }
 
-// Finds the garbage, and condemns the parts in it. After that, no writer can publish these parts.
+// Finds the garbage, and condemns the parts and the chunks in it. After that, no writer can publish
+// them: a commit that was prepared before meets this one and begins anew.
 absl::StatusOr<std::vector<RemovedGarbage>> FindGarbage(Storage& storage,
                                                         std::chrono::seconds older_than,
                                                         const ReaderOptions& options) {
@@ -92,7 +97,9 @@ absl::StatusOr<std::vector<RemovedGarbage>> FindGarbage(Storage& storage,
         continue;
       }
       garbage.push_back({.name = path, .size_bytes = usage.size_bytes});
-      if (internal::IsPartName(path)) edit.root.condemned.push_back(path);
+      if (internal::IsPartName(path) || internal::IsChunkName(path)) {
+        edit.root.condemned.push_back(path);
+      }
     }
     // Names of parts whose files are gone need not be kept: a writer looks for its files.
     if (edit.root.condemned == before) return std::nullopt;

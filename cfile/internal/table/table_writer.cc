@@ -67,7 +67,8 @@ class TableWriter::Impl {
                       std::span<const std::string> replaced = {}) {
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
     CFILE_ASSIGN_OR_RETURN(const auto now, internal::ReadTable(*storage_, limits()));
-    CFILE_RETURN_IF_ERROR(internal::FindParts(replaced, *now));
+    CFILE_ASSIGN_OR_RETURN(const auto missing, internal::FindMissing(replaced, *now));
+    if (missing) return internal::NoSuchPart(*now, *missing);
     const std::set<std::string> names(replaced.begin(), replaced.end());
     replaced_.assign(names.begin(), names.end());
     schema_ = now->root().schema;
@@ -231,7 +232,11 @@ class TableWriter::Impl {
     const absl::Status status = internal::CommitTable(
         *storage_, limits(),
         [&](const Manifest* now) -> absl::StatusOr<std::optional<internal::ManifestEdit>> {
-          published_ = false;
+          if (std::exchange(published_, false)) {
+            // The storage says that another commit came first, but this one may have succeeded, too.
+            CFILE_ASSIGN_OR_RETURN(published_, now != nullptr ? Names(*now) : false);
+            if (published_) return std::nullopt;
+          }
           CFILE_RETURN_IF_ERROR(CheckTable(now));
           CFILE_RETURN_IF_ERROR(CheckFiles());
           const Manifest none({.schema = schema_, .parts = {}}, name(), max_table_file_bytes_, {});
@@ -281,9 +286,10 @@ class TableWriter::Impl {
     if (std::count(condemned.begin(), condemned.end(), part_.directory) > 0) {
       return Removed(part_path());
     }
-    const absl::Status found = internal::FindParts(replaced_, *now);
-    if (!absl::IsNotFound(found)) return found;
-    return absl::AbortedError(absl::StrCat(found.message(), " any more, which was to be replaced"));
+    CFILE_ASSIGN_OR_RETURN(const auto missing, internal::FindMissing(replaced_, *now));
+    if (!missing) return absl::OkStatus();
+    return absl::AbortedError(absl::StrCat(internal::NoSuchPart(*now, *missing).message(),
+                                           " any more, which was to be replaced"));
   }
 
   static absl::Status Removed(const std::string& path) {

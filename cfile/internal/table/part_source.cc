@@ -1,0 +1,48 @@
+#include "cfile/internal/table/part_source.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace cfile::internal {
+namespace {
+
+class PartSource final : public Source {
+ public:
+  PartSource(std::shared_ptr<const Source> source,
+             std::function<absl::Status(const absl::Status&)> error_of_missing)
+      : source_(std::move(source)), error_of_missing_(std::move(error_of_missing)) {}
+
+  const std::string& name() const override { return source_->name(); }
+  uint64_t size() const override { return source_->size(); }
+  std::string identity() const override { return source_->identity(); }
+  bool HasLatency() const override { return source_->HasLatency(); }
+
+  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+    return Converted(source_->ReadAt(offset, out));
+  }
+  void ReadMany(std::span<ReadRequest> requests) const override {
+    source_->ReadMany(requests);
+    for (ReadRequest& request : requests) request.status = Converted(std::move(request.status));
+  }
+
+ private:
+  absl::Status Converted(absl::Status status) const {
+    return absl::IsNotFound(status) ? error_of_missing_(status) : status;
+  }
+
+  const std::shared_ptr<const Source> source_;
+  const std::function<absl::Status(const absl::Status&)> error_of_missing_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Source> WithErrorOfMissing(
+    std::shared_ptr<const Source> source,
+    std::function<absl::Status(const absl::Status&)> error_of_missing) {
+  if (!source->InMemory().empty() || !source->HasLatency()) return source;
+  return std::make_shared<PartSource>(std::move(source), std::move(error_of_missing));
+}
+
+}  // namespace cfile::internal
