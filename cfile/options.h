@@ -219,9 +219,19 @@ struct ReaderOptions {
   size_t max_index_size_bytes = kMaxIndexSizeBytes;
   // The number of files that a table keeps open. If more are needed, it closes the ones that were
   // not used for the longest time; files of cursors and scans stay open until these are destroyed.
-  // 0: with Access::kPread half of the process's limit of descriptors, with Access::kMap no limit,
-  // because a mapped file needs no descriptor.
+  // 0: with Access::kPread half of the process's limit of descriptors. A mapped file needs no
+  // descriptor, but systems limit the number of mappings: with Access::kMap 16,384.
   size_t max_open_files = 0;
+  // The memory of an open table, in bytes; no effect on a file that is opened alone. Half of it is
+  // for what open files keep (Reader::memory_usage_bytes). When they keep more, the table closes
+  // the files that were not used for the longest time, as for max_open_files, but not the file that
+  // was opened last. Seek indexes are built only while there is room. A quarter is for data that is
+  // read ahead: it limits read_ahead_bytes, max_requests_in_flight, and all columns of a table scan
+  // together, but each column of a scan may read one range. A quarter is for cached blocks: if
+  // block_cache is null and this quarter is less than BlockCache::kDefaultBytes, the table gets a
+  // cache of its own with this capacity. Does not count: one block and one batch for each cursor,
+  // and for each column of a scan; table.cft and its chunks (max_metadata_size_bytes).
+  size_t max_table_memory_bytes = size_t{1} << 30;
   // The limits of the schema of a table of records.
   RecordLimits record_limits = {};
   // The largest record that MessageReader (cfile/protobuf_records.h) returns, in bytes: the bytes

@@ -20,6 +20,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
+#include "cfile/counters.h"
 #include "cfile/file_info.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
@@ -163,6 +164,13 @@ class Reader {
   const ColumnType& type() const { return info().type; }
   // The number of rows, nulls included; in a file with levels, the number of records.
   uint64_t num_rows() const { return info().num_rows; }
+
+  // What all handles and cursors of this open file have done.
+  ReaderCounters counters() const;
+  // Approximately the memory of the open file, in bytes: index nodes, seek indexes of blocks outside
+  // the cache, dictionary, statistics, and the ends of a file that is not in memory (64 KiB). It
+  // does not include cursors, the cache, and the bytes of a source in memory.
+  size_t memory_usage_bytes() const;
 
   // Returns the first row of the block that holds `ordinal`; num_rows() if ordinal >= num_rows().
   // kFailedPrecondition: the file has no positional index. kDataLoss: the index is damaged.

@@ -173,6 +173,13 @@ class TableReader {
   uint64_t num_rows() const;
   size_t num_parts() const;
 
+  // What all files of the table have done since it was opened, those that are closed again
+  // included. table.cft and its chunks do not count.
+  ReaderCounters counters() const;
+  // Reader::memory_usage_bytes of all open files together (ReaderOptions::max_table_memory_bytes).
+  // A file that the table has closed counts until its last cursor is destroyed.
+  size_t memory_usage_bytes() const;
+
   // Describes one part, from table.cft. Precondition: part < num_parts(). Errors of this function
   // and of all functions below that read about a part: kDataLoss, a chunk is damaged; kAborted, the
   // part was dropped and collected as garbage since the table was opened.
@@ -207,9 +214,9 @@ class TableReader {
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
   // Returns a cursor over all parts of a column without levels, at ordinal 0. The key index can be
-  // searched by compound keys, but its cursor cannot seek to an ordinal other than 0.
-  // kInvalidArgument: the column has levels (use TableLevelCursor). Other errors as
-  // Reader::NewCursor.
+  // searched by compound keys, but its cursor cannot seek to an ordinal other than 0. Opens no files;
+  // the cursor opens them when it needs them. kInvalidArgument: the column has levels (use
+  // TableLevelCursor) or does not hold T.
   template <typename T>
   absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
 

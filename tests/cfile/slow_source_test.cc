@@ -73,6 +73,39 @@ TEST_F(SlowSourceTest, OpensInOneRound) {
   EXPECT_EQ(source_->reads(), 2u);
 }
 
+TEST_F(SlowSourceTest, CountersSayWhatWasRead) {
+  const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
+  const auto expect = [&](uint64_t blocks_read, uint64_t blocks_cached) {
+    const ReaderCounters counters = reader.counters();
+    EXPECT_EQ(counters.source_requests, source_->reads());
+    EXPECT_EQ(counters.source_bytes, source_->bytes());
+    EXPECT_EQ(counters.blocks_read, blocks_read);
+    EXPECT_EQ(counters.blocks_cached, blocks_cached);
+    EXPECT_EQ(counters.files_opened, 1u);
+  };
+  expect(0, 0);
+  EXPECT_EQ(reader.counters().index_nodes_read, 0u);
+  const size_t opened_bytes = reader.memory_usage_bytes();
+  EXPECT_GT(opened_bytes, 64u << 10);
+  EXPECT_EQ(**reader.Get<int64_t>(0), 0);
+  EXPECT_EQ(reader.counters().index_nodes_read, 1u);
+  EXPECT_GT(reader.memory_usage_bytes(), opened_bytes + kBlocks * sizeof(uint64_t));
+  expect(1, 0);
+  EXPECT_EQ(**reader.Get<int64_t>(1), 1);
+  expect(1, 1);
+  EXPECT_EQ(reader.Read<int64_t>()->size(), kRows);
+  expect(kBlocks, 2);
+  EXPECT_EQ(reader.counters().index_nodes_read, 1u);
+}
+
+TEST_F(SlowSourceTest, CountersOfASourceInMemory) {
+  const Reader reader = *Reader::Open(NewMemoryViewSource(file_, "fast"));
+  EXPECT_EQ(reader.Read<int64_t>()->size(), kRows);
+  EXPECT_EQ(reader.counters(),
+            (ReaderCounters{.blocks_read = kBlocks, .index_nodes_read = 1, .files_opened = 1}));
+  EXPECT_LT(reader.memory_usage_bytes(), 64u << 10);
+}
+
 TEST_F(SlowSourceTest, ScansDoubleTheirRequests) {
   const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
   uint64_t blocks = 0;

@@ -221,7 +221,7 @@ TEST_F(TableDamageTest, ColumnFileThatIsMissing) {
   const std::string file = path_ + "/" + *table.part_file(0, 3);
   fs::remove(file);
   for (const absl::Status& status :
-       {table.OpenColumn(0, 3).status(), table.NewCursor<int32_t>(3).status()}) {
+       {table.OpenColumn(0, 3).status(), table.NewCursor<int32_t>(3)->Next(1).status()}) {
     EXPECT_EQ(status.code(), absl::StatusCode::kNotFound);
     EXPECT_THAT(status.message(), HasSubstr(file));
   }
@@ -258,7 +258,7 @@ TEST_F(TableDamageTest, ColumnFileThatIsAnother) {
   const std::string a = path_ + "/" + *OpenTable().part_file(0, 0);
   const std::string b = path_ + "/" + *OpenTable().part_file(0, 1);
   const auto expect_damage = [&](const char* what) {
-    const absl::Status status = OpenTable().NewCursor<int32_t>(0).status();
+    const absl::Status status = OpenTable().NewCursor<int32_t>(0)->Next(1).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
     EXPECT_THAT(status.message(), HasSubstr(a));
     EXPECT_THAT(status.message(), HasSubstr(what));

@@ -264,7 +264,7 @@ class ReplacedTableTest : public TablePublishTest {
     auto ones = table.NewCursor<int64_t>(0);
     ASSERT_TRUE(ones.ok()) << ones.status();
     EXPECT_EQ(ones->Next(1)->values[0], 1);
-    const absl::Status status = table.NewCursor<int64_t>(1).status();
+    const absl::Status status = table.NewCursor<int64_t>(1)->Next(1).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
     EXPECT_THAT(status.message(), HasSubstr("the table has been replaced"));
   }

@@ -2,8 +2,14 @@
 // in these ends.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "cfile/io.h"
@@ -15,8 +21,47 @@ namespace cfile::internal {
 inline constexpr size_t kBufferedHeadBytes = 4 * 1024;
 inline constexpr size_t kBufferedTailBytes = 60 * 1024;
 
+// Counts what is read from the source. Thread-safe.
+class BufferedEnds final : public Source {
+ public:
+  // A range of a source's bytes, copied into memory.
+  struct Piece {
+    uint64_t offset = 0;
+    std::vector<uint8_t> bytes;
+    // Returns false if the piece does not have all of these bytes.
+    bool Copy(uint64_t from, std::span<uint8_t> out) const;
+  };
+
+  BufferedEnds(std::shared_ptr<const Source> source, Piece head, Piece tail);
+
+  const std::string& name() const override { return source_->name(); }
+  uint64_t size() const override { return source_->size(); }
+  std::string identity() const override { return source_->identity(); }
+  bool HasLatency() const override { return source_->HasLatency(); }
+  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override;
+  void ReadMany(std::span<ReadRequest> requests) const override;
+
+  size_t memory_usage_bytes() const { return head_.bytes.capacity() + tail_.bytes.capacity(); }
+  // The ranges that were read from the source, those of failed requests included, and their bytes.
+  uint64_t requests() const { return requests_.load(std::memory_order_relaxed); }
+  uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
+
+ private:
+  bool Copy(uint64_t offset, std::span<uint8_t> out) const {
+    return tail_.Copy(offset, out) || head_.Copy(offset, out);
+  }
+  void Count(uint64_t size_bytes) const;
+
+  const std::shared_ptr<const Source> source_;
+  const Piece head_;
+  const Piece tail_;
+  mutable std::atomic<uint64_t> requests_ = 0;
+  mutable std::atomic<uint64_t> bytes_read_ = 0;
+};
+
 // Wraps `source` and reads its first and last bytes now: with one ReadMany of two ranges, or with
 // one ReadAt if the file is small. Errors are those of `source`.
-absl::StatusOr<std::shared_ptr<const Source>> BufferEnds(std::shared_ptr<const Source> source);
+absl::StatusOr<std::shared_ptr<const BufferedEnds>> BufferEnds(
+    std::shared_ptr<const Source> source);
 
 }  // namespace cfile::internal

@@ -9,7 +9,6 @@
 #include "cfile/internal/format/file_metadata.h"
 #include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/statistics_block.h"
-#include "cfile/internal/io/buffered_ends.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
@@ -25,31 +24,53 @@ std::string CacheIdentity(const Source& source, const ReaderOptions& options) {
                       " ", identity);
 }
 
+size_t MemoryOf(const FileStatistics& statistics) {
+  size_t bytes = sizeof(statistics) + statistics.bloom_filter.capacity() +
+                 statistics.blocks.capacity() * sizeof(BlockStatistics);
+  for (const BlockStatistics& block : statistics.blocks) {
+    for (const auto* key : {&block.min_key, &block.max_key}) {
+      if (*key && (*key)->capacity() > std::string().capacity()) bytes += (*key)->capacity();
+    }
+  }
+  return bytes;
+}
+
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<const Source> source,
-                                                             const ReaderOptions& options) {
+                                                             const ReaderOptions& options,
+                                                             std::shared_ptr<SharedUsage> usage) {
+  std::shared_ptr<const BufferedEnds> ends;
   if (source->InMemory().empty()) {
-    CFILE_ASSIGN_OR_RETURN(source, BufferEnds(std::move(source)));
+    CFILE_ASSIGN_OR_RETURN(ends, BufferEnds(std::move(source)));
+    source = ends;
   }
   CFILE_ASSIGN_OR_RETURN(FileInfo info, ReadFileInfo(*source, options));
-  return std::shared_ptr<FileReader>(new FileReader(std::move(source), options, std::move(info)));
+  return std::shared_ptr<FileReader>(new FileReader(std::move(source), std::move(ends), options,
+                                                    std::move(info), std::move(usage)));
 }
 
-FileReader::FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options,
-                       FileInfo info)
+FileReader::FileReader(std::shared_ptr<const Source> source,
+                       std::shared_ptr<const BufferedEnds> ends, const ReaderOptions& options,
+                       FileInfo info, std::shared_ptr<SharedUsage> usage)
     : source_(std::move(source)),
       options_(options),
       info_(std::move(info)),
       format_(DataBlockFormatOf(info_)),
       seek_index_bytes_left_(static_cast<int64_t>(
-          std::min<size_t>(options.max_seek_index_bytes, std::numeric_limits<int64_t>::max()))) {
+          std::min<size_t>(options.max_seek_index_bytes, std::numeric_limits<int64_t>::max()))),
+      usage_(std::move(ends), std::move(usage)) {
   if (options_.block_cache == nullptr) options_.block_cache = BlockCache::Default();
   cache_number_ = options_.block_cache->blocks().FileNumber(CacheIdentity(*source_, options_));
+  usage_.AddMemory(sizeof(FileReader) + info_.header_size_bytes);
 }
 
 FileReader::~FileReader() {
   for (auto& root : roots_) delete root.load();
+}
+
+bool FileReader::HasRoomForSeekIndex(size_t bytes) const {
+  return seek_index_bytes_left_.load(std::memory_order_relaxed) > 0 && usage_.has_room(bytes);
 }
 
 absl::StatusOr<FetchedBlock> FileReader::FetchOnce(const BlockPointer& pointer,
@@ -66,6 +87,7 @@ absl::StatusOr<std::unique_ptr<IndexNode>> FileReader::LoadNode(IndexKind kind,
   auto node = [&]() -> absl::StatusOr<std::unique_ptr<IndexNode>> {
     CFILE_ASSIGN_OR_RETURN(const FetchedBlock block,
                            FetchOnce(pointer, options_.max_block_size_bytes, buffer));
+    usage_.CountIndexNode();
     const size_t taken = index_bytes_.load(std::memory_order_acquire);
     const size_t room =
         options_.max_index_size_bytes - std::min(options_.max_index_size_bytes, taken);
@@ -114,7 +136,9 @@ absl::StatusOr<const IndexNode*> FileReader::LoadRoot(IndexKind kind, const Bloc
   if (kept != nullptr) return kept;  // another thread was first; maybe no room is left
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> root, std::move(loaded));
   if (!slot.compare_exchange_strong(kept, root.get(), std::memory_order_acq_rel)) return kept;
-  index_bytes_.fetch_add(root->memory_usage_bytes(), std::memory_order_release);
+  const size_t bytes = root->memory_usage_bytes();
+  index_bytes_.fetch_add(bytes, std::memory_order_release);
+  usage_.AddMemory(bytes);
   return root.release();
 }
 
@@ -153,7 +177,10 @@ absl::StatusOr<const IndexNode*> FileReader::LoadChild(IndexKind kind, const Ind
   const size_t bytes = child->memory_usage_bytes();
   const IndexNode* const offered = child.get();
   const IndexNode* const kept = parent.SetChild(entry, std::move(child));
-  if (kept == offered) index_bytes_.fetch_add(bytes, std::memory_order_release);
+  if (kept == offered) {
+    index_bytes_.fetch_add(bytes, std::memory_order_release);
+    usage_.AddMemory(bytes);
+  }
   return kept;
 }
 
@@ -175,14 +202,18 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Diction
   const std::lock_guard lock(dictionary_mutex_);
   if (dictionary_ != nullptr) return dictionary_;
   BlockBuffer buffer;
+  size_t memory_bytes = 0;
   auto dictionary = [&]() -> absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> {
     CFILE_ASSIGN_OR_RETURN(const FetchedBlock block,
                            FetchOnce(*info_.dictionary, options_.max_block_size_bytes, buffer));
+    // The bytes, and 16 for each value. This is right for values with 8 bytes in the block.
+    memory_bytes = 3 * block.bytes.size();
     return encodings::LoadDictionary(info_.encoding, info_.type.physical(), info_.type.type_length,
                                      block.bytes, options_.max_dictionary_values);
   }();
   if (!dictionary.ok()) return InBlock(dictionary.status(), source_->name(), *info_.dictionary);
   dictionary_ = *std::move(dictionary);
+  usage_.AddMemory(memory_bytes);
   return dictionary_;
 }
 
@@ -192,6 +223,7 @@ absl::StatusOr<std::shared_ptr<const FileStatistics>> FileReader::Statistics() {
   if (statistics_) return *statistics_;
   auto statistics = ReadStatistics();
   if (statistics.ok()) {
+    usage_.AddMemory(MemoryOf(*statistics));
     statistics_ = std::make_shared<const FileStatistics>(*std::move(statistics));
   } else if (absl::IsOutOfRange(statistics.status())) {
     statistics_ = nullptr;  // too large; the footer does not show the size of a compressed block
@@ -232,6 +264,7 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
     return InBlock(block.status(), source_->name(), pointer);
   }
   leaf.SetVerified(entry);
+  usage_.CountBlockRead();
   return block;
 }
 
@@ -245,6 +278,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   const bool may_be_cached = !in_memory() || format_.compression != Compression::kNone;
   if (may_be_cached) loaded.resident = cache.Find(key);
   loaded.seen_before = loaded.resident != nullptr;
+  if (loaded.seen_before) usage_.CountBlockCached();
   if (loaded.resident == nullptr) {
     const bool verified = leaf.verified(entry);
     uint64_t read_end = pointer.end();
@@ -263,14 +297,17 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
     }
     if (shared) {
       using Resident = absl::StatusOr<std::shared_ptr<const ResidentBlock>>;
+      bool read = false;
       CFILE_ASSIGN_OR_RETURN(
           loaded.resident, block_requests_.Share(pointer.offset, [&]() -> Resident {
             // Another thread may have stored the block since it was looked up.
             if (auto resident = cache.Peek(key); resident != nullptr) return resident;
+            read = true;
             CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
                                    FetchDataBlock(leaf, entry, read_end, buffer));
             return KeepBlock(fetched, key, buffer);
           }));
+      if (!read) usage_.CountBlockCached();
     } else {
       CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
                              FetchDataBlock(leaf, entry, read_end, buffer));
@@ -278,7 +315,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
       if (access == BlockAccess::kSeek && fetched.in_source) {
         loaded.seek_index = &leaf.seek_index(entry);
         // If there is no room for a seek index, none is built.
-        loaded.seen_before = verified && seek_index_bytes_left_.load(std::memory_order_relaxed) > 0;
+        loaded.seen_before = verified && HasRoomForSeekIndex(1);
       }
       if (access == BlockAccess::kScan || fetched.in_source) return loaded;
       loaded.resident = KeepBlock(fetched, key, buffer);
@@ -343,16 +380,23 @@ const encodings::SeekIndex* FileReader::KeepSeekIndex(
     std::unique_ptr<const encodings::SeekIndex> index) {
   const size_t size_bytes = index->memory_usage_bytes();
   const bool cached = block.resident != nullptr;
-  // An index that does not fit uses up the rest of the budget, so that no further ones are built.
+  // An index that does not fit uses up the file's room, so that no further ones are built.
   const auto needed = static_cast<int64_t>(size_bytes);
-  if (!cached && seek_index_bytes_left_.fetch_sub(needed, std::memory_order_relaxed) < needed) {
-    return nullptr;
+  if (!cached) {
+    if (!HasRoomForSeekIndex(size_bytes)) {
+      seek_index_bytes_left_.store(0, std::memory_order_relaxed);
+      return nullptr;
+    }
+    if (seek_index_bytes_left_.fetch_sub(needed, std::memory_order_relaxed) < needed)
+      return nullptr;
   }
   const encodings::SeekIndex* offered = index.get();
   const encodings::SeekIndex* kept = block.seek_index->Set(std::move(index));
   if (cached && kept == offered) {
     options_.block_cache->blocks().Grow({cache_number_, pointer.offset}, size_bytes);
-  } else if (!cached && kept != offered) {
+  } else if (!cached && kept == offered) {
+    usage_.AddMemory(size_bytes);
+  } else if (!cached) {
     seek_index_bytes_left_.fetch_add(needed, std::memory_order_relaxed);
   }
   return kept;

@@ -8,11 +8,14 @@
 #include <mutex>
 
 #include "absl/status/statusor.h"
+#include "cfile/counters.h"
 #include "cfile/file_info.h"
 #include "cfile/internal/format/index_node.h"
 #include "cfile/internal/format/stored_block.h"
+#include "cfile/internal/io/buffered_ends.h"
 #include "cfile/internal/read/block_fetcher.h"
 #include "cfile/internal/read/cached_blocks.h"
+#include "cfile/internal/read/file_usage.h"
 #include "cfile/internal/read/shared_requests.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
@@ -37,8 +40,13 @@ struct LoadedBlock {
 // verified blocks, seek indexes, dictionary and statistics. Thread-safe.
 class FileReader {
  public:
-  static absl::StatusOr<std::shared_ptr<FileReader>> Open(std::shared_ptr<const Source> source,
-                                                          const ReaderOptions& options);
+  // `usage`: where the file adds its memory and its counters; may be null. If it has no room, the
+  // file builds no seek indexes.
+  static absl::StatusOr<std::shared_ptr<FileReader>> Open(
+      std::shared_ptr<const Source> source, const ReaderOptions& options,
+      std::shared_ptr<SharedUsage> usage = nullptr);
+  FileReader(const FileReader&) = delete;
+  FileReader& operator=(const FileReader&) = delete;
   ~FileReader();
 
   const FileInfo& info() const { return info_; }
@@ -46,6 +54,10 @@ class FileReader {
   const ReaderOptions& options() const { return options_; }
   // True if the source's bytes are in memory.
   bool in_memory() const { return !source_->InMemory().empty(); }
+
+  // Implement the functions of Reader.
+  ReaderCounters counters() const { return usage_.counters(); }
+  size_t memory_usage_bytes() const { return usage_.memory_bytes(); }
 
   // Return the root of an index, and the child at entry `entry` of an inner node. A node is read
   // and parsed once and lives as long as this object. Threads that need the same node of a source
@@ -95,7 +107,11 @@ class FileReader {
                                             std::unique_ptr<const encodings::SeekIndex> index);
 
  private:
-  FileReader(std::shared_ptr<const Source> source, const ReaderOptions& options, FileInfo info);
+  // `ends`: the source if it is not in memory, else null.
+  FileReader(std::shared_ptr<const Source> source, std::shared_ptr<const BufferedEnds> ends,
+             const ReaderOptions& options, FileInfo info, std::shared_ptr<SharedUsage> usage);
+  // Whether seek indexes of blocks outside the cache may take `bytes` more.
+  bool HasRoomForSeekIndex(size_t bytes) const;
   // Reads a block that is needed once: an index node, the dictionary, the statistics.
   absl::StatusOr<FetchedBlock> FetchOnce(const BlockPointer& pointer, size_t max_size_bytes,
                                          BlockBuffer& buffer) const;
@@ -113,7 +129,7 @@ class FileReader {
                                                       std::optional<IndexKeyForm> form,
                                                       uint64_t first_block_offset) const;
 
-  std::shared_ptr<const Source> source_;
+  const std::shared_ptr<const Source> source_;
   ReaderOptions options_;
   FileInfo info_;
   const BlockFormat format_;
@@ -133,6 +149,7 @@ class FileReader {
   std::mutex statistics_mutex_;
   // nullopt until the statistics are read. Guarded by statistics_mutex_.
   std::optional<std::shared_ptr<const FileStatistics>> statistics_;
+  mutable FileUsage usage_;
 };
 
 }  // namespace cfile::internal

@@ -101,6 +101,8 @@ absl::StatusOr<Reader> Reader::Open(std::shared_ptr<const Source> source,
 }
 
 const FileInfo& Reader::info() const { return file_->info(); }
+ReaderCounters Reader::counters() const { return file_->counters(); }
+size_t Reader::memory_usage_bytes() const { return file_->memory_usage_bytes(); }
 
 absl::StatusOr<uint64_t> Reader::BlockBegin(uint64_t ordinal) const {
   if (ordinal >= num_rows()) return num_rows();

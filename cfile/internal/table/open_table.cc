@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/manifest/part_bounds.h"
+#include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/table/compound_key_check.h"
 #include "cfile/internal/table/default_column.h"
 #include "cfile/internal/table/part_source.h"
@@ -97,7 +98,7 @@ absl::Status ErrorOfMissing(const Storage& storage, const ReaderOptions& options
 TableReader::Impl::Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options,
                         TableContents root, Identities identities)
     : storage_(std::move(storage)),
-      options_(options),
+      options_(internal::OptionsOfTable(options)),
       identities_(std::move(identities)),
       manifest_(std::move(root), storage_->name(), options.max_metadata_size_bytes,
                 [this](const std::string& name, uint64_t size_bytes) {
@@ -183,8 +184,10 @@ absl::StatusOr<Reader> TableReader::Impl::OpenFile(const TablePart& part, size_t
   CFILE_RETURN_IF_ERROR(CheckNotReplaced(part.directory, path));
   CFILE_RETURN_IF_ERROR(source.status());
   CFILE_ASSIGN_OR_RETURN(
-      Reader reader,
-      Reader::Open(internal::WithErrorOfMissing(*std::move(source), error_of_missing), options_));
+      auto file,
+      internal::FileReader::Open(internal::WithErrorOfMissing(*std::move(source), error_of_missing),
+                                 options_, files_.usage()));
+  Reader reader = internal::ReaderAccess::Make(std::move(file));
   CFILE_RETURN_IF_ERROR(CheckColumnFile(internal::ColumnFilePath(name(), part, column),
                                         reader.info(), part.columns[column], columns()[column]));
   return reader;

@@ -40,15 +40,15 @@ class TableReader::Impl final : public internal::ScanSource {
   const std::vector<ColumnSchema>& columns() const { return manifest_.layout().columns(); }
   const std::string& name() const override { return storage_->name(); }
   const Schema& schema() const override { return manifest_.root().schema; }
-  const ReaderOptions& options() const { return options_; }
+  const ReaderOptions& options() const override { return options_; }
+  const internal::SharedUsage& usage() const { return *files_.usage(); }
   uint64_t num_rows() const override { return manifest_.num_rows(); }
   size_t num_parts() const override { return manifest_.num_parts(); }
 
   absl::StatusOr<internal::ManifestPart> Part(size_t part) const override {
     return manifest_.Part(part);
   }
-  // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
-  absl::StatusOr<internal::ManifestPart> PartOfRow(uint64_t ordinal) const {
+  absl::StatusOr<internal::ManifestPart> PartOfRow(uint64_t ordinal) const override {
     return manifest_.PartOfRow(ordinal);
   }
   absl::StatusOr<size_t> PassOver(size_t part, bool reverse,

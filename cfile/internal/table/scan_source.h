@@ -8,6 +8,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "cfile/internal/manifest/manifest.h"
+#include "cfile/options.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
 #include "cfile/statistics.h"
@@ -21,11 +22,14 @@ class ScanSource {
 
   virtual const std::string& name() const = 0;  // for messages
   virtual const Schema& schema() const = 0;
+  virtual const ReaderOptions& options() const = 0;
   virtual uint64_t num_rows() const = 0;
   virtual size_t num_parts() const = 0;
 
   // Reads a chunk of the table if the part is in one. Precondition: part < num_parts().
   virtual absl::StatusOr<ManifestPart> Part(size_t part) const = 0;
+  // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
+  virtual absl::StatusOr<ManifestPart> PartOfRow(uint64_t ordinal) const = 0;
   // Returns `part`, or the next part (`reverse`: the number after the next lower one) if the bounds
   // of many parts exclude all of them. `excluded` tells whether bounds exclude; it is called with a
   // function that returns the bounds of a column. Precondition: part < num_parts(); `reverse`: 0 <

@@ -26,7 +26,13 @@ absl::StatusOr<std::vector<OrdinalRange>> TableReader::SplitScan(const TableScan
   std::vector<OrdinalRange> ranges;
   std::vector<uint64_t> before;
   uint64_t num_rows = 0;
-  for (size_t number = 0; number < num_parts();) {
+  size_t number = 0;
+  if (options.range.begin > 0 && options.range.begin < this->num_rows()) {
+    CFILE_ASSIGN_OR_RETURN(const internal::ManifestPart part,
+                           impl_->PartOfRow(options.range.begin));
+    number = part.number;
+  }
+  while (number < num_parts()) {
     CFILE_ASSIGN_OR_RETURN(
         const size_t next, impl_->PassOver(number, false, [&](const auto& bounds_of) {
           return internal::JudgeBounds(filter, bounds_of).rows.verdict == Verdict::kNone;
@@ -37,6 +43,7 @@ absl::StatusOr<std::vector<OrdinalRange>> TableReader::SplitScan(const TableScan
     }
     CFILE_ASSIGN_OR_RETURN(const internal::ManifestPart part, impl_->Part(number++));
     const uint64_t first = part.first_ordinal;
+    if (first >= options.range.end) break;
     const OrdinalRange rows{std::max(first, options.range.begin),
                             std::min(first + part.part->num_rows, options.range.end)};
     const auto bounds_of = [&](size_t column) { return impl_->Bounds(part, column); };

@@ -25,8 +25,6 @@ class TableCursor<T>::Impl {
 
   uint64_t ordinal() const { return ordinal_; }
 
-  absl::Status Begin() { return cursor_.Begin(); }
-
   absl::Status SeekToOrdinal(uint64_t ordinal) {
     CFILE_RETURN_IF_ERROR(cursor_.SeekTo(ordinal));
     MoveTo(ordinal, AllRows());
@@ -170,9 +168,7 @@ template <typename T>
 absl::StatusOr<TableCursor<T>> TableReader::NewCursor(size_t column) const {
   assert(column < impl_->columns().size());
   CFILE_RETURN_IF_ERROR(impl_->CheckHoldsValues<T>(column));
-  auto impl = std::make_unique<typename TableCursor<T>::Impl>(impl_, column);
-  CFILE_RETURN_IF_ERROR(impl->Begin());
-  return TableCursor<T>(std::move(impl));
+  return TableCursor<T>(std::make_unique<typename TableCursor<T>::Impl>(impl_, column));
 }
 
 template <typename T>

@@ -29,6 +29,8 @@ const Schema& TableReader::schema() const { return impl_->schema(); }
 const RecordLimits& TableReader::record_limits() const { return impl_->options().record_limits; }
 uint64_t TableReader::num_rows() const { return impl_->num_rows(); }
 size_t TableReader::num_parts() const { return impl_->num_parts(); }
+ReaderCounters TableReader::counters() const { return impl_->usage().counters(); }
+size_t TableReader::memory_usage_bytes() const { return impl_->usage().memory_bytes(); }
 
 absl::StatusOr<PartInfo> TableReader::part(size_t part) const {
   CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));

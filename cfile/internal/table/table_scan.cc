@@ -6,11 +6,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/read/row_reader.h"
 #include "cfile/internal/table/bound_filter.h"
+#include "cfile/internal/table/file_as_table.h"
 #include "cfile/internal/table/filter_tree.h"
 #include "cfile/internal/table/key_range.h"
+#include "cfile/internal/table/open_files.h"
 #include "cfile/internal/table/open_table.h"
 #include "cfile/internal/table/scan_source.h"
 #include "encodings/core/status.h"
@@ -38,10 +39,6 @@ namespace {
 // The number of rows of a batch: few enough that the values of several columns stay in the cache.
 constexpr size_t kBatchRows = 8192;
 
-// All columns together read at most this many ranges in advance (ReaderOptions::read_ahead_bytes),
-// but at least one each.
-constexpr size_t kMaxRequests = 64;
-
 }  // namespace
 
 // Goes through the parts. In each part, finds rows that match (chosen_), then reads the columns at
@@ -67,8 +64,8 @@ class TableScan::Impl {
         keys_(internal::KeyRangeOf(filter_, source_->schema())),
         reverse_(options.reverse),
         cancelled_(options.cancelled),
-        left_(options.limit),
-        next_part_(reverse_ ? source_->num_parts() : 0) {
+        max_ranges_(internal::MaxRangesOfScan(source_->options())),
+        left_(options.limit) {
     batches_.columns.resize(columns_.size());
     range_.end = std::min(options.range.end, source_->num_rows());
     range_.begin = std::min(options.range.begin, range_.end);
@@ -97,16 +94,36 @@ class TableScan::Impl {
   }
 
  private:
+  // Sets next_part_ and stop_part_ once, to the parts with rows of the range.
+  absl::Status FindParts() {
+    if (stop_part_.has_value()) return absl::OkStatus();
+    size_t begin = 0;
+    size_t end = range_.begin < range_.end ? source_->num_parts() : 0;
+    if (end > 0 && range_.begin > 0) {
+      CFILE_ASSIGN_OR_RETURN(const ManifestPart part, source_->PartOfRow(range_.begin));
+      begin = part.number;
+    }
+    if (end > 0 && range_.end < source_->num_rows()) {
+      CFILE_ASSIGN_OR_RETURN(const ManifestPart part, source_->PartOfRow(range_.end - 1));
+      end = part.number + 1;
+    }
+    next_part_ = reverse_ ? end : begin;
+    stop_part_ = reverse_ ? begin : end;
+    return absl::OkStatus();
+  }
+
   // Goes to the next part with rows of the range that the bounds do not exclude. Returns false if
   // there is none.
   absl::StatusOr<bool> EnterPart() {
     tree_.reset();
     readers_.clear();
-    while (reverse_ ? next_part_ > 0 : next_part_ < source_->num_parts()) {
+    CFILE_RETURN_IF_ERROR(FindParts());
+    while (next_part_ != *stop_part_) {
       CFILE_ASSIGN_OR_RETURN(
-          const size_t next, source_->PassOver(next_part_, reverse_, [&](const auto& bounds_of) {
+          size_t next, source_->PassOver(next_part_, reverse_, [&](const auto& bounds_of) {
             return internal::JudgeBounds(filter_, bounds_of).rows.verdict == Verdict::kNone;
           }));
+      next = reverse_ ? std::max(next, *stop_part_) : std::min(next, *stop_part_);
       if (next != next_part_) {
         counters_.parts_skipped += reverse_ ? next_part_ - next : next - next_part_;
         next_part_ = next;
@@ -314,7 +331,7 @@ class TableScan::Impl {
     const size_t count = static_cast<size_t>(std::min<uint64_t>(left_, chosen_.count));
     const ChosenRows rows = chosen_.Part(reverse_ ? chosen_.count - count : 0, count);
     const size_t max_requests =
-        std::max<size_t>(kMaxRequests / std::max<size_t>(readers_.size(), 1), 1);
+        std::max<size_t>(max_ranges_ / std::max<size_t>(readers_.size(), 1), 1);
     for (const auto& reader : readers_) reader->Expect(rows, max_requests);
   }
 
@@ -392,12 +409,14 @@ class TableScan::Impl {
   const std::optional<internal::KeyRange> keys_;  // the keys that filter_ allows
   const bool reverse_;
   const std::atomic<bool>* const cancelled_;
+  const size_t max_ranges_;  // that all columns together read in advance, but at least one each
   OrdinalRange range_;
   uint64_t left_;  // rows until the limit
   TableScanCounters counters_;
 
   // The part that is scanned. Rows of the part count from 0.
-  size_t next_part_;  // the next part; if reverse_: the number after that of the next part
+  size_t next_part_ = 0;  // the next part; if reverse_: the number after that of the next part
+  std::optional<size_t> stop_part_;  // next_part_ at the end of the scan; nullopt: at the begin
   ManifestPart part_;
   uint64_t part_begin_ = 0;         // the ordinal of its first row
   std::optional<FilterTree> tree_;  // nullopt: all rows match
@@ -440,53 +459,14 @@ const std::vector<size_t>& TableScan::columns() const { return impl_->columns();
 absl::StatusOr<TableBatch> TableScan::Next() { return impl_->Next(); }
 const TableScanCounters& TableScan::counters() const { return impl_->counters(); }
 
-namespace {
-
-// A file as a table with one column.
-class FileAsTable final : public ScanSource {
- public:
-  explicit FileAsTable(const Reader& reader)
-      : reader_(reader),
-        schema_{.columns = {{.name = "value",
-                             .type = reader.type(),
-                             .nullable = reader.info().nullable,
-                             .levels = reader.info().has_levels() ? reader.info().levels
-                                                                  : LevelLimits()}}} {}
-
-  const std::string& name() const override {
-    return internal::ReaderAccess::File(reader_)->source().name();
-  }
-  const Schema& schema() const override { return schema_; }
-  uint64_t num_rows() const override { return reader_.num_rows(); }
-  size_t num_parts() const override { return 1; }
-  absl::StatusOr<ManifestPart> Part(size_t) const override { return ManifestPart{.part = part_}; }
-  absl::StatusOr<size_t> PassOver(size_t part, bool,
-                                  absl::FunctionRef<bool(BoundsOfColumn)>) const override {
-    return part;
-  }
-  BlockStatistics Bounds(const ManifestPart&, size_t) const override {
-    // Nothing is known: there may be nulls and values.
-    return {.present_count = reader_.num_rows(), .null_count = reader_.num_rows()};
-  }
-  absl::StatusOr<Reader> OpenColumn(const ManifestPart&, size_t) const override { return reader_; }
-
- private:
-  const Reader reader_;
-  const Schema schema_;
-  const std::shared_ptr<const internal::TablePart> part_ =
-      std::make_shared<internal::TablePart>(internal::TablePart{.num_rows = reader_.num_rows()});
-};
-
-}  // namespace
-
 absl::StatusOr<TableScan> TableReader::NewScan(const TableScanOptions& options) const {
   CFILE_ASSIGN_OR_RETURN(auto scan, TableScan::Impl::Create(impl_, options));
   return TableScan(std::move(scan));
 }
 
 absl::StatusOr<TableScan> NewTableScan(const Reader& reader, const TableScanOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(auto scan,
-                         TableScan::Impl::Create(std::make_shared<FileAsTable>(reader), options));
+  CFILE_ASSIGN_OR_RETURN(
+      auto scan, TableScan::Impl::Create(std::make_shared<internal::FileAsTable>(reader), options));
   return TableScan(std::move(scan));
 }
 
