@@ -15,8 +15,10 @@ namespace cfile::internal {
 inline constexpr size_t kBufferedHeadBytes = 4 * 1024;
 inline constexpr size_t kBufferedTailBytes = 60 * 1024;
 
-// Wraps `source` and reads its first and last bytes now: with one ReadMany of two ranges, or with
-// one ReadAt if the file is small. Errors are those of `source`.
-absl::StatusOr<std::shared_ptr<const Source>> BufferEnds(std::shared_ptr<const Source> source);
+// Wraps `source` and reads its first and last bytes now: with one ReadMany of two ranges, or one
+// after the other if `max_requests` is below 2. A small file is read with one ReadAt. Errors are
+// those of `source`.
+absl::StatusOr<std::shared_ptr<const Source>> BufferEnds(std::shared_ptr<const Source> source,
+                                                         size_t max_requests);
 
 }  // namespace cfile::internal
