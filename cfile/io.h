@@ -56,9 +56,9 @@ class Source {
   // A name for these bytes that is valid in the whole process, or "" if there is none. Sources with
   // equal identities promise equal bytes. A block cache uses it to recognise a file that is opened
   // again. Include all that distinguishes two versions of an object, for example the URL and the
-  // version or ETag. At most 1024 bytes; longer ones are ignored. For local files: the device, the
-  // inode, the size and the time of the last change in nanoseconds; "" if the file was changed less
-  // than two seconds before it was opened, since a second change could then leave the same time.
+  // version or ETag. For local files: the device, the inode, the size and the time of the last
+  // change in nanoseconds; "" if the file was changed less than two seconds before it was opened,
+  // since a second change could then leave the same time.
   virtual std::string identity() const { return {}; }
 
   // Returns all bytes if they stay in memory for the lifetime of this object; the reader then

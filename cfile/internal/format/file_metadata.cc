@@ -348,6 +348,11 @@ class MetadataReader {
       CFILE_ASSIGN_OR_RETURN(info_.value_index_root,
                              ReadPointer("value index", footer_.validx_info().root_block()));
     }
+    if (info_.positional_index_root && info_.value_index_root &&
+        info_.positional_index_root->offset == info_.value_index_root->offset) {
+      return Error("the footer is damaged: both indexes have their root at offset ",
+                   info_.value_index_root->offset);
+    }
     if (footer_.has_dict_block_ptr()) {
       CFILE_ASSIGN_OR_RETURN(info_.dictionary, ReadPointer("dictionary", footer_.dict_block_ptr()));
     }

@@ -47,18 +47,20 @@ void BufferedEnds::ReadMany(std::span<ReadRequest> requests) const {
   for (size_t i = 0; i < left.size(); ++i) asked[i]->status = Named(left[i].status, name());
 }
 
-absl::StatusOr<std::shared_ptr<const BufferedEnds>> BufferEnds(
-    std::shared_ptr<const Source> source) {
+absl::StatusOr<std::shared_ptr<const BufferedEnds>> BufferEnds(std::shared_ptr<const Source> source,
+                                                               size_t max_requests) {
   const uint64_t size = source->size();
   const bool small = size <= kBufferedHeadBytes + kBufferedTailBytes;
   const uint64_t tail_size = small ? size : kBufferedTailBytes;
   BufferedEnds::Piece tail{.offset = size - tail_size, .bytes = std::vector<uint8_t>(tail_size)};
   BufferedEnds::Piece head{.bytes = std::vector<uint8_t>(small ? 0 : kBufferedHeadBytes)};
   ReadRequest requests[] = {{tail.offset, tail.bytes, {}}, {head.offset, head.bytes, {}}};
-  if (small) {
-    if (size > 0) requests[0].status = source->ReadAt(tail.offset, tail.bytes);
-  } else {
+  if (!small && max_requests > 1) {
     source->ReadMany(requests);
+  } else {
+    for (ReadRequest& request : requests) {
+      if (!request.out.empty()) request.status = source->ReadAt(request.offset, request.out);
+    }
   }
   for (const ReadRequest& request : requests)
     CFILE_RETURN_IF_ERROR(Named(request.status, source->name()));

@@ -59,9 +59,10 @@ class BufferedEnds final : public Source {
   mutable std::atomic<uint64_t> bytes_read_ = 0;
 };
 
-// Wraps `source` and reads its first and last bytes now: with one ReadMany of two ranges, or with
-// one ReadAt if the file is small. Errors are those of `source`.
-absl::StatusOr<std::shared_ptr<const BufferedEnds>> BufferEnds(
-    std::shared_ptr<const Source> source);
+// Wraps `source` and reads its first and last bytes now: with one ReadMany of two ranges, or one
+// after the other if `max_requests` is below 2. A small file is read with one ReadAt. Errors are
+// those of `source`.
+absl::StatusOr<std::shared_ptr<const BufferedEnds>> BufferEnds(std::shared_ptr<const Source> source,
+                                                               size_t max_requests);
 
 }  // namespace cfile::internal

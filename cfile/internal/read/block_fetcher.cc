@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <span>
-#include <utility>
 
 namespace cfile::internal {
 namespace {
@@ -28,25 +26,25 @@ bool TooLarge(const ReaderOptions& options, const BlockPointer& block) {
 
 }  // namespace
 
-absl::StatusOr<bool> BlockFetcher::TakeRange(const BlockPointer& pointer, BlockBuffer& buffer) {
-  for (size_t i = 0; i < num_read_; ++i) {
-    Range& range = ranges_[i];
+bool BlockFetcher::TakeRange(const BlockPointer& pointer, BlockBuffer& buffer) {
+  for (Range& range : ranges_) {
     const bool in_use = range.begin < range.end;
     if (!in_use || pointer.offset < range.begin || pointer.end() > range.end) continue;
-    if (range.status.ok()) {
+    if (range.filled) {
       buffer.stored.Swap(range.bytes);
       buffer.stored_offset = range.begin;
-      range.end = range.begin;
-      return true;
+    } else {
+      RangeFailed(pointer);
     }
-    const absl::Status status = range.status;
-    for (Range& failed : std::span(ranges_).first(num_read_)) {
-      if (!failed.status.ok()) failed.end = failed.begin;
-    }
-    next_width_ = 1;
-    return status;
+    range = Range();  // frees the old memory of `buffer`, which may be large
+    return true;
   }
   return false;
+}
+
+void BlockFetcher::RangeFailed(const BlockPointer& pointer) {
+  next_width_ = 1;
+  most_range_bytes_ = pointer.size;
 }
 
 void BlockFetcher::PlanFrom(uint64_t offset, size_t width, const ReaderOptions& options) {
@@ -58,64 +56,71 @@ void BlockFetcher::PlanFrom(uint64_t offset, size_t width, const ReaderOptions& 
 
 void BlockFetcher::Begin(const Source& source, const ReaderOptions& options,
                          const BlockPointer& pointer) {
-  num_read_ = num_planned_ = 0;
+  ranges_.clear();
   planned_bytes_ = 0;
   first_ = pointer;
   most_width_ = source.HasLatency()
                     ? std::max<size_t>(std::min(options.max_requests_in_flight, max_requests_), 1)
                     : 1;
-  const bool follows = pointer.offset >= next_begin_ && pointer.offset <= next_last_;
-  if (plan_ == BlockPlan::kSome) {
-    width_ = most_width_;
-  } else {
-    width_ = follows ? std::min(next_width_, most_width_) : 1;
-  }
+  most_range_bytes_ = Product(2, most_range_bytes_);
+  follows_ = pointer.offset >= next_begin_ && pointer.offset <= next_last_;
+  growing_width_ = follows_ ? std::min(next_width_, most_width_) : 1;
+  width_ = plan_ == BlockPlan::kSome ? most_width_ : growing_width_;
   AddRange(pointer);
-  PlanFrom(planned_end(), width_ + std::min(width_, most_width_ - width_), options);
+  PlanFrom(pointer.end(), growing_width_ + std::min(growing_width_, most_width_ - growing_width_),
+           options);
 }
 
-bool BlockFetcher::Add(const ReaderOptions& options, const BlockPointer& block) {
-  Range& last = ranges_[num_planned_ - 1];
+bool BlockFetcher::Add(const ReaderOptions& options, const BlockPointer& block, bool wanted) {
+  Range& last = ranges_.back();
   const uint64_t most_bytes = Product(most_width_, options.read_ahead_bytes);
   const bool room = !TooLarge(options, first_) && !TooLarge(options, block);
   if (room && block.offset - last.end <= kMaxGapBytes &&
-      block.end() - last.begin <= options.read_ahead_bytes) {
+      block.end() - last.begin <= std::min(most_range_bytes_, uint64_t{options.read_ahead_bytes})) {
     planned_bytes_ += block.end() - last.end;
     last.end = block.end();
-  } else if (room && num_planned_ < width_ && Sum(planned_bytes_, block.size) <= most_bytes) {
+  } else if (room && ranges_.size() < (wanted ? width_ : growing_width_) &&
+             Sum(planned_bytes_, block.size) <= most_bytes) {
     AddRange(block);
   } else {
     next_last_ = block.offset;
     return false;
   }
-  PlanFrom(planned_end(), next_width_, options);
+  PlanFrom(block.end(), next_width_, options);
   return true;
 }
 
 void BlockFetcher::AddRange(const BlockPointer& block) {
-  if (num_planned_ == ranges_.size()) ranges_.emplace_back();
-  Range& range = ranges_[num_planned_++];
+  Range& range = ranges_.emplace_back();
   range.begin = block.offset;
   range.end = block.end();
-  range.status = absl::OkStatus();
   planned_bytes_ += block.size;
 }
 
-absl::StatusOr<uint64_t> BlockFetcher::ReadPlanned(const Source& source, BlockBuffer& buffer) {
-  if (num_planned_ == 1) return ranges_[0].end;
+void BlockFetcher::ReadPlanned(const Source& source, const BlockPointer& pointer,
+                               BlockBuffer& buffer) {
+  if (ranges_.size() == 1) {
+    const uint64_t end = ranges_[0].end;
+    ranges_.clear();
+    if (end == pointer.end()) return;  // FetchBlock reads it
+    const size_t size = end - pointer.offset;
+    buffer.stored.Clear();
+    uint8_t* const bytes = buffer.stored.Extend(size);
+    const bool filled = source.ReadAt(pointer.offset, {bytes, size}).ok();
+    buffer.stored_offset = pointer.offset;
+    if (filled) return;
+    buffer.stored.Clear();
+    RangeFailed(pointer);
+    return;
+  }
   requests_.clear();
-  for (Range& range : std::span(ranges_).first(num_planned_)) {
+  for (Range& range : ranges_) {
     const size_t size = range.end - range.begin;
-    // A ByteWriter that grows would take more memory than needed.
-    if (range.bytes.capacity() < size) range.bytes = encodings::ByteWriter();
-    range.bytes.Clear();
     requests_.push_back({range.begin, {range.bytes.Extend(size), size}, absl::OkStatus()});
   }
   source.ReadMany(requests_);
-  for (size_t i = 0; i < num_planned_; ++i) ranges_[i].status = std::move(requests_[i].status);
-  num_read_ = num_planned_;
-  CFILE_RETURN_IF_ERROR(TakeRange(first_, buffer).status());
-  return first_.end();
+  for (size_t i = 0; i < ranges_.size(); ++i) ranges_[i].filled = requests_[i].status.ok();
+  TakeRange(pointer, buffer);
 }
 
 }  // namespace cfile::internal

@@ -1,20 +1,19 @@
 // Plans and makes the requests of a cursor for data blocks, if the source is not in memory.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "cfile/internal/format/index_node.h"
 #include "cfile/internal/format/stored_block.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
 #include "encodings/core/bytes.h"
-#include "encodings/core/status.h"
 
 namespace cfile::internal {
 
@@ -40,50 +39,62 @@ inline uint64_t LikelyEnd(const IndexNode& leaf, uint32_t entry) {
   return 2 * leaf.ordinal(entry) - leaf.ordinal(entry - 1);
 }
 
+// True if one of `rows` is likely in the block of a leaf's entry. `rows` ascend; a row is the number
+// in the bits above the lowest `shift` ones.
+inline bool HasRowOf(std::span<const uint64_t> rows, int shift, const IndexNode& leaf,
+                     uint32_t entry) {
+  const auto found = std::lower_bound(rows.begin(), rows.end(), leaf.ordinal(entry) << shift);
+  return found != rows.end() && *found >> shift < LikelyEnd(leaf, entry);
+}
+
 // Belongs to one cursor. Thread-compatible. Memory: the ranges of one call of Source::ReadMany, at
-// most max_requests_in_flight * read_ahead_bytes, or one block if it is larger.
+// most max_requests_in_flight * read_ahead_bytes, or one block if it is larger. The buffer of the
+// cursor has one range, or one block, in addition.
 class BlockFetcher {
  public:
   // Whether the block of a leaf's entry will be read.
   using Wants = std::function<bool(const IndexNode& leaf, uint32_t entry)>;
 
   // Sets what the cursor will read from now on. `wants` may be called for entries after the one
-  // that is passed to Prepare; empty: all blocks are wanted.
-  void Expect(BlockPlan plan, Wants wants) {
+  // that is passed to Prepare; empty: all blocks are wanted. `perhaps`: blocks that are not wanted
+  // so far, but may be later. They are read like blocks in order, as long as all blocks turn out to
+  // be wanted.
+  void Expect(BlockPlan plan, Wants wants, Wants perhaps = nullptr) {
     plan_ = plan;
     wants_ = std::move(wants);
+    perhaps_ = std::move(perhaps);
   }
   void SetPlan(BlockPlan plan) { plan_ = plan; }
   // Sets a limit in addition to max_requests_in_flight.
   void SetMaxRequests(size_t max_requests) { max_requests_ = max_requests; }
 
-  // Prepares a call of FetchBlock for the block of a leaf's entry. Reads this block together with
-  // blocks that will be needed after it, unless `buffer` has it or one range is enough. Returns the
-  // `read_end` to pass to FetchBlock. is_cached(pointer): true if a block need not be read.
+  // Prepares a call of FetchBlock for the block of a leaf's entry. Reads this block into `buffer`
+  // together with blocks that will be needed after it, unless `buffer` has it or FetchBlock should
+  // read it alone. is_cached(pointer): true if a block need not be read.
   //
-  // An error of a range is returned when a block of this range is needed. The next call for this
-  // block reads it again.
+  // If several blocks could not be read together, FetchBlock reads the wanted block alone: only the
+  // error of this block counts.
   template <typename IsCached>
-  absl::StatusOr<uint64_t> Prepare(const Source& source, const ReaderOptions& options,
-                                   const IndexNode& leaf, uint32_t entry, BlockAccess access,
-                                   const IsCached& is_cached, BlockBuffer& buffer) {
+  void Prepare(const Source& source, const ReaderOptions& options, const IndexNode& leaf,
+               uint32_t entry, BlockAccess access, const IsCached& is_cached, BlockBuffer& buffer) {
     const BlockPointer& pointer = leaf.entry_pointer(entry);
-    if (Holds(buffer, pointer)) return pointer.end();
-    CFILE_ASSIGN_OR_RETURN(const bool taken, TakeRange(pointer, buffer));
-    if (taken) return pointer.end();
+    if (Holds(buffer, pointer) || TakeRange(pointer, buffer)) return;
     const bool alone = plan_ == BlockPlan::kInOrder ? access == BlockAccess::kSeek
                                                     : wants_ && !wants_(leaf, entry);
-    if (alone) {
-      PlanFrom(pointer.end(), 2, options);
-      return pointer.end();
-    }
+    if (alone) return PlanFrom(pointer.end(), 2, options);
     Begin(source, options, pointer);
     for (uint32_t next = entry + 1; next < leaf.num_entries(); ++next) {
       const BlockPointer& block = leaf.entry_pointer(next);
-      if ((wants_ && !wants_(leaf, next)) || is_cached(block)) continue;
-      if (!Add(options, block)) break;
+      const bool wanted = !wants_ || wants_(leaf, next);
+      if (!wanted && !(perhaps_ && follows_ && perhaps_(leaf, next))) {
+        // If this block is wanted after all, the plan that begins with it follows this one.
+        if (perhaps_) next_last_ = std::min(next_last_, block.offset);
+        continue;
+      }
+      if (is_cached(block)) continue;
+      if (!Add(options, block, wanted)) break;
     }
-    return ReadPlanned(source, buffer);
+    ReadPlanned(source, pointer, buffer);
   }
 
   // True if `buffer` has the stored bytes of a block.
@@ -100,35 +111,38 @@ class BlockFetcher {
     uint64_t begin = 0;
     uint64_t end = 0;  // equal to `begin`: the range is not in use
     encodings::ByteWriter bytes;
-    absl::Status status;
+    bool filled = false;
   };
 
-  // Moves the range that has the block into `buffer`. Returns false if there is none. Returns the
-  // error of the range if it could not be read, and forgets all such ranges.
-  absl::StatusOr<bool> TakeRange(const BlockPointer& pointer, BlockBuffer& buffer);
+  // If a range has the block, moves the range into `buffer` and returns true. Forgets the range and
+  // returns true, too, if it could not be read.
+  bool TakeRange(const BlockPointer& pointer, BlockBuffer& buffer);
   // The next plan may have `width` ranges if it begins at `offset` or a little after it.
   void PlanFrom(uint64_t offset, size_t width, const ReaderOptions& options);
   // Begins a plan with a block.
   void Begin(const Source& source, const ReaderOptions& options, const BlockPointer& pointer);
   // Adds a block after the last one to the plan. Returns false if there is no room for it.
-  bool Add(const ReaderOptions& options, const BlockPointer& block);
+  bool Add(const ReaderOptions& options, const BlockPointer& block, bool wanted);
   void AddRange(const BlockPointer& block);
-  // The end of the last planned range.
-  uint64_t planned_end() const { return ranges_[num_planned_ - 1].end; }
-  // Reads the planned ranges if there are several. Returns the result of Prepare.
-  absl::StatusOr<uint64_t> ReadPlanned(const Source& source, BlockBuffer& buffer);
+  // Reads the planned ranges. The first one has the block at `pointer`.
+  void ReadPlanned(const Source& source, const BlockPointer& pointer, BlockBuffer& buffer);
+  // Call when a range with the block at `pointer` could not be read.
+  void RangeFailed(const BlockPointer& pointer);
 
   BlockPlan plan_ = BlockPlan::kInOrder;
   Wants wants_;
+  Wants perhaps_;
   size_t max_requests_ = SIZE_MAX;
-  // The first num_read_ were read. Or, during Prepare, the first num_planned_ are to be read.
-  std::vector<Range> ranges_;
-  size_t num_read_ = 0;
-  size_t num_planned_ = 0;
-  BlockPointer first_;  // of the plan
+  std::vector<Range> ranges_;  // those that were read, or during Prepare those to be read
+  BlockPointer first_;         // of the plan
   uint64_t planned_bytes_ = 0;
-  size_t width_ = 1;       // the most ranges of the plan
-  size_t most_width_ = 1;  // of any plan
+  bool follows_ = false;      // the plan begins where the one before it ended
+  size_t growing_width_ = 1;  // the most ranges of a plan of blocks in order
+  size_t width_ = 1;          // the most ranges of the plan
+  size_t most_width_ = 1;     // of any plan
+  // A limit of a range's size in addition to read_ahead_bytes. It is small after a range could not
+  // be read, and doubles with each plan.
+  uint64_t most_range_bytes_ = UINT64_MAX;
   // The next plan may have next_width_ ranges if it begins at one of these offsets.
   size_t next_width_ = 1;
   uint64_t next_begin_ = 0;

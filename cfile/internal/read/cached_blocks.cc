@@ -1,7 +1,10 @@
 #include "cfile/internal/read/cached_blocks.h"
 
 #include <atomic>
+#include <random>
 #include <utility>
+
+#include "xxhash.h"
 
 namespace cfile {
 namespace internal {
@@ -10,28 +13,24 @@ namespace {
 // Approximate memory of an entry in addition to the block's bytes.
 constexpr size_t kEntryBytes = 256;
 
-std::atomic<uint64_t> next_file_number = 0;
+std::atomic<uint64_t> next_file_without_identity = 0;
+
+// Nobody outside the process knows it, so nobody can make two identities with the same hash.
+uint64_t HashSeed() {
+  static const uint64_t seed = [] {
+    std::random_device random;
+    return uint64_t{random()} << 32 | random();
+  }();
+  return seed;
+}
 
 }  // namespace
 
-uint64_t CachedBlocks::FileNumber(const std::string& identity) {
-  if (identity.empty() || identity.size() > kMaxIdentityBytes)
-    return next_file_number.fetch_add(1, std::memory_order_relaxed);
-  const std::lock_guard lock(files_mutex_);
-  if (const auto found = by_identity_.find(identity); found != by_identity_.end()) {
-    files_.splice(files_.begin(), files_, found->second);
-    return files_.front().number;
-  }
-  // The entry is allocated first: if an allocation fails, both containers stay unchanged.
-  std::list<KnownFile> file;
-  file.push_front({identity, next_file_number.fetch_add(1, std::memory_order_relaxed)});
-  by_identity_.emplace(file.front().identity, file.begin());
-  files_.splice(files_.begin(), file);
-  if (files_.size() > kMaxFiles) {
-    by_identity_.erase(files_.back().identity);
-    files_.pop_back();
-  }
-  return files_.front().number;
+CachedBlocks::File CachedBlocks::FileOf(std::string_view identity) {
+  if (identity.empty())
+    return {0, next_file_without_identity.fetch_add(1, std::memory_order_relaxed)};
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(identity.data(), identity.size(), HashSeed());
+  return {hash.high64, hash.low64};
 }
 
 std::shared_ptr<const ResidentBlock> CachedBlocks::Find(const Key& key) {

@@ -8,13 +8,13 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "absl/hash/hash.h"
 #include "cfile/block_cache.h"
+#include "cfile/file_info.h"
 #include "cfile/internal/format/seek_index_slot.h"
 #include "encodings/core/bytes.h"
 
@@ -33,24 +33,27 @@ class CachedBlocks {
       : num_shards_(std::clamp<size_t>(capacity_bytes / kShardBytes, 1, kMaxShards)),
         shard_capacity_bytes_(capacity_bytes / num_shards_) {}
 
+  // Names a file in the keys of its blocks.
+  struct File {
+    uint64_t high = 0;
+    uint64_t low = 0;
+    friend bool operator==(const File&, const File&) = default;
+  };
   // A block of an open file.
   struct Key {
-    uint64_t file;  // a result of FileNumber
-    uint64_t offset;
+    File file;
+    BlockPointer block;
     friend bool operator==(const Key&, const Key&) = default;
     template <typename H>
     friend H AbslHashValue(H state, const Key& key) {
-      return H::combine(std::move(state), key.file, key.offset);
+      return H::combine(std::move(state), key.file.low, key.block.offset);
     }
   };
 
-  // Returns the number of a file for its blocks' keys. Equal identities get the same number, so
-  // that a file that is opened again finds its blocks. An empty or very long identity, or one that
-  // was forgotten because kMaxFiles others came after it, gets a number that no other file of the
-  // process has.
-  uint64_t FileNumber(const std::string& identity);
-  static constexpr size_t kMaxFiles = 4096;
-  static constexpr size_t kMaxIdentityBytes = 1280;
+  // Returns the name of the file with an identity (Source::identity): a hash of 128 bits. Files with
+  // equal identities get the same name in the whole process, so that a file that is opened again
+  // finds its blocks. An empty identity gets a name that no other file has.
+  static File FileOf(std::string_view identity);
 
   // Returns nullptr if the block is not cached.
   std::shared_ptr<const ResidentBlock> Find(const Key& key);
@@ -88,15 +91,6 @@ class CachedBlocks {
   const size_t num_shards_;
   const size_t shard_capacity_bytes_;
   std::array<Shard, kMaxShards> shards_;
-
-  struct KnownFile {
-    std::string identity;
-    uint64_t number;
-  };
-  std::mutex files_mutex_;      // guards files_ and by_identity_
-  std::list<KnownFile> files_;  // the most recently opened first
-  // The keys are views of the identities in files_.
-  std::unordered_map<std::string_view, std::list<KnownFile>::iterator> by_identity_;
 };
 
 }  // namespace cfile::internal

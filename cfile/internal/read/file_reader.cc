@@ -42,7 +42,7 @@ absl::StatusOr<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<con
                                                              std::shared_ptr<SharedUsage> usage) {
   std::shared_ptr<const BufferedEnds> ends;
   if (source->InMemory().empty()) {
-    CFILE_ASSIGN_OR_RETURN(ends, BufferEnds(std::move(source)));
+    CFILE_ASSIGN_OR_RETURN(ends, BufferEnds(std::move(source), options.max_requests_in_flight));
     source = ends;
   }
   CFILE_ASSIGN_OR_RETURN(FileInfo info, ReadFileInfo(*source, options));
@@ -61,7 +61,7 @@ FileReader::FileReader(std::shared_ptr<const Source> source,
           std::min<size_t>(options.max_seek_index_bytes, std::numeric_limits<int64_t>::max()))),
       usage_(std::move(ends), std::move(usage)) {
   if (options_.block_cache == nullptr) options_.block_cache = BlockCache::Default();
-  cache_number_ = options_.block_cache->blocks().FileNumber(CacheIdentity(*source_, options_));
+  cache_file_ = CachedBlocks::FileOf(CacheIdentity(*source_, options_));
   usage_.AddMemory(sizeof(FileReader) + info_.header_size_bytes);
 }
 
@@ -122,7 +122,8 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
                      kind == IndexKind::kPositional ? "positional" : "value", " index"));
   }
   if (in_memory()) return LoadRoot(kind, *pointer);
-  return node_requests_.Share(pointer->offset, [&] { return LoadRoot(kind, *pointer); });
+  return node_requests_.Share({nullptr, static_cast<uint32_t>(kind)},
+                              [&] { return LoadRoot(kind, *pointer); });
 }
 
 absl::StatusOr<const IndexNode*> FileReader::LoadRoot(IndexKind kind, const BlockPointer& pointer) {
@@ -146,8 +147,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
                                                         uint32_t entry) {
   if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
   if (in_memory()) return LoadChild(kind, parent, entry);
-  return node_requests_.Share(parent.entry_pointer(entry).offset,
-                              [&] { return LoadChild(kind, parent, entry); });
+  return node_requests_.Share({&parent, entry}, [&] { return LoadChild(kind, parent, entry); });
 }
 
 absl::StatusOr<const IndexNode*> FileReader::LoadChild(IndexKind kind, const IndexNode& parent,
@@ -199,38 +199,33 @@ absl::Status FileReader::CheckNumValues() {
 
 absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Dictionary() {
   if (!info_.dictionary) return nullptr;
-  const std::lock_guard lock(dictionary_mutex_);
-  if (dictionary_ != nullptr) return dictionary_;
-  BlockBuffer buffer;
-  size_t memory_bytes = 0;
-  auto dictionary = [&]() -> absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> {
-    CFILE_ASSIGN_OR_RETURN(const FetchedBlock block,
-                           FetchOnce(*info_.dictionary, options_.max_block_size_bytes, buffer));
-    // The bytes, and 16 for each value. This is right for values with 8 bytes in the block.
-    memory_bytes = 3 * block.bytes.size();
-    return encodings::LoadDictionary(info_.encoding, info_.type.physical(), info_.type.type_length,
-                                     block.bytes, options_.max_dictionary_values);
-  }();
-  if (!dictionary.ok()) return InBlock(dictionary.status(), source_->name(), *info_.dictionary);
-  dictionary_ = *std::move(dictionary);
-  usage_.AddMemory(memory_bytes);
-  return dictionary_;
+  return dictionary_.Get([&]() -> absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> {
+    BlockBuffer buffer;
+    const auto block = FetchOnce(*info_.dictionary, options_.max_block_size_bytes, buffer);
+    absl::Status status = block.status();
+    if (block.ok()) {
+      auto dictionary =
+          encodings::LoadDictionary(info_.encoding, info_.type.physical(), info_.type.type_length,
+                                    block->bytes, options_.max_dictionary_values);
+      // The bytes, and 16 for each value. This is right for values with 8 bytes in the block.
+      if (dictionary.ok()) usage_.AddMemory(3 * block->bytes.size());
+      if (dictionary.ok()) return dictionary;
+      status = dictionary.status();
+    }
+    return InBlock(status, source_->name(), *info_.dictionary);
+  });
 }
 
 absl::StatusOr<std::shared_ptr<const FileStatistics>> FileReader::Statistics() {
   if (!info_.statistics || info_.statistics_above_limit) return nullptr;
-  const std::lock_guard lock(statistics_mutex_);
-  if (statistics_) return *statistics_;
-  auto statistics = ReadStatistics();
-  if (statistics.ok()) {
+  return statistics_.Get([&]() -> absl::StatusOr<std::shared_ptr<const FileStatistics>> {
+    auto statistics = ReadStatistics();
+    // Too large: the footer does not show the size of a compressed block.
+    if (absl::IsOutOfRange(statistics.status())) return nullptr;
+    CFILE_RETURN_IF_ERROR(statistics.status());
     usage_.AddMemory(MemoryOf(*statistics));
-    statistics_ = std::make_shared<const FileStatistics>(*std::move(statistics));
-  } else if (absl::IsOutOfRange(statistics.status())) {
-    statistics_ = nullptr;  // too large; the footer does not show the size of a compressed block
-  } else {
-    return statistics.status();
-  }
-  return *statistics_;
+    return std::make_shared<const FileStatistics>(*std::move(statistics));
+  });
 }
 
 absl::StatusOr<FileStatistics> FileReader::ReadStatistics() const {
@@ -250,14 +245,13 @@ absl::StatusOr<FileStatistics> FileReader::ReadStatistics() const {
 }
 
 absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, uint32_t entry,
-                                                        uint64_t read_end,
                                                         BlockBuffer& buffer) const {
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   // Bytes in memory do not change after they were verified. Bytes of other sources are verified
   // each time they are read.
   const bool verify = options_.verify_checksums && !(leaf.verified(entry) && in_memory());
   auto block = FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes,
-                          read_end, buffer);
+                          pointer.end(), buffer);
   if (!block.ok()) {
     // So the next try reads the block again.
     buffer.stored.Clear();
@@ -272,7 +266,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
                                                       BlockAccess access, BlockFetcher& fetcher,
                                                       BlockBuffer& buffer) {
   const BlockPointer& pointer = leaf.entry_pointer(entry);
-  const CachedBlocks::Key key{cache_number_, pointer.offset};
+  const CachedBlocks::Key key{cache_file_, pointer};
   CachedBlocks& cache = options_.block_cache->blocks();
   LoadedBlock loaded;
   const bool may_be_cached = !in_memory() || format_.compression != Compression::kNone;
@@ -281,17 +275,13 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   if (loaded.seen_before) usage_.CountBlockCached();
   if (loaded.resident == nullptr) {
     const bool verified = leaf.verified(entry);
-    uint64_t read_end = pointer.end();
     bool shared = false;
     if (!in_memory()) {
       const auto is_cached = [&](const BlockPointer& block) {
-        return cache.Peek({cache_number_, block.offset}) != nullptr;
+        return cache.Peek({cache_file_, block}) != nullptr;
       };
-      const auto end = fetcher.Prepare(*source_, options_, leaf, entry, access, is_cached, buffer);
-      if (!end.ok()) return InBlock(end.status(), source_->name(), pointer);
-      read_end = *end;
-      shared = access == BlockAccess::kSeek && read_end == pointer.end() &&
-               !BlockFetcher::Holds(buffer, pointer);
+      fetcher.Prepare(*source_, options_, leaf, entry, access, is_cached, buffer);
+      shared = access == BlockAccess::kSeek && !BlockFetcher::Holds(buffer, pointer);
     } else if (access == BlockAccess::kScan) {
       AnnounceScan(pointer, buffer);
     }
@@ -299,18 +289,16 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
       using Resident = absl::StatusOr<std::shared_ptr<const ResidentBlock>>;
       bool read = false;
       CFILE_ASSIGN_OR_RETURN(
-          loaded.resident, block_requests_.Share(pointer.offset, [&]() -> Resident {
+          loaded.resident, block_requests_.Share({pointer.offset, pointer.size}, [&]() -> Resident {
             // Another thread may have stored the block since it was looked up.
             if (auto resident = cache.Peek(key); resident != nullptr) return resident;
             read = true;
-            CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
-                                   FetchDataBlock(leaf, entry, read_end, buffer));
+            CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched, FetchDataBlock(leaf, entry, buffer));
             return KeepBlock(fetched, key, buffer);
           }));
       if (!read) usage_.CountBlockCached();
     } else {
-      CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
-                             FetchDataBlock(leaf, entry, read_end, buffer));
+      CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched, FetchDataBlock(leaf, entry, buffer));
       loaded.bytes = fetched.bytes;
       if (access == BlockAccess::kSeek && fetched.in_source) {
         loaded.seek_index = &leaf.seek_index(entry);
@@ -330,18 +318,14 @@ absl::StatusOr<StoredBlock> FileReader::FetchStored(const IndexNode& leaf, uint3
                                                     BlockFetcher& fetcher,
                                                     BlockBuffer& buffer) const {
   const BlockPointer& pointer = leaf.entry_pointer(entry);
-  auto block = [&]() -> absl::StatusOr<StoredBlock> {
-    uint64_t read_end = pointer.end();
-    if (in_memory()) {
-      AnnounceScan(pointer, buffer);
-    } else {
-      const auto is_cached = [](const BlockPointer&) { return false; };
-      CFILE_ASSIGN_OR_RETURN(read_end, fetcher.Prepare(*source_, options_, leaf, entry,
-                                                       BlockAccess::kScan, is_cached, buffer));
-    }
-    return FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes, read_end,
-                            buffer);
-  }();
+  if (in_memory()) {
+    AnnounceScan(pointer, buffer);
+  } else {
+    const auto is_cached = [](const BlockPointer&) { return false; };
+    fetcher.Prepare(*source_, options_, leaf, entry, BlockAccess::kScan, is_cached, buffer);
+  }
+  auto block = FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes,
+                                pointer.end(), buffer);
   if (!block.ok()) {
     buffer.stored.Clear();  // so the next try reads the block again
     return InBlock(block.status(), source_->name(), pointer);
@@ -393,7 +377,7 @@ const encodings::SeekIndex* FileReader::KeepSeekIndex(
   const encodings::SeekIndex* offered = index.get();
   const encodings::SeekIndex* kept = block.seek_index->Set(std::move(index));
   if (cached && kept == offered) {
-    options_.block_cache->blocks().Grow({cache_number_, pointer.offset}, size_bytes);
+    options_.block_cache->blocks().Grow({cache_file_, pointer}, size_bytes);
   } else if (!cached && kept == offered) {
     usage_.AddMemory(size_bytes);
   } else if (!cached) {

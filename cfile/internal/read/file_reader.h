@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
+#include <utility>
 
 #include "absl/status/statusor.h"
 #include "cfile/counters.h"
@@ -71,11 +71,12 @@ class FileReader {
   // indexes only in that case.
   absl::Status CheckNumValues();
 
-  // The file's dictionary, read and decoded once; null if the file has none. Thread-safe.
+  // The file's dictionary, read and decoded once; null if the file has none. Threads that need it
+  // at the same time share one request, also if it fails.
   absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> Dictionary();
 
   // The file's statistics, read and checked once. Null if the file has none or if they exceed the
-  // limit (StatisticsLimit). Thread-safe.
+  // limit (StatisticsLimit). Shared like the dictionary.
   absl::StatusOr<std::shared_ptr<const FileStatistics>> Statistics();
   // Reads the statistics without keeping them. kOutOfRange if they exceed the limit. Precondition:
   // the file has statistics.
@@ -84,14 +85,13 @@ class FileReader {
   // Reads the data block of a leaf's entry, without the cache. Verifies the block's checksum unless
   // a previous read has verified it. Errors name the file and the block.
   absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
-                                              BlockBuffer& buffer) const {
-    return FetchDataBlock(leaf, entry, leaf.entry_pointer(entry).end(), buffer);
-  }
+                                              BlockBuffer& buffer) const;
 
   // Reads the data block of a leaf's entry for a cursor, from the cache if the cache has it. With
   // kSeek, puts the block into the cache, unless the block is used directly from the source's
   // memory. `fetcher` belongs to the cursor and knows which blocks it will read next. Threads that
-  // seek the same block share one request. Errors name the file and the block.
+  // each seek the same block share one request; those that read several blocks at once (Take,
+  // SeekMany) or scan do not. Errors name the file and the block.
   absl::StatusOr<LoadedBlock> LoadDataBlock(const IndexNode& leaf, uint32_t entry,
                                             BlockAccess access, BlockFetcher& fetcher,
                                             BlockBuffer& buffer);
@@ -117,8 +117,6 @@ class FileReader {
                                          BlockBuffer& buffer) const;
   // Tells the source which bytes a scan at `pointer` will need next.
   void AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const;
-  absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
-                                              uint64_t read_end, BlockBuffer& buffer) const;
   absl::StatusOr<const IndexNode*> LoadRoot(IndexKind kind, const BlockPointer& pointer);
   absl::StatusOr<const IndexNode*> LoadChild(IndexKind kind, const IndexNode& parent,
                                              uint32_t entry);
@@ -134,21 +132,24 @@ class FileReader {
   FileInfo info_;
   const BlockFormat format_;
   std::atomic<const IndexNode*> roots_[2] = {nullptr, nullptr};  // by IndexKind
-  uint64_t cache_number_ = 0;                                    // this file's cache key
-  // Requests of all threads, by the offset of the node or the block.
-  SharedRequests<absl::StatusOr<const IndexNode*>> node_requests_;
-  SharedRequests<absl::StatusOr<std::shared_ptr<const ResidentBlock>>> block_requests_;
+  CachedBlocks::File cache_file_;                                // this file's cache key
+  // Requests of all threads. A node is checked against its parent's entry, so the key of its request
+  // is this entry, not its offset: two entries of a damaged file may point to the same bytes. The
+  // parent of a root is null, and its entry is the kind of the index.
+  SharedRequests<std::pair<const IndexNode*, uint32_t>, absl::StatusOr<const IndexNode*>>
+      node_requests_;
+  // By offset and size.
+  SharedRequests<std::pair<uint64_t, uint32_t>,
+                 absl::StatusOr<std::shared_ptr<const ResidentBlock>>>
+      block_requests_;
   // Remaining budget for seek indexes of blocks outside the cache. Below 0 after an index did not
   // fit.
   std::atomic<int64_t> seek_index_bytes_left_;
   // Memory of the kept nodes only. A node that loses the race against another thread's copy does
   // not count. (Threads that load different nodes at once may exceed the limit by one node each.)
   std::atomic<size_t> index_bytes_ = 0;
-  std::mutex dictionary_mutex_;
-  std::shared_ptr<const encodings::Dictionary> dictionary_;  // guarded by dictionary_mutex_
-  std::mutex statistics_mutex_;
-  // nullopt until the statistics are read. Guarded by statistics_mutex_.
-  std::optional<std::shared_ptr<const FileStatistics>> statistics_;
+  ReadOnce<std::shared_ptr<const encodings::Dictionary>> dictionary_;
+  ReadOnce<std::shared_ptr<const FileStatistics>> statistics_;
   mutable FileUsage usage_;
 };
 

@@ -58,13 +58,19 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
   BlockRows(std::shared_ptr<FileReader> file, Block block)
       : Cursor(std::move(file), std::move(block)) {
     expected_.count = this->num_rows();
-    this->fetcher_.Expect(BlockPlan::kInOrder, [this](const IndexNode& leaf, uint32_t entry) {
-      return !this->by_ordinal() || Expects(leaf, entry);
-    });
+    this->fetcher_.Expect(
+        BlockPlan::kInOrder,
+        [this](const IndexNode& leaf, uint32_t entry) {
+          return !this->by_ordinal() || Expects(leaf, entry);
+        },
+        [this](const IndexNode& leaf, uint32_t entry) {
+          return leaf.ordinal(entry) < possible_.end && LikelyEnd(leaf, entry) > possible_.begin;
+        });
   }
 
-  void Expect(const ChosenRows& rows, size_t max_requests) override {
+  void Expect(const ChosenRows& rows, const OrdinalRange& possible, size_t max_requests) override {
     expected_ = rows;
+    possible_ = possible;
     // Consecutive rows may be all rows of the file, of which the caller may read only the first.
     this->fetcher_.SetPlan(rows.rows == nullptr ? BlockPlan::kMaybeSome : BlockPlan::kSome);
     this->fetcher_.SetMaxRequests(max_requests);
@@ -105,11 +111,9 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
 
   // True if an expected row is in the block of a leaf's entry.
   bool Expects(const IndexNode& leaf, uint32_t entry) const {
-    const uint64_t begin = leaf.ordinal(entry);
-    if (expected_.rows == nullptr) return begin < expected_.first + expected_.count;
-    const uint64_t* const end = expected_.rows + expected_.count;
-    const uint64_t* const found = std::lower_bound(expected_.rows, end, begin);
-    return found != end && *found < LikelyEnd(leaf, entry);
+    if (expected_.rows != nullptr)
+      return HasRowOf({expected_.rows, expected_.count}, 0, leaf, entry);
+    return leaf.ordinal(entry) < expected_.first + expected_.count;
   }
 
   // The number in the block of a row of the file.
@@ -119,6 +123,7 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
 
  private:
   ChosenRows expected_;
+  OrdinalRange possible_{0, 0};
 };
 
 template <typename T>

@@ -38,9 +38,12 @@ class RowReader {
   virtual ~RowReader() = default;
 
   // Says which rows the next calls will read, so that their blocks can be read in advance: with at
-  // most `max_requests` requests at a time. rows.rows must stay valid until the next call of Expect
-  // or the last call of Enter. Without a call, blocks are read in advance as for a scan.
-  virtual void Expect(const ChosenRows& rows, size_t max_requests) = 0;
+  // most `max_requests` requests at a time. `possible`: rows after these that may be read later;
+  // their blocks are read in advance, too, as long as all blocks turn out to be needed. rows.rows
+  // must stay valid until the next call of Expect or the last call of Enter. Without a call, blocks
+  // are read in advance as for a scan.
+  virtual void Expect(const ChosenRows& rows, const OrdinalRange& possible,
+                      size_t max_requests) = 0;
 
   // Opens the block with the first of `rows`, and returns how many of `rows` are in this block:
   // they are the first ones, at least 1.

@@ -2,17 +2,19 @@
 #pragma once
 
 #include <condition_variable>
-#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
 
+#include "absl/status/statusor.h"
+#include "encodings/core/status.h"
+
 namespace cfile::internal {
 
-// Result is the result of a request: a StatusOr that can be copied. Thread-safe.
-template <typename Result>
+// Key must say all that the result depends on. Result: a StatusOr that can be copied. Thread-safe.
+template <typename Key, typename Result>
 class SharedRequests {
  public:
   // Returns the result of request(). If another thread is making a request with the same key, waits
@@ -20,7 +22,7 @@ class SharedRequests {
   // of such a request makes a new one, so request() should first look for the result of another
   // thread. request() must not call Share of this object.
   template <typename Request>
-  Result Share(uint64_t key, const Request& request) {
+  Result Share(const Key& key, const Request& request) {
     std::unique_lock lock(mutex_);
     while (true) {
       const auto found = pending_.find(key);
@@ -49,7 +51,7 @@ class SharedRequests {
   // Ends a request, also if it throws.
   struct Ending {
     SharedRequests* const requests;
-    const uint64_t key;
+    const Key& key;
     Pending* const pending;
     ~Ending() {
       const std::lock_guard lock(requests->mutex_);
@@ -60,7 +62,37 @@ class SharedRequests {
   };
 
   std::mutex mutex_;
-  std::map<uint64_t, std::shared_ptr<Pending>> pending_;  // guarded by mutex_
+  std::map<Key, std::shared_ptr<Pending>> pending_;  // guarded by mutex_
+};
+
+// A value that is read when it is first needed. Thread-safe.
+template <typename Value>
+class ReadOnce {
+ public:
+  // Returns the value. If it is not known, calls read() to get it; errors are not kept. Threads that
+  // call this at the same time share one call of read().
+  template <typename Read>
+  absl::StatusOr<Value> Get(const Read& read) {
+    if (const std::optional<Value> kept = Kept()) return *kept;
+    return requests_.Share(0, [&]() -> absl::StatusOr<Value> {
+      // Another thread may have read the value since it was looked up.
+      if (const std::optional<Value> kept = Kept()) return *kept;
+      CFILE_ASSIGN_OR_RETURN(Value value, read());
+      const std::lock_guard lock(mutex_);
+      value_ = value;
+      return value;
+    });
+  }
+
+ private:
+  std::optional<Value> Kept() {
+    const std::lock_guard lock(mutex_);
+    return value_;
+  }
+
+  SharedRequests<int, absl::StatusOr<Value>> requests_;
+  std::mutex mutex_;
+  std::optional<Value> value_;  // guarded by mutex_
 };
 
 }  // namespace cfile::internal

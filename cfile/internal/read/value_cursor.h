@@ -164,9 +164,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     }
     out.Reset(ordinals.size());
     this->fetcher_.Expect(BlockPlan::kSome, [this](const IndexNode& leaf, uint32_t entry) {
-      if (!this->by_ordinal()) return true;
-      const auto found = std::lower_bound(order_.begin(), order_.end(), leaf.ordinal(entry) << 32);
-      return found != order_.end() && *found >> 32 < LikelyEnd(leaf, entry);
+      return !this->by_ordinal() || HasRowOf(order_, 32, leaf, entry);
     });
     absl::Status status = SeekingToAnyRow([&] {
       for (size_t begin = 0; begin < ordinals.size(); begin += kTakenOrdinals) {

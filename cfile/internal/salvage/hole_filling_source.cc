@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
 #include "cfile/internal/io/named_status.h"
 
@@ -9,7 +10,29 @@ namespace cfile::internal {
 
 absl::Status HoleFillingSource::ReadAt(uint64_t offset, std::span<uint8_t> out) const {
   const uint64_t end = offset + out.size();
-  if (ErrorIn(offset, end).ok() && source_->ReadAt(offset, out).ok()) return absl::OkStatus();
+  if (!ErrorIn(offset, end).ok() || !source_->ReadAt(offset, out).ok()) ReadPages(offset, out);
+  return absl::OkStatus();
+}
+
+void HoleFillingSource::ReadMany(std::span<ReadRequest> requests) const {
+  std::vector<ReadRequest> whole;  // without known holes
+  std::vector<const ReadRequest*> in_pages;
+  for (const ReadRequest& request : requests) {
+    if (ErrorIn(request.offset, request.offset + request.out.size()).ok()) {
+      whole.push_back(request);
+    } else {
+      in_pages.push_back(&request);
+    }
+  }
+  if (!whole.empty()) source_->ReadMany(whole);
+  for (const ReadRequest& request : whole) {
+    if (!request.status.ok()) in_pages.push_back(&request);
+  }
+  for (const ReadRequest* request : in_pages) ReadPages(request->offset, request->out);
+}
+
+void HoleFillingSource::ReadPages(uint64_t offset, std::span<uint8_t> out) const {
+  const uint64_t end = offset + out.size();
   for (uint64_t at = offset; at < end;) {
     const uint64_t page = at / kPageBytes * kPageBytes;
     const uint64_t some = std::min(end, page + kPageBytes) - at;
@@ -22,7 +45,6 @@ absl::Status HoleFillingSource::ReadAt(uint64_t offset, std::span<uint8_t> out) 
     if (!status.ok()) std::fill(bytes.begin(), bytes.end(), uint8_t{0});
     at += some;
   }
-  return absl::OkStatus();
 }
 
 absl::Status HoleFillingSource::ErrorIn(uint64_t begin, uint64_t end) const {

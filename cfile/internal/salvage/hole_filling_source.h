@@ -26,6 +26,8 @@ class HoleFillingSource final : public Source {
   uint64_t size() const override { return source_->size(); }
   // Never fails.
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override;
+  void ReadMany(std::span<ReadRequest> requests) const override;
+  bool HasLatency() const override { return source_->HasLatency(); }
   std::span<const uint8_t> InMemory() const override { return source_->InMemory(); }
   void WillRead(uint64_t offset, uint64_t size) const override { source_->WillRead(offset, size); }
 
@@ -43,6 +45,8 @@ class HoleFillingSource final : public Source {
     uint64_t end = 0;
     absl::Status error;
   };
+  // Reads page by page.
+  void ReadPages(uint64_t offset, std::span<uint8_t> out) const;
   void AddHole(uint64_t begin, uint64_t end, const absl::Status& error) const;
 
   const std::shared_ptr<const Source> source_;

@@ -165,10 +165,14 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(const ManifestPart& part,
   assert(column < columns().size());
   const uint64_t number = part.number * columns().size() + column;
   if (const std::optional<Reader> open = files_.Find(number)) return *open;
-  CFILE_ASSIGN_OR_RETURN(Reader reader, part.part->columns[column].missing
-                                            ? DefaultColumn(*part.part, column)
-                                            : OpenFile(*part.part, column));
-  return files_.Keep(number, std::move(reader));
+  return opening_.Share(number, [&]() -> absl::StatusOr<Reader> {
+    // Another thread may have opened the file since it was looked up.
+    if (const std::optional<Reader> open = files_.Find(number)) return *open;
+    CFILE_ASSIGN_OR_RETURN(Reader reader, part.part->columns[column].missing
+                                              ? DefaultColumn(*part.part, column)
+                                              : OpenFile(*part.part, column));
+    return files_.Keep(number, std::move(reader));
+  });
 }
 
 absl::StatusOr<Reader> TableReader::Impl::OpenFile(const TablePart& part, size_t column) const {

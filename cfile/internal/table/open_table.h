@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/manifest/manifest.h"
+#include "cfile/internal/read/shared_requests.h"
 #include "cfile/internal/table/open_files.h"
 #include "cfile/internal/table/scan_source.h"
 #include "cfile/internal/table/table_file.h"
@@ -96,6 +97,8 @@ class TableReader::Impl final : public internal::ScanSource {
   const internal::Manifest manifest_;
   // One file for each column of each part, part by part.
   mutable internal::OpenFiles files_;
+  // Threads that need the same file, by its number in files_, open it once.
+  mutable internal::SharedRequests<uint64_t, absl::StatusOr<Reader>> opening_;
 };
 
 }  // namespace cfile

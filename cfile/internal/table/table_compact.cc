@@ -246,6 +246,28 @@ class Compaction {
     std::unique_ptr<internal::BlockCopier> copier;  // null: blocks may not be copied
   };
 
+  // Appends `count` rows of a file, from row `first` on.
+  template <typename T>
+  absl::Status WriteRows(size_t column, bool has_levels, uint64_t first, uint64_t count,
+                         internal::RowReader& reader, TableWriter& writer) {
+    while (count > 0) {
+      const internal::ChosenRows rows{
+          .first = first, .count = static_cast<size_t>(std::min<uint64_t>(count, kMaxBatchRows))};
+      CFILE_ASSIGN_OR_RETURN(const size_t in_block, reader.Enter(rows));
+      CFILE_ASSIGN_OR_RETURN(const size_t read, reader.Read(rows.Part(0, in_block), batch_));
+      if (has_levels) {
+        const auto& levels = std::get<LevelBatch<T>>(batch_);
+        CFILE_RETURN_IF_ERROR(
+            writer.AppendLevels<T>(column, levels.repetition, levels.definition, levels.values));
+      } else {
+        CFILE_RETURN_IF_ERROR(AppendBatch(writer, column, std::get<Batch<T>>(batch_)));
+      }
+      first += read;
+      count -= read;
+    }
+    return absl::OkStatus();
+  }
+
   absl::Status CopyColumn(size_t column, TableWriter& writer) {
     const ColumnSchema& schema = table_.schema().columns[column];
     return VisitType(schema.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
@@ -279,28 +301,6 @@ class Compaction {
       }
       return absl::OkStatus();
     });
-  }
-
-  // Appends `count` rows of a file, from row `first` on.
-  template <typename T>
-  absl::Status WriteRows(size_t column, bool has_levels, uint64_t first, uint64_t count,
-                         internal::RowReader& reader, TableWriter& writer) {
-    while (count > 0) {
-      const internal::ChosenRows rows{
-          .first = first, .count = static_cast<size_t>(std::min<uint64_t>(count, kMaxBatchRows))};
-      CFILE_ASSIGN_OR_RETURN(const size_t in_block, reader.Enter(rows));
-      CFILE_ASSIGN_OR_RETURN(const size_t read, reader.Read(rows.Part(0, in_block), batch_));
-      if (has_levels) {
-        const auto& levels = std::get<LevelBatch<T>>(batch_);
-        CFILE_RETURN_IF_ERROR(
-            writer.AppendLevels<T>(column, levels.repetition, levels.definition, levels.values));
-      } else {
-        CFILE_RETURN_IF_ERROR(AppendBatch(writer, column, std::get<Batch<T>>(batch_)));
-      }
-      first += read;
-      count -= read;
-    }
-    return absl::OkStatus();
   }
 
   const TableReader& table_;

@@ -332,7 +332,10 @@ class TableScan::Impl {
     const ChosenRows rows = chosen_.Part(reverse_ ? chosen_.count - count : 0, count);
     const size_t max_requests =
         std::max<size_t>(max_ranges_ / std::max<size_t>(readers_.size(), 1), 1);
-    for (const auto& reader : readers_) reader->Expect(rows, max_requests);
+    // The rows that were not examined yet, if a forward scan may still get to them.
+    const bool more = !reverse_ && count < left_;
+    const OrdinalRange possible = more ? OrdinalRange{begin_, end_} : OrdinalRange{0, 0};
+    for (const auto& reader : readers_) reader->Expect(rows, possible, max_requests);
   }
 
   // Reads all columns. Returns the number of rows, at least 1.
