@@ -173,13 +173,15 @@ namespace {
 
 // Reads the stored bytes of the block at `pointer`. See FetchBlock.
 absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
-                                                    const BlockPointer& pointer, uint64_t read_end,
-                                                    BlockBuffer& buffer) {
+                                                    const BlockPointer& pointer, bool movable,
+                                                    uint64_t read_end, BlockBuffer& buffer) {
   if (const auto memory = source.InMemory(); !memory.empty()) {
     const auto stored = memory.subspan(pointer.offset, pointer.size);
     // Decoders begin at the front, and many of them also read the end: fetch both from memory at
-    // the same time.
+    // the same time. The front of a movable block is its head and the bytes after it.
     __builtin_prefetch(stored.data());
+    if (movable)
+      __builtin_prefetch(stored.data() + std::min(HeadBytesOf(stored.size()), stored.size()));
     for (size_t back = 64; back <= 256 && back <= stored.size(); back += 64) {
       __builtin_prefetch(stored.data() + stored.size() - back);
     }
@@ -204,7 +206,9 @@ absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
 absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool in_source,
                                            Compression of_file, bool verify,
                                            size_t max_block_size_bytes, BlockBuffer& buffer) {
-  CFILE_ASSIGN_OR_RETURN(const BlockHead head, ParseBlockHead(stored, verify));
+  BlockHead& head = buffer.head;
+  if (verify) CFILE_RETURN_IF_ERROR(CheckHead(stored));
+  CFILE_RETURN_IF_ERROR(ReadBlockHead(stored, /*verify=*/false, head));
   if (head.stored_bytes() != stored.size()) {
     return DataLoss("the head describes a block of ", head.stored_bytes(), " bytes, found ",
                     stored.size());
@@ -227,7 +231,8 @@ absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool
   FetchedBlock block{.bytes = stored,
                      .compressed = head.compressed(),
                      .in_source = in_source && !head.compressed(),
-                     .stored_size_bytes = static_cast<uint32_t>(stored.size())};
+                     .stored_size_bytes = static_cast<uint32_t>(stored.size()),
+                     .head = &head};
   if (!block.compressed) return block;
   buffer.uncompressed.Clear();
   buffer.uncompressed.Reserve(head.size_bytes() + head.unpacked_bytes());
@@ -259,7 +264,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
     return OutOfRange("the block's ", pointer.size, " stored bytes are far ",
                       AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
   }
-  CFILE_ASSIGN_OR_RETURN(auto stored, ReadStored(source, pointer, read_end, buffer));
+  CFILE_ASSIGN_OR_RETURN(auto stored,
+                         ReadStored(source, pointer, format.movable, read_end, buffer));
   const bool in_source = !source.InMemory().empty();
   if (format.movable) {
     return UnpackMovable(stored, in_source, format.compression, verify, max_block_size_bytes,
