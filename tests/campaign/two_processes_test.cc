@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
 #include "encodings/core/status.h"

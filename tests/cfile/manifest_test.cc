@@ -18,7 +18,7 @@
 #include "cfile/internal/manifest/manifest_edit.h"
 #include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/manifest/sealed_message.h"
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/table.h"
 #include "cfile/table_scan.h"
 #include "gmock/gmock.h"

@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/crc32c.h"
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/records.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"

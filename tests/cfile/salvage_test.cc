@@ -742,6 +742,48 @@ TEST(SalvageTest, FilesAsValuesBehindALoss) {
   for (const bool movable : {false, true}) TestFilesAsValuesBehindALoss(movable);
 }
 
+// A value of a damaged movable block is a block that fits the column. Its rows are not rows of the
+// file: the head of the damaged block is right, so the search goes on after that block.
+TEST(SalvageTest, BlockInAValueOfADamagedBlock) {
+  const WriterOptions options{.encoding = Encoding::kPlain,
+                              .compression = Compression::kNone,
+                              .max_values_per_block = 1000,
+                              .movable_blocks = true};
+  Column<std::string_view> forged, column;
+  for (int i = 0; i < 4000; ++i) {
+    forged.rows.push_back("forged");
+    column.rows.push_back("row " + std::to_string(i));
+  }
+  const Bytes other = WriteColumn<std::string_view>(ColumnType::Binary(), options, forged);
+  for (const size_t number : {1, 2}) {
+    const BlockPointer inner = BlocksOf(other)[number].pointer;
+    column.rows[1000 * number + 500] =
+        std::string(reinterpret_cast<const char*>(other.data()) + inner.offset, inner.size);
+  }
+  const Bytes file = WriteColumn<std::string_view>(ColumnType::Binary(), options, column);
+  const std::vector<Block> blocks = BlocksOf(file);
+  ASSERT_EQ(blocks.size(), 4);
+  Bytes damaged = Prefix(file, blocks[3].pointer.end());
+  for (const size_t lost : {1, 2}) {
+    const BlockPointer& outer = blocks[lost].pointer;
+    damaged[outer.end() - 10] ^= 1;  // a byte of the last value
+    const auto salvaged = SalvageBytes(damaged);
+    ASSERT_TRUE(salvaged.ok()) << salvaged.status();
+    ASSERT_EQ(salvaged->report.lost.size(), 1);
+    EXPECT_EQ(salvaged->report.lost[0].begin, blocks[1].pointer.offset);
+    EXPECT_EQ(salvaged->report.lost[0].end, outer.end());
+    ExpectRows(salvaged->file, RowsOf(column, blocks, [&](const Block& block) {
+                 return block.index == 0 || block.index > lost;
+               }));
+    // The file ends inside the damaged block.
+    const auto torn = SalvageBytes(Prefix(damaged, outer.end() - 5));
+    ASSERT_TRUE(torn.ok()) << torn.status();
+    EXPECT_EQ(torn->report.lost.back().end, outer.end() - 5);
+    ExpectRows(torn->file,
+               RowsOf(column, blocks, [](const Block& block) { return block.index == 0; }));
+  }
+}
+
 // A file is cut at the end of a value that is itself a file. Salvage sees that the outer file has
 // lost its footer, although the last bytes are the footer of the value.
 TEST(SalvageTest, TornBehindAFileAsValue) {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
 #include "encodings/core/bytes.h"

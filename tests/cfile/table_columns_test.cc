@@ -18,7 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/key_cursor.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"

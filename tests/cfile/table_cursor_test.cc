@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "cfile/compound_key.h"
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/key_cursor.h"
 #include "cfile/table.h"
 #include "encodings/core/key_order.h"

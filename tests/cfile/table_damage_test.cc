@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cfile/internal/format/crc32c.h"
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/table.h"
 #include "cfile/writer.h"
 #include "encodings/core/bytes.h"

@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 
 namespace cfile {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "cfile/compound_key.h"
 #include "cfile/internal/format/crc32c.h"
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/key_cursor.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/table_scan.h"

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cfile/internal/io/local_storage.h"
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/internal/table/part_copy.h"
-#include "cfile/internal/table/table_file.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
 #include "encodings/core/bytes.h"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/records.h"
 #include "tests/fuzz/file_parts.h"
 #include "tools/records/json_lines.h"

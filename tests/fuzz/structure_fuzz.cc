@@ -9,7 +9,7 @@
 #include "cfile/internal/format/stored_block.h"
 #include "cfile/internal/manifest/chunk_file.h"
 #include "cfile/internal/manifest/sealed_message.h"
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/reader.h"
 #include "encodings/hybrid/levels.h"
 #include "tests/cfile/column_testing.h"

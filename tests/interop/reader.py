@@ -48,7 +48,12 @@ MAX_LEVELS, MAX_DEPTH = 40, 64  # levels of an index, depth of a schema
 MAX_VALUE_BYTES = 1 << 26  # all values of one block of DELTA_BYTE_ARRAY
 
 class Cursor:
-    """Takes bytes and numbers one after another. Damage if they are beyond the end."""
+    """Takes bytes and numbers one after another. Damage if they are beyond the end.
+
+    values: in the levels of a movable block, the cursor at its values, which are not part of the levels; else None.
+    """
+
+    values = None
 
     def __init__(self, data, where, pos=0, end=None):
         self.data, self.where, self.pos = data, where, pos
@@ -664,6 +669,9 @@ class Block:
 
 def encoded_values(cursor, column, expected=None):
     """Decodes the values of a block. Their number must be `expected` unless that is None."""
+    if cursor.values:
+        cursor.done("the levels")
+        cursor = cursor.values
     encoding, skip, page = column.encoding, b"", None
     if not column.extended:
         count, first, values = _kudu_block(cursor, column, encoding)
@@ -691,7 +699,10 @@ def vint(number):
     return bytes(out) + bytes([number])
 
 def unpack_movable(data, codec, where):
-    """Checks a movable block. Returns its rows, its entries, and its contents in the form of an extended block."""
+    """Checks a movable block. Returns its rows and entries, and its levels and values for decode_block.
+
+    The values have the form of an extended block.
+    """
     refuse(len(data) < 52, where, "there is no room for the head of a movable block")
     encoding, block_codec, rows, entries, present, first, dictionary, *sizes = struct.unpack_from("<13I", data)
     stored, sizes, sections = sizes[::2], sizes[1::2], []
@@ -713,7 +724,7 @@ def unpack_movable(data, codec, where):
         payload.limit(size, MAX_BLOCK_BYTES)
         sections.append(section if stored_size == size else decompress(block_codec, section, size, where))
     envelope = b"".join(map(vint, (encoding, present, first, sizes[1])))
-    return rows, entries, sections[0] + envelope + sections[1] + sections[2]
+    return rows, entries, (sections[0], envelope + sections[1] + sections[2])
 
 def _kudu_block(cursor, column, encoding):
     if encoding not in KUDU:
@@ -724,7 +735,10 @@ def _kudu_block(cursor, column, encoding):
     return decode(cursor, column.shape, column.dictionary)
 
 def decode_block(data, column, where):
-    cursor = Cursor(data, where)
+    """data: the bytes of the block; of a movable block, what unpack_movable returned."""
+    cursor = Cursor(data[0] if column.movable else data, where)
+    if column.movable:
+        cursor.values = Cursor(data[1], where)
     if column.levels:
         return _levels_block(cursor, column)
     if column.array:

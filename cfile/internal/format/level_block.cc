@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/format/movable_block.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/levels.h"
 
@@ -155,10 +154,11 @@ absl::Status CountEntries(uint32_t num_elements, LevelBlock& block) {
 
 }  // namespace
 
-absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const FileInfo& info) {
+absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const FileInfo& info,
+                                           const BlockHead* head) {
   LevelBlock block;
   if (!info.has_levels()) {
-    CFILE_ASSIGN_OR_RETURN(block.values, ParseDataBlock(bytes, info));
+    CFILE_ASSIGN_OR_RETURN(block.values, ParseDataBlock(bytes, info, head));
     block.num_entries = block.num_records = block.values.num_rows.value_or(0);
     block.definition = block.values.validity;
     block.values.num_rows.reset();
@@ -166,7 +166,7 @@ absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const
   }
   MovableBlock movable;
   if (info.has_movable_blocks()) {
-    CFILE_ASSIGN_OR_RETURN(movable, SplitMovableBlock(bytes));
+    CFILE_ASSIGN_OR_RETURN(movable, SplitMovableBlock(bytes, head));
     bytes = movable.levels;
   }
   ByteReader reader(bytes);

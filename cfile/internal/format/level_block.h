@@ -12,6 +12,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/file_info.h"
 #include "cfile/internal/format/data_block.h"
+#include "cfile/internal/format/movable_block.h"
 #include "cfile/types.h"
 #include "encodings/core/bytes.h"
 #include "encodings/hybrid/rle_hybrid.h"
@@ -74,8 +75,9 @@ struct LevelBlock {
 
 // Splits a block of the file that `info` describes into its parts. In a flat file without nulls,
 // only the encoded values contain the count, so num_entries and num_records are 0. kDataLoss: a
-// length does not fit, or a count exceeds the count in the footer.
-absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const FileInfo& info);
+// length does not fit, or a count exceeds the count in the footer. `head`: as for ParseDataBlock.
+absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const FileInfo& info,
+                                           const BlockHead* head = nullptr);
 
 // Reads the levels of one block from front to end. Thread-compatible.
 class LevelDecoder {

@@ -4,26 +4,33 @@
 #include <cassert>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/format/crc32c.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
 namespace {
 
-using encodings::ByteReader;
 using encodings::ByteWriter;
 using encodings::DataLoss;
 using encodings::LoadLittleEndian;
 
-constexpr size_t kFieldBytes = 52;  // of the head, before its checksums
 constexpr size_t kOrdinalOffset = 20;
-
-uint64_t NumParts(uint64_t payload_bytes) { return (payload_bytes + kPartBytes - 1) / kPartBytes; }
 
 absl::Status WrongChecksum(uint32_t expected, uint32_t found, std::string_view where) {
   return DataLoss("checksum mismatch ", where, ": expected 0x",
                   absl::Hex(expected, absl::kZeroPad8), ", found 0x",
                   absl::Hex(found, absl::kZeroPad8));
+}
+
+absl::Status CutOff(size_t size) {
+  return DataLoss("the head of a movable block is cut off after ", size, " bytes");
+}
+
+absl::Status CheckHeadChecksum(std::span<const uint8_t> head) {
+  const auto bytes = head.first(head.size() - kChecksumBytes);
+  const auto expected = LoadLittleEndian<uint32_t>(bytes.data() + bytes.size());
+  const uint32_t found = Crc32c(bytes);
+  return found == expected ? absl::OkStatus()
+                           : WrongChecksum(expected, found, "of the block's head");
 }
 
 // Computes the checksums of the parts of the bytes that are added.
@@ -56,48 +63,30 @@ class PartChecksums {
 
 }  // namespace
 
-uint64_t BlockHead::payload_bytes() const {
-  uint64_t sum = 0;
-  for (const Section& section : sections) sum += section.stored_size;
-  return sum;
+absl::Status CheckHead(std::span<const uint8_t> block) {
+  const size_t size = HeadBytesOf(block.size());
+  if (size > block.size()) return CutOff(block.size());
+  return CheckHeadChecksum(block.first(size));
 }
 
-uint64_t BlockHead::unpacked_bytes() const {
-  uint64_t sum = 0;
-  for (const Section& section : sections) sum += section.size;
-  return sum;
-}
-
-size_t BlockHead::size_bytes() const {
-  return kFieldBytes + kChecksumBytes * (NumParts(payload_bytes()) + 1);
-}
-
-bool BlockHead::compressed() const {
-  return std::any_of(sections.begin(), sections.end(),
-                     [](const Section& section) { return section.compressed(); });
-}
-
-absl::StatusOr<BlockHead> ParseBlockHead(std::span<const uint8_t> block, bool verify) {
-  ByteReader reader(block);
-  BlockHead head;
-  uint32_t encoding, compression;
-  bool whole = reader.ReadFixed(encoding) && reader.ReadFixed(compression) &&
-               reader.ReadFixed(head.num_rows) && reader.ReadFixed(head.num_entries) &&
-               reader.ReadFixed(head.present_count) && reader.ReadFixed(head.first_ordinal) &&
-               reader.ReadFixed(head.dictionary);
-  for (BlockHead::Section& section : head.sections)
-    whole = whole && reader.ReadFixed(section.stored_size) && reader.ReadFixed(section.size);
-  if (!whole || head.size_bytes() > block.size()) {
-    return DataLoss("the head of a movable block is cut off after ", block.size(), " bytes");
+absl::Status ReadBlockHead(std::span<const uint8_t> block, bool verify, BlockHead& head) {
+  if (block.size() < kHeadFieldBytes) return CutOff(block.size());
+  const auto field = [&](size_t i) { return LoadLittleEndian<uint32_t>(block.data() + 4 * i); };
+  head.encoding = static_cast<Encoding>(field(0));
+  head.compression = static_cast<Compression>(field(1));
+  head.num_rows = field(2);
+  head.num_entries = field(3);
+  head.present_count = field(4);
+  head.first_ordinal = field(5);
+  head.dictionary = field(6);
+  for (size_t i = 0; i < kBlockSections; ++i)
+    head.sections[i] = {.stored_size = field(7 + 2 * i), .size = field(8 + 2 * i)};
+  const size_t size = head.size_bytes();
+  if (size > block.size()) {
+    return DataLoss("the head of a movable block says that it has ", size, " bytes, found ",
+                    block.size());
   }
-  if (verify) {
-    const auto bytes = block.first(head.size_bytes() - kChecksumBytes);
-    const auto expected = LoadLittleEndian<uint32_t>(bytes.data() + bytes.size());
-    if (const uint32_t found = Crc32c(bytes); found != expected)
-      return WrongChecksum(expected, found, "of the block's head");
-  }
-  head.encoding = static_cast<Encoding>(encoding);
-  head.compression = static_cast<Compression>(compression);
+  if (verify) CFILE_RETURN_IF_ERROR(CheckHeadChecksum(block.first(size)));
   for (const BlockHead::Section& section : head.sections) {
     if (section.stored_size > section.size) {
       return DataLoss("a section of a movable block has ", section.size, " bytes, but ",
@@ -113,12 +102,18 @@ absl::StatusOr<BlockHead> ParseBlockHead(std::span<const uint8_t> block, bool ve
         absl::StrCat("the block needs dictionary ", head.dictionary,
                      ", but this library supports one dictionary in a file, number 0"));
   }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<BlockHead> ParseBlockHead(std::span<const uint8_t> block, bool verify) {
+  BlockHead head;
+  CFILE_RETURN_IF_ERROR(ReadBlockHead(block, verify, head));
   return head;
 }
 
 absl::Status CheckParts(const BlockHead& head, std::span<const uint8_t> block) {
   assert(block.size() == head.stored_bytes());
-  const uint8_t* expected = block.data() + kFieldBytes;
+  const uint8_t* expected = block.data() + kHeadFieldBytes;
   const auto payload = block.subspan(head.size_bytes());
   for (size_t begin = 0; begin < payload.size(); begin += kPartBytes) {
     const auto part = payload.subspan(begin, std::min(kPartBytes, payload.size() - begin));
@@ -161,24 +156,40 @@ void SetFirstOrdinal(std::span<uint8_t> head, uint32_t first_ordinal) {
   encodings::StoreLittleEndian(Crc32c(bytes), head.data() + bytes.size());
 }
 
-absl::StatusOr<MovableBlock> SplitMovableBlock(std::span<const uint8_t> bytes) {
-  MovableBlock block;
-  CFILE_ASSIGN_OR_RETURN(block.head, ParseBlockHead(bytes, /*verify=*/false));
-  const BlockHead& head = block.head;
-  const auto sections = bytes.subspan(head.size_bytes());
-  if (sections.size() != head.unpacked_bytes()) {
-    return DataLoss("the sections of a movable block have ", sections.size(), " bytes, expected ",
-                    head.unpacked_bytes());
+namespace {
+
+// Splits the uncompressed block `bytes`, whose head is `head`.
+absl::Status SplitSections(const BlockHead& head, std::span<const uint8_t> bytes,
+                           std::span<const uint8_t>& levels, DataBlock& values) {
+  const uint64_t size = head.size_bytes() + head.unpacked_bytes();
+  if (bytes.size() != size) {
+    return DataLoss("a movable block has ", bytes.size(), " bytes before compression, expected ",
+                    size);
   }
-  const size_t levels = head.sections[kLevels].size;
+  const auto sections = bytes.subspan(head.size_bytes());
+  const size_t levels_size = head.sections[kLevels].size;
   const size_t skip_table = head.sections[kSkipTable].size;
-  block.levels = sections.first(levels);
-  block.values = {.encoding = head.encoding,
-                  .present_count = head.present_count,
-                  .first_ordinal = head.first_ordinal,
-                  .body_ordinal = 0,
-                  .skip_table = sections.subspan(levels, skip_table),
-                  .values = sections.subspan(levels + skip_table)};
+  levels = sections.first(levels_size);
+  values.encoding = head.encoding;
+  values.present_count = head.present_count;
+  values.first_ordinal = head.first_ordinal;
+  values.body_ordinal = 0;
+  values.skip_table = sections.subspan(levels_size, skip_table);
+  values.values = sections.subspan(levels_size + skip_table);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<MovableBlock> SplitMovableBlock(std::span<const uint8_t> bytes,
+                                               const BlockHead* head) {
+  MovableBlock block;
+  if (head != nullptr) {
+    block.head = *head;
+  } else {
+    CFILE_RETURN_IF_ERROR(ReadBlockHead(bytes, /*verify=*/false, block.head));
+  }
+  CFILE_RETURN_IF_ERROR(SplitSections(block.head, bytes, block.levels, block.values));
   return block;
 }
 
@@ -193,23 +204,31 @@ absl::Status CheckRowCounts(const BlockHead& head, uint64_t num_rows, uint64_t n
                   " entries, the block has ", num_rows, " and ", num_entries);
 }
 
-absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, const FileInfo& info) {
+absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, const FileInfo& info,
+                                         const BlockHead* head) {
   if (!info.has_movable_blocks())
     return ParseDataBlock(bytes, info.nullable, info.has_extended_blocks(), info.encoding);
-  CFILE_ASSIGN_OR_RETURN(MovableBlock block, SplitMovableBlock(bytes));
-  uint32_t num_rows = block.head.present_count;
+  BlockHead own;
+  if (head == nullptr) {
+    CFILE_RETURN_IF_ERROR(ReadBlockHead(bytes, /*verify=*/false, own));
+    head = &own;
+  }
+  absl::StatusOr<DataBlock> block(absl::in_place);
+  std::span<const uint8_t> levels;
+  CFILE_RETURN_IF_ERROR(SplitSections(*head, bytes, levels, *block));
+  uint32_t num_rows = head->present_count;
   if (info.nullable) {
     CFILE_ASSIGN_OR_RETURN(
         const DataBlock nulls,
-        ParseDataBlock(block.levels, /*nullable=*/true, /*extended=*/false, info.encoding));
-    block.values.num_rows = nulls.num_rows;
-    block.values.validity = nulls.validity;
-    block.levels = nulls.values;  // the bytes after the null header
+        ParseDataBlock(levels, /*nullable=*/true, /*extended=*/false, info.encoding));
     num_rows = *nulls.num_rows;
+    block->num_rows = num_rows;
+    block->validity = nulls.validity;
+    levels = nulls.values;  // the bytes after the null header
   }
-  CFILE_RETURN_IF_ERROR(CheckLevelsEnd(block.levels));
-  CFILE_RETURN_IF_ERROR(CheckRowCounts(block.head, num_rows, num_rows));
-  return block.values;
+  CFILE_RETURN_IF_ERROR(CheckLevelsEnd(levels));
+  CFILE_RETURN_IF_ERROR(CheckRowCounts(*head, num_rows, num_rows));
+  return block;
 }
 
 }  // namespace cfile::internal

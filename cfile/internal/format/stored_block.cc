@@ -190,7 +190,7 @@ namespace {
 
 // Reads the stored bytes of the block at `pointer`. See FetchBlock.
 absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
-                                                    const BlockPointer& pointer,
+                                                    const BlockPointer& pointer, bool movable,
                                                     size_t max_block_size_bytes, uint64_t read_end,
                                                     BlockBuffer& buffer) {
   // Do not read a block that exceeds twice the limit. A valid block is smaller than that, even if
@@ -202,8 +202,10 @@ absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
   if (const auto memory = source.InMemory(); !memory.empty()) {
     const auto stored = memory.subspan(pointer.offset, pointer.size);
     // Decoders begin at the front, and many of them also read the end: fetch both from memory at
-    // the same time.
+    // the same time. The front of a movable block is its head and the bytes after it.
     __builtin_prefetch(stored.data());
+    if (movable)
+      __builtin_prefetch(stored.data() + std::min(HeadBytesOf(stored.size()), stored.size()));
     for (size_t back = 64; back <= 256 && back <= stored.size(); back += 64) {
       __builtin_prefetch(stored.data() + stored.size() - back);
     }
@@ -225,9 +227,10 @@ absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
 }
 
 // Reads the head of the movable block `stored`, and checks that it fits the block and the file.
-absl::StatusOr<BlockHead> ReadHead(std::span<const uint8_t> stored, Compression of_file,
-                                   bool verify, size_t max_block_size_bytes) {
-  CFILE_ASSIGN_OR_RETURN(const BlockHead head, ParseBlockHead(stored, verify));
+absl::Status ReadHead(std::span<const uint8_t> stored, Compression of_file, bool verify,
+                      size_t max_block_size_bytes, BlockHead& head) {
+  if (verify) CFILE_RETURN_IF_ERROR(CheckHead(stored));
+  CFILE_RETURN_IF_ERROR(ReadBlockHead(stored, /*verify=*/false, head));
   if (head.stored_bytes() != stored.size()) {
     return DataLoss("the head describes a block of ", head.stored_bytes(), " bytes, found ",
                     stored.size());
@@ -246,20 +249,21 @@ absl::StatusOr<BlockHead> ReadHead(std::span<const uint8_t> stored, Compression 
     return OutOfRange("the block's ", head.unpacked_bytes(), " uncompressed bytes are ",
                       AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
   }
-  return head;
+  return absl::OkStatus();
 }
 
 // FetchBlock for the movable block `stored`, whose bytes are in the source's memory if `in_source`.
 absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool in_source,
                                            Compression of_file, bool verify,
                                            size_t max_block_size_bytes, BlockBuffer& buffer) {
-  CFILE_ASSIGN_OR_RETURN(const BlockHead head,
-                         ReadHead(stored, of_file, verify, max_block_size_bytes));
+  BlockHead& head = buffer.head;
+  CFILE_RETURN_IF_ERROR(ReadHead(stored, of_file, verify, max_block_size_bytes, head));
   if (verify) CFILE_RETURN_IF_ERROR(CheckParts(head, stored));
   FetchedBlock block{.bytes = stored,
                      .compressed = head.compressed(),
                      .in_source = in_source && !head.compressed(),
-                     .stored_size_bytes = static_cast<uint32_t>(stored.size())};
+                     .stored_size_bytes = static_cast<uint32_t>(stored.size()),
+                     .head = &head};
   if (!block.compressed) return block;
   buffer.uncompressed.Clear();
   buffer.uncompressed.Reserve(head.size_bytes() + head.unpacked_bytes());
@@ -285,8 +289,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, uint64_t read_end,
                                         BlockBuffer& buffer) {
-  CFILE_ASSIGN_OR_RETURN(auto stored,
-                         ReadStored(source, pointer, max_block_size_bytes, read_end, buffer));
+  CFILE_ASSIGN_OR_RETURN(auto stored, ReadStored(source, pointer, format.movable,
+                                                 max_block_size_bytes, read_end, buffer));
   const bool in_source = !source.InMemory().empty();
   if (format.movable) {
     return UnpackMovable(stored, in_source, format.compression, verify, max_block_size_bytes,
@@ -362,10 +366,10 @@ absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFo
                                              BlockBuffer& buffer) {
   assert(format.movable);
   StoredBlock block;
-  CFILE_ASSIGN_OR_RETURN(block.bytes,
-                         ReadStored(source, pointer, max_block_size_bytes, read_end, buffer));
-  CFILE_ASSIGN_OR_RETURN(
-      block.head, ReadHead(block.bytes, format.compression, /*verify=*/true, max_block_size_bytes));
+  CFILE_ASSIGN_OR_RETURN(block.bytes, ReadStored(source, pointer, /*movable=*/true,
+                                                 max_block_size_bytes, read_end, buffer));
+  CFILE_RETURN_IF_ERROR(
+      ReadHead(block.bytes, format.compression, /*verify=*/true, max_block_size_bytes, block.head));
   return block;
 }
 

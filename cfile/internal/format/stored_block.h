@@ -109,6 +109,7 @@ struct BlockBuffer {
   uint64_t stored_offset = 0;
   uint64_t announced_end = 0;  // the end of the bytes that a scan has announced to the source
   ByteWriter uncompressed;
+  BlockHead head;  // of the movable block that was fetched last
   size_t memory_usage_bytes() const { return stored.capacity() + uncompressed.capacity(); }
 };
 
@@ -117,8 +118,9 @@ struct BlockBuffer {
 struct FetchedBlock {
   std::span<const uint8_t> bytes;
   bool compressed = false;
-  bool in_source = false;          // the bytes are in the source's memory, not in the buffer
-  uint32_t stored_size_bytes = 0;  // in the file, without the checksum after the block
+  bool in_source = false;           // the bytes are in the source's memory, not in the buffer
+  uint32_t stored_size_bytes = 0;   // in the file, without the checksum after the block
+  const BlockHead* head = nullptr;  // of a movable block; in the buffer
 };
 
 // Reads the block at `pointer`, which must be inside the source (checked when the pointer was

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "cfile/internal/format/movable_block.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
@@ -32,8 +31,8 @@ absl::StatusOr<BlockDecoder<T>*> BlockCursor<T>::DecoderOf(Encoding encoding) {
 template <typename T>
 absl::Status BlockCursor<T>::Open(std::span<const uint8_t> bytes, const FileInfo& info,
                                   std::optional<uint64_t> first_ordinal,
-                                  const encodings::SeekIndex* seek_index) {
-  CFILE_ASSIGN_OR_RETURN(const DataBlock parts, ParseDataBlock(bytes, info));
+                                  const encodings::SeekIndex* seek_index, const BlockHead* head) {
+  CFILE_ASSIGN_OR_RETURN(const DataBlock parts, ParseDataBlock(bytes, info, head));
   CFILE_RETURN_IF_ERROR(Open(parts, first_ordinal, seek_index));
   return num_rows_ > 0 ? absl::OkStatus() : DataLoss("a data block has no rows");
 }
@@ -51,8 +50,8 @@ absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t
   view.seek_index = seek_index;
   CFILE_RETURN_IF_ERROR(decoder_->Open(view));
   if (block.present_count && *block.present_count != decoder_->count()) {
-    return DataLoss("the extended block says ", *block.present_count, " present values, its body ",
-                    decoder_->count());
+    return DataLoss("the header of the block says ", *block.present_count,
+                    " present values, its body ", decoder_->count());
   }
   if (block.first_ordinal && block.body_ordinal != decoder_->first_ordinal()) {
     return DataLoss("expected first ordinal ", block.body_ordinal, " in the block's body, found ",

@@ -14,6 +14,7 @@
 #include "cfile/batch.h"
 #include "cfile/file_info.h"
 #include "cfile/internal/format/data_block.h"
+#include "cfile/internal/format/movable_block.h"
 #include "cfile/types.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/hybrid/validity.h"
@@ -32,10 +33,12 @@ class BlockCursor {
   // Opens a block of the file that `info` describes, and goes to the block's first row. `bytes`,
   // the uncompressed block, must stay valid while the block is open. `first_ordinal`: the block's
   // first ordinal, if the caller knows it; kDataLoss if the block stores another one. `seek_index`:
-  // the result of BuildSeekIndex for this block, or nullptr. kDataLoss if the block has no rows.
+  // the result of BuildSeekIndex for this block, or nullptr. `head`: as for ParseDataBlock.
+  // kDataLoss if the block has no rows.
   absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
                     std::optional<uint64_t> first_ordinal,
-                    const encodings::SeekIndex* seek_index = nullptr);
+                    const encodings::SeekIndex* seek_index = nullptr,
+                    const BlockHead* head = nullptr);
 
   // Opens a parsed block in the same way. This block may have no rows.
   absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal,

@@ -96,7 +96,7 @@ class BlockWalk {
     std::optional<uint64_t> indexed;
     if (path.kind() == IndexKind::kPositional) indexed = path.leaf().ordinal(path.entry());
     const auto open = [&](const encodings::SeekIndex* index) {
-      return block_.Open(loaded_block_.bytes, file_->info(), indexed, index);
+      return block_.Open(loaded_block_.bytes, file_->info(), indexed, index, loaded_block_.head);
     };
     SeekIndexSlot* slot = loaded_block_.seek_index;
     CFILE_RETURN_IF_ERROR(open(slot == nullptr ? nullptr : slot->get()));

@@ -15,6 +15,7 @@
 #include "absl/hash/hash.h"
 #include "cfile/block_cache.h"
 #include "cfile/file_info.h"
+#include "cfile/internal/format/movable_block.h"
 #include "cfile/internal/format/seek_index_slot.h"
 #include "encodings/core/bytes.h"
 
@@ -23,6 +24,7 @@ namespace cfile::internal {
 // A verified and uncompressed block that owns its memory. Immutable except for seek_index.
 struct ResidentBlock {
   encodings::ByteWriter bytes;
+  BlockHead head;  // of a movable block
   mutable SeekIndexSlot seek_index;
 };
 

@@ -300,6 +300,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
     } else {
       CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched, FetchDataBlock(leaf, entry, buffer));
       loaded.bytes = fetched.bytes;
+      loaded.head = fetched.head;
       if (access == BlockAccess::kSeek && fetched.in_source) {
         loaded.seek_index = &leaf.seek_index(entry);
         // If there is no room for a seek index, none is built.
@@ -310,6 +311,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
     }
   }
   loaded.bytes = loaded.resident->bytes.span();
+  loaded.head = format_.movable ? &loaded.resident->head : nullptr;
   if (access == BlockAccess::kSeek) loaded.seek_index = &loaded.resident->seek_index;
   return loaded;
 }
@@ -337,6 +339,7 @@ std::shared_ptr<const ResidentBlock> FileReader::KeepBlock(const FetchedBlock& f
                                                            const CachedBlocks::Key& key,
                                                            BlockBuffer& buffer) {
   auto resident = std::make_shared<ResidentBlock>();
+  if (fetched.head != nullptr) resident->head = *fetched.head;
   if (fetched.compressed) {
     resident->bytes = std::move(buffer.uncompressed);
   } else {

@@ -29,6 +29,8 @@ namespace cfile::internal {
 struct LoadedBlock {
   std::span<const uint8_t> bytes;
   std::shared_ptr<const ResidentBlock> resident;  // may be null
+  // Of a movable block; else nullptr. Valid as long as `resident` and the buffer.
+  const BlockHead* head = nullptr;
   // The place for the block's seek index; nullptr if the block was loaded with kScan.
   SeekIndexSlot* seek_index = nullptr;
   // True if the block was read before and there is room for a seek index: building one may be worth

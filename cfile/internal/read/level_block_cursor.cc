@@ -160,10 +160,11 @@ std::span<const uint16_t> LevelWindow::definition(size_t entries) const {
 template <typename T>
 absl::Status LevelBlockCursor<T>::Open(std::span<const uint8_t> bytes, const FileInfo& info,
                                        std::optional<uint64_t> first_ordinal,
-                                       const encodings::SeekIndex* seek_index) {
+                                       const encodings::SeekIndex* seek_index,
+                                       const BlockHead* head) {
   window_.Open({}, {});
   limits_ = info.levels;
-  CFILE_ASSIGN_OR_RETURN(block_, ParseLevelBlock(bytes, info));
+  CFILE_ASSIGN_OR_RETURN(block_, ParseLevelBlock(bytes, info, head));
   CFILE_RETURN_IF_ERROR(values_.Open(block_.values, first_ordinal, seek_index));
   if (limits_.max_repetition == 0 && limits_.max_definition == 0 && !info.has_levels())
     block_.num_entries = block_.num_records = values_.num_present();

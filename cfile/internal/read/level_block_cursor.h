@@ -97,7 +97,8 @@ class LevelBlockCursor {
   // a record with one entry.
   absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
                     std::optional<uint64_t> first_ordinal,
-                    const encodings::SeekIndex* seek_index = nullptr);
+                    const encodings::SeekIndex* seek_index = nullptr,
+                    const BlockHead* head = nullptr);
   std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex() { return values_.BuildSeekIndex(); }
 
   Encoding encoding() const { return values_.encoding(); }

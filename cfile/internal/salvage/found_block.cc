@@ -165,28 +165,44 @@ FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uin
 }
 
 template <typename T>
-std::optional<BlockPointer> BlockJudge<T>::WholeBlock(const BlockPointer& pointer,
-                                                      std::span<const uint8_t> head) const {
+std::optional<FoundBlock> BlockJudge<T>::WholeBlock(const BlockPointer& pointer,
+                                                    std::span<const uint8_t> head) const {
   if (!forms_.back().has_movable_blocks()) return std::nullopt;
   const auto parsed = ParseBlockHead(head, /*verify=*/false);
   if (!parsed.ok() || parsed->size_bytes() != head.size() ||
       parsed->unpacked_bytes() > max_judged_bytes_) {
     return std::nullopt;
   }
-  return BlockPointer{.offset = pointer.offset,
-                      .size = static_cast<uint32_t>(parsed->stored_bytes())};
+  return FoundBlock{
+      .kind = FoundBlock::Kind::kLost,
+      .pointer = {.offset = pointer.offset, .size = static_cast<uint32_t>(parsed->stored_bytes())},
+      .encoding = parsed->encoding,
+      .first_ordinal = parsed->first_ordinal,
+      .num_rows = parsed->num_rows,
+      .num_entries = parsed->num_entries};
 }
 
 template <typename T>
-FoundBlock BlockJudge<T>::JudgeMovable(const Source& source, const BlockPointer& pointer,
-                                       const ExpectedRows& expected, uint64_t& cost_bytes) {
+FoundBlock BlockJudge<T>::JudgeMovable(const Source& source, const FoundBlock& whole,
+                                       const ExpectedRows& expected, uint64_t end,
+                                       uint64_t& cost_bytes) {
+  const BlockPointer& pointer = whole.pointer;
   FoundBlock found{.pointer = pointer};
+  // As long as the form of the file is not known, the head may be inside a value.
+  const bool known =
+      info().has_movable_blocks() && whole.num_rows > 0 && CheckRows(whole, expected).ok();
+  if (pointer.end() > end) {
+    if (!known || !expected.exact) return found;
+    found = whole;
+    found.pointer.size = static_cast<uint32_t>(end - pointer.offset);
+    return found;
+  }
   const FileInfo form = forms_.back();
   cost_bytes = pointer.size;
   rows_bytes_ = 0;
   const auto bytes =
       Fetch(source, DataBlockFormatOf(form), pointer, /*verify=*/true, max_judged_bytes_);
-  if (!bytes.ok()) return found;
+  if (!bytes.ok()) return known && absl::IsDataLoss(bytes.status()) ? whole : found;
   cost_bytes += bytes->size();
   const bool read = ReadRows(*bytes, form, expected, found).ok();
   cost_bytes += rows_bytes_;

@@ -20,6 +20,7 @@ struct FoundBlock {
     kNone,  // not a block that the file could have here
     kData,
     kCodes,  // data, valid as far as can be checked without the dictionary
+    kLost,   // data; the head of a movable block is right, another part of the block is not
     kIndexNode,
     kDictionary,
     kStatistics
@@ -59,15 +60,17 @@ class BlockJudge {
   FoundBlock Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
                    const ExpectedRows& expected, uint64_t& cost_bytes);
 
-  // If `head` is the head of a movable block, and the file may have such blocks, returns the place
-  // of the whole block, else nullopt. `pointer`: the place of `head`, whose last bytes are its
-  // checksum, which is assumed to be right.
-  std::optional<BlockPointer> WholeBlock(const BlockPointer& pointer,
-                                         std::span<const uint8_t> head) const;
+  // If `head` is the head of a movable block, and the file may have such blocks, returns the whole
+  // block as the head describes it (kLost), else nullopt. `pointer`: the place of `head`, whose last
+  // bytes are its checksum, which is assumed to be right.
+  std::optional<FoundBlock> WholeBlock(const BlockPointer& pointer,
+                                       std::span<const uint8_t> head) const;
 
-  // As Judge, for the movable block at `pointer`. Verifies the checksums.
-  FoundBlock JudgeMovable(const Source& source, const BlockPointer& pointer,
-                          const ExpectedRows& expected, uint64_t& cost_bytes);
+  // As Judge, for `whole`, a result of WholeBlock. `end`: the end of the bytes that may be blocks.
+  // Verifies the checksums. Returns the part of `whole` before `end` if `whole` is a damaged block
+  // of the file.
+  FoundBlock JudgeMovable(const Source& source, const FoundBlock& whole,
+                          const ExpectedRows& expected, uint64_t end, uint64_t& cost_bytes);
 
   // Reads the rows of the data block at `pointer`, verifies its checksum and fills `found`. OK if
   // the block has the expected rows and all of them can be decoded, or if the block is kCodes.

@@ -11,9 +11,9 @@
 #include "cfile/inspect.h"
 #include "cfile/internal/manifest/manifest.h"
 #include "cfile/internal/manifest/manifest_edit.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/internal/table/part_copy.h"
 #include "cfile/internal/table/table_commit.h"
-#include "cfile/internal/table/table_file.h"
 #include "cfile/reader.h"
 #include "encodings/core/status.h"
 

@@ -155,20 +155,26 @@ class Salvager {
     }
   }
 
-  // Records a block that was found.
+  // Records a block that was found. The rows of a damaged block with a right head are counted, and
+  // its bytes are not searched: they may be values that look like blocks.
   void Keep(const FoundBlock& found) {
     if (found.kind == Kind::kCodes) {
       needs_dictionary_ = true;
       Lose(found.pointer.offset, found.pointer.end(),
            "data blocks that need the dictionary, which is lost");
+    } else if (found.kind == Kind::kLost) {
+      const absl::Status error = readable_->ErrorIn(found.pointer);
+      Lose(found.pointer.offset, found.pointer.end(),
+           error.ok() ? "a block whose head is right, but not the bytes after it"
+                      : std::string(error.message()));
     } else {
       kept_end_ = found.pointer.end();
     }
     if (found.kind == Kind::kData) blocks_.push_back(found);
-    if (found.kind == Kind::kData || found.kind == Kind::kCodes) {
+    if (found.kind == Kind::kData || found.kind == Kind::kCodes || found.kind == Kind::kLost) {
       next_ = {.first_ordinal = found.end_ordinal(),
                .entries_before = next_.entries_before + found.num_entries};
-      most_rows_ = std::max(most_rows_, found.num_rows);
+      if (found.kind != Kind::kLost) most_rows_ = std::max(most_rows_, found.num_rows);
     }
   }
 
@@ -224,9 +230,9 @@ class Salvager {
       internal::ChecksumSearch::Judgement judgement;
       found = {};
       if (const auto whole = judge_.WholeBlock(pointer, bytes)) {
-        // The checksum may be that of the head of a movable block.
-        if (whole->end() <= end && readable_->ErrorIn(*whole).ok())
-          found = judge_.JudgeMovable(*readable_, *whole, expected, judgement.cost_bytes);
+        // The checksum may be that of the head of a movable block. Bytes that cannot be read are
+        // zeros here.
+        found = judge_.JudgeMovable(*readable_, *whole, expected, end, judgement.cost_bytes);
         judgement.accepted = found.kind != Kind::kNone;
         if (judgement.accepted) return judgement;
       }
@@ -270,7 +276,7 @@ class Salvager {
               search.Find(first, inner.pointer.offset - 1, kMost,
                           [&](const BlockPointer& outer, std::span<const uint8_t> bytes) {
                             const auto whole = judge_.WholeBlock(outer, bytes);
-                            return whole.value_or(outer).end() > inner.pointer.end()
+                            return (whole ? whole->pointer : outer).end() > inner.pointer.end()
                                        ? judge(outer, bytes)
                                        : internal::ChecksumSearch::Judgement{};
                           }));

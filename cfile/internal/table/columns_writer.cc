@@ -9,8 +9,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/io/named_status.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "cfile/internal/table/column_change.h"
-#include "cfile/internal/table/table_file.h"
 #include "cfile/internal/write/sticky_status.h"
 #include "encodings/core/status.h"
 

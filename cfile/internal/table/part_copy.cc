@@ -5,7 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/io/file_system.h"
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {

@@ -1,4 +1,4 @@
-#include "cfile/internal/table/table_file.h"
+#include "cfile/internal/manifest/table_file.h"
 
 #include <algorithm>
 #include <memory>
