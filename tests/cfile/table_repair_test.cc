@@ -234,7 +234,7 @@ TEST_F(TableRepairTest, RebuildsLostTables) {
       absl::Status status;
       switch (random() % 8) {
         case 0:
-          status = Compact(storage_, chosen);
+          status = Compact(storage_, chosen).status();
           break;
         case 1:
           if (chosen.size() < names.size()) status = DropParts(storage_, chosen);
@@ -368,7 +368,7 @@ TEST_F(TableRepairTest, PowerCutsAndLostTables) {
       [&](const std::shared_ptr<Storage>& storage) {
         return DropParts(storage, {&Names()[1], 1});
       },
-      [&](const std::shared_ptr<Storage>& storage) { return Compact(storage); },
+      [&](const std::shared_ptr<Storage>& storage) { return Compact(storage).status(); },
   };
   for (const auto& change : changes) {
     for (const bool lose : {false, true}) {

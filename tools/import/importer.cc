@@ -245,12 +245,12 @@ absl::Status Importer::FindSchema() {
     const auto type = options_.types.find(schema.name);
     schema.type = type != options_.types.end() ? type->second
                                                : found[i].inference.Type(options_.compatibility);
-    // If a column of --not-null, or a sort column without --nulls, has a null, a later pass reports
-    // it.
-    const bool is_sorted =
-        std::find(sorted_by_.begin(), sorted_by_.end(), schema.name) != sorted_by_.end();
-    schema.nullable = found[i].has_nulls && !options_.not_null.contains(schema.name) &&
-                      (!is_sorted || options_.nulls_last.has_value());
+    // A later pass reports a null in a column of --not-null, or in a sort column without --nulls.
+    const auto& sorted = sorted_by_;
+    const bool needs_values =
+        !options_.nulls_last && std::count(sorted.begin(), sorted.end(), schema.name) > 0;
+    schema.nullable =
+        found[i].has_nulls && !needs_values && !options_.not_null.contains(schema.name);
   }
   return absl::OkStatus();
 }
