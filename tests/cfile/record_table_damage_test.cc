@@ -171,7 +171,7 @@ TEST_F(RecordTableDamageTest, LevelsThatTheTableFileDoesNotName) {
   WriteFile(table_file, internal::SerializeTable(*contents));
   const auto table = TableReader::Open(path_);
   ASSERT_TRUE(table.ok()) << table.status();
-  const absl::Status status = table->NewCursor<std::string_view>(1).status();
+  const absl::Status status = table->OpenColumn(0, 1).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("levels up to 0 and 0 expected by table.cft, found 1 and 2"));

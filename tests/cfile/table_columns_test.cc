@@ -160,7 +160,10 @@ class TableColumnsTest : public testing::Test {
     std::map<std::string, std::string> files;
     const auto listed = storage_->List("");
     EXPECT_TRUE(listed.ok());
-    for (const StorageEntry& file : *listed) files[file.path] = file.identity;
+    // Without the copies of the parts' descriptions, which change with the schema.
+    for (const StorageEntry& file : *listed) {
+      if (file.path.find("/part-") == file.path.npos) files[file.path] = file.identity;
+    }
     return files;
   }
   // EXPECTs that all files in `before` are as they were, except table.cft. Returns the new ones in

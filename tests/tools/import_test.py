@@ -36,7 +36,7 @@ class ImportTest(unittest.TestCase):
 
     def part_files(self):
         """The contents of the files of the columns of table t, by name."""
-        return {path.name: path.read_bytes() for path in self.folder.glob("t/part-*/*")}
+        return {path.name: path.read_bytes() for path in self.folder.glob("t/part-*/*.cfile")}
 
     def peak_memory(self, *command):
         """Runs the command. Returns the most memory that it used, in bytes."""
