@@ -742,12 +742,12 @@ TEST_F(TableColumnsTest, Garbage) {
   // A reader that opened the table before learns that its files are gone.
   ASSERT_TRUE(DropColumns(storage_, Texts{"number"}).ok());
   EXPECT_EQ(collected(0).size(), 4u);
-  const auto cursor = cold.NewCursor<float>(2);
-  EXPECT_EQ(cursor.status().code(), absl::StatusCode::kAborted) << cursor.status();
-  EXPECT_THAT(cursor.status().message(), HasSubstr("snapshot expired"));
+  const absl::Status status = cold.OpenColumn(0, 2).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
+  EXPECT_THAT(status.message(), HasSubstr("snapshot expired"));
   // A file that is missing is not an expired one.
   fs::remove(path + "/" + *Open().part_file(0, 0));
-  EXPECT_EQ(Open().NewCursor<int32_t>(0).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_EQ(Open().OpenColumn(0, 0).status().code(), absl::StatusCode::kNotFound);
 }
 
 TEST_F(TableColumnsTest, FailuresOfTheStorage) {
