@@ -135,29 +135,39 @@ class LocalStorage final : public Storage {
   // Appends the files in `folder`. `prefix`: the path of the folder in this storage, with a slash.
   static absl::Status AddEntries(const std::string& folder, const std::string& prefix,
                                  std::vector<StorageEntry>& entries) {
-    std::error_code error;
-    fs::directory_iterator entry(folder, error);
-    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-      const std::string name = entry->path().filename();
-      const std::string full_path = entry->path();
-      const bool is_folder = !entry->is_symlink(error) && entry->is_directory(error);
-      if (is_folder && prefix.empty()) {
-        const size_t before = entries.size();
-        CFILE_RETURN_IF_ERROR(AddEntries(full_path, absl::StrCat(name, "/"), entries));
-        if (entries.size() > before) continue;
+    // The functions that return an error_code end the process if there is no memory.
+    try {
+      for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+        CFILE_RETURN_IF_ERROR(AddEntry(entry, prefix, entries));
       }
-      CFILE_ASSIGN_OR_RETURN(const std::optional<FileIdentity> found,
-                             internal::IdentityOf(full_path));
-      if (!found) continue;  // it vanished meanwhile
-      entries.push_back({.path = absl::StrCat(prefix, name, is_folder ? "/" : ""),
-                         .size_bytes = is_folder ? 0 : found->size_bytes,
-                         .changed = std::chrono::system_clock::time_point(
-                             std::chrono::seconds(found->changed_s) +
-                             std::chrono::nanoseconds(found->changed_ns)),
-                         .identity = TextOf(*found)});
+    } catch (const fs::filesystem_error& error) {
+      if (error.code() == std::errc::no_such_file_or_directory) return absl::OkStatus();
+      return SystemError("read directory", folder, error.code().value());
     }
-    if (!error || error == std::errc::no_such_file_or_directory) return absl::OkStatus();
-    return SystemError("read directory", folder, error.value());
+    return absl::OkStatus();
+  }
+
+  static absl::Status AddEntry(const fs::directory_entry& entry, const std::string& prefix,
+                               std::vector<StorageEntry>& entries) {
+    std::error_code error;
+    const std::string name = entry.path().filename();
+    const std::string full_path = entry.path();
+    const bool is_folder = !entry.is_symlink(error) && entry.is_directory(error);
+    if (is_folder && prefix.empty()) {
+      const size_t before = entries.size();
+      CFILE_RETURN_IF_ERROR(AddEntries(full_path, absl::StrCat(name, "/"), entries));
+      if (entries.size() > before) return absl::OkStatus();
+    }
+    CFILE_ASSIGN_OR_RETURN(const std::optional<FileIdentity> found,
+                           internal::IdentityOf(full_path));
+    if (!found) return absl::OkStatus();  // it vanished meanwhile
+    entries.push_back(
+        {.path = absl::StrCat(prefix, name, is_folder ? "/" : ""),
+         .size_bytes = is_folder ? 0 : found->size_bytes,
+         .changed = std::chrono::system_clock::time_point(
+             std::chrono::seconds(found->changed_s) + std::chrono::nanoseconds(found->changed_ns)),
+         .identity = TextOf(*found)});
+    return absl::OkStatus();
   }
 
   const std::string directory_;
