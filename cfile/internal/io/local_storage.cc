@@ -1,6 +1,8 @@
 // The files of a local directory.
 #include "cfile/internal/io/local_storage.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -135,24 +137,28 @@ class LocalStorage final : public Storage {
   // Appends the files in `folder`. `prefix`: the path of the folder in this storage, with a slash.
   static absl::Status AddEntries(const std::string& folder, const std::string& prefix,
                                  std::vector<StorageEntry>& entries) {
-    // The functions that return an error_code end the process if there is no memory.
-    try {
-      for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-        CFILE_RETURN_IF_ERROR(AddEntry(entry, prefix, entries));
-      }
-    } catch (const fs::filesystem_error& error) {
-      if (error.code() == std::errc::no_such_file_or_directory) return absl::OkStatus();
-      return SystemError("read directory", folder, error.code().value());
+    // std::filesystem::directory_iterator ends the process if there is no memory.
+    auto descriptor = internal::FileDescriptor::Open(folder, O_RDONLY | O_DIRECTORY);
+    if (absl::IsNotFound(descriptor.status())) return absl::OkStatus();
+    CFILE_RETURN_IF_ERROR(descriptor.status());
+    const std::unique_ptr<DIR, int (*)(DIR*)> directory(fdopendir(descriptor->get()), closedir);
+    if (directory == nullptr) return SystemError("read directory", folder, errno);
+    (void)descriptor->release();  // closedir closes it
+    while (true) {
+      errno = 0;
+      const dirent* const entry = readdir(directory.get());
+      if (entry == nullptr) break;
+      const std::string name = entry->d_name;
+      if (name == "." || name == "..") continue;
+      CFILE_RETURN_IF_ERROR(AddEntry(absl::StrCat(folder, "/", name), name, prefix, entries));
     }
-    return absl::OkStatus();
+    return errno == 0 ? absl::OkStatus() : SystemError("read directory", folder, errno);
   }
 
-  static absl::Status AddEntry(const fs::directory_entry& entry, const std::string& prefix,
-                               std::vector<StorageEntry>& entries) {
-    std::error_code error;
-    const std::string name = entry.path().filename();
-    const std::string full_path = entry.path();
-    const bool is_folder = !entry.is_symlink(error) && entry.is_directory(error);
+  static absl::Status AddEntry(const std::string& full_path, const std::string& name,
+                               const std::string& prefix, std::vector<StorageEntry>& entries) {
+    struct stat status;
+    const bool is_folder = lstat(full_path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
     if (is_folder && prefix.empty()) {
       const size_t before = entries.size();
       CFILE_RETURN_IF_ERROR(AddEntries(full_path, absl::StrCat(name, "/"), entries));
