@@ -137,8 +137,10 @@ class TableColumnsTest : public testing::Test {
     CFILE_RETURN_IF_ERROR(Fill(writer, rows));
     return writer.Finish();
   }
-  // Part 1 has no rows, the others have two or three.
-  void WriteTable(size_t parts, const Schema& schema = ThreeColumns()) {
+  // Writes a table into a new storage. Part 1 has no rows, the others have two or three.
+  void WriteTable(size_t parts, const Schema& schema = ThreeColumns(),
+                  std::shared_ptr<Storage> storage = NewMemoryStorage()) {
+    storage_ = std::move(storage);
     next_ = 0;
     auto writer = TableWriter::Create(storage_, schema, Options());
     ASSERT_TRUE(writer.ok()) << writer.status();
@@ -211,7 +213,6 @@ const std::vector<size_t> kPartCounts = {1, 4, 70};
 
 TEST_F(TableColumnsTest, AddWithDefault) {
   for (const size_t parts : kPartCounts) {
-    storage_ = NewMemoryStorage();
     WriteTable(parts);
     const TableReader snapshot = Open();
     const Texts before = Contents(snapshot);
@@ -294,7 +295,6 @@ TEST_F(TableColumnsTest, LongDefaults) {
 
 TEST_F(TableColumnsTest, DropRenameReorder) {
   for (const size_t parts : kPartCounts) {
-    storage_ = NewMemoryStorage();
     WriteTable(parts);
     const TableReader snapshot = Open();
     const Texts before = Contents(snapshot);
@@ -373,7 +373,6 @@ TEST_F(TableColumnsTest, KeyColumnsAndTheirOrder) {
 
 TEST_F(TableColumnsTest, Widen) {
   for (const size_t parts : kPartCounts) {
-    storage_ = NewMemoryStorage();
     WriteTable(parts);
     ASSERT_TRUE(AddColumn(storage_, {.name = "d", .type = ColumnType::Decimal(9, 2)}, -7).ok());
     ASSERT_TRUE(
@@ -449,7 +448,6 @@ Texts Numbers(int64_t first, uint64_t count) {
 
 TEST_F(TableColumnsTest, AddAndReplaceValues) {
   for (const size_t parts : kPartCounts) {
-    storage_ = NewMemoryStorage();
     WriteTable(parts);
     const TableReader first = Open();
     const uint64_t rows = first.num_rows();
@@ -695,8 +693,7 @@ TEST_F(TableColumnsTest, ChangesThatMeet) {
 TEST_F(TableColumnsTest, Garbage) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("table");
-  storage_ = NewLocalStorage(path);
-  WriteTable(3);
+  WriteTable(3, ThreeColumns(), NewLocalStorage(path));
   const auto make_old = [&] {
     for (const auto& file : fs::recursive_directory_iterator(path)) {
       fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::hours(100));
@@ -796,7 +793,6 @@ TEST_F(TableColumnsTest, FailuresOfTheStorage) {
       EXPECT_EQ(Contents(Open()), after);
       if (testing::Test::HasFailure()) return;
     }
-    storage_ = NewMemoryStorage();
     WriteTable(66);
   }
 }

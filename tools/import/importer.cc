@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "cfile/status.h"
 #include "tools/import/csv_input.h"
 #include "tools/import/pieces.h"
 #include "tools/import/row_batch.h"
@@ -184,7 +185,7 @@ absl::Status Importer::FindTypes(std::vector<ColumnEvidence>& found) {
                              input_.Release(piece.begin, piece.end);
                              return progress_.Update(piece.end, rows);
                            }};
-  if (absl::Status status = RunPieces(options_.num_threads, work); !status.ok()) return status;
+  CFILE_RETURN_IF_ERROR(RunPieces(options_.num_threads, work));
 
   found.resize(num_columns);
   for (const Slot& slot : slots) {
@@ -223,7 +224,7 @@ absl::StatusOr<bool> Importer::FirstRecordIsARow(std::vector<ColumnEvidence>& fo
 // given, and which columns hold nulls.
 absl::Status Importer::FindSchema() {
   std::vector<ColumnEvidence> found;
-  if (absl::Status status = FindTypes(found); !status.ok()) return status;
+  CFILE_RETURN_IF_ERROR(FindTypes(found));
   if (header_is_guessed_) {
     const absl::StatusOr<bool> is_row = FirstRecordIsARow(found);
     if (!is_row.ok()) return is_row.status();
@@ -235,7 +236,7 @@ absl::Status Importer::FindSchema() {
           "their columns; the columns are named column_1, column_2, ... (use --header yes if the "
           "first line has the names, --header no to end this warning)"));
     }
-    if (absl::Status status = CheckColumnNames(); !status.ok()) return status;
+    CFILE_RETURN_IF_ERROR(CheckColumnNames());
   }
   columns_.resize(found.size());
   for (size_t i = 0; i < found.size(); ++i) {
@@ -246,9 +247,8 @@ absl::Status Importer::FindSchema() {
     schema.type = type != options_.types.end() ? type->second
                                                : found[i].inference.Type(options_.compatibility);
     // A later pass reports a null in a column of --not-null, or in a sort column without --nulls.
-    const auto& sorted = sorted_by_;
     const bool needs_values =
-        !options_.nulls_last && std::count(sorted.begin(), sorted.end(), schema.name) > 0;
+        !options_.nulls_last && std::count(sorted_by_.begin(), sorted_by_.end(), schema.name) > 0;
     schema.nullable =
         found[i].has_nulls && !needs_values && !options_.not_null.contains(schema.name);
   }
@@ -309,9 +309,7 @@ absl::Status Importer::CheckOrder() {
                           .nulls_last = options_.nulls_last.value_or(false)});
   }
   row_key_.emplace(std::move(columns), key_types_);
-  const absl::StatusOr<bool> in_order = RowsAreInOrder(input_, *row_key_, progress_);
-  if (!in_order.ok()) return in_order.status();
-  in_order_ = *in_order;
+  CFILE_ASSIGN_OR_RETURN(in_order_, RowsAreInOrder(input_, *row_key_, progress_));
   return absl::OkStatus();
 }
 
@@ -393,20 +391,16 @@ absl::Status Importer::WriteSorted(std::span<const WriterOptions> column_options
   std::optional<RowSorter> sorter(std::in_place, *row_key_, options_.memory_bytes);
   std::optional<SortedRuns> runs;
   for (uint64_t begin = input_.first_row(); begin < input_.reader().size();) {
-    if (absl::Status status = sorter->Take(input_, begin, progress_); !status.ok()) return status;
+    CFILE_RETURN_IF_ERROR(sorter->Take(input_, begin, progress_));
     sorted_rows_ = sorter->rows();
     if (!runs.has_value()) {
       if (sorter->end() == input_.reader().size()) return WritePieces(begin, writer);
-      absl::StatusOr<SortedRuns> created = SortedRuns::Create(
-          options_.output, writer.schema(), column_options, options_.memory_bytes);
-      if (!created.ok()) return created.status();
-      runs = *std::move(created);
+      CFILE_ASSIGN_OR_RETURN(runs, SortedRuns::Create(options_.output, writer.schema(),
+                                                      column_options, options_.memory_bytes));
     }
-    absl::StatusOr<TableWriter> run = runs->NewRun();
-    if (!run.ok()) return run.status();
-    absl::Status status = WritePieces(begin, *run);
-    if (status.ok()) status = run->Finish();
-    if (!status.ok()) return status;
+    CFILE_ASSIGN_OR_RETURN(TableWriter run, runs->NewRun());
+    CFILE_RETURN_IF_ERROR(WritePieces(begin, run));
+    CFILE_RETURN_IF_ERROR(run.Finish());
     input_.Release(begin, sorter->end());
     begin = sorter->end();
   }
@@ -415,13 +409,12 @@ absl::Status Importer::WriteSorted(std::span<const WriterOptions> column_options
 }
 
 absl::Status Importer::Write(std::span<const WriterOptions> column_options, TableWriter& writer) {
-  absl::Status status =
-      in_order_ ? WritePieces(input_.first_row(), writer) : WriteSorted(column_options, writer);
-  if (!status.ok()) return status;
+  CFILE_RETURN_IF_ERROR(in_order_ ? WritePieces(input_.first_row(), writer)
+                                  : WriteSorted(column_options, writer));
   // Update returns the error if the import is cancelled. If the file has no rows, WritePieces has
   // not called it.
-  status = progress_.Update(input_.reader().size(), rows_);
-  return status.ok() ? writer.Finish() : status;
+  CFILE_RETURN_IF_ERROR(progress_.Update(input_.reader().size(), rows_));
+  return writer.Finish();
 }
 
 absl::StatusOr<ImportResult> Importer::Run() {
@@ -431,15 +424,13 @@ absl::StatusOr<ImportResult> Importer::Run() {
       options_.header == Header::kAuto && !options_.append && !OptionsNameAColumn();
   if (options_.header == Header::kNo) input_.TakeHeaderForRow();
   if (!header_is_guessed_) {
-    if (absl::Status status = CheckColumnNames(); !status.ok()) return status;
+    CFILE_RETURN_IF_ERROR(CheckColumnNames());
   }
   if (!options_.append) {
-    if (absl::Status status = CheckOutputIsFree(options_.output); !status.ok()) return status;
+    CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options_.output));
   }
-  if (absl::Status status = options_.append ? TakeSchemaOfTable() : FindSchema(); !status.ok()) {
-    return status;
-  }
-  if (absl::Status status = CheckOrder(); !status.ok()) return status;
+  CFILE_RETURN_IF_ERROR(options_.append ? TakeSchemaOfTable() : FindSchema());
+  CFILE_RETURN_IF_ERROR(CheckOrder());
 
   Schema schema;
   for (const ImportColumn& column : columns_) schema.columns.push_back(column.schema);
@@ -455,7 +446,7 @@ absl::StatusOr<ImportResult> Importer::Run() {
   auto writer = options_.append ? TableWriter::Append(options_.output, column_options)
                                 : TableWriter::Create(options_.output, schema, column_options);
   if (!writer.ok()) return writer.status();
-  if (absl::Status status = Write(column_options, *writer); !status.ok()) return status;
+  CFILE_RETURN_IF_ERROR(Write(column_options, *writer));
 
   ImportResult result{.rows = rows_,
                       .bytes_in = input_.size_bytes(),

@@ -32,7 +32,9 @@ absl::StatusOr<SortedRuns> SortedRuns::Create(const std::string& directory, cons
                                               std::span<const WriterOptions> options,
                                               size_t memory_bytes) {
   SortedRuns runs;
-  std::string path = absl::StrCat(directory, "/", std::string(kTemporaryFolderPrefix), "XXXXXX");
+  // mkdtemp replaces the six letters.
+  std::string path =
+      absl::StrCat(directory, "/", std::string(kTemporaryFolderPrefix), std::string(6, 'X'));
   if (mkdtemp(path.data()) == nullptr) {
     const int error = errno;
     return absl::ErrnoToStatus(error, absl::StrCat("mkdtemp ", path));
