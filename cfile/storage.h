@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -46,7 +47,7 @@ struct VersionedObject {
 // Implementations must be thread-safe. The calls of one table may come from several processes.
 // Errors: kNotFound only for what is missing, kAborted only from Commit; not kOutOfRange,
 // kUnimplemented or kDataLoss, except as Source::ReadAt. Messages name the file.
-class Storage {
+class CFILE_EXPORT Storage {
  public:
   virtual ~Storage() = default;
 
@@ -93,11 +94,11 @@ class Storage {
 // the version and replaces the object by renaming. The lock file exists during this time; a killed
 // process may leave it, which does no harm. On file systems without locks (flock), only one process
 // may commit at a time.
-std::shared_ptr<Storage> NewLocalStorage(
+CFILE_EXPORT std::shared_ptr<Storage> NewLocalStorage(
     std::string directory, ReaderOptions::Access access = ReaderOptions::Access::kMap);
 
 // Files in memory. They exist as long as the storage. Open sources keep their bytes.
-std::shared_ptr<Storage> NewMemoryStorage(std::string name = "memory");
+CFILE_EXPORT std::shared_ptr<Storage> NewMemoryStorage(std::string name = "memory");
 
 // The place of a table: the path of a local directory, or a storage, which is not null. Converts from
 // both.

@@ -34,6 +34,7 @@
 #include "cfile/schema.h"
 #include "cfile/storage.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -50,23 +51,25 @@ namespace cfile {
 // if there is none. Writes no file except table.cft. kInvalidArgument: `default_value` is not a value
 // of the column (Literal says which constants fit), or is a NaN; or there is none, but the table has
 // parts and the column is not nullable. int96 has no default.
-absl::Status AddColumn(const TableLocation& table, const ColumnSchema& column,
-                       const std::optional<Literal>& default_value = std::nullopt,
-                       const ReaderOptions& options = {});
+CFILE_EXPORT absl::Status AddColumn(const TableLocation& table, const ColumnSchema& column,
+                                    const std::optional<Literal>& default_value = std::nullopt,
+                                    const ReaderOptions& options = {});
 
 // Removes columns. Reads and writes no file of a column. kFailedPrecondition: a column is a key
 // column. kInvalidArgument: the table would have no column.
-absl::Status DropColumns(const TableLocation& table, std::span<const std::string> names,
-                         const ReaderOptions& options = {});
+CFILE_EXPORT absl::Status DropColumns(const TableLocation& table,
+                                      std::span<const std::string> names,
+                                      const ReaderOptions& options = {});
 
 // Gives a column another name. Reads and writes no file of a column.
-absl::Status RenameColumn(const TableLocation& table, std::string_view from, std::string_view to,
-                          const ReaderOptions& options = {});
+CFILE_EXPORT absl::Status RenameColumn(const TableLocation& table, std::string_view from,
+                                       std::string_view to, const ReaderOptions& options = {});
 
 // Puts the columns into the order of `names`, which names each column once. Reads and writes no file
 // of a column. kInvalidArgument: `names` lacks a column or names one twice.
-absl::Status ReorderColumns(const TableLocation& table, std::span<const std::string> names,
-                            const ReaderOptions& options = {});
+CFILE_EXPORT absl::Status ReorderColumns(const TableLocation& table,
+                                         std::span<const std::string> names,
+                                         const ReaderOptions& options = {});
 
 // Gives a column a type that holds all values of its type: integers of more bits (also unsigned to
 // signed), float to double, decimal to a decimal of more digits and the same scale, varchar to string.
@@ -75,8 +78,8 @@ absl::Status ReorderColumns(const TableLocation& table, std::span<const std::str
 // of two Writers and a Cursor.
 // kInvalidArgument: `type` is none of these. kAborted: meanwhile, the columns or the parts of the
 // table have changed. Other errors as TableReader::OpenColumn, Cursor::Next and Writer.
-absl::Status WidenColumn(const TableLocation& table, std::string_view name, const ColumnType& type,
-                         const WriterOptions& options = {});
+CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_view name,
+                                      const ColumnType& type, const WriterOptions& options = {});
 
 // Writes new columns of a table, or new values of its columns: one value for each row that the table
 // has when the writer begins, in the order of the rows. They become visible, in all parts and all
@@ -86,7 +89,7 @@ absl::Status WidenColumn(const TableLocation& table, std::string_view name, cons
 //
 // Thread-compatible. In addition, Append and AppendLevels may run at the same time for different
 // columns. After an error each later call for the same column, and Finish, returns this error.
-class ColumnsWriter {
+class CFILE_EXPORT ColumnsWriter {
  public:
   // Begins to add `columns` after all others. `options`: none, one for all columns, or one per column;
   // `nullable` is taken from `columns`. A part that is written later must have values for them:
@@ -136,7 +139,7 @@ class ColumnsWriter {
   absl::Status Finish();
 
  private:
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit ColumnsWriter(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;

@@ -17,6 +17,7 @@
 #include "cfile/options.h"
 #include "cfile/storage.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -32,8 +33,8 @@ class TableWriter;  // cfile/table.h
 //
 // kNotFound: there is no table, or it has no part of one of these names; then no part is removed.
 // After an error of the storage, the parts may have been removed or not.
-absl::Status DropParts(const TableLocation& table, std::span<const std::string> parts,
-                       const ReaderOptions& options = {});
+CFILE_EXPORT absl::Status DropParts(const TableLocation& table, std::span<const std::string> parts,
+                                    const ReaderOptions& options = {});
 
 // What Compact has done. All 0: there were fewer than two parts.
 struct CompactReport {
@@ -66,9 +67,9 @@ struct CompactReport {
 // kNotFound: there is no table, or it has no part of one of these names. kAborted: meanwhile, one of
 // the parts was dropped or replaced. Other errors as TableReader::OpenColumn and
 // TableWriter::Finish.
-absl::StatusOr<CompactReport> Compact(const TableLocation& table,
-                                      std::span<const std::string> parts = {},
-                                      std::span<const WriterOptions> options = {});
+CFILE_EXPORT absl::StatusOr<CompactReport> Compact(const TableLocation& table,
+                                                   std::span<const std::string> parts = {},
+                                                   std::span<const WriterOptions> options = {});
 
 // Called with the number of rows that are merged or being merged. An error ends the work.
 using MergeProgress = std::function<absl::Status(uint64_t rows)>;
@@ -82,8 +83,8 @@ using MergeProgress = std::function<absl::Status(uint64_t rows)>;
 // kInvalidArgument: the tables have different schemas. Errors of `progress` are returned. Other
 // errors as TableReader::OpenColumn and TableWriter::Append. After an error do not call to.Finish,
 // because only some of the rows may have been appended.
-absl::Status AppendMerged(const TableReader& from, TableWriter& to,
-                          const MergeProgress& progress = nullptr);
+CFILE_EXPORT absl::Status AppendMerged(const TableReader& from, TableWriter& to,
+                                       const MergeProgress& progress = nullptr);
 
 // Removes the rows whose value in `column` is less than `key`, in one commit. `column`: the key
 // index (then `key` is a CompoundKey, or a prefix of one, and T is std::string_view), or the column
@@ -92,8 +93,8 @@ absl::Status AppendMerged(const TableReader& from, TableWriter& to,
 // part. Memory, options and errors as Compact, and: kFailedPrecondition: the table is not sorted by
 // this column. Preconditions: the column exists; it holds T.
 template <ValueType T>
-absl::Status DropRowsBelow(const TableLocation& table, size_t column, const T& key,
-                           std::span<const WriterOptions> options = {});
+CFILE_EXPORT absl::Status DropRowsBelow(const TableLocation& table, size_t column, const T& key,
+                                        std::span<const WriterOptions> options = {});
 
 // How long open readers can open further files of a part after it was dropped, unless a program
 // collects garbage earlier.
@@ -133,7 +134,7 @@ struct RemovedGarbage {
 //
 // kNotFound: there is no table. If the files of a part cannot be removed, the error
 // is returned, and the next call removes the rest.
-absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(
+CFILE_EXPORT absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(
     const TableLocation& table, std::chrono::seconds older_than = kGarbageAge,
     const ReaderOptions& options = {});
 

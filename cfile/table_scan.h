@@ -27,6 +27,7 @@
 #include "cfile/filter.h"
 #include "cfile/table.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -84,7 +85,7 @@ class ColumnBatches;
 }  // namespace internal
 
 // Rows of a table, with values of several columns. A view, valid until the next call on the scan.
-class TableBatch {
+class CFILE_EXPORT TableBatch {
  public:
   TableBatch() = default;
 
@@ -125,7 +126,7 @@ class TableBatch {
 // indexes do not exclude the block, and only if some of its rows have passed the conditions before.
 // The scan reads the columns to return only at the rows that match. Memory: one block and one batch
 // for each condition and for each column.
-class TableScan {
+class CFILE_EXPORT TableScan {
  public:
   TableScan(TableScan&&) noexcept;
   TableScan& operator=(TableScan&&) noexcept;
@@ -152,7 +153,7 @@ class TableScan {
   friend class TableReader;
   friend absl::StatusOr<TableScan> NewTableScan(const Reader& reader,
                                                 const TableScanOptions& options);
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit TableScan(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
@@ -160,6 +161,7 @@ class TableScan {
 
 // Begins a scan of a single file, which is scanned like a table with one column, named "value".
 // Errors as TableReader::NewScan.
-absl::StatusOr<TableScan> NewTableScan(const Reader& reader, const TableScanOptions& options);
+CFILE_EXPORT absl::StatusOr<TableScan> NewTableScan(const Reader& reader,
+                                                    const TableScanOptions& options);
 
 }  // namespace cfile

@@ -1,0 +1,7 @@
+// CFILE_EXPORT marks what libcfile.so exports: classes, functions and function templates of public
+// headers that are defined in sources. All other symbols are hidden (cfile/CMakeLists.txt).
+#pragma once
+
+// A nested class of an exported class is exported, too; CFILE_HIDDEN prevents this.
+#define CFILE_EXPORT __attribute__((visibility("default")))
+#define CFILE_HIDDEN __attribute__((visibility("hidden")))
