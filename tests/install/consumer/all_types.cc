@@ -1,7 +1,8 @@
 // Names the functions of each class template for each type of values: the program links only if the library exports them all.
 #include <cstdint>
 #include <span>
-#include <string_view>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -36,10 +37,11 @@ using cfile::TableReader;
 using cfile::TableWriter;
 using cfile::Writer;
 
-// The compiler cannot leave these references out.
+// The compiler cannot leave these references out, because the assembler code could use them.
 template <typename... Functions>
 void Refer(Functions... functions) {
-  [](auto... kept) { ((void)kept, ...); }(static_cast<volatile Functions&>(functions)...);
+  const std::tuple<Functions...> kept(functions...);
+  asm volatile("" : : "r"(&kept) : "memory");
 }
 
 template <typename Class>
