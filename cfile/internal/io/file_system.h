@@ -12,10 +12,10 @@
 
 namespace cfile::internal {
 
-// Returns an error with the message "CALL PATH: what the system says". `error`: a value of errno,
-// which determines the code: kNotFound, kPermissionDenied, kResourceExhausted, ...; kUnavailable if
-// no code fits. The code is never kDataLoss, kAborted, kOutOfRange or kUnimplemented, which mean
-// something else.
+// Returns an error with the message "CALL PATH: what the system says". `error`: a value of errno.
+// It determines the code: kNotFound, kPermissionDenied, kResourceExhausted, ...; kUnavailable
+// if no code fits. The code is never kDataLoss, kAborted, kOutOfRange or kUnimplemented, because
+// these codes have another meaning in this library.
 absl::Status SystemError(std::string_view call, const std::string& path, int error);
 
 // Owns an open file descriptor. Movable.
@@ -51,9 +51,9 @@ absl::Status SyncFolder(const std::string& folder);
 // regular file: a folder, a FIFO, a socket, a device, or a symbolic link to one of these.
 absl::Status CheckReplaceable(const std::string& path);
 
-// Distinguishes a file from another file that is later put at its path. Two different files compare
-// equal only if the second one has the inode number and the size of the first and was changed at the
-// same moment.
+// Distinguishes a file from another file that is later put at its path.
+// Two different files compare equal only if they have the same inode number and the same size
+// and were changed at the same moment.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t number = 0;

@@ -1,4 +1,4 @@
-// The bounds of the values of parts and chunks, by which reads skip them.
+// Bounds of the values in parts and chunks. Reads skip parts and chunks by these bounds.
 #pragma once
 
 #include <optional>

@@ -185,7 +185,7 @@ class KeySearch {
   // If the parts ascend: does Find for each of `keys`, part by part. Does not set the positions of
   // keys that are greater than all keys of the table.
   absl::Status SeekManyByPart(std::span<const T> keys, std::span<KeyPosition> positions) {
-    // By the number of the part: the part, and indices in `keys`.
+    // By the number of the part: the part, and the indices of its keys in `keys`.
     std::map<uint64_t, std::pair<ManifestPart, std::vector<size_t>>> parts;
     std::string bytes;
     for (size_t i = 0; i < keys.size(); ++i) {
