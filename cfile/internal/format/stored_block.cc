@@ -211,8 +211,7 @@ absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
     }
     return stored;
   }
-  const uint64_t skipped =
-      pointer.offset - buffer.stored_offset;  // may wrap around to a large value
+  const uint64_t skipped = pointer.offset - buffer.stored_offset;  // may wrap around
   const uint64_t held = buffer.stored.size();
   if (pointer.offset >= buffer.stored_offset && skipped <= held && pointer.size <= held - skipped)
     return buffer.stored.span().subspan(skipped, pointer.size);
