@@ -111,12 +111,12 @@ class Cursor {
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
   // Returns the rows before the cursor, in ascending order, and goes to the first of these rows.
-  // The rows are all from one block: at least 1 unless the cursor is at the begin of its range, at
-  // most `max_rows` and at most 65,536. The range is the whole file, except after SeekToRange,
-  // SeekToKeyRange and SeekToPrefix. To read all rows from the last to the first, seek to
-  // num_rows() and call Previous repeatedly. The batch is valid until the next call. Precondition:
-  // max_rows > 0. kFailedPrecondition: the rows are not in the current block, and the file has no
-  // positional index.
+  // The rows are all from one block: at least 1 unless the cursor is at the start of its range,
+  // at most `max_rows` and at most 65,536.
+  // The range is the whole file, except after SeekToRange, SeekToKeyRange and SeekToPrefix.
+  // To read all rows from the last to the first, seek to num_rows() and call Previous repeatedly.
+  // The batch is valid until the next call. Precondition: max_rows > 0. kFailedPrecondition: the
+  // rows are not in the current block, and the file has no positional index.
   absl::StatusOr<Batch<T>> Previous(size_t max_rows);
 
   // The batches from the cursor's position to the end of its range, for a range-based for loop.

@@ -274,7 +274,7 @@ class PartFinder {
       other.kind = Kind::kDropped;
     } else if (copy == nullptr && !folder.copies.empty()) {
       other.kind = Kind::kUncommitted;
-      other.reason = "another commit took place instead of the one that wrote it";
+      other.reason = "the commit that wrote it has failed, because another commit took its place";
     } else if (copy == nullptr) {
       other.kind = Kind::kUnknown;
       other.reason = folder.unreadable.empty()

@@ -124,7 +124,7 @@ class PartCursor {
   }
 
  private:
-  // Enters the part that holds row `row`, and moves its cursor to the begin of row `target`, which
+  // Enters the part that holds row `row`, and moves its cursor to the start of row `target`, which
   // is `row` or the row after it.
   absl::StatusOr<C*> EnterAndMove(uint64_t row, uint64_t target) {
     CFILE_ASSIGN_OR_RETURN(C* const cursor, EnterPartOf(row));
