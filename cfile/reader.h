@@ -167,9 +167,9 @@ class Reader {
 
   // What all handles and cursors of this open file have done so far.
   ReaderCounters counters() const;
-  // Approximately the memory of the open file, in bytes: index nodes, seek indexes of
-  // blocks outside the cache, dictionary, statistics, and the ends of a file that is not in
-  // memory (64 KiB). Cursors, the cache, and the bytes of a source in memory are not included.
+  // Approximately the memory of the open file, in bytes: index nodes, seek indexes of blocks
+  // outside the cache, dictionary and statistics. If the file is not in memory, also its
+  // ends (64 KiB). Cursors, the cache, and the bytes of a source in memory are not included.
   size_t memory_usage_bytes() const;
 
   // Returns the first row of the block that holds `ordinal`; num_rows() if ordinal >= num_rows().

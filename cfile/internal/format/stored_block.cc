@@ -21,7 +21,7 @@ using encodings::DataLoss;
 using encodings::OutOfRange;
 
 constexpr uint8_t kZeros[kAlignment] = {};
-// Smaller sections of movable blocks are not compressed.
+// Sections of movable blocks with fewer bytes are not compressed.
 constexpr size_t kLeastCompressedBytes = 64;
 
 // False if compression saves less than a tenth. Such a block is not compressed, unless the format

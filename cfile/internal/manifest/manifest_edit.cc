@@ -151,8 +151,8 @@ class Editor {
     return absl::OkStatus();
   }
 
-  // Moves the oldest parts to chunks, and the oldest chunks to higher ones, until there are at most
-  // kMaxChunkEntries of each.
+  // Moves the oldest parts to chunks, and the oldest chunks to chunks of a greater height, until
+  // table.cft names at most kMaxChunkEntries of each kind.
   absl::Status Carry() {
     std::vector<ChunkInfo>& chunks = edit_.root.chunks;
     std::vector<TablePart>& parts = edit_.root.parts;
@@ -209,7 +209,7 @@ absl::StatusOr<TableContents> WithSchema(const TableContents& contents, const Sc
   result.identities = identities;
   const PartLayout before(contents);
   const PartLayout after(result);
-  std::vector<std::optional<size_t>> sources;  // by column: its number before
+  std::vector<std::optional<size_t>> sources;  // for each new column, its old number; nullopt: none
   for (size_t i = 0; i < after.columns().size(); ++i) sources.push_back(before.Find(after.id(i)));
   for (ChunkInfo& chunk : result.chunks) {
     const auto columns = std::move(chunk.columns);

@@ -15,8 +15,8 @@ namespace cfile::internal {
 struct ManifestChange {
   // The names of the parts to remove.
   std::vector<std::string> removed = {};
-  // The new parts, in order. They take the place of the first part in `removed`; without one, they
-  // come after the last part. EditManifest sets TablePart::order if it is empty.
+  // The new parts, in order. They take the place of the first part in `removed`. If `removed`
+  // is empty, they come after the last part. EditManifest sets TablePart::order if it is empty.
   std::vector<TablePart> added = {};
   // New descriptions of the parts with these names, which stay where they are.
   std::vector<TablePart> updated = {};
@@ -27,7 +27,7 @@ struct ManifestEdit {
   // The files that must be durable before the new table.cft names them.
   std::vector<NewChunk> new_chunks = {};
   std::vector<TablePart> added = {};             // the new parts
-  std::vector<TablePart> updated = {};           // the parts that are described anew
+  std::vector<TablePart> updated = {};           // the parts with new descriptions
   std::vector<TablePart> removed = {};           // the parts that are no longer in the table
   std::vector<std::string> removed_chunks = {};  // the files of chunks that are no longer needed
   bool removes_columns = false;                  // parts that stay may lose files of columns

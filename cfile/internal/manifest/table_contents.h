@@ -73,7 +73,7 @@ struct ColumnIdentities {
 
 struct TableContents {
   Schema schema;
-  std::vector<TablePart> parts;  // after the parts of `chunks`
+  std::vector<TablePart> parts;  // newer than the parts of `chunks`, in order
   // The bits kTableFeatureChunks and kTableFeatureColumnIds are set by SerializeTable.
   uint32_t incompatible_features = 0;
   std::vector<ChunkInfo> chunks = {};  // by descending height

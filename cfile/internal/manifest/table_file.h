@@ -18,7 +18,7 @@ namespace cfile::internal {
 absl::StatusOr<std::string> NewPartName();
 // True for names that NewPartName makes. Earlier versions numbered the parts (part-000000, ...).
 bool IsUniquePartName(std::string_view name);
-// True for the names of both kinds.
+// True for the names that NewPartName makes, and for those that earlier versions made.
 bool IsPartName(std::string_view name);
 
 // Names of files in a table's storage. table.cft names all other files.

@@ -19,7 +19,7 @@ uint64_t Product(uint64_t a, uint64_t b) {
   return b > most / a ? most : a * b;
 }
 
-// FetchBlock refuses such a block before it reads it.
+// True if FetchBlock refuses the block before it reads it.
 bool TooLarge(const ReaderOptions& options, const BlockPointer& block) {
   return block.size / 2 > options.max_block_size_bytes;
 }

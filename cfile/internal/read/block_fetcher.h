@@ -21,7 +21,7 @@ namespace cfile::internal {
 
 // How a cursor reaches a block.
 enum class BlockAccess : uint8_t {
-  kScan,  // in order: the blocks after this one will be read, too
+  kScan,  // in order; the cursor will read the blocks after this one, too
   kSeek
 };
 

@@ -129,7 +129,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
 
 absl::StatusOr<const IndexNode*> FileReader::LoadRoot(IndexKind kind, const BlockPointer& pointer) {
   auto& slot = roots_[static_cast<size_t>(kind)];
-  // Another thread may have stored the root while this one waited.
+  // Another thread may have stored the root while this thread waited.
   if (const IndexNode* root = slot.load(std::memory_order_acquire); root != nullptr) return root;
   std::optional<IndexKeyForm> form = IndexKeyForm::kBytes;
   if (kind == IndexKind::kPositional && PolicyOf(info_.version).vint_ordinals) form.reset();
@@ -153,7 +153,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
 
 absl::StatusOr<const IndexNode*> FileReader::LoadChild(IndexKind kind, const IndexNode& parent,
                                                        uint32_t entry) {
-  // Another thread may have stored the child while this one waited.
+  // Another thread may have stored the child while this thread waited.
   if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
   const BlockPointer& pointer = parent.entry_pointer(entry);
   auto loaded = LoadNode(kind, pointer, parent.key_form(), parent.subtree_begin(entry));
@@ -222,7 +222,7 @@ absl::StatusOr<std::shared_ptr<const FileStatistics>> FileReader::Statistics() {
   if (!info_.statistics || info_.statistics_above_limit) return nullptr;
   return statistics_.Get([&]() -> absl::StatusOr<std::shared_ptr<const FileStatistics>> {
     auto statistics = ReadStatistics();
-    // Too large: the footer does not show the size of a compressed block.
+    // The statistics are too large. The footer does not show the size of a compressed block.
     if (absl::IsOutOfRange(statistics.status())) return nullptr;
     CFILE_RETURN_IF_ERROR(statistics.status());
     usage_.AddMemory(MemoryOf(*statistics));

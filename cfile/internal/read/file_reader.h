@@ -98,7 +98,7 @@ class FileReader {
                                             BlockAccess access, BlockFetcher& fetcher,
                                             BlockBuffer& buffer);
 
-  // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock), for a reader of
+  // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock). Meant for reading
   // blocks in order. Precondition: the file has movable blocks. Errors name the file and the block.
   absl::StatusOr<StoredBlock> FetchStored(const IndexNode& leaf, uint32_t entry,
                                           BlockFetcher& fetcher, BlockBuffer& buffer) const;
@@ -123,7 +123,7 @@ class FileReader {
   absl::StatusOr<const IndexNode*> LoadRoot(IndexKind kind, const BlockPointer& pointer);
   absl::StatusOr<const IndexNode*> LoadChild(IndexKind kind, const IndexNode& parent,
                                              uint32_t entry);
-  // Copies a block that was fetched into `buffer` for the cache, and puts it there.
+  // Copies a block that was fetched into `buffer`, and puts the copy into the cache.
   std::shared_ptr<const ResidentBlock> KeepBlock(const FetchedBlock& fetched,
                                                  const CachedBlocks::Key& key, BlockBuffer& buffer);
   absl::StatusOr<std::unique_ptr<IndexNode>> LoadNode(IndexKind kind, const BlockPointer& pointer,

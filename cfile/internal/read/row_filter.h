@@ -25,8 +25,8 @@ class RowFilter {
   // of the result's range, which contains `row`. Precondition: row < the number of rows.
   virtual JudgedRows Judge(uint64_t row) const = 0;
 
-  // Says that Match will be called for rows before `end` in ascending order, so that blocks can
-  // be read in advance.
+  // Says that Match will be called for rows before `end` in ascending order.
+  // Then blocks can be read in advance.
   // 0: Match will be called in another order. Without a call of Expect, the order is not known.
   virtual void Expect(uint64_t end) = 0;
 

@@ -94,7 +94,7 @@ class PartSalvager {
     const LevelLimits levels = report.info.has_levels() ? report.info.levels : LevelLimits();
     if (report.info.type != expected.type || levels != expected.levels ||
         (!expected.has_levels() && report.info.nullable != expected.nullable)) {
-      return encodings::DataLoss(path, ": the file of another column");
+      return encodings::DataLoss(path, ": this is the file of another column");
     }
     // In a torn file, rows after the last row that was found may be missing.
     uint64_t end = report.rows;

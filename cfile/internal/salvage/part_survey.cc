@@ -69,9 +69,9 @@ class PartFinder {
   absl::Status Find(Survey& survey) {
     CFILE_RETURN_IF_ERROR(ListFolders());
     for (auto& [name, folder] : folders_) CFILE_RETURN_IF_ERROR(ReadCopies(name, folder));
-    // Sometimes several attempts have one sequence, and no file says which of them is the commit.
-    // Then the last attempt counts.
-    // The earlier attempts had stopped before it began, or have failed because of it.
+    // Sometimes several attempts have the same sequence, and no file says which of them
+    // is the commit. Then the last attempt counts.
+    // The earlier attempts stopped before it began, or failed because of it.
     for (const auto& [sequence, ids] : attempts_) {
       const auto last = std::max_element(
           ids.begin(), ids.end(), [](const auto& a, const auto& b) { return a.second < b.second; });

@@ -18,13 +18,13 @@
 
 namespace cfile::internal {
 
-// What was copied.
+// Totals of the copied blocks.
 struct CopyTotals {
   uint64_t blocks = 0;
   uint64_t bytes = 0;  // as stored
 };
 
-// Memory: like that of a scan. Thread-compatible.
+// Uses as much memory as a scan. Thread-compatible.
 class BlockCopier {
  public:
   // `column`: the column that `to` writes.

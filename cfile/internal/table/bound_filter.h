@@ -48,8 +48,8 @@ struct BoundFilter {
 absl::StatusOr<BoundFilter> BindFilter(const Filter& filter, const Schema& schema,
                                        std::string_view name);
 
-// The memcmp form of a constant that is a value of `type`. kInvalidArgument: it is not exactly one
-// (floating-point numbers are rounded), or has no memcmp form: NaN, int96.
+// Returns the memcmp form of a constant as a value of `type`. Floating-point numbers are rounded.
+// kInvalidArgument: the constant is not a value of `type`, or has no memcmp form (NaN, int96).
 absl::StatusOr<std::string> KeyOfLiteral(const ColumnType& type, const Literal& literal);
 
 // Returns the positions in the schema of the columns that `names` name (TableScanOptions::columns).

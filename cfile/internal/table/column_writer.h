@@ -33,8 +33,8 @@ class ColumnWriter {
   // Completes the file. Returns its description for table.cft.
   virtual absl::StatusOr<TablePartColumn> Finish() = 0;
   // Returns true if the next call may be CopyBlock for `block`. Otherwise the caller must append
-  // the rows of `block`: the options ask for other blocks, the block is too small or too large,
-  // or its statistics are not known. Does not look at the keys of `block`.
+  // the rows of `block`. Reasons: the options ask for other blocks, the block is too small or
+  // too large, or its statistics are not known. Does not look at the keys of `block`.
   virtual bool Takes(const CopiedBlock& block) const = 0;
   // Writes a copy of `block` after the rows so far. The rows of `block` and other rows never
   // share a block. Precondition: the last record so far is complete. Errors as Writer::Append.

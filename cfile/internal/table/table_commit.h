@@ -22,7 +22,7 @@ namespace cfile::internal {
 // the schema, because the table may have been created with higher limits.
 ReaderOptions CommitLimits(size_t max_table_file_bytes);
 
-// Reads the file of a chunk. kDataLoss: it has more than `size_bytes` bytes.
+// Reads the file of a chunk. kDataLoss: the file has more than `size_bytes` bytes.
 absl::StatusOr<std::string> ReadChunk(const Storage& storage, const std::string& name,
                                       uint64_t size_bytes);
 
@@ -31,7 +31,8 @@ absl::StatusOr<std::string> ReadChunk(const Storage& storage, const std::string&
 absl::StatusOr<std::unique_ptr<const Manifest>> ReadTable(const Storage& storage,
                                                           const ReaderOptions& limits);
 
-// The manifest of a table whose table.cft says `root`. `storage` must outlive the result.
+// Returns the manifest of a table.
+// `root`: the contents of its table.cft. `storage` must outlive the result.
 std::unique_ptr<const Manifest> NewManifest(TableContents root, const Storage& storage,
                                             const ReaderOptions& limits);
 

@@ -335,8 +335,8 @@ absl::StatusOr<CompactReport> Compact(const TableLocation& location,
                                       std::span<const std::string> parts,
                                       std::span<const WriterOptions> options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location));
-  std::vector<bool>
-      chosen;  // grows with the parts that are read, because num_parts is only a claim
+  // Grows while parts are read, because num_parts() of a damaged table may be wrong.
+  std::vector<bool> chosen;
   std::vector<std::string> names;
   for (size_t part = 0; part < table.num_parts(); ++part) {
     CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));

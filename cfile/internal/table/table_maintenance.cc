@@ -40,8 +40,8 @@ struct Garbage {
 };
 
 // Returns the files and folders that a table no longer needs, by path.
-// The table needs the files that its manifest names.
-// Other files are not needed if they have names that writers give; all other names are ignored.
+// The table needs the files that its manifest names. Other files are not needed if they have names
+// that writers give. Files with other names are ignored.
 absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
                                                       const Manifest& manifest) {
   std::map<std::string, std::set<std::string>, std::less<>> parts;  // the files of each part

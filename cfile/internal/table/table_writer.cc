@@ -285,7 +285,7 @@ class TableWriter::Impl {
     return found;
   }
 
-  // kAborted if the part does not fit the present table. Null: there is no table.
+  // kAborted if the part does not fit the present table. `now`: null if there is no table.
   absl::Status CheckTable(const Manifest* now) const {
     const auto aborted = [&](std::string_view what) {
       return absl::AbortedError(absl::StrCat(internal::TableFilePath(name()), ": ",

@@ -1,4 +1,4 @@
-// Gives a column of a table a type that holds all values of its type.
+// Gives a column of a table a wider type, which holds all values of the old type.
 #include "cfile/table_columns.h"
 
 #include <algorithm>
@@ -101,8 +101,8 @@ class Widening {
     CFILE_RETURN_IF_ERROR(ChangeType(type));
     CFILE_RETURN_IF_ERROR(change_.ReadParts({column_}));
     CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location_, ReadOptions()));
-    // Reading the parts needs the schema of before_.
-    // If another program has changed the table meanwhile, Commit would fail anyway.
+    // The schema of `table` must be before_.
+    // If it is not, another program has changed the table meanwhile, and Commit would fail, too.
     if (table.schema() != before_ || table.num_parts() != change_.parts().size()) {
       return absl::AbortedError(
           absl::StrCat(table.directory(), ": the table was changed meanwhile"));

@@ -5,8 +5,8 @@
 namespace cfile::internal {
 namespace {
 
-// A block is small if it has less than one part in kSmall of the bytes and the entries that the
-// options ask for, and large if it has more than kLarge times the bytes.
+// A block is small if it has less than 1 / kSmall of the bytes and of the entries that the
+// options ask for. A block is large if it has more than kLarge times these bytes.
 constexpr uint64_t kSmall = 4;
 constexpr uint64_t kLarge = 4;
 

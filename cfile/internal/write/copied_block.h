@@ -19,7 +19,7 @@ struct CopiedBlock {
   BlockHead head;
   std::span<const uint8_t> bytes;               // as stored, checksums verified
   uint64_t offset = 0;                          // of the block in the other file
-  Compression codec = Compression::kNone;       // that the other file's footer names
+  Compression codec = Compression::kNone;       // the codec in the footer of the other file
   const BlockStatistics* statistics = nullptr;  // of the block; null: not known
   // Only for a column with a value index: the first and the last value in memcmp form.
   std::string first_key;
