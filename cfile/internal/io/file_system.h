@@ -73,10 +73,11 @@ bool IsRandomName(std::string_view name);
 // Excludes all other holders of a lock on the same file, in any thread or process. The lock ends
 // when this object is destroyed or when the process dies. Movable.
 //
-// The lock is that of flock(2), because it belongs to the open file: threads of one process exclude
-// each other, and no close of another descriptor releases it, as it would with POSIX locks. Unlike
-// the locks of fcntl(2) on open files, it exists on all Unix systems. Over NFS, Linux turns it into
-// a lock that other machines respect. On file systems without locks this class excludes nobody.
+// The lock is that of flock(2). It belongs to the open file.
+// So threads of one process exclude each other, and closing another descriptor of the file does not
+// release the lock, as it would with POSIX locks. Unlike the locks of fcntl(2) on open files, flock
+// exists on all Unix systems. Over NFS, Linux turns the lock into one that other machines respect.
+// On file systems without locks this class excludes nobody.
 class FileLock {
  public:
   // Creates the file at `path` if there is none, and waits for its lock.
