@@ -59,8 +59,8 @@ class CsvInput {
 
   uint64_t size_bytes() const { return source_->size(); }
 
-  // Removes the text from `begin` to `end` from the memory of the process. The text stays valid: the
-  // system maps it again when it is read.
+  // Frees the memory that the text from `begin` to `end` takes. The text stays valid: the system
+  // loads it from the file again when it is read.
   void Release(uint64_t begin, uint64_t end) const;
 
   bool IsNull(const CsvField& field) const {

@@ -46,8 +46,8 @@ struct ImportOptions {
   RecordLimits record_limits = {};
   std::vector<std::string> sorted_by;     // columns, the most significant first
   size_t memory_bytes = size_t{1} << 30;  // for sorting
-  // Whether the nulls of these columns sort after all values or before them; nullopt: a null is an
-  // error. Not for `append`: the table says it.
+  // Whether the nulls of these columns sort after all values or before them. nullopt: a null is an
+  // error. Not used with `append`, because the table says where nulls sort.
   std::optional<bool> nulls_last;
   Compatibility compatibility = Compatibility::kNone;
   std::string schema_path;  // of JSON Lines: a file with the schema; empty: find the schema
@@ -81,12 +81,14 @@ absl::Status CheckOutputIsFree(const std::string& output);
 
 // Imports the CSV file options.input into the table options.output.
 //
-// Reads the file up to four times: once to find types and nulls (not with `append`); with
-// `sorted_by`, once to check the order, and once more for the keys if the order is wrong; once to
-// write. All threads share the first and the last pass. Memory: one block per column; for each
-// thread two pieces of 256 KiB of the file (or one record if it is longer) with their values; if
-// rows are reordered, also `memory_bytes`. If the rows need more, they are sorted in runs, which are
-// written to a temporary folder in the table's directory and then merged (sorted_runs.h).
+// Reads the file up to four times: to find types and nulls (not with `append`), to check the order
+// (with `sorted_by`), to sort the keys (if the order is wrong), and to write. All threads share the
+// first and the last pass.
+//
+// Memory: one block for each column. For each thread, two pieces of 256 KiB of the file with their
+// values; a piece is larger if one record is larger. If rows are reordered, also `memory_bytes`. If
+// sorting needs more memory, the rows are sorted in runs. The runs are written to a temporary folder
+// in the table's directory and then merged (sorted_runs.h).
 //
 // Header::kAuto: with `append`, or if an option names a column of the first record, this record is
 // the header. Otherwise the first record is a row, with a warning, if all of its fields are values
