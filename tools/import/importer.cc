@@ -247,8 +247,8 @@ absl::Status Importer::FindSchema() {
     const auto type = options_.types.find(schema.name);
     schema.type = type != options_.types.end() ? type->second
                                                : found[i].inference.Type(options_.compatibility);
-    // A null in a column of --not-null, or in a sort column without --nulls, is an error. A later pass
-    // reports this error with its line.
+    // A null in a column of --not-null, or in a sort column without --nulls, is an error. A later
+    // pass reports this error with its line.
     const bool needs_values =
         !options_.nulls_last && std::count(sorted_by_.begin(), sorted_by_.end(), schema.name) > 0;
     schema.nullable =
@@ -386,8 +386,8 @@ absl::Status Importer::WritePieces(uint64_t begin, TableWriter& writer) {
   return RunPieces(options_.num_threads, work);
 }
 
-// Writes the rows in the order of their keys. If the rows do not fit into memory, writes sorted runs
-// of rows and then merges the runs.
+// Writes the rows in the order of their keys. If the rows do not fit into memory, writes sorted
+// runs of rows and then merges the runs.
 absl::Status Importer::WriteSorted(std::span<const WriterOptions> column_options,
                                    TableWriter& writer) {
   std::optional<RowSorter> sorter(std::in_place, *row_key_, options_.memory_bytes);

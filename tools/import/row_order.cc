@@ -110,8 +110,8 @@ absl::Status RowSorter::Take(CsvInput& input, uint64_t begin, Progress& progress
   const CsvReader& reader = input.reader();
   rows_.clear();
   key_chunks_.clear();
-  // Each column takes at least one byte of a row, so there are at most this many rows. Memory that is
-  // reserved takes no space until it is used.
+  // Each column takes at least one byte of a row, so there are at most this many rows. Memory that
+  // is reserved takes no space until it is used.
   const uint64_t most = (reader.size() - begin) / input.columns().size();
   rows_.reserve(std::min<uint64_t>(most, memory_bytes_ / sizeof(KeyedRow)) + 1);
   progress.Begin("reading keys", reader.size());

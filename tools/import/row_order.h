@@ -65,9 +65,10 @@ class RowSorter {
   RowSorter(RowKey row_key, size_t memory_bytes)
       : row_key_(std::move(row_key)), memory_bytes_(memory_bytes) {}
 
-  // Replaces the rows by the rows of the file from `begin` on, as many as fit into the memory. Sorts
-  // these rows by their keys. Rows with equal keys stay in the order of the file. Errors: those of
-  // RowsAreInOrder. Precondition: a row begins at `begin`, or `begin` is the end of the file.
+  // Replaces the rows by the rows of the file from `begin` on, as many as fit into the memory.
+  // Sorts these rows by their keys. Rows with equal keys stay in the order of the file. Errors:
+  // those of RowsAreInOrder. Precondition: a row begins at `begin`, or `begin` is the end of the
+  // file.
   absl::Status Take(CsvInput& input, uint64_t begin, Progress& progress);
 
   std::span<const KeyedRow> rows() const { return rows_; }

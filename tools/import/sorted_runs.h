@@ -31,8 +31,8 @@ class SortedRuns {
                                            std::span<const WriterOptions> options,
                                            size_t memory_bytes);
 
-  // Begins a run. The caller appends sorted rows to the run. In the input, these rows follow the rows
-  // of earlier runs. The caller calls Finish before it calls any other function of this class.
+  // Begins a run. The caller appends sorted rows to the run. In the input, these rows follow the
+  // rows of earlier runs. The caller calls Finish before it calls any other function of this class.
   absl::StatusOr<TableWriter> NewRun();
 
   // Appends all rows to `to` in the order of their keys. Rows with equal keys keep the order of the
