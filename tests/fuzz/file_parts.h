@@ -19,8 +19,8 @@ class FileParts {
     Kind kind;
     BlockPointer pointer = {};  // only for blocks
     bool compressed = false;
-    // The protobuf message of a header or footer, a movable block as it is stored, or any other
-    // block before compression.
+    // A header or footer: its protobuf message. A movable block: as it is stored. Any other block:
+    // before compression.
     Bytes bytes;
     // These two are set only for an index node that parses.
     std::optional<IndexKind> index = {};
