@@ -310,8 +310,7 @@ TEST(Movable, EachChangedByteIsFound) {
   }
 }
 
-// If a bit of a size is changed, the error says that the head's checksum is wrong. It does not say
-// that the head is cut off.
+// If a bit of a size is changed, the error is a wrong checksum of the head, not a cut-off head.
 TEST(Movable, ChangedSizesAreWrongChecksums) {
   const Bytes file = SmallFile(Encoding::kPlain, Compression::kNone, /*nullable=*/true);
   const BlockPointer block = DataBlocks(file)[0];

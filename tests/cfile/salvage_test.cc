@@ -519,8 +519,8 @@ std::vector<BlockPointer> LeavesOf(const Bytes& file, IndexKind kind) {
   return leaves;
 }
 
-// Damages leaves of one index or of both. Salvage recovers every block that has a checksum or to
-// which one of the indexes still points.
+// Damages leaves of one index or of both. Salvage recovers each block that has a checksum. Without
+// checksums, it recovers each block that an index still points to.
 TEST(SalvageTest, DamagedLeaves) {
   for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
     const Bytes file = Numbers(5000, {.value_index = true, .version = version});
@@ -877,7 +877,7 @@ TEST(SalvageTest, EachBlockLost) {
   ExpectEachBlockLost<int32_t>(ColumnType::Int32(), Encoding::kAuto, 100);
 }
 
-// After a lost block, a block of any ordinal may follow. Index nodes must not be mistaken for runs
+// After a lost block, a block of any ordinal may follow. Salvage must not take index nodes for runs
 // of values.
 template <typename T>
 void ExpectNodesAreNoRows(const ColumnType& type, size_t count, const WriterOptions& options,

@@ -299,8 +299,7 @@ TEST_F(CompoundKeyTableTest, FinishRefusesNaN) {
   EXPECT_THAT(status.message(), HasSubstr("row 1 of the new part"));
 }
 
-// Verify reports compound keys that do not match the rows. In the test, the file of keys comes from
-// another table.
+// Verify reports compound keys that do not match the rows. The file of keys is from another table.
 TEST_F(CompoundKeyTableTest, VerifyComparesKeysWithRows) {
   const std::vector<Row> rows = {{"a", 1}, {"a", 5}, {"b", 2}};
   const std::vector<Row> others = {{"a", 1}, {"a", 4}, {"b", 2}};

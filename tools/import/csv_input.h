@@ -46,8 +46,8 @@ class CsvInput {
   CsvReader& reader() { return reader_; }
   // Goes back to the first row.
   void Rewind() { reader_.SeekToRange(first_row_, reader_.size()); }
-  // Where the first row and the first record of the file begin, in bytes from the start of the text
-  // as CsvReader::offset() counts them.
+  // The offsets of the first row and of the first record, in bytes from the start of the text
+  // (CsvReader::offset).
   uint64_t first_row() const { return first_row_; }
   uint64_t first_record() const { return first_record_; }
 

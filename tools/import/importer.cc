@@ -198,8 +198,8 @@ absl::Status Importer::FindTypes(std::vector<ColumnEvidence>& found) {
   return absl::OkStatus();
 }
 
-// Decides whether the first record is a row (see Import in importer.h). If so, adds it to `found`,
-// which has the evidence of the other rows.
+// Decides whether the first record is a row (see Import in importer.h). If it is, adds the record
+// to `found`. `found` already has the evidence of the other rows.
 absl::StatusOr<bool> Importer::FirstRecordIsARow(std::vector<ColumnEvidence>& found) {
   input_.reader().SeekToRange(input_.first_record(), input_.first_row());
   if (absl::StatusOr<bool> more = input_.reader().Next(); !more.ok()) return more.status();
@@ -413,8 +413,8 @@ absl::Status Importer::WriteSorted(std::span<const WriterOptions> column_options
 absl::Status Importer::Write(std::span<const WriterOptions> column_options, TableWriter& writer) {
   CFILE_RETURN_IF_ERROR(in_order_ ? WritePieces(input_.first_row(), writer)
                                   : WriteSorted(column_options, writer));
-  // Update returns the error if the import is cancelled. If the file has no rows, WritePieces has
-  // not called it.
+  // If the import is cancelled, Update returns the error. WritePieces does not call Update if the
+  // file has no rows.
   CFILE_RETURN_IF_ERROR(progress_.Update(input_.reader().size(), rows_));
   return writer.Finish();
 }

@@ -91,8 +91,9 @@ absl::Status CheckOutputIsFree(const std::string& output);
 // folder in the table's directory and then merged (sorted_runs.h).
 //
 // Header::kAuto: with `append`, or if an option names a column of the first record, this record is
-// the header. Otherwise the first record is a row, with a warning, if all of its fields are values
-// of the types that the other rows have, and at least one of these types is not string.
+// the header. Otherwise the first record is a row, with a warning, if two conditions hold. All of
+// its fields are values of the types that the other rows have. At least one of these types is not
+// string. If not, the first record is the header.
 //
 // kInvalidArgument: the file is not valid CSV or a value does not fit its column
 // ("FILE:LINE:COLUMN: ..."), or the options do not fit the file. kCancelled: Progress::Cancel was

@@ -39,8 +39,8 @@ class RowKey {
   std::string scratch_;
 };
 
-// Where a record of a file begins and ends, in bytes from the start of the text as
-// CsvReader::offset() counts them.
+// Where a record of a file begins and ends, in bytes from the start of the text
+// (CsvReader::offset).
 struct RecordPlace {
   uint64_t begin = 0;
   uint64_t end = 0;
