@@ -329,7 +329,7 @@ TEST(Manifest, TenThousandParts) {
     ++appends;
     if (store.root().size() > largest_root.size()) largest_root = store.root();
   }
-  EXPECT_EQ(store.reads, 0u);  // an append reads table.cft only
+  EXPECT_EQ(store.reads, 0u);  // an append reads only table.cft
   // The descriptions of all parts take 10 MB. An append writes the descriptions of at most 64
   // parts, twice. For each of two heights, it writes the descriptions of at most 64 chunks.
   EXPECT_LT(most_bytes, 300000u);
@@ -410,7 +410,8 @@ TEST(Manifest, PartsOutliveTheMemoryOfTheManifest) {
   }
 }
 
-// A chunk has a lower bound only if all its parts with values have one. Upper bounds are the same.
+// A chunk has a lower bound only if all its parts with values have one. The same holds for upper
+// bounds.
 TEST(Manifest, BoundsOfChunks) {
   const auto summary = [](std::vector<TablePart> parts) {
     ChunkInfo chunk;

@@ -78,7 +78,7 @@ void ExpectSound(const Bytes& file) {
   }
 }
 
-// Returns `file` with its data blocks in reverse order. Precondition: it has a positional index.
+// Returns `file` with its data blocks in reverse order. `file` must have a positional index.
 Bytes WithBlocksReversed(const Bytes& file) {
   FileInfo info = Open(file).info();
   std::vector<BlockPointer> blocks = DataBlocks(file);

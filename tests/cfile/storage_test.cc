@@ -290,7 +290,7 @@ TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
         EXPECT_TRUE(CollectGarbage(storage_->base, std::chrono::seconds(0)).ok());
         return absl::OkStatus();
       }
-      // Another writer commits at the same moment.
+      // The files are deleted, and another writer commits first.
       EXPECT_TRUE(storage_->base->Delete(part).ok());
       auto other = TableWriter::Append(storage_->base);
       EXPECT_TRUE(other.ok() && AppendRows(*other, 10, 1).ok() && other->Finish().ok());
@@ -308,9 +308,8 @@ TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
   }
 }
 
-// CollectGarbage first commits the names of the parts that it will remove: these parts are
-// condemned. Then it deletes their files. From the commit on, writers cannot publish a condemned
-// part.
+// CollectGarbage first commits the names of the parts that it will remove. Such parts are called
+// condemned. Then it deletes their files. A writer cannot publish a condemned part.
 TEST_F(InterceptedTableTest, CondemnedPartsAreNotPublished) {
   storage_->before = [&](bool commit) {
     if (!commit) return absl::OkStatus();

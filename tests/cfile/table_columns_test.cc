@@ -302,8 +302,8 @@ TEST_F(TableColumnsTest, DropRenameReorder) {
     const auto files = Files();
     ASSERT_TRUE(RenameColumn(storage_, "text", "words").ok());
     EXPECT_EQ(Open().schema().columns[1].name, "words");
-    // A new name of a column needs no feature, so older readers can read the table. But tables with
-    // chunks (of more than 64 parts) need one.
+    // A new column name needs no feature, so older readers can read the table. Chunks do need a
+    // feature; tables of more than 64 parts have chunks.
     EXPECT_TRUE(storage_->Read("table.cft", 100000)
                     ->bytes.starts_with(parts > 64 ? "cfiletb2" : "cfiletb1"));
     ASSERT_TRUE(ReorderColumns(storage_, Texts{"number", "key", "words"}).ok());
@@ -423,8 +423,8 @@ TEST_F(TableColumnsTest, Widen) {
   }
 }
 
-// Appends the numbers `first`, `first` + 1, ... to a column of a writer, in calls of 1, 2, 3, ...
-// values. Appends `count` numbers. Multiples of 4 become nulls.
+// Appends `count` numbers to a column of a writer: `first`, `first` + 1, and so on. Multiples of 4
+// become nulls. The calls append 1, 2, 3, ... values.
 absl::Status AppendNumbers(ColumnsWriter& writer, size_t column, int64_t first, uint64_t count) {
   for (uint64_t size = 1, done = 0; done < count; ++size) {
     const uint64_t rows = std::min(size, count - done);
@@ -486,7 +486,7 @@ TEST_F(TableColumnsTest, AddAndReplaceValues) {
     EXPECT_EQ(scan->Next()->num_rows(), 1u);
     EXPECT_EQ(Contents(second), before);
 
-    // Replaces column a a second time, together with column c, which the parts lack.
+    // Replaces column `a` a second time, together with column `c`, which the parts lack.
     ASSERT_TRUE(
         AddColumn(storage_, {.name = "c", .type = ColumnType::Int64(), .nullable = true}).ok());
     replacer = ColumnsWriter::Replace(storage_, {"c", "a"});
@@ -732,7 +732,7 @@ TEST_F(TableColumnsTest, Garbage) {
     return *table;
   }();
   const Texts removed = collected(10);
-  EXPECT_EQ(removed.size(), 3u + 2 + 1);  // old files, files of the writer, the mark of the commit
+  EXPECT_EQ(removed.size(), 3u + 2 + 1);  // old files, files of the killed writer, mark
   EXPECT_THAT(removed, testing::Contains(old_file));
   EXPECT_TRUE(fs::exists(part / "notes.txt"));
   EXPECT_TRUE(fs::exists(part / "1-x.cfile"));
