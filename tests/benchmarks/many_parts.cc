@@ -99,7 +99,7 @@ class CountingStorage final : public Storage {
   mutable Counts counts_;
 };
 
-// Returns the processor time of `work`, because one thread does all work in memory.
+// Returns how many milliseconds of processor time `work` takes, in one thread and in memory.
 double Milliseconds(const std::function<void()>& work) {
   const double begin = benchmarks::ProcessorSeconds();
   work();

@@ -170,8 +170,8 @@ TEST(BlockCopyTest, OptionsThatForbidCopies) {
                      o.goal = Goal::kSize;
                    })),
             0u);
-  // The default options make larger blocks. Compact encodes a block again if it has less than a
-  // quarter of the bytes and less than a quarter of the rows of such a block.
+  // The default options make larger blocks. A block here has less than a quarter of the bytes and
+  // less than a quarter of the rows of such a block. Compact encodes such small blocks again.
   EXPECT_EQ(copied(plain, {}), 0u);
   EXPECT_EQ(copied(changed([](auto& o) { o.movable_blocks = false; }), plain), 0u);
   EXPECT_EQ(copied(changed([](auto& o) { o.statistics = false; }), plain), 0u);

@@ -257,7 +257,7 @@ TEST_F(SlowSourceTest, FilteredRowsAreReadTogether) {
     rows += batch->num_rows();
   }
   EXPECT_EQ(rows, wanted.size());
-  // 2 rounds read the first and the last key, 6 read for the filter, 5 read for the column.
+  // There are 2 rounds for the first and the last key, 6 for the filter, and 5 for the column.
   EXPECT_LE(source_->rounds(), 2u + 6u + 5u);
 }
 
@@ -649,8 +649,7 @@ TEST(SlowSource, ThreadsShareRequests) {
   }
 }
 
-// If threads share a request and it fails, all of them get the error. The next call makes a new
-// request.
+// If threads share a request and it fails, all get the error. The next call makes a new request.
 TEST_F(SlowSourceTest, ThreadsShareErrors) {
   const auto fragile = std::make_shared<FragileSource>(source_, file_.size() / 2);
   const Reader reader = *Reader::Open(fragile, OneBlockPerRequest());

@@ -478,7 +478,7 @@ TEST_F(TableCursorTest, KeyCursorMergesParts) {
   }
 }
 
-// A batch has all rows of a part and a block that follow each other in the order of the keys.
+// A batch ends only where the next key is in another part or in another block.
 TEST_F(TableCursorTest, KeyCursorReturnsLongRuns) {
   WriteKeys({{"a", "b", "c", "d", "d", "h"}, {"d", "e", "f", "g"}, {"i", "k"}});
   auto cursor = OpenTable().NewKeyCursor<std::string_view>(0);

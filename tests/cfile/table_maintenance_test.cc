@@ -28,8 +28,8 @@ using testing::UnorderedElementsAre;
 
 class TableMaintenanceTest : public TableTestBase {
  protected:
-  // Writes a table of two columns with `parts` parts of ten rows each. All values of a part are its
-  // number.
+  // Writes a table of two columns with `parts` parts of ten rows each. Each value of a part is the
+  // number of the part.
   void WriteTable(int64_t parts) {
     const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
                                     {.name = "b", .type = ColumnType::Int64()}}};
@@ -114,7 +114,7 @@ TEST_F(TableMaintenanceTest, DropsPartsInOneCommit) {
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_THAT(Values(), ElementsAre(1, 3));
   EXPECT_EQ(OpenTable().num_rows(), 20);
-  // Open readers keep their parts, whose files stay.
+  // Open readers keep their parts. The files of these parts stay.
   EXPECT_THAT(ValuesOf(before), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(Entries(), UnorderedElementsAre("table.cft", names[0], names[1], names[2], names[3]));
 }
@@ -322,7 +322,7 @@ TEST_F(TableMaintenanceTest, ReplacesParts) {
   ASSERT_TRUE(writer.ok()) << writer.status();
   Fill(*writer, 12);
   EXPECT_THAT(Values(), ElementsAre(0, 1, 2, 3));
-  // Another writer appends meanwhile.
+  // Another writer appends in the meantime.
   auto appender = TableWriter::Append(path_);
   ASSERT_TRUE(appender.ok());
   Fill(*appender, 4);

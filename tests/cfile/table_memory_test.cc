@@ -1,5 +1,5 @@
 // Tables of many parts stay within their limits of open files and of memory. They count what they
-// read. They read only the chunks that they need: chunks are files that describe parts.
+// read. Chunks are files that describe parts. Tables read only the chunks that they need.
 #include <sys/resource.h>
 
 #include <algorithm>

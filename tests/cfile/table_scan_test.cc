@@ -657,7 +657,8 @@ TEST_F(TableScanTest, Cancelled) {
   EXPECT_FALSE(scan->Next()->empty());
 }
 
-// The keys (service, host, time) narrow the rows of each part; the rest is filtered.
+// The key index (service, host, time) finds a range of rows in each part. The scan filters these
+// rows.
 TEST_F(TableScanTest, CompoundKeysFindRows) {
   const Schema schema{.columns = {{.name = "service", .type = ColumnType::String()},
                                   {.name = "host", .type = ColumnType::Int32()},
@@ -836,7 +837,7 @@ TEST_F(TableScanTest, CompoundKeysWithNullsFindRows) {
   }
 }
 
-// Strings whose bytes exceed a decoder's buffer end a batch earlier than the other columns.
+// A batch ends early if its strings need more bytes than a decoder's buffer has.
 TEST_F(TableScanTest, LongStringsEndABatch) {
   const Schema schema{.columns = {{.name = "id", .type = ColumnType::Int64()},
                                   {.name = "text", .type = ColumnType::String(), .nullable = true},

@@ -69,8 +69,8 @@ class Importer {
   std::optional<RowKey> row_key_;          // set if rows are sorted
   bool in_order_ = true;                   // the rows are written in the order of the file
   std::span<const KeyedRow> sorted_rows_;  // if not in_order_: the rows that are written next
-  uint64_t next_piece_ =
-      0;  // if in_order_: its offset in the file; otherwise an index of sorted_rows_
+  // The next piece: if in_order_, its offset in the file; otherwise an index of sorted_rows_.
+  uint64_t next_piece_ = 0;
   uint64_t rows_ = 0;
 };
 

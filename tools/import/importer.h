@@ -85,10 +85,10 @@ absl::Status CheckOutputIsFree(const std::string& output);
 // (with `sorted_by`), to sort the keys (if the order is wrong), and to write. All threads share the
 // first and the last pass.
 //
-// Memory: one block for each column. For each thread, two pieces of 256 KiB of the file with their
-// values; a piece is larger if one record is larger. If rows are reordered, also `memory_bytes`. If
-// sorting needs more memory, the rows are sorted in runs. The runs are written to a temporary
-// folder in the table's directory and then merged (sorted_runs.h).
+// Memory: one block for each column, and for each thread two pieces of 256 KiB of the file with
+// their values. A piece is larger if one record is larger. Sorting takes at most `memory_bytes`. If
+// the rows need more memory, they are sorted in runs. The runs are written to a temporary folder in
+// the table's directory and then merged (sorted_runs.h).
 //
 // Header::kAuto: with `append`, or if an option names a column of the first record, this record is
 // the header. Otherwise the first record is a row, with a warning, if two conditions hold. All of
