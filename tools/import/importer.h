@@ -86,9 +86,9 @@ absl::Status CheckOutputIsFree(const std::string& output);
 // first and the last pass.
 //
 // Memory: one block for each column, and for each thread two pieces of 256 KiB of the file with
-// their values. A piece is larger if one record is larger. Sorting takes at most `memory_bytes`. If
-// the rows need more memory, they are sorted in runs. The runs are written to a temporary folder in
-// the table's directory and then merged (sorted_runs.h).
+// their values. A piece is larger if one record is larger. If rows are reordered, sorting takes
+// `memory_bytes`, too. If the rows need more memory, they are sorted in runs. The runs are written
+// to a temporary folder in the table's directory and then merged (sorted_runs.h).
 //
 // Header::kAuto: with `append`, or if an option names a column of the first record, this record is
 // the header. Otherwise the first record is a row, with a warning, if two conditions hold. All of
