@@ -758,7 +758,9 @@ TEST_F(TableScanTest, CompoundKeysWithNullsFindRows) {
     rows_.clear();
     for (int part = 0; part < 2; ++part) {
       std::vector<std::pair<std::string, Row>> sorted(1000);
-      for (auto& [key, row] : sorted) {
+      for (auto& [first, second] : sorted) {
+        std::string& key = first;
+        Row& row = second;
         row.resize(4);
         const auto present = [&] { return random() % 4 != 0; };
         if (present()) row[0] = std::string("ab\xff").substr(0, random() % 4);
