@@ -14,6 +14,7 @@ import functools
 import itertools
 import json
 import os
+import re
 import struct
 import sys
 
@@ -1199,7 +1200,8 @@ def read_file(path):
 
 class Table:
     """An open table. parts: all parts, in the order of the rows. In each part, `columns` has one message for each leaf, then one for
-    the compound keys; None if the part lacks the column. chunks: (message, parts below it) for each chunk."""
+    the compound keys; None if the part lacks the column. `by_id` has the messages of all columns, also of those that the schema no
+    longer has. chunks: (message, parts below it) for each chunk."""
 
     def __init__(self, path, data=None, name="table.cft"):
         self.path, where = path, os.path.join(path, name)
@@ -1261,8 +1263,8 @@ class Table:
         refuse(any(i >= self.next_id for i in ids), where, f"the ids {ids} are not below {self.next_id}")
         known = [i for i in ids if i in self.ids]
         refuse(len(set(known)) != len(known), where, f"an id stands twice in {ids}")
-        found = dict(zip(ids, part.columns))
-        part["columns"] = [found.get(i) for i in self.ids]
+        part["by_id"] = dict(zip(ids, part.columns))
+        part["columns"] = [part.by_id.get(i) for i in self.ids]
         for leaf, entry in itertools.zip_longest(self.leaves, part.columns):
             if entry is None:
                 has_rows = leaf and (leaf.default is not None or leaf.has_levels or leaf.definitions)
@@ -1308,9 +1310,9 @@ class Table:
     def _check_chunk_column(self, column, rows, where):
         number = column.column_id or 0
         refuse(number >= self.next_id, where, f"the id {number} of statistics is not below {self.next_id}")
-        if number not in self.ids:
+        i, statistics = self.column_of(number), column.statistics or Message()
+        if i is None:
             return
-        i, statistics = self.ids.index(number), column.statistics or Message()
         leaf = self.leaves[i] if i < len(self.leaves) else None
         counts = (statistics.present_count or 0) + (statistics.null_count or 0)
         bounds = [(statistics.min_key, statistics.min_inexact), (statistics.max_key, statistics.max_inexact)]
@@ -1362,6 +1364,10 @@ class Table:
         fits = fits and file.column.nullable == (leaf.definitions > 0)
         refuse(not fits, file.name, "the file has other levels, or other nulls, than the schema")
 
+    def column_of(self, number):
+        """The position of the column with this id among `columns` of a part; None if the schema does not have it."""
+        return self.ids.index(number) if number in self.ids else None
+
     def rows(self):
         """Yields rows as dicts of raw values, as assemble() returns them."""
         for part in self.parts:
@@ -1376,6 +1382,50 @@ class Table:
         lacking = lambda leaf: [(0, 0, None)] if leaf.has_levels else leaf.default
         return [file.rows() if file else itertools.repeat(lacking(leaf), part.num_rows or 0)
                 for leaf, file in zip(self.leaves, self.files(part))]
+
+# ---------------------------------------------------------------- repair
+
+def rebuild(path):
+    """Finds out what a lost table.cft said: returns the newest copy, as a Table, and the descriptions of the parts in order."""
+    copies, marks = {}, {}  # by folder
+    attempts, took_place, last = {}, {}, {}  # the times of the files of each attempt to commit; numbers of commits by sequence
+    for folder in sorted(os.listdir(path)):
+        inside = os.path.join(path, folder)
+        for name in sorted(os.listdir(inside)) if os.path.isdir(inside) else ():
+            match = re.fullmatch(r"(part|dropped)-(\d+)-([0-9a-f]{16})(\.cft)?", name)
+            if not match or bool(match[4]) != (match[1] == "part"):
+                if name == "dropped":
+                    marks.setdefault(folder, []).append(None)
+                continue
+            tag = int(match[2]), int(match[3], 16)
+            file = os.path.join(inside, name)
+            attempts[tag] = max(attempts.get(tag, 0), os.stat(file).st_mtime_ns)
+            if match[1] == "dropped":
+                marks.setdefault(folder, []).append(tag)
+                continue
+            copy = Table(path, read_file(file), os.path.join(folder, name))
+            [part], ids = copy.parts, copy.message.commit_ids
+            same = (copy.message.sequence, ids[:1], part.directory) == (tag[0], [tag[1]], os.fsencode(folder))
+            refuse(not same, file, "this is not the copy of this part and this commit")
+            copies.setdefault(folder, []).append((tag, copy))
+            took_place.update((tag[0] - i, number) for i, number in enumerate(ids) if i)
+    for tag in sorted(attempts, key=attempts.get):  # the newest attempt counts
+        last[tag[0]] = tag[1]
+    counts = lambda tag: took_place.get(tag[0], last[tag[0]]) == tag[1]
+    newest = max(((tag, copy) for found in copies.values() for tag, copy in found if counts(tag)), key=lambda found: found[0], default=None)
+    refuse(newest is None, path, "no part has a copy of the schema")
+    replaced = {}
+    for tag, copy in itertools.chain(*copies.values()):
+        for folder in copy.message.replaced:
+            replaced.setdefault(os.fsdecode(folder), []).append(tag)
+    parts = []
+    for folder, found in copies.items():
+        described = max(tag[0] for tag, _ in found)
+        gone = [tag for tag in marks.get(folder, []) + replaced.get(folder, []) if tag is None or tag[0] >= described and counts(tag)]
+        mine = [(tag, copy) for tag, copy in found if counts(tag)]
+        if mine and not gone:
+            parts.append(max(mine, key=lambda copy: copy[0])[1].parts[0])
+    return newest[1], sorted(parts, key=lambda part: part.order)
 
 # ---------------------------------------------------------------- output
 
