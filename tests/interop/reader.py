@@ -1270,12 +1270,14 @@ class Table:
                 has_rows = leaf and (leaf.default is not None or leaf.has_levels or leaf.definitions)
                 refuse(not has_rows, where, f"the column {leaf.name if leaf else 'of compound keys'!r} is missing")
                 continue
-            nulls, nans, rows = entry.null_count or 0, entry.nan_count or 0, part.num_rows or 0
+            nulls, rows = entry.null_count or 0, part.num_rows or 0
+            nans = entry.nan_count or 0 if entry.min_key is None else 0
             can = leaf and (leaf.has_levels or leaf.definitions)
             legal = (entry.num_values or 0) == rows < 1 << 32 and (can or not nulls)
             legal = legal and (leaf and leaf.has_levels or nulls + nans <= rows)
             legal = legal and (entry.min_key is None) == (entry.max_key is None)
-            for low, high in ((entry.min_key, entry.max_key), (entry.lower_bound, entry.upper_bound)):
+            bounds = (entry.lower_bound, entry.upper_bound) if entry.min_key is None else (None, None)  # else ignored
+            for low, high in ((entry.min_key, entry.max_key), bounds):
                 legal = legal and (low is None or high is None or low <= high)
             legal = legal and (not nans or leaf and leaf.shape.kind == "float")
             refuse(not legal, where, f"the counts or bounds of {entry.file_name} do not fit")

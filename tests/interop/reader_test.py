@@ -587,7 +587,7 @@ def example(info, data, text):
         words += [f"key:{key}" for key in table.keys]
         for part in table.parts:
             words.append(f"{part.directory.decode()}:{part.num_rows}")
-            words += [f"{entry.file_name.decode()}:{entry.size_bytes}:{entry.null_count}" for entry in part.columns]
+            words += [f"{entry.file_name.decode()}:{entry.size_bytes}:{entry.null_count}" if entry else "-" for entry in part.columns]
         expect(" ".join(words), text, "table")
         return len(words)
     number = WORDS[words[1]]
