@@ -1424,9 +1424,10 @@ def rebuild(path):
     for folder, found in copies.items():
         described = max(tag[0] for tag, _ in found)
         gone = [tag for tag in marks.get(folder, []) + replaced.get(folder, []) if tag is None or tag[0] >= described and counts(tag)]
-        mine = [(tag, copy) for tag, copy in found if counts(tag)]
+        whole = lambda part: all(os.path.exists(plain_path(path, part.directory, entry.file_name)) for entry in part.columns if entry)
+        mine = [(whole(copy.parts[0]), tag[0], copy) for tag, copy in found if counts(tag)]
         if mine and not gone:
-            parts.append(max(mine, key=lambda copy: copy[0])[1].parts[0])
+            parts.append(max(mine, key=lambda copy: copy[:2])[2].parts[0])
     return newest[1], sorted(parts, key=lambda part: part.order)
 
 # ---------------------------------------------------------------- output
