@@ -18,6 +18,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/batch.h"
 #include "cfile/internal/manifest/chunk_file.h"
 #include "cfile/internal/manifest/part_message.h"
 #include "cfile/internal/manifest/table_contents.h"
@@ -71,11 +72,12 @@ class Manifest {
                                   std::optional<std::string_view> high,
                                   const VisitPart& visit) const;
 
-  // Returns `number`, or, if this part lies in chunks that `excluded` returns true for, the next part
-  // that does not (`reverse`: the number after the next lower one). Reads the chunks above the part
-  // that are not excluded. Precondition: number < num_parts(); `reverse`: 0 < number <= num_parts().
-  absl::StatusOr<uint64_t> PassOver(uint64_t number, bool reverse,
-                                    absl::FunctionRef<bool(const ChunkInfo&)> excluded) const;
+  // Returns `number`, or, if this part lies in a chunk that `excluded` returns true for, the next
+  // part after the chunk (`reverse`: the number of the chunk's first part). `excluded` gets the
+  // chunk and its rows. Reads the chunks above the part that are not excluded. Precondition: number
+  // < num_parts(); `reverse`: 0 < number <= num_parts().
+  using ExcludesChunk = absl::FunctionRef<bool(const ChunkInfo& chunk, const OrdinalRange& rows)>;
+  absl::StatusOr<uint64_t> PassOver(uint64_t number, bool reverse, ExcludesChunk excluded) const;
 
   // The names of the files of all chunks.
   absl::StatusOr<std::set<std::string>> ChunkFiles() const;
