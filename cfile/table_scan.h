@@ -46,10 +46,8 @@ struct TableScanOptions {
   uint64_t limit = UINT64_MAX;
 
   // True: the last rows come first. The rows of one batch are in ascending order nevertheless: each
-  // batch has the rows before those of the previous batch. From memory and local
-  // files this costs as much as a forward scan, except for columns with levels: the levels before a
-  // batch in its block are decoded again. From a source with latency it takes longer, because blocks
-  // are not read in advance.
+  // batch has the rows before those of the previous batch. This costs as much as a forward scan,
+  // except for columns with levels: the levels before a batch in its block are decoded again.
   bool reverse = false;
 
   // If not null and set to true, in any thread, Next soon returns kCancelled. Must outlive the scan.

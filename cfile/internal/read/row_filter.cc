@@ -36,9 +36,9 @@ class ColumnFilter final : public RowFilter, FileCursor<Block> {
         judge_(predicate, negated),
         negated_(negated) {
     this->fetcher_.Expect(BlockPlan::kMaybeSome, [this](const IndexNode& leaf, uint32_t entry) {
-      if (!this->by_ordinal()) return expected_end_ > 0;
-      const uint64_t first = leaf.ordinal(entry);
-      return first < expected_end_ && judge_.Judge(first).verdict == Verdict::kSome;
+      if (!this->by_ordinal()) return expected_.end > 0;
+      return HasRowOf(expected_, leaf, entry) &&
+             judge_.Judge(leaf.ordinal(entry)).verdict == Verdict::kSome;
     });
   }
 
@@ -46,7 +46,10 @@ class ColumnFilter final : public RowFilter, FileCursor<Block> {
 
   JudgedRows Judge(uint64_t row) const override { return judge_.Judge(row); }
 
-  void Expect(uint64_t end) override { expected_end_ = std::min(end, this->num_rows()); }
+  void Expect(const OrdinalRange& rows, bool backward) override {
+    expected_ = {rows.begin, std::min(rows.end, this->num_rows())};
+    this->SetBackward(backward);
+  }
 
   absl::StatusOr<size_t> Match(uint64_t begin, size_t count, uint8_t* bits) override {
     CFILE_RETURN_IF_ERROR(Enter(begin));
@@ -172,7 +175,7 @@ class ColumnFilter final : public RowFilter, FileCursor<Block> {
 
   PredicateJudge<T> judge_;
   const bool negated_;
-  uint64_t expected_end_ = 0;  // blocks before this row are read in advance
+  OrdinalRange expected_;  // blocks with these rows are read in advance
   CodeMatcher<T> codes_;
   std::vector<uint32_t> rows_;
   std::unique_ptr<T[]> values_;  // kMaxRows values

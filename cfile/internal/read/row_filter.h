@@ -25,9 +25,9 @@ class RowFilter {
   // of the result's range, which contains `row`. Precondition: row < the number of rows.
   virtual JudgedRows Judge(uint64_t row) const = 0;
 
-  // Says that Match will be called for rows before `end` in ascending order, so that blocks can be
-  // read in advance. 0: the order is another one. Without a call, nothing is known.
-  virtual void Expect(uint64_t end) = 0;
+  // Says that Match will be called for blocks with rows of `rows` in ascending order (`backward`: in
+  // descending order), so that blocks can be read in advance. Without a call, nothing is known.
+  virtual void Expect(const OrdinalRange& rows, bool backward) = 0;
 
   // Examines rows from `begin` on, at most `count` and at least 1. Returns how many. Bit i of
   // `bits` stands for row begin + i; 0 means that another condition has excluded the row. Sets the

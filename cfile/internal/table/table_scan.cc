@@ -167,8 +167,9 @@ class TableScan::Impl {
       begin_ = begin - first;
       end_ = end - first;
       if (tree_) {
-        tree_->VisitConditions(
-            [&](size_t, internal::RowFilter& condition) { condition.Expect(reverse_ ? 0 : end_); });
+        tree_->VisitConditions([&](size_t, internal::RowFilter& condition) {
+          condition.Expect({begin_, end_}, reverse_);
+        });
       }
       return true;
     }
@@ -340,9 +341,8 @@ class TableScan::Impl {
     const ChosenRows rows = chosen_.Part(reverse_ ? chosen_.count - count : 0, count);
     const size_t max_requests =
         std::max<size_t>(max_ranges_ / std::max<size_t>(readers_.size(), 1), 1);
-    // The rows that were not examined yet, if a forward scan may still get to them.
-    const bool more = !reverse_ && count < left_;
-    const OrdinalRange possible = more ? OrdinalRange{begin_, end_} : OrdinalRange{0, 0};
+    // The rows that were not examined yet, if the scan may still get to them.
+    const OrdinalRange possible = count < left_ ? OrdinalRange{begin_, end_} : OrdinalRange{0, 0};
     for (const auto& reader : readers_) reader->Expect(rows, possible, max_requests);
   }
 
