@@ -123,6 +123,10 @@ class TableBatch {
 // indexes do not exclude the block, and only if some of its rows have passed the conditions before.
 // The scan reads the columns to return only at the rows that match. Memory: one block and one batch
 // for each condition and for each column.
+//
+// Each column is a file of its own. From a source with latency, the scan reads several blocks of one
+// column at the same time, but waits for one column after another: k columns need k times the rounds
+// of one column. To wait for them at the same time, scan the ranges of SplitScan in several threads.
 class TableScan {
  public:
   TableScan(TableScan&&) noexcept;

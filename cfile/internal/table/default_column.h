@@ -13,8 +13,8 @@
 namespace cfile::internal {
 
 // Makes a file in memory with `num_rows` rows, all of them equal to a value in memcmp form; nullopt:
-// all of them null, or, in a column with levels, without any value. Equal rows take little memory,
-// but as much time as a Writer takes for them.
+// all of them null, or, in a column with levels, without any value. Equal rows take little memory
+// and time, because the file has copies of one small block.
 // `name`: of the file, for messages. kDataLoss: the value is not one of the column's type.
 absl::StatusOr<Reader> NewDefaultColumn(const ColumnSchema& column,
                                         const std::optional<std::string>& value, uint64_t num_rows,
