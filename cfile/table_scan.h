@@ -63,7 +63,8 @@ struct ConditionCounters {
   uint64_t rows_excluded_by_statistics = 0;
   uint64_t rows_excluded_by_bloom_filter = 0;
   uint64_t rows_excluded_by_value_index = 0;
-  // Data blocks that were read, and rows whose values were compared.
+  // Data blocks that were read, and rows whose values were compared. Conditions on one column read
+  // their blocks together: the first condition that needs a block counts it.
   uint64_t blocks_read = 0;
   uint64_t rows_compared = 0;
 };

@@ -341,6 +341,39 @@ TEST_F(SlowSourceTest, ColumnsOfManyMatchesDoubleTheirRequests) {
   }
 }
 
+// Several conditions on one column read it once.
+TEST_F(SlowSourceTest, ConditionsOnOneColumnReadItTogether) {
+  const std::vector<uint8_t> file = FileOf31Blocks();  // without a value index
+  std::vector<Literal> few[2];
+  for (uint64_t block = 0; block < kBlocks; ++block) {
+    for (const int i : {0, 1})
+      few[i].push_back(static_cast<int64_t>(block * kRowsPerBlock + 17 + i * 100));
+  }
+  const Filter a = In("value", few[0]);
+  const Filter b = In("value", few[1]);
+  for (const bool reverse : {false, true}) {
+    const auto read = [&](const Filter& filter, uint64_t expected_rows) {
+      const auto source = std::make_shared<CountingSource>(NewMemoryViewSource(file));
+      const Reader reader = *Reader::Open(source, OneBlockPerRequest());
+      source->Reset();
+      auto scan = *NewTableScan(
+          reader, {.columns = std::vector<std::string>{}, .where = filter, .reverse = reverse});
+      uint64_t rows = 0;
+      for (const auto& batch : scan.Batches()) rows += batch->num_rows();
+      EXPECT_EQ(rows, expected_rows);
+      uint64_t blocks = 0;
+      for (const ConditionCounters& condition : scan.counters().conditions)
+        blocks += condition.blocks_read;
+      EXPECT_EQ(blocks, kBlocks);
+      return std::pair(source->rounds(), source->bytes());
+    };
+    const auto one = read(a, kBlocks);
+    EXPECT_EQ(read(Or(a, b), 2 * kBlocks), one);
+    EXPECT_EQ(read(And(Not(a), Not(b)), kRows - 2 * kBlocks), one);
+    EXPECT_EQ(read(And(Or(a, b), Not(a), IsNotNull("value")), kBlocks), one);
+  }
+}
+
 TEST_F(SlowSourceTest, OptionsLimitTheRequests) {
   for (const size_t most : {size_t{0}, size_t{1}, size_t{3}, SIZE_MAX}) {
     ReaderOptions options = OneBlockPerRequest();
