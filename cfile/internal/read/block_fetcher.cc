@@ -6,8 +6,8 @@
 namespace cfile::internal {
 namespace {
 
-// Two blocks with at most this many bytes between them are read as one range. Between blocks that
-// follow each other are only zeros for alignment or index nodes.
+// Two blocks with at most this many bytes between them are read as one range.
+// Blocks that follow each other usually have only index nodes or zeros for alignment between them.
 constexpr uint64_t kMaxGapBytes = 64 * 1024;
 
 uint64_t Sum(uint64_t a, uint64_t b) {
@@ -19,7 +19,7 @@ uint64_t Product(uint64_t a, uint64_t b) {
   return b > most / a ? most : a * b;
 }
 
-// FetchBlock refuses such a block before it reads it.
+// True if FetchBlock refuses the block before it reads it.
 bool TooLarge(const ReaderOptions& options, const BlockPointer& block) {
   return block.size / 2 > options.max_block_size_bytes;
 }
@@ -111,7 +111,7 @@ void BlockFetcher::ReadPlanned(const Source& source, const BlockPointer& pointer
     const uint64_t begin = ranges_[0].begin;
     const size_t size = ranges_[0].end - begin;
     ranges_.clear();
-    if (size == pointer.size) return;  // FetchBlock reads it
+    if (size == pointer.size) return;  // FetchBlock reads this block
     buffer.stored.Clear();
     uint8_t* const bytes = buffer.stored.Extend(size);
     const bool filled = source.ReadAt(begin, {bytes, size}).ok();

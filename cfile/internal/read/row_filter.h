@@ -28,8 +28,9 @@ class RowFilter {
   // of the result's range, which contains `row`. Precondition: row < the number of rows.
   virtual JudgedRows Judge(uint64_t row) const = 0;
 
-  // Says that Match will be called for blocks with rows of `rows` in ascending order (`backward`: in
-  // descending order), so that blocks can be read in advance. Without a call, nothing is known.
+  // Says that Match will be called for the blocks with these rows in ascending order; if `backward`,
+  // in descending order. Then blocks can be read in advance.
+  // Without a call of Expect, the order is not known.
   virtual void Expect(const OrdinalRange& rows, bool backward) = 0;
 
   // Examines rows from `begin` on, at most `count` and at least 1. Returns how many. Bit i of
