@@ -22,8 +22,8 @@ namespace {
 
 using encodings::DataLoss;
 
-// A table with incompatible features has another magic, because readers from before there were such
-// features do not look for them.
+// A table with incompatible features has another magic.
+// The first versions of this library ignore the features, but refuse the other magic.
 constexpr std::string_view kMagic = "cfiletb1";
 constexpr std::string_view kFeaturesMagic = "cfiletb2";
 static_assert(kMagic.size() == kMagicBytes && kFeaturesMagic.size() == kMagicBytes);
@@ -31,7 +31,7 @@ constexpr std::string_view kPartPrefix = "part-";
 constexpr std::string_view kColumnsMarkPrefix = "columns-";
 constexpr std::string_view kColumnsMarkSuffix = ".dropped";
 constexpr std::string_view kColumnSuffix = ".cfile";
-constexpr size_t kColumnDigits = 4;  // of a column's number, at least
+constexpr size_t kColumnDigits = 4;  // the least number of digits of a column's number
 
 std::string_view MagicOf(uint32_t incompatible_features) {
   return incompatible_features == 0 ? kMagic : kFeaturesMagic;
@@ -58,7 +58,7 @@ absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
     return DataLoss("with the incompatible feature bits ", absl::Hex(features), ", the magic ",
                     expected_magic, " expected, found ", sealed.magic);
   }
-  // Check the features before all else: they may change what the other fields mean.
+  // Check the features first, because they may change the meaning of other fields.
   CFILE_RETURN_IF_ERROR(CheckTableFeatures(features));
   TableContents contents{.incompatible_features = features};
   absl::Status status = ParseSchema(*message, options.record_limits, contents);
@@ -100,15 +100,11 @@ std::string DroppedMarkOfChunk(const std::string& chunk) {
 }
 
 absl::StatusOr<std::string> NewColumnsMark() {
-  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
-  return encodings::StrCat(kColumnsMarkPrefix, random, kColumnsMarkSuffix);
+  return RandomName(kColumnsMarkPrefix, kColumnsMarkSuffix);
 }
 
 bool IsColumnsMark(std::string_view name) {
-  if (!name.starts_with(kColumnsMarkPrefix) || !name.ends_with(kColumnsMarkSuffix)) return false;
-  name.remove_prefix(kColumnsMarkPrefix.size());
-  return name.size() > kColumnsMarkSuffix.size() &&
-         IsRandomName(name.substr(0, name.size() - kColumnsMarkSuffix.size()));
+  return IsRandomName(name, kColumnsMarkPrefix, kColumnsMarkSuffix);
 }
 
 std::string PathInStorage(const TablePart& part, size_t column) {
@@ -119,14 +115,9 @@ std::string ColumnFilePath(const std::string& storage, const TablePart& part, si
   return absl::StrCat(storage, "/", PathInStorage(part, column));
 }
 
-absl::StatusOr<std::string> NewPartName() {
-  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
-  return std::string(kPartPrefix) + random;
-}
+absl::StatusOr<std::string> NewPartName() { return RandomName(kPartPrefix); }
 
-bool IsUniquePartName(std::string_view name) {
-  return name.starts_with(kPartPrefix) && IsRandomName(name.substr(kPartPrefix.size()));
-}
+bool IsUniquePartName(std::string_view name) { return IsRandomName(name, kPartPrefix); }
 
 bool IsPartName(std::string_view name) {
   constexpr size_t kLeastDigits = 6;
@@ -147,10 +138,9 @@ std::string ColumnFileName(size_t column, std::string_view name) {
 }
 
 absl::StatusOr<std::string> NewColumnFileName(size_t column, std::string_view name) {
-  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
   std::string file_name = ColumnFileName(column, name);
-  file_name.insert(file_name.size() - kColumnSuffix.size(), "-" + random);
-  return file_name;
+  file_name.resize(file_name.size() - kColumnSuffix.size());
+  return RandomName(file_name + "-", kColumnSuffix);
 }
 
 bool IsColumnFileName(std::string_view name) {
