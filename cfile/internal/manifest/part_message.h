@@ -11,12 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/internal/manifest/table_contents.h"
+#include "cfile/internal/wire/messages.h"
 #include "cfile/schema.h"
-
-namespace cfile {
-class ChunkPB;
-class PartPB;
-}  // namespace cfile
 
 namespace cfile::internal {
 
@@ -47,12 +43,13 @@ class PartLayout {
   std::unordered_map<uint32_t, size_t> columns_by_id_;  // empty unless by_id_
 };
 
-// kDataLoss if the message contradicts itself or the layout. Both may move text out of `message`.
-absl::StatusOr<TablePart> ParsePart(PartPB& message, const PartLayout& layout);
-absl::StatusOr<ChunkInfo> ParseChunkInfo(ChunkPB& message, const PartLayout& layout);
+// kDataLoss if the message contradicts itself or the layout.
+absl::StatusOr<TablePart> ParsePart(const wire::Part& message, const PartLayout& layout);
+absl::StatusOr<ChunkInfo> ParseChunkInfo(const wire::Chunk& message, const PartLayout& layout);
 
-void SerializePart(const TablePart& part, const PartLayout& layout, PartPB& message);
-void SerializeChunkInfo(const ChunkInfo& chunk, const PartLayout& layout, ChunkPB& message);
+// Set the fields of `message`. Their texts point into the part or the chunk.
+void SerializePart(const TablePart& part, const PartLayout& layout, wire::Part& message);
+void SerializeChunkInfo(const ChunkInfo& chunk, const PartLayout& layout, wire::Chunk& message);
 
 // kDataLoss if a height of the chunks is more than the one before it, or if there are more than 2^62
 // rows or 2^32 parts.
