@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
+#include "cfile/inspect.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/key_cursor.h"
 #include "cfile/table.h"
@@ -292,6 +293,40 @@ TEST_F(TableColumnsTest, LongDefaults) {
   auto scan = table.NewScan({.columns = {{"key"}}, .where = Eq("s", text), .limit = 5});
   ASSERT_TRUE(scan.ok());
   EXPECT_EQ(scan->Next()->num_rows(), 3u);
+}
+
+// Parts with more rows than a block of the default has.
+TEST_F(TableColumnsTest, DefaultsOfManyRows) {
+  constexpr size_t kRows = 100'001;
+  const std::shared_ptr<Storage> storage = NewMemoryStorage();
+  const Schema schema{.columns = {{.name = "key", .type = ColumnType::Int64()}}};
+  auto writer = TableWriter::Create(storage, schema);
+  std::vector<int64_t> keys(kRows);
+  std::iota(keys.begin(), keys.end(), 0);
+  ASSERT_TRUE(writer->Append<int64_t>(0, keys).ok() && writer->Finish().ok());
+  const std::string text(200, 'x');
+  const auto add = [&](const ColumnSchema& column, const std::optional<Literal>& value) {
+    ASSERT_EQ(AddColumn(storage, column, value), absl::OkStatus());
+  };
+  add({.name = "text", .type = ColumnType::String()}, text);
+  add({.name = "null", .type = ColumnType::String(), .nullable = true}, std::nullopt);
+  add({.name = "flag", .type = ColumnType::Bool()}, true);
+  add({.name = "number", .type = ColumnType::Double(), .nullable = true}, 0.1);
+  const TableReader table = *TableReader::Open(storage);
+  EXPECT_EQ(ValuesOf(table, 1), Texts(kRows, text));
+  EXPECT_EQ(ValuesOf(table, 2), Texts(kRows, "null"));
+  EXPECT_EQ(ValuesOf(table, 3), Texts(kRows, "true"));
+  EXPECT_EQ(ValuesOf(table, 4), Texts(kRows, "0.1"));
+  for (size_t column = 1; column < 5; ++column) {
+    const Reader reader = *table.OpenColumn(0, column);
+    EXPECT_EQ(reader.num_rows(), kRows);
+    EXPECT_LT(reader.info().file_size_bytes, 100'000u) << column;
+    EXPECT_TRUE(Verify(reader).damages.empty()) << column;
+    size_t blocks = 0;
+    ASSERT_TRUE(VisitBlocks(reader, [&](const BlockInfo&) { return ++blocks > 0; }).ok());
+    EXPECT_GE(blocks, 4u) << column;
+    EXPECT_LE(blocks, 8u) << column;
+  }
 }
 
 TEST_F(TableColumnsTest, DropRenameReorder) {
