@@ -78,8 +78,9 @@ struct RepairReport {
 // and from the parts. Parts that were dropped or replaced do not come back, also if their files are
 // still there: their folders hold a mark, or another part says that it replaced them. A part whose
 // commit was interrupted counts as committed if its files are complete, unless a later commit shows
-// that it did not take place; the same is true for an interrupted drop. The schema is that of the
-// newest copy. The parts have the order that they had.
+// that it did not take place; the same is true for an interrupted drop. A change of columns
+// (cfile/table_columns.h) that was interrupted counts as committed only if it reached all parts. The
+// schema is that of the newest copy whose commit counts. The parts have the order that they had.
 //
 // The files of parts that are left out stay, without a mark, until CollectGarbage removes them.
 //

@@ -83,9 +83,10 @@ class Preparation {
     return absl::OkStatus();
   }
 
-  // Deletes what Write has written, as far as possible.
+  // Deletes what Write has written, as far as possible. The last file goes first: if the process is
+  // killed, no copy stays in a part without those of the later parts.
   void Undo() {
-    for (const std::string& path : written_) (void)storage_.Delete(path);
+    for (; !written_.empty(); written_.pop_back()) (void)storage_.Delete(written_.back());
   }
 
   // Deletes earlier copies of the parts that the commit has described anew, as far as possible.
