@@ -601,13 +601,7 @@ class TableCutTest : public testing::Test {
         ASSERT_TRUE(Append(table, 2 * static_cast<int64_t>(i), i == 0).ok());
       }
     }
-    const auto files = table->List("");
-    ASSERT_TRUE(files.ok());
-    for (const StorageEntry& file : *files) {
-      const std::string to = path + "/" + file.path;
-      fs::create_directories(fs::path(to).parent_path());
-      WriteFile(to, table->Read(file.path, UINT64_MAX)->bytes);
-    }
+    WriteFiles(*table, path);
   }
 
   // Cuts the power at points of `change` of a table of `parts` parts on which `prepare` was called.

@@ -1,11 +1,13 @@
 #include "tests/cfile/table_contents.h"
 
+#include <filesystem>
 #include <sstream>
 #include <type_traits>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/inspect.h"
 #include "gtest/gtest.h"
+#include "tests/cfile/table_fixture.h"
 
 namespace cfile {
 namespace {
@@ -81,6 +83,16 @@ absl::Status AppendNumbers(TableWriter& writer, const Schema& schema, int64_t fi
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
+}
+
+void WriteFiles(const Storage& storage, const std::string& path) {
+  const auto files = storage.List("");
+  ASSERT_TRUE(files.ok()) << files.status();
+  for (const StorageEntry& file : *files) {
+    const std::string to = path + "/" + file.path;
+    std::filesystem::create_directories(std::filesystem::path(to).parent_path());
+    WriteFile(to, storage.Read(file.path, UINT64_MAX)->bytes);
+  }
 }
 
 }  // namespace cfile

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "cfile/schema.h"
+#include "cfile/storage.h"
 #include "cfile/table.h"
 #include "cfile/types.h"
 
@@ -55,5 +56,8 @@ absl::Status AppendNumbers(AnyWriter& writer, size_t column, const ColumnSchema&
 
 // Appends `count` rows of AppendNumbers to all columns.
 absl::Status AppendNumbers(TableWriter& writer, const Schema& schema, int64_t first, size_t count);
+
+// Writes all files of a storage into the folder `path`, which need not exist.
+void WriteFiles(const Storage& storage, const std::string& path);
 
 }  // namespace cfile
