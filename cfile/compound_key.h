@@ -28,7 +28,8 @@
 
 namespace cfile {
 
-// IsKey(value) says whether a value can be a key or a part of one. NaN cannot: it has no order.
+// IsKey(value) says whether a value can be a key or a part of a key.
+// NaN cannot, because it has no order.
 using encodings::IsKey;
 
 // Builds compound keys, or prefixes of them. Thread-compatible.
@@ -77,12 +78,13 @@ class CompoundKeyReader {
   // columns.
   template <ValueType T>
   absl::StatusOr<std::optional<Owned<T>>> NextOrNull();
-  // Does the same for a column that is not nullable, which is a further precondition.
+  // Does the same as NextOrNull. Further precondition: the column is not nullable.
   template <ValueType T>
   absl::StatusOr<Owned<T>> Next();
 
  private:
-  // Both read from the front of bytes_. ReadNull is for a nullable column; true: a null.
+  // Both functions read from the front of bytes_.
+  // ReadNull returns true if the value of a nullable column is null.
   absl::StatusOr<bool> ReadNull(size_t column);
   template <typename T>
   absl::StatusOr<Owned<T>> ReadValue(size_t column);

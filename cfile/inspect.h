@@ -54,15 +54,15 @@ struct BlockDetails {
   BlockPointer pointer;
   std::optional<uint64_t> first_ordinal;  // if the file has a positional index
 
-  // The block as it is in the file, from pointer.offset on: the sizes that belong to compression,
-  // the data and the checksum; or the head and the sections of a movable block. The offsets of the
-  // fields are counted from the block's first byte.
+  // The block as it is in the file, from pointer.offset on. For a movable block: the head and the
+  // sections. For other blocks: the sizes that belong to compression, the data and the checksum.
+  // The offsets of the fields are counted from the block's first byte.
   std::vector<uint8_t> stored_bytes;
   std::vector<BlockField> stored_fields;
 
   // The data before compression: the head of a movable block, the null bitmap or the levels, the
-  // header of an extended block, and the values in their encoding. Empty if the data cannot be
-  // decompressed.
+  // header of an extended block, and the values in their encoding.
+  // Empty if the data cannot be decompressed.
   bool compressed = false;
   Encoding encoding = Encoding::kPlain;  // of the values
   std::vector<uint8_t> bytes;
@@ -131,19 +131,20 @@ struct VerifyReport {
 // visited.
 absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit);
 
-// Describes the data block with this number, also if the block is damaged. Both lists of fields
-// ascend and cover all bytes that they belong to, without gaps and overlaps; the bytes after the
-// last byte that could be understood are one field, "unknown bytes". A list has at most about 1,000
-// fields: if a block has more, the last ones are one field. A wrong checksum is shown, and is
-// damage unless ReaderOptions::verify_checksums is false; the fields are described in both cases.
+// Describes the data block with this number, also if the block is damaged. The fields of each
+// list are in ascending order and cover all bytes of the list, without gaps and overlaps.
+// The bytes after the last byte that could be understood are one field, "unknown bytes".
+// A list has at most about 1,000 fields: if a block has more, the last ones are one field.
+// A wrong checksum is shown. It is damage unless ReaderOptions::verify_checksums is false.
+// The fields are described in both cases.
 //
 // Time and memory: reads this block and the index nodes before it. Copies the block, so a result
 // does not depend on the reader.
 //
-// Errors: kOutOfRange: there is no block with this number, or the block or the index exceeds a
-// limit of ReaderOptions. kDataLoss: an index node is damaged, or the source has fewer bytes than
-// expected. kUnimplemented: this build does not have the codec of the file, or a
-// movable block needs another dictionary. Errors of the source.
+// Errors: kOutOfRange: there is no block with this number, or the block or the index exceeds
+// a limit of ReaderOptions. kDataLoss: an index node is damaged, or the source has fewer bytes
+// than expected. kUnimplemented: this build does not have the codec of the file, or a movable
+// block needs another dictionary. Errors of the source.
 absl::StatusOr<BlockDetails> DescribeBlock(const Reader& reader, uint64_t index);
 
 // Returns the number of the data block that holds the row with this ordinal. Reads index nodes

@@ -39,26 +39,27 @@ class Source {
   // that the bytes are lost for ever. Precondition: offset + out.size() <= size().
   virtual absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
 
-  // Reads several ranges and sets the status of each: OK if `out` was filled, otherwise an error as
-  // from ReadAt. Returns when no read writes to memory of the caller any more. The error of one
-  // range does not affect the others. This implementation calls ReadAt for one range after the
-  // other. A source with latency should override it and read all ranges at the same time: the
-  // library has no threads, so this function is its only way to have several requests in flight.
-  // Like ReadAt, it may be called by several threads at once. Readers pass at most
-  // ReaderOptions::max_requests_in_flight ranges, which do not overlap. Preconditions: those of
-  // ReadAt for each range; each status is OK before the call.
+  // Reads several ranges and sets the status of each: OK if `out` was filled, otherwise an error
+  // as from ReadAt. Returns only when no read can write to memory of the caller any more.
+  // The error of one range does not affect the others. This implementation calls ReadAt for one
+  // range after the other. A source with latency should override this function and read all ranges
+  // at the same time: the library has no threads, so this function is its only way to have several
+  // requests in flight. Several threads may call it at once, like ReadAt.
+  // Readers pass at most ReaderOptions::max_requests_in_flight ranges, which do not overlap.
+  // Preconditions: those of ReadAt for each range; each status is OK before the call.
   virtual void ReadMany(std::span<ReadRequest> requests) const;
 
-  // False if ReadAt returns so soon that a reader gains nothing from several reads at the same
-  // time. Cursors then read one range after the other.
+  // False if ReadAt returns so soon that a reader gains nothing from several reads at
+  // the same time. Cursors then read one range after the other.
   virtual bool HasLatency() const { return true; }
 
-  // A name for these bytes that is valid in the whole process, or "" if there is none. Sources with
-  // equal identities promise equal bytes. A block cache uses it to recognise a file that is opened
-  // again. Include all that distinguishes two versions of an object, for example the URL and the
-  // version or ETag. For local files: the device, the inode, the size and the time of the last
-  // change in nanoseconds; "" if the file was changed less than two seconds before it was opened,
-  // since a second change could then leave the same time.
+  // A name for these bytes that is valid in the whole process, or "" if there is none.
+  // Sources with equal identities must have equal bytes.
+  // A block cache uses the identity to recognise a file that is opened again.
+  // Include everything that distinguishes two versions of an object, for example the URL and the
+  // version or ETag. For local files, the identity is the device, the inode, the size and the
+  // time of the last change in nanoseconds. It is "" if the file was changed less than two seconds
+  // before it was opened, because a second change could then leave the same time.
   virtual std::string identity() const { return {}; }
 
   // Returns all bytes if they stay in memory for the lifetime of this object; the reader then

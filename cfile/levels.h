@@ -141,9 +141,9 @@ class LevelCursor {
   const LevelLimits& limits() const;
   uint64_t num_records() const;
 
-  // Goes to the first entry of `record`; num_records() is the end. The time is in proportion to the
-  // number of entries between the begin of the record's block and the record. kOutOfRange: record >
-  // num_records().
+  // Goes to the first entry of `record`; num_records() is the end.
+  // The time is in proportion to the number of entries between the start of the record's block
+  // and the record. kOutOfRange: record > num_records().
   absl::Status SeekToRecord(uint64_t record);
 
   // Returns the next entries, all from one block: at least 1 entry unless the cursor is at the end,

@@ -45,14 +45,15 @@ struct TableScanOptions {
   // The scan ends after this many rows.
   uint64_t limit = UINT64_MAX;
 
-  // True: the last rows come first. The rows of one batch are in ascending order nevertheless: each
-  // batch has the rows before those of the previous batch. From memory and local
-  // files this costs as much as a forward scan, except for columns with levels: the levels before a
-  // batch in its block are decoded again. From a source with latency it takes longer, because blocks
-  // are not read in advance.
+  // True: the last rows come first.
+  // The rows of one batch are in ascending order nevertheless: each batch has the rows before
+  // those of the previous batch. From memory and local files, this takes as long as a forward scan.
+  // But in columns with levels, the levels before a batch in its block are decoded again.
+  // From a source with latency it takes longer, because blocks are not read in advance.
   bool reverse = false;
 
-  // If not null and set to true, in any thread, Next soon returns kCancelled. Must outlive the scan.
+  // If not null and set to true, in any thread, Next soon returns kCancelled.
+  // Must outlive the scan.
   const std::atomic<bool>* cancelled = nullptr;
 };
 
@@ -96,14 +97,14 @@ class TableBatch {
     return first_ordinal_ + (ordinals_ == nullptr ? row : ordinals_[row]);
   }
 
-  // The values of a column without levels, num_rows() values. `column` counts the columns in the
-  // order of TableScan::columns(). The result's first_ordinal is not set. Preconditions: not empty();
-  // column < the number of columns; the column holds T and has no levels.
+  // The values of a column without levels: num_rows() values. `column` counts the columns in
+  // the order of TableScan::columns(). The result's first_ordinal is not set. Preconditions: not
+  // empty(); column < the number of columns; the column holds T and has no levels.
   template <ValueType T>
   const Batch<T>& column(size_t column) const;
-  // The entries of a column with levels (ColumnSchema::has_levels), num_rows() records. The result's
-  // first_record is not set. Preconditions: not empty(); column < the number of columns; the column
-  // holds T and has levels.
+  // The entries of a column with levels (ColumnSchema::has_levels): num_rows() records.
+  // The result's first_record is not set.
+  // Preconditions: not empty(); column < the number of columns; the column holds T and has levels.
   template <ValueType T>
   const LevelBatch<T>& levels(size_t column) const;
 
@@ -120,11 +121,11 @@ class TableBatch {
 // several scans may read one table at the same time, for example one for each range of
 // TableReader::SplitScan. A scan keeps the table open.
 //
-// The scan evaluates the conditions of the filter one after another, the cheapest first. A condition
-// reads a block only if the bounds in table.cft, the statistics, the Bloom filters and the value
-// indexes do not exclude the block, and only if some of its rows have passed the conditions before.
-// The scan reads the columns to return only at the rows that match. Memory: one block and one batch
-// for each condition and for each column.
+// The scan evaluates the conditions of the filter one after another, the cheapest first.
+// A condition reads a block only if some rows of the block have passed the earlier conditions.
+// It also skips a block if the bounds in table.cft, the statistics, the Bloom filters or the value
+// indexes exclude the block. The scan reads the columns to return only at the rows that match.
+// Memory: one block and one batch for each condition and for each column.
 class TableScan {
  public:
   TableScan(TableScan&&) noexcept;

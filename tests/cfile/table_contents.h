@@ -17,10 +17,11 @@
 
 namespace cfile {
 
-// The values of a column as text, by a scan that also checks the number of rows.
+// Reads a column. Returns its values as text. EXPECTs one value for each row of the table.
 std::vector<std::string> ValuesOf(const TableReader& table, size_t column);
 
-// All values by scan, one text per column: "NAME TYPE values". EXPECTs that all files are sound.
+// Returns the contents of the table, one text for each column: "NAME TYPE VALUE VALUE ...". EXPECTs
+// that VerifyColumn finds no damage.
 std::vector<std::string> Contents(const TableReader& table);
 
 // Appends the values `first`, `first` + 1, ... to a column of numbers or strings. Each fifth value of

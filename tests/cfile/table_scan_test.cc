@@ -606,7 +606,7 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
     for (const auto& batch : scan->Batches()) EXPECT_TRUE(batch.ok()) << batch.status();
     return scan->counters();
   };
-  // Bounds exclude parts 0 and 2; the value index finds the rows, whose blocks are not read.
+  // The bounds exclude parts 0 and 2. The value index finds the rows, so no block of id is read.
   TableScanCounters counters = run(Between("id", 1500, 1509), {"v"});
   EXPECT_EQ(counters.parts_skipped, 2u);
   EXPECT_EQ(counters.rows_returned, 10u);
@@ -616,8 +616,8 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   EXPECT_EQ(counters.conditions[0].rows_excluded_by_value_index, 990u);
   EXPECT_EQ(counters.conditions[0].blocks_read, 0u);
   EXPECT_THAT(counters.blocks_read, ElementsAre(1));
-  // The column has no value index: the bounds of its statistics exclude parts 0 and 2, and the
-  // statistics exclude all blocks of part 1 but one.
+  // Column v has no value index. The bounds of its statistics exclude parts 0 and 2. In part 1, the
+  // statistics exclude all blocks except one.
   counters = run(Between("v", 1500, 1509), {});
   EXPECT_EQ(counters.parts_skipped, 2u);
   EXPECT_EQ(counters.conditions[0].rows_excluded_by_bounds, 2000u);
@@ -631,7 +631,7 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   counters = run(Eq("w", 4321), {"v"});
   EXPECT_EQ(counters.conditions[0].rows_excluded_by_bloom_filter, 3000u);
   EXPECT_EQ(counters.rows_returned, 0u);
-  // The second condition reads only the block where the first one found rows.
+  // The second condition reads only the block in which the first condition found rows.
   counters = run(And(Gt("w", 5000), Between("v", 1500, 1509)), {"w"});
   ASSERT_EQ(counters.conditions.size(), 2u);
   EXPECT_EQ(counters.conditions[0].blocks_read, 1u);
@@ -657,7 +657,8 @@ TEST_F(TableScanTest, Cancelled) {
   EXPECT_FALSE(scan->Next()->empty());
 }
 
-// The keys (service, host, time) narrow the rows of each part; the rest is filtered.
+// The key index (service, host, time) finds a range of rows in each part. The scan filters these
+// rows.
 TEST_F(TableScanTest, CompoundKeysFindRows) {
   const Schema schema{.columns = {{.name = "service", .type = ColumnType::String()},
                                   {.name = "host", .type = ColumnType::Int32()},
@@ -740,7 +741,7 @@ TEST_F(TableScanTest, CompoundKeysFindRows) {
             rows_.size() - scan->counters().rows_returned);
 }
 
-// The same with nullable key columns: no condition but IsNull matches a null.
+// The same test with nullable key columns. Only IsNull matches a null.
 TEST_F(TableScanTest, CompoundKeysWithNullsFindRows) {
   std::mt19937_64 random(6);
   for (int round = 0; round < 4; ++round) {
@@ -753,11 +754,13 @@ TEST_F(TableScanTest, CompoundKeysWithNullsFindRows) {
     for (const size_t column : schema_.key_columns) {
       if ((round + column) % 2 == 0) schema_.nulls_last.push_back(column);
     }
-    if (round == 3) schema_.key_columns = {3, 2, 1, 0};  // a string is the last column
+    if (round == 3) schema_.key_columns = {3, 2, 1, 0};  // the last key column is a string
     rows_.clear();
     for (int part = 0; part < 2; ++part) {
       std::vector<std::pair<std::string, Row>> sorted(1000);
-      for (auto& [key, row] : sorted) {
+      for (auto& [first, second] : sorted) {
+        std::string& key = first;
+        Row& row = second;
         row.resize(4);
         const auto present = [&] { return random() % 4 != 0; };
         if (present()) row[0] = std::string("ab\xff").substr(0, random() % 4);
@@ -820,7 +823,7 @@ TEST_F(TableScanTest, CompoundKeysWithNullsFindRows) {
       ExpectScan(*table, {.where = Filter(Filter::Kind::kAnd, conditions)}, {0, 1, 2, 3});
       if (HasFatalFailure()) return;
     }
-    // The key index finds the nulls, and the values without the nulls.
+    // The key index finds the rows of these conditions, which ask for nulls or for values.
     const auto& first = schema_.columns[keys[0]].name;
     const auto& second = schema_.columns[keys[1]].name;
     for (const Filter& where :
@@ -836,7 +839,7 @@ TEST_F(TableScanTest, CompoundKeysWithNullsFindRows) {
   }
 }
 
-// Strings whose bytes exceed a decoder's buffer end a batch earlier than the other columns.
+// A batch ends early if its strings need more bytes than a decoder's buffer has.
 TEST_F(TableScanTest, LongStringsEndABatch) {
   const Schema schema{.columns = {{.name = "id", .type = ColumnType::Int64()},
                                   {.name = "text", .type = ColumnType::String(), .nullable = true},

@@ -295,8 +295,8 @@ std::vector<Bytes> StatisticsSeeds() {
   });
 }
 
-// A table of some parts. `changed`: whether its columns have changed since it was created; then the
-// first part lacks the last column.
+// Returns a table of two parts. If `changed`, its columns were changed after the first part was
+// written, and the first part lacks the last column if that column may be missing.
 internal::TableContents TableOf(const Schema& schema, bool changed) {
   internal::TableContents table{.schema = schema, .parts = {}};
   const std::vector<ColumnSchema> columns = internal::StoredColumns(schema);
@@ -334,7 +334,8 @@ std::vector<Schema> TableSchemas() {
   return {Schema::OfRecords(*tree), keyed, keyed_by_nulls};
 }
 
-// Input: a number, of which bit 0 says that there are features, and the message of table.cft.
+// Input: a number, followed by the message of table.cft. Bit 0 of the number says whether the table
+// has features.
 void TableFile(std::span<const uint8_t> message) {
   uint8_t features;
   if (!TakeNumbers(message, features)) return;
@@ -371,8 +372,8 @@ std::vector<Bytes> TableFileSeeds() {
   return seeds;
 }
 
-// Input: a number that chooses the table, the height of the chunk, its numbers of parts and rows,
-// and the message of the chunk.
+// Input: a number that chooses the table; the height, the number of parts and the number of rows of
+// a chunk; the message of the chunk. Chunks of height 0 describe parts. Other chunks name chunks.
 void TableChunk(std::span<const uint8_t> message) {
   uint8_t table_number, height;
   uint32_t num_parts, num_rows;
@@ -421,7 +422,7 @@ std::vector<Bytes> TableChunkSeeds() {
 }
 
 // Input: a version and a codec, followed by a stored block without its checksum, or by a movable
-// block.
+// block with its checksums.
 void StoredBlock(std::span<const uint8_t> bytes) {
   static const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
   uint8_t version, codec;
@@ -472,7 +473,7 @@ std::vector<Bytes> StoredBlockSeeds() {
   return seeds;
 }
 
-// The column that `number` means: a type, and whether the column is nullable and where nulls sort.
+// Returns a key column. `number` chooses the type, the nullability, and where the nulls sort.
 KeyColumn KeyColumnOf(uint8_t number) {
   static const std::vector<ColumnType> all = testing_support::AllColumnTypes();
   const size_t nulls = number / all.size();

@@ -54,8 +54,8 @@ namespace {
 
 using encodings::DataLoss;
 
-// True if the values within the bounds of `inner` are also within the bounds of `outer`. Ignores a
-// bound that is not known for both.
+// True if the bounds of `outer` include all values within the bounds of `inner`.
+// Compares a bound only if both have it.
 bool Encloses(const BlockStatistics& outer, const BlockStatistics& inner) {
   return !(outer.min_key && inner.min_key && *outer.min_key > *inner.min_key) &&
          !(outer.max_key && inner.max_key && *outer.max_key < *inner.max_key);

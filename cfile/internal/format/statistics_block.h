@@ -43,9 +43,9 @@ class StatisticsWriter {
   // file with levels, the number of its entries.
   void FinishBlock(uint64_t num_entries);
 
-  // Adds a finished block by its statistics instead of its values. Precondition: no values of
-  // another block were added since the last FinishBlock; CanAddBlock(&statistics). The values of
-  // the block must go to AddToBloomFilter if the file gets a Bloom filter.
+  // Adds a finished block by its statistics instead of its values. If the file gets a Bloom filter,
+  // pass the values of the block to AddToBloomFilter. Preconditions: no values were added since
+  // the last FinishBlock; CanAddBlock(&statistics) is true.
   void AddBlock(const BlockStatistics& statistics);
   // False if the statistics of the file would become less exact, or if `statistics` is null.
   bool CanAddBlock(const BlockStatistics* statistics) const;

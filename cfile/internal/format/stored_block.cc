@@ -21,7 +21,7 @@ using encodings::DataLoss;
 using encodings::OutOfRange;
 
 constexpr uint8_t kZeros[kAlignment] = {};
-// Smaller sections of movable blocks are not compressed.
+// Sections of movable blocks with fewer bytes are not compressed.
 constexpr size_t kLeastCompressedBytes = 64;
 
 // False if compression saves less than a tenth. Such a block is not compressed, unless the format
@@ -142,8 +142,8 @@ absl::StatusOr<BlockPointer> BlockAppender::AppendMovable(
       stored_size += size;
     }
   }
-  // A block of which only a small section gets smaller stays as it is, so that readers can use its
-  // body in place.
+  // If only a small section gets smaller, the block is stored uncompressed, so that readers can
+  // use its body in place.
   last_compressed_ = !compressed_.empty() && WorthCompressing(stored_size, uncompressed_size);
   head.compression = last_compressed_ ? format_.compression : Compression::kNone;
   auto compressed = compressed_.span();
@@ -201,8 +201,8 @@ absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
   }
   if (const auto memory = source.InMemory(); !memory.empty()) {
     const auto stored = memory.subspan(pointer.offset, pointer.size);
-    // Decoders begin at the front, and many of them also read the end: fetch both from memory at
-    // the same time. The front of a movable block is its head and the bytes after it.
+    // Decoders begin at the front, and many of them also read the end: fetch both from memory
+    // at the same time. The front of a movable block is its head and the bytes after the head.
     __builtin_prefetch(stored.data());
     if (movable)
       __builtin_prefetch(stored.data() + std::min(HeadBytesOf(stored.size()), stored.size()));
@@ -252,7 +252,8 @@ absl::Status ReadHead(std::span<const uint8_t> stored, Compression of_file, bool
   return absl::OkStatus();
 }
 
-// FetchBlock for the movable block `stored`, whose bytes are in the source's memory if `in_source`.
+// Does FetchBlock for the movable block `stored`.
+// `in_source`: the bytes are in the source's memory.
 absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool in_source,
                                            Compression of_file, bool verify,
                                            size_t max_block_size_bytes, BlockBuffer& buffer) {
@@ -338,7 +339,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
     return DataLoss("expected ", compressed_size, " compressed bytes, found ", rest.size());
   }
   const bool compressed = format.compresses_all || uncompressed_size != rest.size();
-  // A size to which these bytes cannot expand is damage, whatever the limit is.
+  // If these bytes cannot expand to this size, the block is damaged, even if the size
+  // is within the limit.
   if (compressed) {
     CFILE_RETURN_IF_ERROR(
         CheckUncompressedSize(format.compression, rest.size(), uncompressed_size));

@@ -103,7 +103,7 @@ bool IsRandomName(std::string_view name) {
 }
 
 FileLock::~FileLock() {
-  // If the removal fails, the file stays. It can be locked again.
+  // If the file cannot be removed, it stays. It can be locked again.
   if (descriptor_.get() >= 0) unlink(path_.c_str());
 }
 
@@ -118,13 +118,13 @@ absl::StatusOr<FileLock> FileLock::Acquire(std::string path) {
     if (result != 0 && errno != ENOLCK && errno != EOPNOTSUPP) {
       return SystemError("flock", path, errno);
     }
-    // The holder before may have removed the file. Then the lock is on a file that nobody else can
-    // find.
+    // The previous holder of the lock may have removed the file.
+    // Then no other process can find the locked file.
     struct stat locked;
     if (fstat(descriptor.get(), &locked) != 0) return SystemError("fstat", path, errno);
     CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
     if (found.has_value() && found->st_dev == locked.st_dev && found->st_ino == locked.st_ino) {
-      // This allocates nothing, so the file cannot stay because memory is missing.
+      // This line allocates no memory. So a lack of memory cannot leave the file behind.
       return FileLock(std::move(path), std::move(descriptor));
     }
   }

@@ -1,4 +1,5 @@
-// The bounds of the values of parts and chunks, by which reads skip them.
+// Bounds of the values in parts and chunks.
+// A reader skips the parts and chunks that these bounds exclude.
 #pragma once
 
 #include <optional>
@@ -28,7 +29,7 @@ bool Summarize(std::span<const TablePart> parts, const std::vector<ColumnSchema>
 bool Summarize(std::span<const ChunkInfo> chunks, const std::vector<ColumnSchema>& columns,
                ChunkInfo& chunk);
 
-// The same without `columns`.
+// Does the same, but does not set `columns`.
 bool AddTotals(std::span<const TablePart> parts, ChunkInfo& chunk);
 bool AddTotals(std::span<const ChunkInfo> chunks, ChunkInfo& chunk);
 

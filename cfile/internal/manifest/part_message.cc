@@ -69,7 +69,8 @@ absl::StatusOr<TablePartColumn> ParsePartColumn(PartColumnPB& message, const Tab
   return result;
 }
 
-// Parses the columns of a part that may lack some, or have other ones.
+// Parses the columns of a part, which are named by their ids.
+// The part may lack columns, and may have columns that the table no longer has.
 absl::Status ParseColumnsById(PartPB& message, const PartLayout& layout, TablePart& part) {
   part.columns.resize(layout.columns().size());
   std::vector<bool> found(part.columns.size());
@@ -139,7 +140,8 @@ bool PartLayout::FillMissing(size_t column, uint64_t num_rows, TablePartColumn& 
   if (!value && !schema.nullable && !schema.has_levels()) return false;
   in_part = {.num_rows = num_rows, .null_count = value ? 0 : num_rows, .missing = true};
   if (!value) return true;
-  // All parts that lack the column keep a copy, so a long default is cut like other bounds.
+  // Each part that lacks the column gets a copy of the default.
+  // So a long default is cut, like other bounds.
   in_part.lower_bound = value->substr(0, kMaxBoundBytes);
   in_part.upper_bound = value->size() > kMaxBoundBytes ? RoundedUp(*in_part.lower_bound) : *value;
   return true;

@@ -41,8 +41,8 @@ struct ParsedTree {
 
 absl::StatusOr<ParsedTree> ParseTree(const SchemaNodePB& root) {
   ParsedTree tree{.flat = root.name().empty()};
-  // The nodes that are still to be parsed; the next one is at the back. ParseMessage has limited
-  // the memory of the message, and so the number of nodes.
+  // The nodes that were not parsed yet; the next node is the last element.
+  // ParseMessage has limited the memory of the message, and so the number of nodes.
   std::vector<const SchemaNodePB*> pending = {&root};
   while (!pending.empty()) {
     const SchemaNodePB& message = *pending.back();

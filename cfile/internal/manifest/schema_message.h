@@ -12,9 +12,10 @@ class TablePB;
 
 namespace cfile::internal {
 
-// Sets the schema, the key columns and the identities of `contents` from `message`. kDataLoss
-// or kInvalidArgument: the message contradicts itself; kOutOfRange: it exceeds a limit;
-// kUnimplemented: a type is unknown. The caller checks the schema (ValidateSchema), then the identities.
+// Sets the schema, the key columns and the identities of `contents` from `message`.
+// kDataLoss or kInvalidArgument: the message contradicts itself.
+// kOutOfRange: the message exceeds a limit. kUnimplemented: a type is unknown. The caller must then
+// check the schema (ValidateSchema), and after that the identities (CheckIdentities).
 absl::Status ParseSchema(const TablePB& message, const RecordLimits& limits,
                          TableContents& contents);
 

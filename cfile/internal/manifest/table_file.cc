@@ -22,8 +22,8 @@ namespace {
 
 using encodings::DataLoss;
 
-// A table with incompatible features has another magic, because readers from before there were such
-// features do not look for them.
+// A table with incompatible features has another magic.
+// The first versions of this library ignore the features, but refuse the other magic.
 constexpr std::string_view kMagic = "cfiletb1";
 constexpr std::string_view kFeaturesMagic = "cfiletb2";
 static_assert(kMagic.size() == kMagicBytes && kFeaturesMagic.size() == kMagicBytes);
@@ -31,7 +31,7 @@ constexpr std::string_view kPartPrefix = "part-";
 constexpr std::string_view kColumnsMarkPrefix = "columns-";
 constexpr std::string_view kColumnsMarkSuffix = ".dropped";
 constexpr std::string_view kColumnSuffix = ".cfile";
-constexpr size_t kColumnDigits = 4;  // of a column's number, at least
+constexpr size_t kColumnDigits = 4;  // the least number of digits of a column's number
 
 std::string_view MagicOf(uint32_t incompatible_features) {
   return incompatible_features == 0 ? kMagic : kFeaturesMagic;
@@ -58,7 +58,7 @@ absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
     return DataLoss("with the incompatible feature bits ", absl::Hex(features), ", the magic ",
                     expected_magic, " expected, found ", sealed.magic);
   }
-  // Check the features before all else: they may change what the other fields mean.
+  // Check the features first, because they may change the meaning of other fields.
   CFILE_RETURN_IF_ERROR(CheckTableFeatures(features));
   TableContents contents{.incompatible_features = features};
   absl::Status status = ParseSchema(*message, options.record_limits, contents);

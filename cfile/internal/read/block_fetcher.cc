@@ -6,8 +6,8 @@
 namespace cfile::internal {
 namespace {
 
-// Two blocks with at most this many bytes between them are read as one range. Between blocks that
-// follow each other are only zeros for alignment or index nodes.
+// Two blocks with at most this many bytes between them are read as one range.
+// Blocks that follow each other usually have only index nodes or zeros for alignment between them.
 constexpr uint64_t kMaxGapBytes = 64 * 1024;
 
 uint64_t Sum(uint64_t a, uint64_t b) {
@@ -19,7 +19,7 @@ uint64_t Product(uint64_t a, uint64_t b) {
   return b > most / a ? most : a * b;
 }
 
-// FetchBlock refuses such a block before it reads it.
+// True if FetchBlock refuses the block before it reads it.
 bool TooLarge(const ReaderOptions& options, const BlockPointer& block) {
   return block.size / 2 > options.max_block_size_bytes;
 }
@@ -102,7 +102,7 @@ void BlockFetcher::ReadPlanned(const Source& source, const BlockPointer& pointer
   if (ranges_.size() == 1) {
     const uint64_t end = ranges_[0].end;
     ranges_.clear();
-    if (end == pointer.end()) return;  // FetchBlock reads it
+    if (end == pointer.end()) return;  // FetchBlock reads this block
     const size_t size = end - pointer.offset;
     buffer.stored.Clear();
     uint8_t* const bytes = buffer.stored.Extend(size);

@@ -200,9 +200,10 @@ class FileCursor : protected BlockWalk<Block> {
     return SeekInBlock(ordinal);
   }
 
-  // Opens the block with row `row`, a row of the file. Needs no search if this block is the next
-  // one. Without a positional index, reads all blocks before it, from the current one on if `row`
-  // is not before it.
+  // Opens the block that has row `row`. Precondition: `row` is a row of the file.
+  // Needs no search if this is the block after the current one.
+  // Without a positional index, reads all blocks before it.
+  // If `row` is not before the current block, this begins at the current block.
   absl::Status OpenBlockOf(uint64_t row) {
     const bool searches = file_->info().positional_index_root.has_value();
     while (!InBlock(row)) {
@@ -260,8 +261,8 @@ class FileCursor : protected BlockWalk<Block> {
   // needs kAfterPath or kAtPath, except for ordinal 0.
   enum class Resume : uint8_t {
     kBySeek,     // by a seek to ordinal_
-    kAfterPath,  // it is the block after path_'s
-    kAtPath,     // it is path_'s block
+    kAfterPath,  // it is the block after the block at path_
+    kAtPath,     // it is the block at path_
   };
   Resume resume_ = Resume::kBySeek;
   // An error that NextBatch found inside a block. NextBatch returns it until the next seek, since a

@@ -25,8 +25,9 @@ class RowFilter {
   // of the result's range, which contains `row`. Precondition: row < the number of rows.
   virtual JudgedRows Judge(uint64_t row) const = 0;
 
-  // Says that Match will be called for rows before `end` in ascending order, so that blocks can be
-  // read in advance. 0: the order is another one. Without a call, nothing is known.
+  // Says that Match will be called for rows before `end` in ascending order.
+  // Then blocks can be read in advance.
+  // 0: Match will be called in another order. Without a call of Expect, the order is not known.
   virtual void Expect(uint64_t end) = 0;
 
   // Examines rows from `begin` on, at most `count` and at least 1. Returns how many. Bit i of

@@ -71,7 +71,7 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
   void Expect(const ChosenRows& rows, const OrdinalRange& possible, size_t max_requests) override {
     expected_ = rows;
     possible_ = possible;
-    // Consecutive rows may be all rows of the file, of which the caller may read only the first.
+    // Consecutive rows may be all rows of the file, and the caller may read only the first of them.
     this->fetcher_.SetPlan(rows.rows == nullptr ? BlockPlan::kMaybeSome : BlockPlan::kSome);
     this->fetcher_.SetMaxRequests(max_requests);
   }
@@ -338,8 +338,8 @@ class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
   static constexpr size_t kWindowRecords = 1024;
 
   // Copies the chosen records of `read`. The first record of `read` is record `begin` of the file.
-  // `done` is the number of chosen records that were copied before this call. Returns this number
-  // after the call.
+  // `done`: the number of chosen records that were copied before this call.
+  // Returns this number after the call.
   size_t CopyChosen(const ChosenRows& rows, uint64_t begin, const LevelBatch<T>& read, size_t done,
                     size_t most) {
     const uint16_t max_definition = this->file().info().levels.max_definition;

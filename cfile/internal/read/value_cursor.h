@@ -183,7 +183,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
   static constexpr int kKeyNumberBits = 16;
   static constexpr size_t kSoughtKeys = size_t{1} << kKeyNumberBits;
 
-  // Next will read the rows up to the end of range_.
+  // Tells the fetcher that Next will read the rows up to the end of range_.
   void ExpectRange() {
     this->fetcher_.Expect(BlockPlan::kInOrder, [this](const IndexNode& leaf, uint32_t entry) {
       return !this->by_ordinal() || leaf.ordinal(entry) < range_.end;
@@ -339,7 +339,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     if (!ascending) SortNumbers(order_);
     for (size_t begin = 0; begin < order_.size();) {
       const uint64_t first = order_[begin] >> 32;
-      // Blocks that follow each other are not kept in the cache.
+      // If several blocks are read in order, they are not kept in the cache.
       const uint64_t block_end = this->first_ordinal_ + this->block_.num_rows();
       const bool in_order = begin > 0 && !this->file_->in_memory() && first >= block_end &&
                             first - block_end < this->block_.num_rows();

@@ -20,40 +20,51 @@ namespace {
 
 using Kind = OtherPart::Kind;
 
-// A copy of a part's description.
+// Words of this file (cfile/internal/table/part_copy.h):
+// - A copy is a file in the folder of a part. It has the schema and the description of this part.
+// - A mark is an empty file in the folder of a part. It says that the part was dropped.
+// - An attempt is a try to commit.
+//   It writes copies and marks before it replaces table.cft, so they stay if the process dies.
+// - The sequence is the number of a commit.
+//   Several attempts may have the same sequence. Only one of them can be a commit.
+
+// A copy that was read.
 struct Copy {
   CommitTag tag;
-  size_t table = 0;  // of PartFinder::tables_
+  size_t table = 0;  // the position in PartFinder::tables_
   TablePart part;
 };
 
+// The folder of a part.
 struct Folder {
   std::map<std::string, uint64_t, std::less<>> sizes;  // of the files, by name
   std::chrono::system_clock::time_point newest;
-  std::vector<Copy> copies;             // the readable ones
-  std::vector<std::string> unreadable;  // why other copies are not
+  std::vector<Copy> copies;             // those that can be read
+  std::vector<std::string> unreadable;  // why the other copies cannot be read
   std::map<std::string, CommitTag> marks;
-  // The parts that replaced this one, and the commits that did it.
+  // The parts that replaced this part, and the commits of these replacements.
   std::vector<std::pair<std::string, CommitTag>> replaced_by;
 };
 
+// Finds out which parts belong to the table. Reads the copies and the marks of all parts.
 class PartFinder {
  public:
-  // `named`: the parts that are known to be in the table, in order. `root`: what table.cft says;
-  // null: it cannot be read.
+  // `named`: the parts that are known to be in the table, in order.
+  // `root`: the contents of table.cft; null: table.cft cannot be read.
   PartFinder(const Storage& storage, const SurveyOptions& options, const TableContents* root,
              std::vector<TablePart> named)
       : storage_(storage), options_(options), root_(root), named_(std::move(named)) {
     if (root_ != nullptr) history_.Add(*root_, /*attempt=*/false);
   }
 
-  // Sets root, parts and others of `survey`.
+  // Sets `root`, `parts` and `others` of `survey`.
   absl::Status Find(Survey& survey) {
     CFILE_RETURN_IF_ERROR(ListFolders());
     for (auto& [name, folder] : folders_) CFILE_RETURN_IF_ERROR(ReadCopies(name, folder));
     ExcludeInterrupted();
-    // Of several attempts with one sequence of which nothing more is known, the last one counts: the
-    // others were interrupted before it began, or met it.
+    // Sometimes several attempts have the same sequence, and no file says which of them
+    // is the commit. Then the last attempt counts.
+    // The earlier attempts stopped before it began, or failed because of it.
     for (auto& [sequence, ids] : attempts_) {
       std::erase_if(ids, [&, sequence = sequence](const auto& attempt) {
         return Disproved({.sequence = sequence, .id = attempt.first});
@@ -71,7 +82,8 @@ class PartFinder {
       folder.sizes.clear();
       found_.insert(survey.parts.back().part.directory);
     }
-    // Parts of earlier versions have no order; their files may be in the order of their times.
+    // Parts that earlier versions wrote have no order.
+    // Sort them by the times of their files, which is probably their order.
     std::vector<std::pair<std::string, const Folder*>> by_time;
     for (const auto& [name, folder] : folders_) {
       if (!found_.contains(name)) by_time.emplace_back(name, &folder);
@@ -149,8 +161,8 @@ class PartFinder {
     return copy;
   }
 
-  // The number in tables_ of what a copy says of the table. The copies of many parts say the same of
-  // it, except for the commit.
+  // Returns the position in tables_ of what `copy` says about the table.
+  // The copies of many parts say the same about the table, except for the commit.
   size_t NumberOf(TableContents copy) {
     copy.parts.clear();
     copy.replaced.clear();
@@ -194,7 +206,7 @@ class PartFinder {
       return encodings::DataLoss(path, ": cannot be rebuilt: none of ", folders_.size(),
                                  " folders of parts has a readable copy of the schema: ", reason);
     }
-    // A drop of all parts leaves no copy, only marks.
+    // If all parts were dropped, there are no copies of this commit, only marks.
     uint64_t greatest = root.sequence;
     for (const auto& [name, folder] : folders_) {
       for (const auto& [file, tag] : folder.marks) {
@@ -290,8 +302,9 @@ class PartFinder {
     return Translate(tables_[copy.table], before, part).ok() && !part.columns[*old].missing;
   }
 
-  // The copy that describes a part: the newest one whose commit may have taken place and whose files
-  // are all there, or else the newest one whose commit may have taken place. Null: there is none.
+  // Returns the copy that describes a part.
+  // Ignores copies of attempts that have failed. Prefers copies whose files are all in the folder.
+  // Among these, takes the newest copy. Null: there is no copy.
   const Copy* CopyOf(const Folder& folder) const {
     const Copy* best = nullptr;
     bool best_is_whole = false;
@@ -309,10 +322,10 @@ class PartFinder {
     return best;
   }
 
-  // Says why the part is not in the table; "" if it is. Sets `stale` to the marks of drops that did
-  // not take place.
+  // Returns why the part is not in the table, or "" if the part is in the table.
+  // Sets `stale` to the marks of failed attempts to drop the part.
   std::string ReasonOfDrop(const Folder& folder, std::vector<std::string>& stale) const {
-    // A commit that describes a part anew began when the part was in the table.
+    // If a commit has described a part again, the part was in the table before this commit.
     uint64_t described = 0;
     for (const Copy& copy : folder.copies) described = std::max(described, copy.tag.sequence);
     for (const auto& [by, tag] : folder.replaced_by) {
@@ -328,7 +341,8 @@ class PartFinder {
     return "";
   }
 
-  // Adds a part that table.cft does not name, or did not name, to `survey`.
+  // Adds a part to `survey`.
+  // The part is not in `named_`: table.cft does not name it, or table.cft cannot be read.
   void Judge(const std::string& name, const Folder& folder, Survey& survey) const {
     OtherPart other{.name = name};
     const Copy* const copy = CopyOf(folder);
@@ -339,7 +353,7 @@ class PartFinder {
       other.kind = Kind::kDropped;
     } else if (copy == nullptr && !folder.copies.empty()) {
       other.kind = Kind::kUncommitted;
-      other.reason = "another commit took place instead of the one that wrote it";
+      other.reason = "the commit that wrote it has failed, because another commit took its place";
     } else if (copy == nullptr) {
       other.kind = Kind::kUnknown;
       other.reason = folder.unreadable.empty()
@@ -390,15 +404,15 @@ class PartFinder {
   CommitHistory history_;
   // The attempts, by sequence and id, that changed files of columns and did not take place.
   std::set<std::pair<uint64_t, uint64_t>> interrupted_;
-  // When files of attempts to commit were written, by sequence and id.
+  // The times at which attempts wrote their files, by sequence and id.
   std::map<uint64_t, std::map<uint64_t, std::chrono::system_clock::time_point>> attempts_;
   std::map<std::string, Folder> folders_;  // of parts, by name
-  std::vector<TableContents> tables_;      // the different schemas of copies
+  std::vector<TableContents> tables_;      // the different schemas of the copies
   struct Commit {
     uint64_t sequence;
     std::vector<uint64_t> ids;
   };
-  std::vector<std::vector<Commit>> commits_;  // that wrote copies, for each of tables_
+  std::vector<std::vector<Commit>> commits_;  // the commits of the copies, for each of tables_
 };
 
 }  // namespace

@@ -15,9 +15,9 @@ namespace cfile::internal {
 
 struct SurveyedPart {
   TablePart part;        // described by the schema of Survey::root
-  bool has_copy = true;  // of its description; if table.cft is sound, this is not looked up
-  std::string damage;    // what is wrong with its files; empty: nothing
-  // The marks in its folder that belong to drops that did not take place.
+  bool has_copy = true;  // whether a copy of it was found; not looked up if table.cft is sound
+  std::string damage;    // what is damaged in its files; empty: nothing
+  // The marks in its folder that belong to failed attempts to drop the part (part_survey.cc).
   std::vector<std::string> stale_marks = {};
 };
 
@@ -35,16 +35,16 @@ struct Survey {
   std::optional<std::string> version;  // of table.cft; nullopt: there is none
   std::string table_bytes;             // of table.cft
   std::string damage;                  // see RepairReport
-  bool rebuilt = false;                // the parts were looked up, not only read from table.cft
-  // The table without parts and chunks. The sequence is the greatest one that is known.
+  bool rebuilt = false;                // whether the parts were looked up in their folders
+  // The table without parts and chunks. The sequence is the greatest one that was found.
   TableContents root;
-  std::vector<SurveyedPart> parts = {};  // that belong to the table, in order
+  std::vector<SurveyedPart> parts = {};  // the parts of the table, in order
   std::vector<OtherPart> others = {};
 };
 
 struct SurveyOptions {
-  bool always_find = false;  // looks up the parts also if table.cft is sound
-  bool verify = false;       // reads all values
+  bool always_find = false;  // look up the parts in their folders, even if table.cft is sound
+  bool verify = false;       // read all values
   ReaderOptions reader;
 };
 

@@ -16,7 +16,8 @@
 namespace cfile::internal {
 namespace {
 
-// Appends the parts of `chunks` to `parts`. Appends what is wrong to `damage`, and goes on.
+// Appends the parts of `chunks` to `parts`.
+// If a chunk is damaged, sets `damage` and continues with the other chunks.
 absl::Status ReadChunks(const Manifest& manifest, std::span<const ChunkInfo> chunks,
                         std::set<std::string>& seen, std::vector<TablePart>& parts,
                         std::string& damage) {

@@ -7,7 +7,7 @@
 
 namespace cfile::internal {
 
-// Does not change anything. Errors as Repair.
+// Finds the parts and checks their files. Does not change anything. Errors as Repair.
 absl::StatusOr<Survey> SurveyTable(const Storage& storage, const SurveyOptions& options);
 
 }  // namespace cfile::internal

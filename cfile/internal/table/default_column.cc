@@ -16,7 +16,7 @@
 namespace cfile::internal {
 namespace {
 
-constexpr size_t kRows = 4096;  // are appended at a time
+constexpr size_t kRows = 4096;  // the number of rows of one Append
 
 template <typename T>
 absl::Status Fill(const ColumnSchema& column, const Owned<T>& value, bool null, uint64_t num_rows,

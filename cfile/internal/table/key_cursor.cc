@@ -36,9 +36,9 @@ bool operator<(const Head<T>& a, const Head<T>& b) {
   return a.part < b.part && !KeyLess<T>(b.value, a.value);
 }
 
-// Returns how many of the first values `before` holds for, at least 1. Precondition: it holds for
-// the first value. Compares a number of values that is logarithmic in the result, because the
-// result is often small.
+// Returns the number of values at the front for which `before` is true, at least 1.
+// Precondition: `before` is true for the first value.
+// The number of comparisons is logarithmic in the result, because the result is often small.
 template <typename T, typename Before>
 size_t RunLength(std::span<const T> values, const Before& before) {
   size_t begin = 0;

@@ -43,9 +43,9 @@ class KeySearch {
   KeySearch(const Table& table, size_t column, PartCursor<Cursor<T>, Table>& cursor)
       : table_(table), column_(column), cursor_(cursor) {}
 
-  // Returns the position of the smallest key that is not less than `key`; if several keys are
-  // equal, of the one with the lowest ordinal. If the part with this position has a value index,
-  // the cursor is at this position afterwards.
+  // Returns the position of the smallest key that is not less than `key`.
+  // If several keys are equal, returns the position with the lowest ordinal.
+  // If the part with this position has a value index, the cursor is at this position afterwards.
   absl::StatusOr<KeyPosition> Find(const T& key) {
     CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), key));
     Wanted wanted(key, 0);
@@ -185,7 +185,7 @@ class KeySearch {
   // If the parts ascend: does Find for each of `keys`, part by part. Does not set the positions of
   // keys that are greater than all keys of the table.
   absl::Status SeekManyByPart(std::span<const T> keys, std::span<KeyPosition> positions) {
-    // By the number of the part: the part, and indices in `keys`.
+    // By the number of the part: the part, and the indices of its keys in `keys`.
     std::map<uint64_t, std::pair<ManifestPart, std::vector<size_t>>> parts;
     std::string bytes;
     for (size_t i = 0; i < keys.size(); ++i) {

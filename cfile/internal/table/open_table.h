@@ -97,7 +97,8 @@ class TableReader::Impl final : public internal::ScanSource {
   const internal::Manifest manifest_;
   // One file for each column of each part, part by part.
   mutable internal::OpenFiles files_;
-  // Threads that need the same file, by its number in files_, open it once.
+  // Threads that need the same file share one call that opens it.
+  // The key is the file's number in files_.
   mutable internal::SharedRequests<uint64_t, absl::StatusOr<Reader>> opening_;
 };
 

@@ -67,7 +67,7 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
     return failure_.Run([&] { return AppendEntries(repetition, definition, values); });
   }
 
-  // As Writer::Impl. Precondition of CopyBlock: the last record is complete.
+  // The same functions as in Writer::Impl. Precondition of CopyBlock: the last record is complete.
   bool Takes(const internal::CopiedBlock& block) const {
     return Base::Takes(block, block_entries_, encoder_->size_bytes() + levels_.size_bytes());
   }
