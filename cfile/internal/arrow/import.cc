@@ -1,3 +1,5 @@
+#include "cfile/arrow_import.h"
+
 #include <algorithm>
 #include <cassert>
 #include <memory>
@@ -6,7 +8,6 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cfile/arrow_import.h"
 #include "cfile/internal/arrow/column_tree.h"
 #include "cfile/internal/arrow/import_array.h"
 #include "cfile/internal/arrow/import_entries.h"

@@ -1,4 +1,5 @@
-// The schema of a table for the records of an Arrow stream.
+#include "cfile/arrow_import.h"
+
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -6,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "cfile/arrow_import.h"
 #include "cfile/internal/arrow/import_type.h"
 #include "encodings/core/status.h"
 
