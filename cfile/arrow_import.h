@@ -35,7 +35,8 @@
 //
 // Trust. These functions check numbers in the structs: lengths, offsets, counts of buffers and
 // children, indexes, run ends, offsets of lists and strings, and positions of views. They cannot
-// check the sizes of buffers, except the data of views: the buffers must have the sizes that length
+// check the sizes of buffers, except the data of views, and the number of buffers of views: the
+// buffers must have the sizes that length
 // and offset say (for strings, that the last offset says). Pointers must point to such memory, and
 // texts must end. A malformed struct is kInvalidArgument; the error names the field.
 #pragma once

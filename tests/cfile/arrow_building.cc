@@ -253,12 +253,11 @@ std::unique_ptr<BuiltSchema> BuildSchema(const Shape& shape) {
   } else if (shape.encoding == Shape::Encoding::kRunEnds) {
     built->format = "+r";
     values.name = "values";
-    built->children.push_back(
-        BuildSchema({.format = std::string(1, shape.index), .name = "run_ends", .nullable = false}));
+    built->children.push_back(BuildSchema(
+        {.format = std::string(1, shape.index), .name = "run_ends", .nullable = false}));
     built->children.push_back(BuildSchema(values));
   } else {
-    for (const Shape& child : shape.children)
-      built->children.push_back(BuildSchema(child));
+    for (const Shape& child : shape.children) built->children.push_back(BuildSchema(child));
   }
   ArrowSchema& c = built->c;
   c.format = built->format.c_str();
@@ -315,8 +314,7 @@ Json RandomArrowValue(const Shape& shape, std::mt19937_64& random) {
   if (format == "n") return Json();
   if (format == "+s") {
     Json value = Json::object();
-    for (const Shape& child : shape.children)
-      value[child.name] = RandomArrowValue(child, random);
+    for (const Shape& child : shape.children) value[child.name] = RandomArrowValue(child, random);
     return value;
   }
   if (IsList(shape)) {

@@ -19,9 +19,9 @@ absl::Status AppendNodes(const ColumnSchema& column, std::vector<RecordNode>& no
   const size_t lists = column.levels.max_repetition;
   size_t optional = column.has_levels() ? column.levels.max_definition - lists : column.nullable;
   if (lists > column.levels.max_definition || optional > lists + 1) {
-    return absl::UnimplementedError(encodings::StrCat(
-        "column ", column.name, " has no Arrow type: its maximum levels are ",
-        column.levels.max_repetition, " and ", column.levels.max_definition));
+    return absl::UnimplementedError(
+        encodings::StrCat("column ", column.name, " has no Arrow type: its maximum levels are ",
+                          column.levels.max_repetition, " and ", column.levels.max_definition));
   }
   // In an array of Kudu, the elements may be null, even if the arrays may not.
   bool next_required = column.levels.kudu_array && optional == 1;

@@ -79,8 +79,9 @@ class ImportStream {
       absl::Status status = CheckArray(root_, array.get());
       if (status.ok()) status = append(*array.get());
       if (!status.ok()) {
-        return absl::Status(status.code(), StrCat("array ", number, " of the Arrow stream: ",
-                                                  std::string(status.message())));
+        return absl::Status(
+            status.code(),
+            StrCat("array ", number, " of the Arrow stream: ", std::string(status.message())));
       }
     }
   }
@@ -271,8 +272,8 @@ absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* stream) {
       writer, {.name = "value", .type = writer.type(), .levels = writer.limits()}, stream);
 }
 
-#define CFILE_INSTANTIATE(T)                                          \
-  template absl::Status AppendArrow(Writer<T>&, ArrowArrayStream*);   \
+#define CFILE_INSTANTIATE(T)                                        \
+  template absl::Status AppendArrow(Writer<T>&, ArrowArrayStream*); \
   template absl::Status AppendArrow(LevelWriter<T>&, ArrowArrayStream*);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE

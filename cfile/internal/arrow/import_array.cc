@@ -62,9 +62,8 @@ class ArrayChecker {
     }
     if (field_.kind == ArrowKind::kRunEnds) {
       CFILE_RETURN_IF_ERROR(CheckArray(field_.children[0], array_.children[1]));
-      return VisitIndex(field_.physical, [&]<typename T>(std::type_identity<T>) {
-        return CheckRuns<T>();
-      });
+      return VisitIndex(field_.physical,
+                        [&]<typename T>(std::type_identity<T>) { return CheckRuns<T>(); });
     }
     for (size_t i = 0; i < field_.children.size(); ++i)
       CFILE_RETURN_IF_ERROR(CheckArray(field_.children[i], array_.children[i]));
@@ -108,11 +107,11 @@ class ArrayChecker {
       return Malformed("there are ", array_.null_count, " nulls, but the validity bitmap is null");
     if (end() == 0) return absl::OkStatus();
     // The data of strings and views may be null if there are none.
-    const int64_t needed =
-        field_.kind == ArrowKind::kViews || field_.kind == ArrowKind::kStrings32 ||
-                field_.kind == ArrowKind::kStrings64
-            ? 2
-            : array_.n_buffers;
+    const int64_t needed = field_.kind == ArrowKind::kViews ||
+                                   field_.kind == ArrowKind::kStrings32 ||
+                                   field_.kind == ArrowKind::kStrings64
+                               ? 2
+                               : array_.n_buffers;
     for (int64_t i = 1; i < needed; ++i) {
       if (array_.buffers[i] == nullptr) return Malformed("buffer ", i, " is null");
     }
@@ -168,8 +167,7 @@ class ArrayChecker {
     for (int64_t i = 0; i < array_.n_children; ++i) {
       int64_t needed = 0;
       if (field_.kind == ArrowKind::kStruct) needed = array_.length == 0 ? 0 : end();
-      if (field_.kind == ArrowKind::kFixedLists && array_.length > 0)
-        needed = end() * field_.width;
+      if (field_.kind == ArrowKind::kFixedLists && array_.length > 0) needed = end() * field_.width;
       if (array_.children[i]->length < needed) {
         return Malformed("expected a child of ", needed, " values or more, found ",
                          array_.children[i]->length);

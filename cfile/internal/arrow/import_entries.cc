@@ -47,8 +47,8 @@ void ImportEntries::EndNulls(uint16_t definition) {
 }
 
 template <typename Bounds>
-absl::Status ImportEntries::Expand(const ImportStep& step, int64_t child_length,
-                                   size_t max_entries, const Bounds& bounds) {
+absl::Status ImportEntries::Expand(const ImportStep& step, int64_t child_length, size_t max_entries,
+                                   const Bounds& bounds) {
   const auto slot_at = [&](size_t i) {
     return slots_.dense ? slots_.first + static_cast<int64_t>(i) : slots_.list[i];
   };
@@ -60,9 +60,8 @@ absl::Status ImportEntries::Expand(const ImportStep& step, int64_t child_length,
     int64_t begin, end;
     bounds(slot_at(i), begin, end);
     if (begin < 0 || end < begin || end > child_length) {
-      return MalformedArray(*step.field,
-                            encodings::StrCat("a list has the elements ", begin, " to ", end,
-                                              " of ", child_length));
+      return MalformedArray(*step.field, encodings::StrCat("a list has the elements ", begin,
+                                                           " to ", end, " of ", child_length));
     }
     if (begin == end) {
       ++empty;

@@ -43,9 +43,9 @@ class Planner {
       if (!by_position) by_name.erase(found);
     }
     if (by_name.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        StrCat("Arrow field ", group.children[by_name.begin()->second].path,
-               " has no column in the table"));
+    return absl::InvalidArgumentError(StrCat("Arrow field ",
+                                             group.children[by_name.begin()->second].path,
+                                             " has no column in the table"));
   }
 
   // Plans a field for a node. A repeated node takes a list.

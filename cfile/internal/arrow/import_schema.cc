@@ -80,9 +80,9 @@ absl::Status SetKeys(const ImportField& root, Schema& schema) {
     const char* const end = text->data() + text->size();
     if (const auto parsed = std::from_chars(text->data(), end, position);
         parsed.ec != std::errc() || parsed.ptr != end || !columns.emplace(position, i).second) {
-      return absl::InvalidArgumentError(
-          StrCat("Arrow field ", field.path, ": its position in the key, cfile.key, is \"", *text,
-                 "\", which is not a number or occurs twice"));
+      return absl::InvalidArgumentError(StrCat("Arrow field ", field.path,
+                                               ": its position in the key, cfile.key, is \"", *text,
+                                               "\", which is not a number or occurs twice"));
     }
   }
   for (const auto& [position, column] : columns) {
@@ -104,8 +104,7 @@ absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& arrow, const RecordL
   if (root.kind != internal::ArrowKind::kStruct)
     return internal::NoColumn(root, "the schema of a table must be a struct");
   std::vector<RecordNode> nodes;
-  CFILE_RETURN_IF_ERROR(
-      internal::AppendField(root, "record", Repetition::kRequired, nodes));
+  CFILE_RETURN_IF_ERROR(internal::AppendField(root, "record", Repetition::kRequired, nodes));
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, RecordSchema::Create(std::move(nodes), limits));
   Schema schema = Schema::OfRecords(tree);
   const bool flat = tree.nodes().size() == 1 + schema.columns.size();

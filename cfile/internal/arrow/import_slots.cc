@@ -169,15 +169,13 @@ absl::StatusOr<const ArrowArray*> FindValues(const ImportField& field, const Arr
   while (true) {
     MarkNulls(*at, *values, slots);
     if (at->kind == ArrowKind::kDictionary) {
-      CFILE_RETURN_IF_ERROR(
-          VisitIndex(at->physical, [&]<typename T>(std::type_identity<T>) {
-            return MapIndexes<T>(*at, *values, slots);
-          }));
+      CFILE_RETURN_IF_ERROR(VisitIndex(at->physical, [&]<typename T>(std::type_identity<T>) {
+        return MapIndexes<T>(*at, *values, slots);
+      }));
       values = values->dictionary;
     } else if (at->kind == ArrowKind::kRunEnds) {
-      VisitIndex(at->physical, [&]<typename T>(std::type_identity<T>) {
-        MapRuns<T>(*values, slots);
-      });
+      VisitIndex(at->physical,
+                 [&]<typename T>(std::type_identity<T>) { MapRuns<T>(*values, slots); });
       values = values->children[1];
     } else {
       return values;

@@ -128,9 +128,8 @@ absl::Status SetDecimal(std::string_view format, ImportField& field) {
     return Malformed(field, "format \"", format, "\"");
   }
   if (precision > 38 || scale < 0 || scale > precision) {
-    return absl::UnimplementedError(
-        StrCat(InField(field), ": no column can hold decimals of ", precision,
-               " digits with a scale of ", scale));
+    return absl::UnimplementedError(StrCat(InField(field), ": no column can hold decimals of ",
+                                           precision, " digits with a scale of ", scale));
   }
   field.kind = ArrowKind::kDecimals;
   field.type = ColumnType::Decimal(precision, scale);
@@ -219,7 +218,8 @@ absl::Status ReadMetadata(const char* metadata, ImportField& field) {
   for (int32_t i = 0; i < count; ++i) {
     auto key = reader.Text();
     auto value = key ? reader.Text() : std::nullopt;
-    if (!value) return Malformed(field, "the length of a text in metadata pair ", i, " is negative");
+    if (!value)
+      return Malformed(field, "the length of a text in metadata pair ", i, " is negative");
     field.metadata.emplace_back(*std::move(key), *std::move(value));
   }
   return absl::OkStatus();
@@ -242,8 +242,7 @@ class SchemaReader {
                         AboveLimit(max_depth_, "max_depth"));
     }
     if (++nodes_ > max_nodes_) {
-      return OutOfRange(InField(field), ": more fields than ",
-                        AboveLimit(max_nodes_, "max_nodes"));
+      return OutOfRange(InField(field), ": more fields than ", AboveLimit(max_nodes_, "max_nodes"));
     }
     if (schema->release == nullptr) return Malformed(field, "the ArrowSchema is released");
     if (schema->format == nullptr) return Malformed(field, "the format is null");
@@ -382,8 +381,7 @@ bool IsStorable(const ImportField& field, const ColumnType& target) {
   }
   if (const int bits = BitsOf(from); bits > 0) {
     const bool same_sign = IsSigned(from.physical()) == IsSigned(target.physical());
-    return same_sign ? BitsOf(target) > bits
-                     : IsSigned(target.physical()) && BitsOf(target) > bits;
+    return same_sign ? BitsOf(target) > bits : IsSigned(target.physical()) && BitsOf(target) > bits;
   }
   if (target.logical != LogicalType::kNone && target.logical != LogicalType::kUuid) return false;
   switch (from.data_type) {

@@ -43,8 +43,8 @@ struct ImportField {
   bool is_map = false;
   bool nullable = false;
   std::string name;
-  std::string path;   // the names from the root to this field, for errors
-  ColumnType type;    // of a leaf column other than kNull: what it is stored as by default
+  std::string path;  // the names from the root to this field, for errors
+  ColumnType type;   // of a leaf column other than kNull: what it is stored as by default
   // What the values are stored as: kNumbers. What the indexes or the run ends are stored as:
   // kDictionary and kRunEnds.
   PhysicalType physical = PhysicalType::kInt32;

@@ -37,8 +37,8 @@ absl::Status ForEach(const ImportField& field, const ArrowArray& array, const Sl
 
 // True for the types of ArrowKind::kNumbers.
 template <typename T>
-constexpr bool kIsNumber =
-    encodings::kIsFloat<T> || (encodings::kIsInteger<T> && sizeof(T) <= sizeof(int64_t));
+constexpr bool kIsNumber = encodings::kIsFloat<T> ||
+                           (encodings::kIsInteger<T> && sizeof(T) <= sizeof(int64_t));
 
 // True if numbers of type From become numbers of type To.
 template <typename From, typename To>
@@ -108,14 +108,15 @@ absl::StatusOr<std::span<const T>> ReadFixedWidth(const ImportField& field, cons
                                                   const Slots& slots, ValueBuffer<T>& buffer) {
   const void* const values = array.buffers[1];
   if (field.kind == ArrowKind::kNumbers) {
-    return VisitType(field.physical, [&]<typename From>(std::type_identity<From>)
-                                         -> absl::StatusOr<std::span<const T>> {
-      if constexpr (kIsNumber<From> && Widens<From, T>()) {
-        return ReadNumbers<From, T>(field, array, slots, values, buffer);
-      } else {
-        return MalformedArray(field, "not storable");  // CheckStorable excludes this
-      }
-    });
+    return VisitType(
+        field.physical,
+        [&]<typename From>(std::type_identity<From>) -> absl::StatusOr<std::span<const T>> {
+          if constexpr (kIsNumber<From> && Widens<From, T>()) {
+            return ReadNumbers<From, T>(field, array, slots, values, buffer);
+          } else {
+            return MalformedArray(field, "not storable");  // CheckStorable excludes this
+          }
+        });
   }
   if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t> ||
                 std::is_same_v<T, int128_t>) {
@@ -123,9 +124,9 @@ absl::StatusOr<std::span<const T>> ReadFixedWidth(const ImportField& field, cons
       return ReadNumbers<T, T>(field, array, slots, values, buffer);
     T* const out = buffer.Resize(slots.count);
     if (field.kind == ArrowKind::kDecimals) {
-      CFILE_RETURN_IF_ERROR(
-          ForEach(field, array, slots, out, "a decimal does not fit into the column's type",
-                  [&](int64_t at, T& value) { return ReadDecimal(values, field.width, at, value); }));
+      CFILE_RETURN_IF_ERROR(ForEach(
+          field, array, slots, out, "a decimal does not fit into the column's type",
+          [&](int64_t at, T& value) { return ReadDecimal(values, field.width, at, value); }));
     } else {
       constexpr int64_t kDay = 86'400'000;
       CFILE_RETURN_IF_ERROR(ForEach(field, array, slots, out,
@@ -253,9 +254,9 @@ absl::StatusOr<std::span<const T>> ReadValues(const ImportField& field, const Ar
   }
 }
 
-#define CFILE_INSTANTIATE(T)                                     \
-  template absl::StatusOr<std::span<const T>> ReadValues<T>(     \
-      const ImportField&, const ArrowArray&, const Slots&, ValueBuffer<T>&);
+#define CFILE_INSTANTIATE(T)                                                                       \
+  template absl::StatusOr<std::span<const T>> ReadValues<T>(const ImportField&, const ArrowArray&, \
+                                                            const Slots&, ValueBuffer<T>&);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
