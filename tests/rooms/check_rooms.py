@@ -40,6 +40,7 @@ INTERNAL = {
     "table": ["manifest", "check", "read", "write", "format", "io"],
     "records": ["table", "read", "write", "format", "io"],
     "records/protobuf": ["records", "table", "read", "write", "format", "io"],
+    "c": [],
 }
 # The folders whose files are checked, and the other folders of the project.
 TOPS = ("cfile/", "encodings/", "tools/", "proto/", "tests/")
