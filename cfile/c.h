@@ -501,8 +501,9 @@ CFILE_EXPORT cfile_code cfile_table_append(const char* directory,
 // Appends rows to a column; a file has only column 0. `type` is the type of the elements of
 // `values` (CFILE_BOOL, ...) and must be the type of the column; CFILE_BYTES also means
 // CFILE_FIXED_BYTES. `validity` as in cfile_batch; null: all rows hold a value. The data is copied.
-// The columns of a table may be filled in any order. After an error, each later call returns an
-// error. CFILE_OUT_OF_RANGE: there is no such column, or a limit is exceeded.
+// The columns of a table may be filled in any order. CFILE_OUT_OF_RANGE: there is no such column,
+// or a limit is exceeded. If the library refuses `column`, `type` or a null pointer, the writer may
+// be used further. After any other error each later call returns an error.
 CFILE_EXPORT cfile_code cfile_writer_append(cfile_writer* writer, size_t column, int32_t type,
                                             const void* values, const uint8_t* validity,
                                             size_t num_values);
