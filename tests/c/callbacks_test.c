@@ -158,10 +158,12 @@ static void check_source(storage* from) {
   source = source_of(from);
   CHECK_OK(cfile_file_open_source(&source, NULL, &file));
   CHECK_OK(cfile_file_cursor(file, &cursor));
-  CHECK_OK(cfile_cursor_seek(cursor, kRows / 2));  // the start of the file has been read already
   from->fail_after = from->reads;
   from->code = CFILE_PERMISSION_DENIED;
-  CHECK_ERROR(cfile_cursor_next(cursor, 10, &batch), CFILE_PERMISSION_DENIED, "read_at returned 7");
+  // The start of the file has been read already.
+  CHECK_ERROR(cfile_cursor_seek(cursor, kRows / 2), CFILE_PERMISSION_DENIED, "read_at returned 7");
+  CHECK(cfile_cursor_ordinal(cursor) == 0);
+  CHECK_OK(cfile_cursor_seek(cursor, kRows / 2));
   CHECK_OK(cfile_cursor_next(cursor, 10, &batch));
   CHECK(batch.size == 10 && batch.first_ordinal == kRows / 2);
   cfile_cursor_free(cursor);
