@@ -38,155 +38,30 @@
 // fields that it does not know to 0. The other structs never change. The numbers of all constants
 // never change.
 //
-// The headers of the C++ interface describe details: reader.h, writer.h, table.h, table_scan.h.
+// cfile/c_values.h has errors, values and batches. The headers of the C++ interface describe details:
+// reader.h, writer.h, table.h, table_scan.h.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#ifndef CFILE_EXPORT
-#define CFILE_EXPORT __attribute__((visibility("default")))
-#endif
+#include "cfile/c_values.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-// ---- Errors
-
-// The codes of absl::Status, with the same numbers.
-typedef int32_t cfile_code;
-enum {
-  CFILE_OK = 0,
-  CFILE_CANCELLED = 1,         // cfile_scan_cancel was called
-  CFILE_UNKNOWN = 2,           // an error of the system that has no code of its own
-  CFILE_INVALID_ARGUMENT = 3,  // a mistake of the caller
-  CFILE_DEADLINE_EXCEEDED = 4,
-  CFILE_NOT_FOUND = 5,
-  CFILE_ALREADY_EXISTS = 6,
-  CFILE_PERMISSION_DENIED = 7,
-  CFILE_RESOURCE_EXHAUSTED = 8,   // for example memory
-  CFILE_FAILED_PRECONDITION = 9,  // for example: the file has no index for this search
-  CFILE_ABORTED = 10,             // the table has changed meanwhile
-  CFILE_OUT_OF_RANGE = 11,        // above a limit (the text names it), or after the last row
-  CFILE_UNIMPLEMENTED = 12,       // a feature or a codec that this library does not have
-  CFILE_INTERNAL = 13,
-  CFILE_UNAVAILABLE = 14,
-  CFILE_DATA_LOSS = 15,  // damage: the text names the file, the offset, and what was expected
-  CFILE_UNAUTHENTICATED = 16
-};
-
-// The text of the last error of a call in this thread. Never null. Valid until the next error in
-// this thread.
-CFILE_EXPORT const char* cfile_error_message(void);
-// Sets this text, for callbacks that return an error. `message` is copied.
-CFILE_EXPORT void cfile_set_error_message(const char* message);
-
-// The version of the library, for example "0.1.0".
-CFILE_EXPORT const char* cfile_version(void);
-
-// ---- Values
-
-// How the values of a column lie in memory.
-enum {
-  CFILE_BOOL = 0,  // uint8_t: 0 is false, and any other value is true
-  CFILE_INT8 = 1,
-  CFILE_UINT8 = 2,
-  CFILE_INT16 = 3,
-  CFILE_UINT16 = 4,
-  CFILE_INT32 = 5,
-  CFILE_UINT32 = 6,
-  CFILE_INT64 = 7,
-  CFILE_UINT64 = 8,
-  CFILE_INT128 = 9,  // cfile_int128
-  CFILE_INT96 = 10,  // cfile_int96
-  CFILE_FLOAT = 11,
-  CFILE_DOUBLE = 12,
-  CFILE_BYTES = 13,       // cfile_bytes: strings and bytes
-  CFILE_FIXED_BYTES = 14  // cfile_bytes: all values of the column have the same size
-};
-
-// Bytes or UTF-8 text, without a zero byte at the end. `data` may be null if `size` is 0.
-typedef struct cfile_bytes {
-  size_t size;
-  const char* data;
-} cfile_bytes;
-
-// The number high * 2^64 + low.
-typedef struct cfile_int128 {
-  uint64_t low;
-  int64_t high;
-} cfile_int128;
-
-typedef struct cfile_int96 {
-  uint32_t words[3];  // least significant first
-} cfile_int96;
-
-// A single value: a key, or a constant of a filter. The functions cfile_value_... make one.
-typedef struct cfile_value {
-  int32_t kind;  // CFILE_VALUE_...
-  int32_t reserved;
-  union {
-    int64_t int64;
-    uint64_t uint64;
-    double number;
-    cfile_int128 int128;
-    cfile_int96 int96;
-    cfile_bytes bytes;
-  } as;
-} cfile_value;
-enum {
-  CFILE_VALUE_NULL = 0,  // only in compound keys
-  CFILE_VALUE_BOOL = 1,  // as.int64: 0 is false
-  CFILE_VALUE_INT64 = 2,
-  CFILE_VALUE_UINT64 = 3,
-  CFILE_VALUE_DOUBLE = 4,  // as.number
-  CFILE_VALUE_INT128 = 5,
-  CFILE_VALUE_INT96 = 6,
-  CFILE_VALUE_BYTES = 7
-};
-
-// For integers, dates, times and timestamps (the stored number), and decimals (the unscaled
-// number).
-static inline cfile_value cfile_value_int64(int64_t value) {
-  cfile_value result = {CFILE_VALUE_INT64, 0, {0}};
-  result.as.int64 = value;
-  return result;
-}
-static inline cfile_value cfile_value_double(double value) {
-  cfile_value result = {CFILE_VALUE_DOUBLE, 0, {0}};
-  result.as.number = value;
-  return result;
-}
-static inline cfile_value cfile_value_bytes(const char* data, size_t size) {
-  cfile_value result = {CFILE_VALUE_BYTES, 0, {0}};
-  result.as.bytes.size = size;
-  result.as.bytes.data = data;
-  return result;
-}
-
-// The maximum number of rows in a batch.
-#define CFILE_MAX_BATCH_ROWS 65536
-
-// Consecutive rows of a column. A view: the function that fills it says how long it stays valid.
-typedef struct cfile_batch {
-  int32_t type;  // CFILE_BOOL, ...: the type of the elements of `values`
-  int32_t reserved;
-  size_t size;              // the number of rows
-  const void* values;       // one element per row; the value of a null is 0 or empty
-  const uint8_t* validity;  // bit i % 8 of byte i / 8 is 1 if row i holds a value; null: no nulls
-  uint64_t null_count;
-  uint64_t first_ordinal;  // the number of the first row; 0 in batches of takes and scans
-} cfile_batch;
-
-static inline int cfile_batch_is_valid(const cfile_batch* batch, size_t row) {
-  return batch->validity == NULL || (batch->validity[row / 8] >> (row % 8) & 1) != 0;
-}
-
-// ---- Files
-
 typedef struct cfile_file cfile_file;
 typedef struct cfile_cursor cfile_cursor;
+typedef struct cfile_filter cfile_filter;
+typedef struct cfile_scan cfile_scan;
+typedef struct cfile_table cfile_table;
+typedef struct cfile_writer cfile_writer;
+typedef struct cfile_schema cfile_schema;
+
+#pragma GCC visibility push(default)  // libcfile.so exports these functions
+
+// ---- Files
 
 // The limits and their defaults are those of ReaderOptions (cfile/options.h).
 typedef struct cfile_reader_options {
@@ -224,15 +99,13 @@ typedef struct cfile_source {
 
 // Open a file. `options` may be null. cfile_file_open_memory: `data` must outlive the file and all
 // its cursors and scans, unless `copy` is not 0.
-CFILE_EXPORT cfile_code cfile_file_open(const char* path, const cfile_reader_options* options,
-                                        cfile_file** file);
-CFILE_EXPORT cfile_code cfile_file_open_memory(const void* data, size_t size, int32_t copy,
-                                               const cfile_reader_options* options,
-                                               cfile_file** file);
-CFILE_EXPORT cfile_code cfile_file_open_source(const cfile_source* source,
-                                               const cfile_reader_options* options,
-                                               cfile_file** file);
-CFILE_EXPORT void cfile_file_free(cfile_file* file);
+cfile_code cfile_file_open(const char* path, const cfile_reader_options* options,
+                           cfile_file** file);
+cfile_code cfile_file_open_memory(const void* data, size_t size, int32_t copy,
+                                  const cfile_reader_options* options, cfile_file** file);
+cfile_code cfile_file_open_source(const cfile_source* source, const cfile_reader_options* options,
+                                  cfile_file** file);
+void cfile_file_free(cfile_file* file);
 
 // What header and footer say. The strings live as long as the file.
 typedef struct cfile_file_info {
@@ -252,63 +125,57 @@ typedef struct cfile_file_info {
   uint64_t num_metadata;  // pairs of header and footer
 } cfile_file_info;
 // `info`: the caller sets struct_size.
-CFILE_EXPORT cfile_code cfile_file_get_info(const cfile_file* file, cfile_file_info* info);
+cfile_code cfile_file_get_info(const cfile_file* file, cfile_file_info* info);
 // Returns a pair of the metadata. It lives as long as the file. CFILE_OUT_OF_RANGE: there is no
 // such pair.
-CFILE_EXPORT cfile_code cfile_file_get_metadata(const cfile_file* file, size_t index,
-                                                cfile_bytes* key, cfile_bytes* value);
+cfile_code cfile_file_get_metadata(const cfile_file* file, size_t index, cfile_bytes* key,
+                                   cfile_bytes* value);
 
 // ---- Cursors: a position in a column
 
 // Return a cursor at row 0. CFILE_FAILED_PRECONDITION, CFILE_INVALID_ARGUMENT: the column has
 // levels.
-CFILE_EXPORT cfile_code cfile_file_cursor(const cfile_file* file, cfile_cursor** cursor);
+cfile_code cfile_file_cursor(const cfile_file* file, cfile_cursor** cursor);
 // A cursor at the place of `cursor`. It is independent of `cursor`.
-CFILE_EXPORT cfile_code cfile_cursor_clone(const cfile_cursor* cursor, cfile_cursor** clone);
-CFILE_EXPORT void cfile_cursor_free(cfile_cursor* cursor);
+cfile_code cfile_cursor_clone(const cfile_cursor* cursor, cfile_cursor** clone);
+void cfile_cursor_free(cfile_cursor* cursor);
 
 // Return the next rows, or the rows before the cursor in ascending order: at least 1 row unless the
 // cursor is at the end (or at the start), at most max_rows and at most CFILE_MAX_BATCH_ROWS.
 // Nothing is copied if the file is mapped and its blocks are plain. The batch is valid until the
 // next call on this cursor. Precondition: max_rows > 0. After an error the position is unchanged.
-CFILE_EXPORT cfile_code cfile_cursor_next(cfile_cursor* cursor, size_t max_rows,
-                                          cfile_batch* batch);
-CFILE_EXPORT cfile_code cfile_cursor_previous(cfile_cursor* cursor, size_t max_rows,
-                                              cfile_batch* batch);
+cfile_code cfile_cursor_next(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch);
+cfile_code cfile_cursor_previous(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch);
 
 // The row that the next call of cfile_cursor_next returns first.
-CFILE_EXPORT uint64_t cfile_cursor_ordinal(const cfile_cursor* cursor);
+uint64_t cfile_cursor_ordinal(const cfile_cursor* cursor);
 // Goes to a row; the number of rows is the end.
-CFILE_EXPORT cfile_code cfile_cursor_seek(cfile_cursor* cursor, uint64_t ordinal);
+cfile_code cfile_cursor_seek(cfile_cursor* cursor, uint64_t ordinal);
 // Goes to row `begin`. Until the next seek, cfile_cursor_next ends at row `end`.
-CFILE_EXPORT cfile_code cfile_cursor_seek_range(cfile_cursor* cursor, uint64_t begin, uint64_t end);
+cfile_code cfile_cursor_seek_range(cfile_cursor* cursor, uint64_t begin, uint64_t end);
 
 // Goes to the first value >= key. *ordinal is its row, or the number of rows if there is none.
 // *exact is 1 if this value equals the key, otherwise 0. `ordinal` and `exact` may be null.
 // CFILE_FAILED_PRECONDITION: the column has no value index. CFILE_INVALID_ARGUMENT: the key has
 // another type, is no value of the column's type, or is NaN.
-CFILE_EXPORT cfile_code cfile_cursor_seek_key(cfile_cursor* cursor, const cfile_value* key,
-                                              uint64_t* ordinal, int32_t* exact);
+cfile_code cfile_cursor_seek_key(cfile_cursor* cursor, const cfile_value* key, uint64_t* ordinal,
+                                 int32_t* exact);
 // Does cfile_cursor_seek_range for the rows with low <= value < high. A null bound is no bound.
 // `begin` and `end` may be null.
-CFILE_EXPORT cfile_code cfile_cursor_seek_key_range(cfile_cursor* cursor, const cfile_value* low,
-                                                    const cfile_value* high, uint64_t* begin,
-                                                    uint64_t* end);
+cfile_code cfile_cursor_seek_key_range(cfile_cursor* cursor, const cfile_value* low,
+                                       const cfile_value* high, uint64_t* begin, uint64_t* end);
 // Does cfile_cursor_seek_key for a cursor of a key index (cfile_table_info): `values` are the
 // values of the key columns, or of the first of them.
-CFILE_EXPORT cfile_code cfile_cursor_seek_compound_key(cfile_cursor* cursor,
-                                                       const cfile_value* values, size_t num_values,
-                                                       uint64_t* ordinal, int32_t* exact);
+cfile_code cfile_cursor_seek_compound_key(cfile_cursor* cursor, const cfile_value* values,
+                                          size_t num_values, uint64_t* ordinal, int32_t* exact);
 
 // Returns copies of the values at `ordinals`, which may be in any order. The batch is valid until
 // the next call on this cursor. Afterwards the cursor may be at any row. CFILE_OUT_OF_RANGE: there
 // is no such row.
-CFILE_EXPORT cfile_code cfile_cursor_take(cfile_cursor* cursor, const uint64_t* ordinals,
-                                          size_t num_ordinals, cfile_batch* batch);
+cfile_code cfile_cursor_take(cfile_cursor* cursor, const uint64_t* ordinals, size_t num_ordinals,
+                             cfile_batch* batch);
 
 // ---- Filters: conditions on rows, for scans
-
-typedef struct cfile_filter cfile_filter;
 
 enum {  // tests of a column
   CFILE_EQUAL = 0,
@@ -328,20 +195,17 @@ enum {  // tests of a column
 // unless the comment above says otherwise. A test of a null is unknown, as in SQL, except
 // CFILE_IS_NULL and CFILE_IS_NOT_NULL. `values` are copied. The scan checks whether the column
 // exists and whether the values fit the column.
-CFILE_EXPORT cfile_code cfile_filter_test(const char* column, int32_t test,
-                                          const cfile_value* values, size_t num_values,
-                                          cfile_filter** filter);
+cfile_code cfile_filter_test(const char* column, int32_t test, const cfile_value* values,
+                             size_t num_values, cfile_filter** filter);
 // Combinations. The operands are copied, and the caller still frees them.
-CFILE_EXPORT cfile_code cfile_filter_and(const cfile_filter* const* operands, size_t num_operands,
-                                         cfile_filter** filter);
-CFILE_EXPORT cfile_code cfile_filter_or(const cfile_filter* const* operands, size_t num_operands,
-                                        cfile_filter** filter);
-CFILE_EXPORT cfile_code cfile_filter_not(const cfile_filter* operand, cfile_filter** filter);
-CFILE_EXPORT void cfile_filter_free(cfile_filter* filter);
+cfile_code cfile_filter_and(const cfile_filter* const* operands, size_t num_operands,
+                            cfile_filter** filter);
+cfile_code cfile_filter_or(const cfile_filter* const* operands, size_t num_operands,
+                           cfile_filter** filter);
+cfile_code cfile_filter_not(const cfile_filter* operand, cfile_filter** filter);
+void cfile_filter_free(cfile_filter* filter);
 
 // ---- Scans: the rows of a file or a table that match a filter
-
-typedef struct cfile_scan cfile_scan;
 
 typedef struct cfile_scan_options {
   size_t struct_size;
@@ -357,31 +221,29 @@ typedef struct cfile_scan_options {
 
 // `options` may be null: all rows and columns. CFILE_INVALID_ARGUMENT: there is no such column, or
 // a test does not fit its column.
-CFILE_EXPORT cfile_code cfile_file_scan(const cfile_file* file, const cfile_scan_options* options,
-                                        cfile_scan** scan);
-CFILE_EXPORT void cfile_scan_free(cfile_scan* scan);
+cfile_code cfile_file_scan(const cfile_file* file, const cfile_scan_options* options,
+                           cfile_scan** scan);
+void cfile_scan_free(cfile_scan* scan);
 // The number of columns that the scan returns.
-CFILE_EXPORT size_t cfile_scan_num_columns(const cfile_scan* scan);
+size_t cfile_scan_num_columns(const cfile_scan* scan);
 // Goes to the next rows that match. *num_rows is their number, at most CFILE_MAX_BATCH_ROWS; 0: the
 // scan is at its end.
-CFILE_EXPORT cfile_code cfile_scan_next(cfile_scan* scan, size_t* num_rows);
+cfile_code cfile_scan_next(cfile_scan* scan, size_t* num_rows);
 // Return what the last call of cfile_scan_next has found: the values of a column, valid until the
 // next call of cfile_scan_next; and the numbers of the rows, as many as *num_rows.
 // CFILE_OUT_OF_RANGE: there is no such column, or cfile_scan_next has found nothing.
 // CFILE_UNIMPLEMENTED: the column has levels.
-CFILE_EXPORT cfile_code cfile_scan_column(cfile_scan* scan, size_t column, cfile_batch* batch);
-CFILE_EXPORT cfile_code cfile_scan_ordinals(const cfile_scan* scan, uint64_t* ordinals);
+cfile_code cfile_scan_column(cfile_scan* scan, size_t column, cfile_batch* batch);
+cfile_code cfile_scan_ordinals(const cfile_scan* scan, uint64_t* ordinals);
 // Lets cfile_scan_next return CFILE_CANCELLED soon. May be called in any thread.
-CFILE_EXPORT void cfile_scan_cancel(cfile_scan* scan);
+void cfile_scan_cancel(cfile_scan* scan);
 
 // ---- Tables: directories with a schema and parts; each part has one file per column
 
-typedef struct cfile_table cfile_table;
-
 // Opens a table, with the parts that it has now. `options` may be null.
-CFILE_EXPORT cfile_code cfile_table_open(const char* directory, const cfile_reader_options* options,
-                                         cfile_table** table);
-CFILE_EXPORT void cfile_table_free(cfile_table* table);
+cfile_code cfile_table_open(const char* directory, const cfile_reader_options* options,
+                            cfile_table** table);
+void cfile_table_free(cfile_table* table);
 
 typedef struct cfile_table_info {
   size_t struct_size;
@@ -394,7 +256,7 @@ typedef struct cfile_table_info {
   uint64_t num_key_columns;
   uint64_t key_index;
 } cfile_table_info;
-CFILE_EXPORT cfile_code cfile_table_get_info(const cfile_table* table, cfile_table_info* info);
+cfile_code cfile_table_get_info(const cfile_table* table, cfile_table_info* info);
 
 typedef struct cfile_column_info {
   size_t struct_size;
@@ -406,11 +268,9 @@ typedef struct cfile_column_info {
   int32_t is_key;  // 1: a column of the compound key
 } cfile_column_info;
 // CFILE_OUT_OF_RANGE: there is no such column.
-CFILE_EXPORT cfile_code cfile_table_get_column(const cfile_table* table, size_t column,
-                                               cfile_column_info* info);
+cfile_code cfile_table_get_column(const cfile_table* table, size_t column, cfile_column_info* info);
 // Finds the position of a column. CFILE_NOT_FOUND: there is no such column.
-CFILE_EXPORT cfile_code cfile_table_find_column(const cfile_table* table, const char* name,
-                                                size_t* column);
+cfile_code cfile_table_find_column(const cfile_table* table, const char* name, size_t* column);
 
 typedef struct cfile_part_info {
   size_t struct_size;
@@ -420,20 +280,15 @@ typedef struct cfile_part_info {
   uint64_t size_bytes;
 } cfile_part_info;
 // CFILE_OUT_OF_RANGE: there is no such part.
-CFILE_EXPORT cfile_code cfile_table_get_part(const cfile_table* table, size_t part,
-                                             cfile_part_info* info);
+cfile_code cfile_table_get_part(const cfile_table* table, size_t part, cfile_part_info* info);
 
 // A cursor over all parts of a column, or of the key index. A batch has rows of one part only.
 // After cfile_cursor_seek_key, cfile_cursor_next continues by row number, not by key.
-CFILE_EXPORT cfile_code cfile_table_cursor(const cfile_table* table, size_t column,
-                                           cfile_cursor** cursor);
-CFILE_EXPORT cfile_code cfile_table_scan(const cfile_table* table,
-                                         const cfile_scan_options* options, cfile_scan** scan);
+cfile_code cfile_table_cursor(const cfile_table* table, size_t column, cfile_cursor** cursor);
+cfile_code cfile_table_scan(const cfile_table* table, const cfile_scan_options* options,
+                            cfile_scan** scan);
 
 // ---- Writers: of a file, or of a new part of a table
-
-typedef struct cfile_writer cfile_writer;
-typedef struct cfile_schema cfile_schema;
 
 // More about each field: WriterOptions (cfile/options.h).
 typedef struct cfile_writer_options {
@@ -472,31 +327,26 @@ typedef struct cfile_sink {
 
 // Begin a file. `type` as cfile_file_info.type. `options` may be null. The file appears at `path`
 // when cfile_writer_finish succeeds.
-CFILE_EXPORT cfile_code cfile_writer_create(const char* path, const char* type,
-                                            const cfile_writer_options* options,
-                                            cfile_writer** writer);
-CFILE_EXPORT cfile_code cfile_writer_create_sink(const cfile_sink* sink, const char* type,
-                                                 const cfile_writer_options* options,
-                                                 cfile_writer** writer);
+cfile_code cfile_writer_create(const char* path, const char* type,
+                               const cfile_writer_options* options, cfile_writer** writer);
+cfile_code cfile_writer_create_sink(const cfile_sink* sink, const char* type,
+                                    const cfile_writer_options* options, cfile_writer** writer);
 
 // The columns of a new table. cfile_schema_add_key makes a column, by its position, the next column
 // of the compound key; with nulls_last, its nulls are after all values.
-CFILE_EXPORT cfile_code cfile_schema_create(cfile_schema** schema);
-CFILE_EXPORT cfile_code cfile_schema_add_column(cfile_schema* schema, const char* name,
-                                                const char* type, int32_t nullable,
-                                                const cfile_writer_options* options);
-CFILE_EXPORT cfile_code cfile_schema_add_key(cfile_schema* schema, size_t column,
-                                             int32_t nulls_last);
-CFILE_EXPORT void cfile_schema_free(cfile_schema* schema);
+cfile_code cfile_schema_create(cfile_schema** schema);
+cfile_code cfile_schema_add_column(cfile_schema* schema, const char* name, const char* type,
+                                   int32_t nullable, const cfile_writer_options* options);
+cfile_code cfile_schema_add_key(cfile_schema* schema, size_t column, int32_t nulls_last);
+void cfile_schema_free(cfile_schema* schema);
 
 // Begin a new table in a directory that does not exist or is empty; or a further part of a table,
 // with `options` for all its columns, or null. The rows become visible, all at once, when
 // cfile_writer_finish succeeds.
-CFILE_EXPORT cfile_code cfile_table_create(const char* directory, const cfile_schema* schema,
-                                           cfile_writer** writer);
-CFILE_EXPORT cfile_code cfile_table_append(const char* directory,
-                                           const cfile_writer_options* options,
-                                           cfile_writer** writer);
+cfile_code cfile_table_create(const char* directory, const cfile_schema* schema,
+                              cfile_writer** writer);
+cfile_code cfile_table_append(const char* directory, const cfile_writer_options* options,
+                              cfile_writer** writer);
 
 // Appends rows to a column; a file has only column 0. `type` is the type of the elements of
 // `values` (CFILE_BOOL, ...) and must be the type of the column; CFILE_BYTES also means
@@ -504,28 +354,27 @@ CFILE_EXPORT cfile_code cfile_table_append(const char* directory,
 // The columns of a table may be filled in any order. CFILE_OUT_OF_RANGE: there is no such column,
 // or a limit is exceeded. If the library refuses `column`, `type` or a null pointer, the writer may
 // be used further. After any other error each later call returns an error.
-CFILE_EXPORT cfile_code cfile_writer_append(cfile_writer* writer, size_t column, int32_t type,
-                                            const void* values, const uint8_t* validity,
-                                            size_t num_values);
+cfile_code cfile_writer_append(cfile_writer* writer, size_t column, int32_t type,
+                               const void* values, const uint8_t* validity, size_t num_values);
 // Adds a pair to the metadata of a file. CFILE_FAILED_PRECONDITION: the writer writes a table.
-CFILE_EXPORT cfile_code cfile_writer_add_metadata(cfile_writer* writer, cfile_bytes key,
-                                                  cfile_bytes value);
+cfile_code cfile_writer_add_metadata(cfile_writer* writer, cfile_bytes key, cfile_bytes value);
 // Completes the file or the part, and makes it visible. Called once; then only free the writer.
-CFILE_EXPORT cfile_code cfile_writer_finish(cfile_writer* writer);
+cfile_code cfile_writer_finish(cfile_writer* writer);
 // Without cfile_writer_finish, nothing stays of what was written.
-CFILE_EXPORT void cfile_writer_free(cfile_writer* writer);
+void cfile_writer_free(cfile_writer* writer);
 
 // ---- Maintenance of tables (cfile/table_maintenance.h)
 
 // Merges the parts with these names (cfile_part_info), or all parts if num_parts is 0.
-CFILE_EXPORT cfile_code cfile_table_compact(const char* directory, const char* const* parts,
-                                            size_t num_parts);
+cfile_code cfile_table_compact(const char* directory, const char* const* parts, size_t num_parts);
 // Removes the parts with these names. Their files stay until cfile_table_collect_garbage.
-CFILE_EXPORT cfile_code cfile_table_drop_parts(const char* directory, const char* const* parts,
-                                               size_t num_parts);
+cfile_code cfile_table_drop_parts(const char* directory, const char* const* parts,
+                                  size_t num_parts);
 // Removes files that no table names, if they were last changed this many seconds ago or earlier.
 // This time must be longer than writers and readers have the table open; 604,800 is one week.
-CFILE_EXPORT cfile_code cfile_table_collect_garbage(const char* directory, uint64_t older_than);
+cfile_code cfile_table_collect_garbage(const char* directory, uint64_t older_than);
+
+#pragma GCC visibility pop
 
 #ifdef __cplusplus
 }  // extern "C"
