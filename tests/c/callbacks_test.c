@@ -91,8 +91,8 @@ static void check_rows(const cfile_file* file) {
   do {
     CHECK_OK(cfile_cursor_next(cursor, CFILE_MAX_BATCH_ROWS, &batch));
     CHECK(batch.first_ordinal == row || batch.size == 0);
-    CHECK(memcmp(batch.values, values + row, batch.size * sizeof(values[0])) == 0 ||
-          batch.size == 0);
+    CHECK(batch.size == 0 ||
+          memcmp(batch.values, values + row, batch.size * sizeof(values[0])) == 0);
     row += batch.size;
   } while (batch.size > 0);
   CHECK(row == kRows);
