@@ -78,7 +78,6 @@ typedef struct cfile_reader_options {
   uint64_t max_table_memory_bytes;
   uint64_t max_open_files;
   uint64_t read_ahead_bytes;
-  uint64_t max_requests_in_flight;
 } cfile_reader_options;
 
 // Bytes that the program reads for the library. read_at may be called in several threads at the

@@ -1,4 +1,5 @@
-// The C interface in a C++ program. tests/c has the tests of its functions; here are exceptions.
+// The C interface in a C++ program. tests/c has the tests of its functions; here are exceptions,
+// and files that C cannot write.
 #include "cfile/c.h"
 
 #include <gtest/gtest.h>
@@ -8,6 +9,9 @@
 #include <new>
 #include <stdexcept>
 #include <vector>
+
+#include "cfile/io.h"
+#include "cfile/levels.h"
 
 namespace {
 
@@ -92,6 +96,37 @@ TEST(CInterface, ACursorWithAnExceptionCanOnlyBeFreed) {
   EXPECT_EQ(cfile_cursor_next(cursor, 10, &batch), CFILE_OK) << cfile_error_message();
   EXPECT_EQ(batch.size, 10u);
   cfile_cursor_free(cursor);
+  cfile_file_free(file);
+}
+
+TEST(CInterface, ColumnsWithLevelsAreErrors) {
+  std::vector<uint8_t> bytes;
+  auto writer =
+      cfile::LevelWriter<int32_t>::Create(cfile::NewMemorySink(&bytes), cfile::ColumnType::Int32(),
+                                          {.max_repetition = 1, .max_definition = 1});
+  ASSERT_TRUE(writer.ok());
+  const std::vector<uint16_t> repetition = {0, 1, 0}, definition = {1, 1, 0};
+  const std::vector<int32_t> values = {5, 6};
+  ASSERT_TRUE(writer->Append(repetition, definition, values).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+
+  cfile_file* file = nullptr;
+  cfile_cursor* cursor = nullptr;
+  cfile_scan* scan = nullptr;
+  cfile_batch batch = {};
+  cfile_file_info info = {};
+  size_t num_rows = 0;
+  info.struct_size = sizeof(info);
+  ASSERT_EQ(cfile_file_open_memory(bytes.data(), bytes.size(), 0, nullptr, &file), CFILE_OK);
+  ASSERT_EQ(cfile_file_get_info(file, &info), CFILE_OK);
+  EXPECT_EQ(info.num_rows, 2u);
+  EXPECT_EQ(info.has_levels, 1);
+  EXPECT_EQ(cfile_file_cursor(file, &cursor), CFILE_FAILED_PRECONDITION);
+  ASSERT_EQ(cfile_file_scan(file, nullptr, &scan), CFILE_OK) << cfile_error_message();
+  ASSERT_EQ(cfile_scan_next(scan, &num_rows), CFILE_OK) << cfile_error_message();
+  EXPECT_EQ(num_rows, 2u);
+  EXPECT_EQ(cfile_scan_column(scan, 0, &batch), CFILE_UNIMPLEMENTED);
+  cfile_scan_free(scan);
   cfile_file_free(file);
 }
 

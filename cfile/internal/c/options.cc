@@ -34,7 +34,6 @@ absl::StatusOr<ReaderOptions> OptionsOf(const cfile_reader_options* options) {
   Set(result.max_table_memory_bytes, given.max_table_memory_bytes);
   Set(result.max_open_files, given.max_open_files);
   Set(result.read_ahead_bytes, given.read_ahead_bytes);
-  Set(result.max_requests_in_flight, given.max_requests_in_flight);
   return result;
 }
 
