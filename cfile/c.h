@@ -17,8 +17,8 @@
 // Results. Functions return CFILE_OK or the code of an error. cfile_error_message() has the text of
 // the error. Out parameters are last. After an error they are unchanged, unless a comment says
 // otherwise. No exception leaves a function: if memory is exhausted, the code is
-// CFILE_RESOURCE_EXHAUSTED. Pointers must not be null unless a comment says so. Most functions
-// check this and return CFILE_INVALID_ARGUMENT.
+// CFILE_RESOURCE_EXHAUSTED. Pointers must not be null unless a comment says so, except arrays
+// without elements. Most functions check this and return CFILE_INVALID_ARGUMENT.
 //
 // Memory. Each object that a function creates is freed by the function whose name ends with _free,
 // which takes null, too. Objects may be freed in any order and in any thread: a cursor and a scan
@@ -215,7 +215,7 @@ typedef struct cfile_scan_options {
   uint64_t end;                // only rows before this one; 0: no bound
   uint64_t limit;              // the maximum number of rows; 0: no limit
   int32_t reverse;             // 1: the last batch first; rows in a batch are in ascending order
-  int32_t reserved;
+  int32_t reserved;            // 0
 } cfile_scan_options;
 
 // `options` may be null: all rows and columns. CFILE_INVALID_ARGUMENT: there is no such column, or
@@ -226,7 +226,8 @@ void cfile_scan_free(cfile_scan* scan);
 // The number of columns that the scan returns.
 size_t cfile_scan_num_columns(const cfile_scan* scan);
 // Goes to the next rows that match. *num_rows is their number, at most CFILE_MAX_BATCH_ROWS; 0: the
-// scan is at its end.
+// scan is at its end. After an error the next call continues with the first row that was not
+// returned, or returns the error again.
 cfile_code cfile_scan_next(cfile_scan* scan, size_t* num_rows);
 // Return what the last call of cfile_scan_next has found: the values of a column, valid until the
 // next call of cfile_scan_next; and the numbers of the rows, as many as *num_rows.
@@ -342,10 +343,10 @@ void cfile_schema_free(cfile_schema* schema);
 // Begin a new table in a directory that does not exist or is empty; or a further part of a table,
 // with `options` for all its columns, or null. The rows become visible, all at once, when
 // cfile_writer_finish succeeds.
-cfile_code cfile_table_create(const char* directory, const cfile_schema* schema,
-                              cfile_writer** writer);
-cfile_code cfile_table_append(const char* directory, const cfile_writer_options* options,
-                              cfile_writer** writer);
+cfile_code cfile_writer_create_table(const char* directory, const cfile_schema* schema,
+                                     cfile_writer** writer);
+cfile_code cfile_writer_create_part(const char* directory, const cfile_writer_options* options,
+                                    cfile_writer** writer);
 
 // Appends rows to a column; a file has only column 0. `type` is the type of the elements of
 // `values` (CFILE_BOOL, ...) and must be the type of the column; CFILE_BYTES also means

@@ -80,7 +80,8 @@ typedef struct cfile_int96 {
   uint32_t words[3];  // least significant first
 } cfile_int96;
 
-// A single value: a key, or a constant of a filter. The functions cfile_value_... make one.
+// A single value: a key, or a constant of a filter. The functions cfile_value_... make the most
+// common ones.
 typedef struct cfile_value {
   int32_t kind;  // CFILE_VALUE_...
   int32_t reserved;

@@ -48,7 +48,7 @@ static void write_table(const char* path) {
               "int33");
   CHECK_OK(cfile_schema_add_key(schema, 0, 0));
   CHECK_OK(cfile_schema_add_key(schema, 1, 0));
-  CHECK_OK(cfile_table_create(path, schema, &writer));
+  CHECK_OK(cfile_writer_create_table(path, schema, &writer));
   cfile_schema_free(schema);
   append_part(writer, 0);
   CHECK(cfile_writer_add_metadata(writer, text, text) == CFILE_FAILED_PRECONDITION);
@@ -65,13 +65,13 @@ static void write_table(const char* path) {
   CHECK_OK(cfile_schema_add_column(schema, "snow", "double", 1, NULL));
   CHECK_OK(cfile_schema_add_key(schema, 0, 0));
   CHECK_OK(cfile_schema_add_key(schema, 1, 0));
-  CHECK_OK(cfile_table_create(path, schema, &writer));
+  CHECK_OK(cfile_writer_create_table(path, schema, &writer));
   append_part(writer, 0);
   CHECK_OK(cfile_writer_finish(writer));
   cfile_writer_free(writer);
-  CHECK(cfile_table_create(path, schema, &writer) == CFILE_ALREADY_EXISTS);
+  CHECK(cfile_writer_create_table(path, schema, &writer) == CFILE_ALREADY_EXISTS);
   cfile_schema_free(schema);
-  CHECK_OK(cfile_table_append(path, NULL, &writer));
+  CHECK_OK(cfile_writer_create_part(path, NULL, &writer));
   append_part(writer, 1);
   CHECK_OK(cfile_writer_finish(writer));
   cfile_writer_free(writer);
@@ -191,6 +191,9 @@ static void check_filters(const cfile_table* table) {
   CHECK(count(table, test("snow", CFILE_IS_NULL, NULL, 0), &sum) == 200);
   CHECK(count(table, test("snow", CFILE_IS_NOT_NULL, NULL, 0), &sum) == 1800);
   CHECK(count(table, NULL, &sum) == 2000 && sum == 1999 * 1000);
+  CHECK_OK(cfile_filter_and(NULL, 0, &both));
+  CHECK(count(table, both, &sum) == 2000);
+  CHECK(cfile_filter_and(NULL, 1, &both) == CFILE_INVALID_ARGUMENT);
 
   operands[0] = test("city", CFILE_EQUAL, &voss, 1);
   operands[1] = test("year", CFILE_EQUAL, &years[0], 1);
@@ -253,6 +256,9 @@ static void check_scans(cfile_table* table) {
   options.num_columns = 1;
   CHECK_ERROR(cfile_table_scan(table, &options, &scan), CFILE_INVALID_ARGUMENT, "rain");
   options.columns = NULL;
+  options.reserved = 1;
+  CHECK(cfile_table_scan(table, &options, &scan) == CFILE_UNIMPLEMENTED);
+  options.reserved = 0;
   options.begin = 2000;
   CHECK_ERROR(cfile_table_scan(table, &options, &scan), CFILE_INVALID_ARGUMENT, "begins at 2000");
   {

@@ -165,6 +165,9 @@ static void check_cursor(cfile_cursor* cursor, const column* rows) {
   CHECK(batch.size == 3);
   CHECK(same(&batch, 0, rows, 100) && same(&batch, 1, rows, 0) && same(&batch, 2, rows, 7));
 
+  CHECK_OK(cfile_cursor_take(cursor, NULL, 0, &batch));
+  CHECK(batch.size == 0);
+  CHECK_ERROR(cfile_cursor_take(cursor, NULL, 1, &batch), CFILE_INVALID_ARGUMENT, "null");
   CHECK_ERROR(cfile_cursor_next(cursor, 0, &batch), CFILE_INVALID_ARGUMENT, "max_rows");
   CHECK_ERROR(cfile_cursor_seek(cursor, kRows + 1), CFILE_OUT_OF_RANGE, "120");
   CHECK_ERROR(cfile_cursor_seek_range(cursor, 2, 1), CFILE_INVALID_ARGUMENT, "begins at 2");

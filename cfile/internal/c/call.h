@@ -27,6 +27,9 @@ absl::Status CallbackError(std::string_view name, const char* callback, cfile_co
 // Forgets the text that an earlier callback has set. Call this before each callback.
 void ClearCallbackMessage();
 
+// For the `arguments` of Call: an array without elements may be null.
+inline const void* ArrayOf(const void* array, size_t size) { return size == 0 ? "" : array; }
+
 // Returns the result of `work`, a function that returns absl::Status. `arguments`: pointers that
 // must not be null.
 template <typename Work>

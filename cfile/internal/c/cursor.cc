@@ -178,7 +178,7 @@ cfile_code cfile_cursor_seek_key_range(cfile_cursor* cursor, const cfile_value* 
 
 cfile_code cfile_cursor_seek_compound_key(cfile_cursor* cursor, const cfile_value* values,
                                           size_t num_values, uint64_t* ordinal, int32_t* exact) {
-  return CallOn(cursor, {values}, [&]() -> absl::Status {
+  return CallOn(cursor, {ArrayOf(values, num_values)}, [&]() -> absl::Status {
     const auto& columns = cursor->key_columns;
     if (num_values == 0 || num_values > columns.size()) {
       return absl::InvalidArgumentError(
@@ -195,7 +195,7 @@ cfile_code cfile_cursor_seek_compound_key(cfile_cursor* cursor, const cfile_valu
 
 cfile_code cfile_cursor_take(cfile_cursor* cursor, const uint64_t* ordinals, size_t num_ordinals,
                              cfile_batch* batch) {
-  return CallOn(cursor, {ordinals, batch}, [&] {
+  return CallOn(cursor, {ArrayOf(ordinals, num_ordinals), batch}, [&] {
     return cursor->cursor->Take({ordinals, num_ordinals}, *batch);
   });
 }

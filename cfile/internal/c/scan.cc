@@ -31,6 +31,7 @@ absl::StatusOr<TableScanOptions> OptionsOf(const cfile_scan_options* options) {
   if (options == nullptr) return result;
   cfile_scan_options given;
   CFILE_RETURN_IF_ERROR(ReadStruct(options, given));
+  if (given.reserved != 0) return absl::UnimplementedError("`reserved` is not 0");
   if (given.columns != nullptr)
     result.columns.emplace(given.columns, given.columns + given.num_columns);
   if (given.filter != nullptr) result.where = given.filter->filter;
@@ -47,7 +48,7 @@ absl::StatusOr<TableScanOptions> OptionsOf(const cfile_scan_options* options) {
 
 cfile_code Combine(Filter::Kind kind, const cfile_filter* const* operands, size_t num_operands,
                    cfile_filter** filter) {
-  return Call({filter, operands}, [&]() -> absl::Status {
+  return Call({filter, ArrayOf(operands, num_operands)}, [&]() -> absl::Status {
     std::vector<Filter> copies;
     for (size_t i = 0; i < num_operands; ++i) {
       if (operands[i] == nullptr) return absl::InvalidArgumentError("a filter is null");
@@ -79,11 +80,9 @@ using namespace cfile::internal;  // NOLINT(google-build-using-namespace)
 
 cfile_code cfile_filter_test(const char* column, int32_t test, const cfile_value* values,
                              size_t num_values, cfile_filter** filter) {
-  return Call({column, filter}, [&]() -> absl::Status {
+  return Call({column, ArrayOf(values, num_values), filter}, [&]() -> absl::Status {
     if (test < CFILE_EQUAL || test > CFILE_IS_NOT_NULL)
       return absl::InvalidArgumentError(absl::StrCat("there is no test ", test));
-    if (values == nullptr && num_values > 0)
-      return absl::InvalidArgumentError("the values are null");
     std::vector<cfile::Literal> literals;
     for (size_t i = 0; i < num_values; ++i) {
       CFILE_ASSIGN_OR_RETURN(cfile::Literal literal, LiteralOf(values[i]));

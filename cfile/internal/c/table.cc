@@ -123,10 +123,8 @@ namespace {
 template <typename Work>
 cfile_code CallOnParts(const char* directory, const char* const* parts, size_t num_parts,
                        Work&& work) {
-  return Call({directory}, [&]() -> absl::Status {
-    if (parts == nullptr && num_parts > 0) return absl::InvalidArgumentError("parts is null");
-    return work(std::vector<std::string>(parts, parts + num_parts));
-  });
+  return Call({directory, ArrayOf(parts, num_parts)},
+              [&] { return work(std::vector<std::string>(parts, parts + num_parts)); });
 }
 
 }  // namespace

@@ -176,16 +176,16 @@ cfile_code cfile_schema_add_key(cfile_schema* schema, size_t column, int32_t nul
 
 void cfile_schema_free(cfile_schema* schema) { delete schema; }
 
-cfile_code cfile_table_create(const char* directory, const cfile_schema* schema,
-                              cfile_writer** writer) {
+cfile_code cfile_writer_create_table(const char* directory, const cfile_schema* schema,
+                                     cfile_writer** writer) {
   return Call({directory, schema, writer}, [&] {
     return MakePartWriter(cfile::TableWriter::Create(directory, schema->schema, schema->options),
                           writer);
   });
 }
 
-cfile_code cfile_table_append(const char* directory, const cfile_writer_options* options,
-                              cfile_writer** writer) {
+cfile_code cfile_writer_create_part(const char* directory, const cfile_writer_options* options,
+                                    cfile_writer** writer) {
   return Call({directory, writer}, [&]() -> absl::Status {
     CFILE_ASSIGN_OR_RETURN(const auto writer_options, OptionsOf(options));
     return MakePartWriter(cfile::TableWriter::Append(directory, std::span(&writer_options, 1)),
@@ -195,8 +195,7 @@ cfile_code cfile_table_append(const char* directory, const cfile_writer_options*
 
 cfile_code cfile_writer_append(cfile_writer* writer, size_t column, int32_t type,
                                const void* values, const uint8_t* validity, size_t num_values) {
-  return CallOnOpen(writer, {}, [&]() -> absl::Status {
-    if (values == nullptr && num_values > 0) return absl::InvalidArgumentError("values is null");
+  return CallOnOpen(writer, {ArrayOf(values, num_values)}, [&] {
     return writer->writer->Append(column, type, values, validity, num_values);
   });
 }
