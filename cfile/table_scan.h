@@ -47,9 +47,8 @@ struct TableScanOptions {
 
   // True: the last rows come first.
   // The rows of one batch are in ascending order nevertheless: each batch has the rows before
-  // those of the previous batch. From memory and local files, this takes as long as a forward scan.
+  // those of the previous batch. This takes as long as a forward scan.
   // But in columns with levels, the levels before a batch in its block are decoded again.
-  // From a source with latency it takes longer, because blocks are not read in advance.
   bool reverse = false;
 
   // If not null and set to true, in any thread, Next soon returns kCancelled.
@@ -66,7 +65,8 @@ struct ConditionCounters {
   uint64_t rows_excluded_by_statistics = 0;
   uint64_t rows_excluded_by_bloom_filter = 0;
   uint64_t rows_excluded_by_value_index = 0;
-  // Data blocks that were read, and rows whose values were compared.
+  // Data blocks that were read, and rows whose values were compared. Conditions on one column read
+  // their blocks together: the first condition that needs a block counts it.
   uint64_t blocks_read = 0;
   uint64_t rows_compared = 0;
 };
@@ -126,6 +126,11 @@ class TableBatch {
 // It also skips a block if the bounds in table.cft, the statistics, the Bloom filters or the value
 // indexes exclude the block. The scan reads the columns to return only at the rows that match.
 // Memory: one block and one batch for each condition and for each column.
+//
+// Each column is a file of its own. From a source with latency, the scan reads several blocks of one
+// column at the same time, but it waits for one column after another.
+// So k columns need k times the rounds of requests of one column.
+// To wait for them at the same time, scan the ranges of SplitScan in several threads.
 class TableScan {
  public:
   TableScan(TableScan&&) noexcept;

@@ -161,15 +161,47 @@ TEST_F(SlowSourceTest, ScansDoubleTheirRequests) {
       rows += batch.size();
     }
   });
-  expect_few("TableScan", [&] {
-    auto scan = *NewTableScan(reader, {});
+  expect_few("Previous", [&] {
+    auto cursor = *reader.NewCursor<int64_t>();
+    EXPECT_TRUE(cursor.SeekToOrdinal(kRows).ok());
+    uint64_t rows = 0;
+    while (true) {
+      const auto batch = *cursor.Previous(1000);
+      if (batch.empty()) return rows;
+      rows += batch.size();
+      EXPECT_EQ(batch.values[0], static_cast<int64_t>(kRows - rows));
+    }
+  });
+  const auto scan_table = [&](const TableScanOptions& options) {
+    auto scan = *NewTableScan(reader, options);
     uint64_t rows = 0;
     while (true) {
       const auto batch = *scan.Next();
       if (batch.num_rows() == 0) return rows;
       rows += batch.num_rows();
     }
-  });
+  };
+  expect_few("TableScan", [&] { return scan_table({}); });
+  expect_few("TableScan backward", [&] { return scan_table({.reverse = true}); });
+}
+
+// A cursor may turn around at any time.
+TEST_F(SlowSourceTest, CursorsTurnAround) {
+  const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
+  auto cursor = *reader.NewCursor<int64_t>();
+  std::mt19937_64 random(1);
+  uint64_t row = 0;
+  for (int i = 0; i < 40; ++i) {
+    const bool backward = i % 2 == 1;
+    for (uint64_t batches = random() % 60; batches > 0; --batches) {
+      const auto batch = backward ? cursor.Previous(1000) : cursor.Next(1000);
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      if (batch->empty()) break;
+      if (backward) row -= batch->size();
+      ASSERT_EQ(batch->values[0], static_cast<int64_t>(row));
+      if (!backward) row += batch->size();
+    }
+  }
 }
 
 TEST_F(SlowSourceTest, ShortReadsReadLittle) {
@@ -189,6 +221,21 @@ TEST_F(SlowSourceTest, ShortReadsReadLittle) {
   while (scan.Next()->num_rows() > 0) {
   }
   EXPECT_EQ(source_->reads(), 4u);
+  source_->Reset();
+  ASSERT_TRUE(cursor.SeekToRange({10 * kRowsPerBlock, 15 * kRowsPerBlock}).ok());
+  while (cursor.ordinal() < 15 * kRowsPerBlock) ASSERT_TRUE(cursor.Next(kRowsPerBlock).ok());
+  const uint64_t forward = source_->reads();
+  while (cursor.ordinal() > 10 * kRowsPerBlock) ASSERT_TRUE(cursor.Previous(kRowsPerBlock).ok());
+  EXPECT_LE(source_->reads(), forward + 5);
+  for (const uint64_t limit : {uint64_t{10}, 4 * kRowsPerBlock}) {
+    source_->Reset();
+    auto backward = *NewTableScan(
+        reader,
+        {.range = {16 * kRowsPerBlock, 20 * kRowsPerBlock}, .limit = limit, .reverse = true});
+    while (backward.Next()->num_rows() > 0) {
+    }
+    EXPECT_EQ(source_->reads(), limit == 10 ? 1u : 2u);  // two blocks are in the cache then
+  }
   // A lookup reads one block.
   source_->Reset();
   EXPECT_EQ(*cursor.Get(22 * kRowsPerBlock), 22 * kRowsPerBlock);
@@ -246,25 +293,28 @@ TEST_F(SlowSourceTest, FilteredRowsAreReadTogether) {
   std::vector<Literal> wanted;
   for (uint64_t block = 0; block < kBlocks; ++block)
     wanted.push_back(static_cast<int64_t>(block * kRowsPerBlock + 17));
-  const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
-  source_->Reset();
-  auto scan = *NewTableScan(reader, {.where = In("value", wanted)});
-  uint64_t rows = 0;
-  while (true) {
-    const auto batch = scan.Next();
-    ASSERT_TRUE(batch.ok()) << batch.status();
-    if (batch->num_rows() == 0) break;
-    rows += batch->num_rows();
+  for (const bool reverse : {false, true}) {
+    const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
+    source_->Reset();
+    auto scan = *NewTableScan(reader, {.where = In("value", wanted), .reverse = reverse});
+    uint64_t rows = 0;
+    while (true) {
+      const auto batch = scan.Next();
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      if (batch->num_rows() == 0) break;
+      rows += batch->num_rows();
+    }
+    EXPECT_EQ(rows, wanted.size());
+    // The first and the last key, then the filter's blocks, then those of the column.
+    EXPECT_LE(source_->rounds(), 2u + 6u + (reverse ? 6u : 5u));
   }
-  EXPECT_EQ(rows, wanted.size());
-  // At most 2 rounds are for the first and the last key, 6 for the filter, and 5 for the column.
-  EXPECT_LE(source_->rounds(), 2u + 6u + 5u);
 }
 
 // If nearly all rows match, each group of requests for a column is twice as large as the one
 // before, as in a scan without a filter.
 TEST_F(SlowSourceTest, ColumnsOfManyMatchesDoubleTheirRequests) {
-  const auto rounds_of = [&](const TableScanOptions& options, uint64_t expected_rows) {
+  const auto rounds_of = [&](TableScanOptions options, bool reverse, uint64_t expected_rows) {
+    options.reverse = reverse;
     const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
     source_->Reset();
     auto scan = *NewTableScan(reader, options);
@@ -281,13 +331,50 @@ TEST_F(SlowSourceTest, ColumnsOfManyMatchesDoubleTheirRequests) {
   for (uint64_t block = 0; block < kBlocks; ++block)
     few.push_back(static_cast<int64_t>(block * kRowsPerBlock + 17));
   const Filter most = Not(In("value", few));
-  const uint64_t filter_alone =
-      rounds_of({.columns = std::vector<std::string>{}, .where = most}, kRows - kBlocks);
-  EXPECT_LE(rounds_of({.where = most}, kRows - kBlocks), filter_alone + 7);
-  // Blocks after the range are not read.
-  const OrdinalRange range{0, 4 * kRowsPerBlock};
-  rounds_of({.where = most, .range = range}, range.end - 4);
-  EXPECT_LE(source_->reads(), 10u);
+  for (const bool reverse : {false, true}) {
+    SCOPED_TRACE(reverse);
+    const uint64_t filter_alone =
+        rounds_of({.columns = std::vector<std::string>{}, .where = most}, reverse, kRows - kBlocks);
+    EXPECT_LE(filter_alone, 2u + 6u);  // the first and the last key, then the filter's blocks
+    EXPECT_LE(rounds_of({.where = most}, reverse, kRows - kBlocks), filter_alone + 7);
+    // Blocks that are not in the range are not read.
+    const OrdinalRange range{4 * kRowsPerBlock, 8 * kRowsPerBlock};
+    rounds_of({.where = most, .range = range}, reverse, range.size() - 4);
+    EXPECT_LE(source_->reads(), 10u);
+  }
+}
+
+// Several conditions on one column read it once.
+TEST_F(SlowSourceTest, ConditionsOnOneColumnReadItTogether) {
+  const std::vector<uint8_t> file = FileOf31Blocks();  // without a value index
+  std::vector<Literal> few[2];
+  for (uint64_t block = 0; block < kBlocks; ++block) {
+    for (const int i : {0, 1})
+      few[i].push_back(static_cast<int64_t>(block * kRowsPerBlock + 17 + i * 100));
+  }
+  const Filter a = In("value", few[0]);
+  const Filter b = In("value", few[1]);
+  for (const bool reverse : {false, true}) {
+    const auto read = [&](const Filter& filter, uint64_t expected_rows) {
+      const auto source = std::make_shared<CountingSource>(NewMemoryViewSource(file));
+      const Reader reader = *Reader::Open(source, OneBlockPerRequest());
+      source->Reset();
+      auto scan = *NewTableScan(
+          reader, {.columns = std::vector<std::string>{}, .where = filter, .reverse = reverse});
+      uint64_t rows = 0;
+      for (const auto& batch : scan.Batches()) rows += batch->num_rows();
+      EXPECT_EQ(rows, expected_rows);
+      uint64_t blocks = 0;
+      for (const ConditionCounters& condition : scan.counters().conditions)
+        blocks += condition.blocks_read;
+      EXPECT_EQ(blocks, kBlocks);
+      return std::pair(source->rounds(), source->bytes());
+    };
+    const auto one = read(a, kBlocks);
+    EXPECT_EQ(read(Or(a, b), 2 * kBlocks), one);
+    EXPECT_EQ(read(And(Not(a), Not(b)), kRows - 2 * kBlocks), one);
+    EXPECT_EQ(read(And(Or(a, b), Not(a), IsNotNull("value")), kBlocks), one);
+  }
 }
 
 TEST_F(SlowSourceTest, OptionsLimitTheRequests) {

@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
+#include "cfile/inspect.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/key_cursor.h"
 #include "cfile/table.h"
@@ -26,6 +27,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/failing_storage.h"
+#include "tests/cfile/table_contents.h"
 #include "tests/cfile/temporary_directory.h"
 
 namespace cfile {
@@ -38,72 +40,6 @@ using testing::IsEmpty;
 using testing::MatchesRegex;
 
 using Texts = std::vector<std::string>;
-
-template <typename T>
-std::string TextOf(const T& value) {
-  std::ostringstream text;
-  if constexpr (std::is_same_v<T, int128_t> || std::is_same_v<T, uint128_t>) {
-    text << static_cast<int64_t>(value);
-  } else if constexpr (std::is_same_v<T, Int96>) {
-    text << "int96";
-  } else {
-    text << +value;
-  }
-  return text.str();
-}
-template <>
-std::string TextOf(const std::string_view& value) {
-  return std::string(value);
-}
-template <>
-std::string TextOf(const bool& value) {
-  return value ? "true" : "false";
-}
-
-// Reads a column. Returns its values as text. EXPECTs one value for each row of the table.
-Texts ValuesOf(const TableReader& table, size_t column) {
-  Texts values;
-  const ColumnSchema& schema = table.schema().columns[column];
-  VisitType(schema.type, [&]<typename T>(std::type_identity<T>) {
-    auto cursor = table.NewCursor<T>(column);
-    EXPECT_TRUE(cursor.ok()) << cursor.status();
-    while (cursor.ok()) {
-      const auto batch = cursor->Next(7);
-      EXPECT_TRUE(batch.ok()) << batch.status();
-      if (!batch.ok() || batch->empty()) break;
-      for (size_t i = 0; i < batch->size(); ++i) {
-        values.push_back(batch->IsValid(i) ? TextOf<T>(batch->values[i]) : "null");
-      }
-    }
-  });
-  EXPECT_EQ(values.size(), table.num_rows()) << schema.name;
-  return values;
-}
-
-// Returns the contents of the table, one text for each column: "NAME TYPE VALUE VALUE ...". EXPECTs
-// that VerifyColumn finds no damage.
-Texts Contents(const TableReader& table) {
-  Texts contents;
-  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
-    const ColumnSchema& schema = table.schema().columns[column];
-    contents.push_back(
-        absl::StrCat(schema.name, " ", schema.type.ToString(), schema.nullable ? " null" : ""));
-    for (const std::string& value : ValuesOf(table, column)) {
-      absl::StrAppend(&contents.back(), " ", value);
-    }
-    for (size_t part = 0; part < table.num_parts(); ++part) {
-      const VerifyReport report = table.VerifyColumn(part, column);
-      EXPECT_TRUE(report.ok()) << report.damages[0].status;
-    }
-  }
-  if (const auto key_index = table.schema().key_index()) {
-    for (size_t part = 0; part < table.num_parts(); ++part) {
-      const VerifyReport report = table.VerifyColumn(part, *key_index);
-      EXPECT_TRUE(report.ok()) << report.damages[0].status;
-    }
-  }
-  return contents;
-}
 
 class TableColumnsTest : public testing::Test {
  protected:
@@ -292,6 +228,40 @@ TEST_F(TableColumnsTest, LongDefaults) {
   auto scan = table.NewScan({.columns = {{"key"}}, .where = Eq("s", text), .limit = 5});
   ASSERT_TRUE(scan.ok());
   EXPECT_EQ(scan->Next()->num_rows(), 3u);
+}
+
+// Parts with more rows than a block of the default has.
+TEST_F(TableColumnsTest, DefaultsOfManyRows) {
+  constexpr size_t kRows = 100'001;
+  const std::shared_ptr<Storage> storage = NewMemoryStorage();
+  const Schema schema{.columns = {{.name = "key", .type = ColumnType::Int64()}}};
+  auto writer = TableWriter::Create(storage, schema);
+  std::vector<int64_t> keys(kRows);
+  std::iota(keys.begin(), keys.end(), 0);
+  ASSERT_TRUE(writer->Append<int64_t>(0, keys).ok() && writer->Finish().ok());
+  const std::string text(200, 'x');
+  const auto add = [&](const ColumnSchema& column, const std::optional<Literal>& value) {
+    ASSERT_EQ(AddColumn(storage, column, value), absl::OkStatus());
+  };
+  add({.name = "text", .type = ColumnType::String()}, text);
+  add({.name = "null", .type = ColumnType::String(), .nullable = true}, std::nullopt);
+  add({.name = "flag", .type = ColumnType::Bool()}, true);
+  add({.name = "number", .type = ColumnType::Double(), .nullable = true}, 0.1);
+  const TableReader table = *TableReader::Open(storage);
+  EXPECT_EQ(ValuesOf(table, 1), Texts(kRows, text));
+  EXPECT_EQ(ValuesOf(table, 2), Texts(kRows, "null"));
+  EXPECT_EQ(ValuesOf(table, 3), Texts(kRows, "true"));
+  EXPECT_EQ(ValuesOf(table, 4), Texts(kRows, "0.1"));
+  for (size_t column = 1; column < 5; ++column) {
+    const Reader reader = *table.OpenColumn(0, column);
+    EXPECT_EQ(reader.num_rows(), kRows);
+    EXPECT_LT(reader.info().file_size_bytes, 100'000u) << column;
+    EXPECT_TRUE(Verify(reader).damages.empty()) << column;
+    size_t blocks = 0;
+    ASSERT_TRUE(VisitBlocks(reader, [&](const BlockInfo&) { return ++blocks > 0; }).ok());
+    EXPECT_GE(blocks, 4u) << column;
+    EXPECT_LE(blocks, 8u) << column;
+  }
 }
 
 TEST_F(TableColumnsTest, DropRenameReorder) {

@@ -18,6 +18,7 @@
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/key_cursor.h"
 #include "cfile/table.h"
+#include "cfile/table_maintenance.h"
 #include "encodings/core/key_order.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -647,6 +648,20 @@ TEST_F(TableCursorTest, WrongBoundsAreDamage) {
   for (int i = 0; i < 2; ++i) {
     expect_damage(merged.Next(9).status(), "the least and the greatest value are not those");
   }
+
+  // With the first bounds, the second part would come before the first one.
+  const auto expect_damage_of_part = [&](size_t part, const char* least, const char* greatest) {
+    changed = *contents;
+    changed.parts[part].columns[0].min_key = least;
+    changed.parts[part].columns[0].max_key = greatest;
+    WriteFile(table_file_, internal::SerializeTable(changed));
+    const char* const what = "the least and the greatest value are not those in table.cft";
+    expect_damage(Compact(path_).status(), what);
+    expect_damage(DropRowsBelow<std::string_view>(path_, 0, greatest), what);
+  };
+  expect_damage_of_part(1, "a", "aa");
+  expect_damage_of_part(0, "b", "e");
+  expect_damage_of_part(0, "c", "d");
 }
 
 // table.cft says that a file with nulls has a value index.

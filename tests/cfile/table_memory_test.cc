@@ -179,6 +179,41 @@ TEST_F(ManyPartsTest, SeeksOpenOnlyThePartsOfTheKey) {
   EXPECT_EQ(table.counters().files_opened, 2u);
 }
 
+// Likewise a search for a few keys that are in these parts.
+TEST_F(ManyPartsTest, SeekManyReadsOnlyItsChunks) {
+  WriteParts(200);
+  const TableReader table = *TableReader::Open(storage_);
+  const uint64_t rows = table.num_rows();
+  std::vector<int64_t> all;
+  for (uint64_t row = 0; row < rows; row += 7) all.push_back(static_cast<int64_t>(row * 31 % rows));
+  ASSERT_GT(all.size(), table.num_parts());
+  const std::vector<int64_t> few(all.begin(), all.begin() + 100);
+  for (const std::vector<int64_t>& keys : {few, all, few}) {
+    auto cursor = table.NewCursor<int64_t>(0);
+    for (int i = 0; i < 2; ++i) {
+      std::vector<KeyPosition> positions(keys.size());
+      ASSERT_EQ(cursor->SeekMany(keys, positions), absl::OkStatus());
+      for (size_t k = 0; k < keys.size(); ++k) {
+        EXPECT_EQ(positions[k].ordinal, static_cast<uint64_t>(keys[k]));
+        EXPECT_TRUE(positions[k].exact);
+      }
+    }
+  }
+  const std::vector<StorageEntry> files = *storage_->List("");
+  for (const StorageEntry& file : files) {
+    if (!file.path.starts_with("chunk-")) continue;
+    ASSERT_TRUE(storage_->Delete(file.path).ok());
+  }
+  auto cursor = TableReader::Open(storage_)->NewCursor<int64_t>(0);
+  const std::vector<int64_t> keys = {static_cast<int64_t>(rows), static_cast<int64_t>(rows - 3),
+                                     static_cast<int64_t>(rows - 1)};
+  std::vector<KeyPosition> positions(3);
+  ASSERT_EQ(cursor->SeekMany(keys, positions), absl::OkStatus());
+  EXPECT_EQ(positions[0].ordinal, rows);
+  EXPECT_EQ(positions[1].ordinal, rows - 3);
+  EXPECT_EQ(positions[2].ordinal, rows - 1);
+}
+
 // table.cft itself describes the last parts, so a scan of their rows needs no chunk.
 TEST_F(ManyPartsTest, RangesReadOnlyTheirChunks) {
   WriteParts(130);

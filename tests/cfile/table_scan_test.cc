@@ -639,6 +639,43 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   EXPECT_EQ(counters.conditions[1].rows_excluded_by_statistics, 1000 - in_block);
 }
 
+// Bounds of a chunk exclude the rows of all its parts.
+TEST_F(TableScanTest, CountersOfManyParts) {
+  constexpr uint64_t kParts = 300;
+  const std::shared_ptr<Storage> storage = NewMemoryStorage();
+  const Schema schema{.columns = {{.name = "id", .type = ColumnType::Int64()}}};
+  for (uint64_t part = 0; part < kParts; ++part) {
+    auto writer =
+        part == 0 ? TableWriter::Create(storage, schema) : TableWriter::Append(storage, {});
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    const auto first = static_cast<int64_t>(2 * part);
+    ASSERT_EQ(writer->Append<int64_t>(0, {{first, first + 1}}), absl::OkStatus());
+    ASSERT_EQ(writer->Finish(), absl::OkStatus());
+  }
+  const auto table = TableReader::Open(storage);
+  ASSERT_TRUE(table.ok()) << table.status();
+  for (const bool reverse : {false, true}) {
+    for (const OrdinalRange range :
+         {kAllRows, OrdinalRange{3, 597}, OrdinalRange{131, 132}, OrdinalRange{300, 450}}) {
+      SCOPED_TRACE(absl::StrCat(reverse, " ", range.begin));
+      const uint64_t end = std::min(range.end, 2 * kParts);
+      for (const int64_t id : {-1, 3, 131, 300, 449, 596, 600}) {
+        auto scan = table->NewScan({.where = Eq("id", id), .range = range, .reverse = reverse});
+        ASSERT_TRUE(scan.ok()) << scan.status();
+        for (const auto& batch : scan->Batches()) EXPECT_TRUE(batch.ok()) << batch.status();
+        const TableScanCounters& counters = scan->counters();
+        // Only the part with this id is read.
+        const uint64_t row = static_cast<uint64_t>(id);
+        const auto in_part = [&](uint64_t r) { return r >= range.begin && r < end && id >= 0; };
+        const uint64_t read = in_part(row / 2 * 2) + in_part(row / 2 * 2 + 1);
+        EXPECT_EQ(counters.conditions[0].rows_excluded_by_bounds, end - range.begin - read) << id;
+        EXPECT_EQ(counters.parts_skipped, (end + 1) / 2 - range.begin / 2 - (read > 0)) << id;
+        EXPECT_EQ(counters.rows_returned, in_part(row)) << id;
+      }
+    }
+  }
+}
+
 TEST_F(TableScanTest, Cancelled) {
   schema_ = {.columns = {{.name = "i", .type = ColumnType::Int32()}}};
   std::mt19937_64 random(1);

@@ -429,14 +429,14 @@ void StoredBlock(std::span<const uint8_t> bytes) {
   if (!TakeNumbers(bytes, version, codec)) return;
   const auto source = NewMemorySource(ToBytes(bytes));
   internal::BlockBuffer buffer;
-  const auto block = internal::FetchBlock(
-      *source,
-      {.compression = codecs[codec % codecs.size()],
-       .checksums = false,
-       .compresses_all = version % 2 == 0,
-       .movable = version % 4 == 1},
-      {.offset = 0, .size = static_cast<uint32_t>(bytes.size())}, /*verify=*/false,
-      ReaderOptions().max_block_size_bytes, bytes.size(), buffer);
+  const auto block =
+      internal::FetchBlock(*source,
+                           {.compression = codecs[codec % codecs.size()],
+                            .checksums = false,
+                            .compresses_all = version % 2 == 0,
+                            .movable = version % 4 == 1},
+                           {.offset = 0, .size = static_cast<uint32_t>(bytes.size())},
+                           /*verify=*/false, ReaderOptions().max_block_size_bytes, buffer);
   if (!block.ok()) return ExpectBadData(block.status());
   Touch(encodings::AsString(block->bytes));
   if (version % 4 != 1) return;

@@ -191,7 +191,7 @@ namespace {
 // Reads the stored bytes of the block at `pointer`. See FetchBlock.
 absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
                                                     const BlockPointer& pointer, bool movable,
-                                                    size_t max_block_size_bytes, uint64_t read_end,
+                                                    size_t max_block_size_bytes,
                                                     BlockBuffer& buffer) {
   // Do not read a block that exceeds twice the limit. A valid block is smaller than that, even if
   // the codec has made the block larger.
@@ -211,19 +211,15 @@ absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
     }
     return stored;
   }
-  const uint64_t skipped = pointer.offset - buffer.stored_offset;  // may wrap around
-  const uint64_t held = buffer.stored.size();
-  if (pointer.offset >= buffer.stored_offset && skipped <= held && pointer.size <= held - skipped)
-    return buffer.stored.span().subspan(skipped, pointer.size);
-  assert(read_end >= pointer.end());
-  const size_t size = read_end - pointer.offset;
-  buffer.stored.Clear();
-  uint8_t* bytes = buffer.stored.Extend(size);
-  absl::Status status = source.ReadAt(pointer.offset, {bytes, size});
-  if (!status.ok()) buffer.stored.Clear();
-  CFILE_RETURN_IF_ERROR(status);
-  buffer.stored_offset = pointer.offset;
-  return buffer.stored.span().first(pointer.size);
+  if (!buffer.Holds(pointer)) {
+    buffer.stored.Clear();
+    uint8_t* bytes = buffer.stored.Extend(pointer.size);
+    absl::Status status = source.ReadAt(pointer.offset, {bytes, pointer.size});
+    if (!status.ok()) buffer.stored.Clear();
+    CFILE_RETURN_IF_ERROR(status);
+    buffer.stored_offset = pointer.offset;
+  }
+  return buffer.stored.span().subspan(pointer.offset - buffer.stored_offset, pointer.size);
 }
 
 // Reads the head of the movable block `stored`, and checks that it fits the block and the file.
@@ -288,10 +284,9 @@ absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool
 
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
-                                        size_t max_block_size_bytes, uint64_t read_end,
-                                        BlockBuffer& buffer) {
-  CFILE_ASSIGN_OR_RETURN(auto stored, ReadStored(source, pointer, format.movable,
-                                                 max_block_size_bytes, read_end, buffer));
+                                        size_t max_block_size_bytes, BlockBuffer& buffer) {
+  CFILE_ASSIGN_OR_RETURN(auto stored,
+                         ReadStored(source, pointer, format.movable, max_block_size_bytes, buffer));
   const bool in_source = !source.InMemory().empty();
   if (format.movable) {
     return UnpackMovable(stored, in_source, format.compression, verify, max_block_size_bytes,
@@ -364,12 +359,11 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
 
 absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFormat& format,
                                              const BlockPointer& pointer,
-                                             size_t max_block_size_bytes, uint64_t read_end,
-                                             BlockBuffer& buffer) {
+                                             size_t max_block_size_bytes, BlockBuffer& buffer) {
   assert(format.movable);
   StoredBlock block;
-  CFILE_ASSIGN_OR_RETURN(block.bytes, ReadStored(source, pointer, /*movable=*/true,
-                                                 max_block_size_bytes, read_end, buffer));
+  CFILE_ASSIGN_OR_RETURN(
+      block.bytes, ReadStored(source, pointer, /*movable=*/true, max_block_size_bytes, buffer));
   CFILE_RETURN_IF_ERROR(
       ReadHead(block.bytes, format.compression, /*verify=*/true, max_block_size_bytes, block.head));
   return block;
@@ -378,15 +372,13 @@ absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFo
 absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo& info,
                                             const BlockPointer& pointer, bool verify,
                                             size_t max_block_size_bytes, BlockBuffer& buffer) {
-  return FetchBlock(source, DataBlockFormatOf(info), pointer, verify, max_block_size_bytes,
-                    pointer.end(), buffer);
+  return FetchBlock(source, DataBlockFormatOf(info), pointer, verify, max_block_size_bytes, buffer);
 }
 
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const FileInfo& info,
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, BlockBuffer& buffer) {
-  return FetchBlock(source, BlockFormatOf(info), pointer, verify, max_block_size_bytes,
-                    pointer.end(), buffer);
+  return FetchBlock(source, BlockFormatOf(info), pointer, verify, max_block_size_bytes, buffer);
 }
 
 absl::Status InBlock(const absl::Status& status, const std::string& file,

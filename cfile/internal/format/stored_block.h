@@ -111,6 +111,13 @@ struct BlockBuffer {
   uint64_t announced_end = 0;  // the end of the bytes that a scan has announced to the source
   ByteWriter uncompressed;
   BlockHead head;  // of the movable block that was fetched last
+
+  // True if `stored` has the stored bytes of a block.
+  bool Holds(const BlockPointer& pointer) const {
+    const uint64_t skipped = pointer.offset - stored_offset;  // may wrap around
+    return pointer.offset >= stored_offset && skipped <= stored.size() &&
+           pointer.size <= stored.size() - skipped;
+  }
   size_t memory_usage_bytes() const { return stored.capacity() + uncompressed.capacity(); }
 };
 
@@ -128,15 +135,12 @@ struct FetchedBlock {
 // parsed). Verifies the checksum if the file has checksums and `verify` is set. kDataLoss says what
 // was expected and what was found; kOutOfRange: the block exceeds `max_block_size_bytes`, stored or
 // uncompressed. Errors do not name the block (see InBlock).
-//
-// If the source is not in memory, reads up to the offset `read_end`, which is at or after the
-// block's end. The bytes after the block stay in the buffer for the next call.
+// Reads nothing if the buffer has the bytes of the block.
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
-                                        size_t max_block_size_bytes, uint64_t read_end,
-                                        BlockBuffer& buffer);
+                                        size_t max_block_size_bytes, BlockBuffer& buffer);
 // Read a block of the file that `info` describes, as FetchBlock above. FetchDataBlock reads a
-// data block, and FetchBlock any other block. Both read no bytes after the block.
+// data block, and FetchBlock any other block.
 absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo& info,
                                             const BlockPointer& pointer, bool verify,
                                             size_t max_block_size_bytes, BlockBuffer& buffer);
@@ -154,8 +158,7 @@ struct StoredBlock {
 // of the head; call CheckParts before the sections are used.
 absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFormat& format,
                                              const BlockPointer& pointer,
-                                             size_t max_block_size_bytes, uint64_t read_end,
-                                             BlockBuffer& buffer);
+                                             size_t max_block_size_bytes, BlockBuffer& buffer);
 
 // Puts the names of the file and of the block before the message of `status`. A name that the
 // message already has is not added.

@@ -87,7 +87,7 @@ absl::StatusOr<std::optional<FileIdentity>> IdentityOf(const std::string& path) 
                       .changed_ns = found->st_mtim.tv_nsec};
 }
 
-absl::StatusOr<std::string> RandomName() {
+absl::StatusOr<std::string> RandomName(std::string_view prefix, std::string_view suffix) {
   char bytes[16];
   ssize_t size;
   do {
@@ -95,11 +95,14 @@ absl::StatusOr<std::string> RandomName() {
   } while (size < 0 && errno == EINTR);
   // A request this small is never answered in part.
   if (size != sizeof bytes) return SystemError("getrandom", "for a name", errno);
-  return absl::BytesToHexString({bytes, sizeof bytes});
+  return encodings::StrCat(prefix, absl::BytesToHexString({bytes, sizeof bytes}), suffix);
 }
 
-bool IsRandomName(std::string_view name) {
-  return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == name.npos;
+bool IsRandomName(std::string_view name, std::string_view prefix, std::string_view suffix) {
+  constexpr size_t kDigits = 32;
+  return name.size() == prefix.size() + kDigits + suffix.size() && name.starts_with(prefix) &&
+         name.ends_with(suffix) &&
+         name.substr(prefix.size(), kDigits).find_first_not_of("0123456789abcdef") == name.npos;
 }
 
 FileLock::~FileLock() {

@@ -65,10 +65,12 @@ struct FileIdentity {
 // The identity of the file or the folder at `path`; nullopt if nothing is at `path`.
 absl::StatusOr<std::optional<FileIdentity>> IdentityOf(const std::string& path);
 
-// Returns 128 random bits of the system as 32 lower-case hexadecimal digits.
-absl::StatusOr<std::string> RandomName();
+// Returns 128 random bits of the system as 32 lower-case hexadecimal digits, between a prefix and a
+// suffix.
+absl::StatusOr<std::string> RandomName(std::string_view prefix = "", std::string_view suffix = "");
 // True for names that RandomName may return.
-bool IsRandomName(std::string_view name);
+bool IsRandomName(std::string_view name, std::string_view prefix = "",
+                  std::string_view suffix = "");
 
 // Excludes all other holders of a lock on the same file, in any thread or process. The lock ends
 // when this object is destroyed or when the process dies. Movable.

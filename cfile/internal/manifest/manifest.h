@@ -18,6 +18,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/batch.h"
 #include "cfile/internal/manifest/chunk_file.h"
 #include "cfile/internal/manifest/part_message.h"
 #include "cfile/internal/manifest/table_contents.h"
@@ -71,13 +72,14 @@ class Manifest {
                                   std::optional<std::string_view> high,
                                   const VisitPart& visit) const;
 
-  // Skips chunks for which `excluded` returns true. Returns `number` if this part is not
-  // in such a chunk. Otherwise returns the number of the first part after the chunk.
+  // Skips a chunk for which `excluded` returns true; `excluded` gets the chunk and its rows.
+  // Returns `number` if this part is not in such a chunk. Otherwise returns the number of the first
+  // part after the chunk.
   // If `reverse`, goes back: `number` and the result are then the number of a part plus 1.
   // Reads the chunks above the part that are not excluded.
   // Precondition: number < num_parts(), or, if `reverse`, 0 < number <= num_parts().
-  absl::StatusOr<uint64_t> PassOver(uint64_t number, bool reverse,
-                                    absl::FunctionRef<bool(const ChunkInfo&)> excluded) const;
+  using ExcludesChunk = absl::FunctionRef<bool(const ChunkInfo& chunk, const OrdinalRange& rows)>;
+  absl::StatusOr<uint64_t> PassOver(uint64_t number, bool reverse, ExcludesChunk excluded) const;
 
   // The names of the files of all chunks.
   absl::StatusOr<std::set<std::string>> ChunkFiles() const;

@@ -6,6 +6,7 @@
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/format/statistics_block.h"
 #include "cfile/internal/format/value_summary.h"
+#include "encodings/core/status.h"
 
 namespace cfile::internal {
 namespace {
@@ -107,6 +108,10 @@ BlockStatistics BoundsOf(const TablePartColumn& column, const ColumnSchema& sche
   if (schema.type.physical() == PhysicalType::kFloat) WidenZeroBounds<float>(bounds);
   if (schema.type.physical() == PhysicalType::kDouble) WidenZeroBounds<double>(bounds);
   return bounds;
+}
+
+absl::Status WrongBounds(const std::string& path) {
+  return encodings::DataLoss(path, ": the least and the greatest value are not those in table.cft");
 }
 
 bool MayHold(const BlockStatistics& bounds, std::string_view low,

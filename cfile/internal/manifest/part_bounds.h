@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "cfile/internal/manifest/table_contents.h"
 #include "cfile/schema.h"
 #include "cfile/statistics.h"
@@ -21,6 +22,10 @@ BlockStatistics BoundsOf(const TablePartColumn& column, const ColumnSchema& sche
 // False if no value within the bounds has a memcmp form in [low, high). `high`: nullopt = no end.
 bool MayHold(const BlockStatistics& bounds, std::string_view low,
              std::optional<std::string_view> high);
+
+// kDataLoss: the file of a column with a value index has another least or greatest value than
+// table.cft says.
+absl::Status WrongBounds(const std::string& path);
 
 // Sets num_parts, num_rows, data_bytes and columns of `chunk` to the totals of its entries: of
 // parts or of chunks. False: there are more than 2^62 rows or 2^32 parts.

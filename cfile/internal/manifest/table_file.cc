@@ -100,15 +100,11 @@ std::string DroppedMarkOfChunk(const std::string& chunk) {
 }
 
 absl::StatusOr<std::string> NewColumnsMark() {
-  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
-  return encodings::StrCat(kColumnsMarkPrefix, random, kColumnsMarkSuffix);
+  return RandomName(kColumnsMarkPrefix, kColumnsMarkSuffix);
 }
 
 bool IsColumnsMark(std::string_view name) {
-  if (!name.starts_with(kColumnsMarkPrefix) || !name.ends_with(kColumnsMarkSuffix)) return false;
-  name.remove_prefix(kColumnsMarkPrefix.size());
-  return name.size() > kColumnsMarkSuffix.size() &&
-         IsRandomName(name.substr(0, name.size() - kColumnsMarkSuffix.size()));
+  return IsRandomName(name, kColumnsMarkPrefix, kColumnsMarkSuffix);
 }
 
 std::string PathInStorage(const TablePart& part, size_t column) {
@@ -119,14 +115,9 @@ std::string ColumnFilePath(const std::string& storage, const TablePart& part, si
   return absl::StrCat(storage, "/", PathInStorage(part, column));
 }
 
-absl::StatusOr<std::string> NewPartName() {
-  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
-  return std::string(kPartPrefix) + random;
-}
+absl::StatusOr<std::string> NewPartName() { return RandomName(kPartPrefix); }
 
-bool IsUniquePartName(std::string_view name) {
-  return name.starts_with(kPartPrefix) && IsRandomName(name.substr(kPartPrefix.size()));
-}
+bool IsUniquePartName(std::string_view name) { return IsRandomName(name, kPartPrefix); }
 
 bool IsPartName(std::string_view name) {
   constexpr size_t kLeastDigits = 6;
@@ -147,10 +138,9 @@ std::string ColumnFileName(size_t column, std::string_view name) {
 }
 
 absl::StatusOr<std::string> NewColumnFileName(size_t column, std::string_view name) {
-  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
   std::string file_name = ColumnFileName(column, name);
-  file_name.insert(file_name.size() - kColumnSuffix.size(), "-" + random);
-  return file_name;
+  file_name.resize(file_name.size() - kColumnSuffix.size());
+  return RandomName(file_name + "-", kColumnSuffix);
 }
 
 bool IsColumnFileName(std::string_view name) {

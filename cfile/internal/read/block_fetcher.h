@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/batch.h"
 #include "cfile/internal/format/index_node.h"
 #include "cfile/internal/format/stored_block.h"
 #include "cfile/io.h"
@@ -21,13 +22,13 @@ namespace cfile::internal {
 
 // How a cursor reaches a block.
 enum class BlockAccess : uint8_t {
-  kScan,  // in order; the cursor will read the blocks after this one, too
+  kScan,  // in the fetcher's direction; the cursor will read the blocks after this one, too
   kSeek
 };
 
 // What a cursor knows about the blocks that it will read.
 enum class BlockPlan : uint8_t {
-  kInOrder,    // with kScan, it will read the blocks after the current one; else nothing is known
+  kInOrder,    // with kScan, it will read the next blocks in the direction; else nothing is known
   kMaybeSome,  // the cursor may read the blocks that `wants` names (BlockFetcher::Expect)
   kSome        // the cursor will read all blocks that `wants` names
 };
@@ -49,6 +50,11 @@ inline bool HasRowOf(std::span<const uint64_t> rows, int shift, const IndexNode&
   return found != rows.end() && *found >> shift < LikelyEnd(leaf, entry);
 }
 
+// The same for consecutive rows.
+inline bool HasRowOf(const OrdinalRange& rows, const IndexNode& leaf, uint32_t entry) {
+  return leaf.ordinal(entry) < rows.end && LikelyEnd(leaf, entry) > rows.begin;
+}
+
 // Belongs to one cursor. Thread-compatible. Memory: the ranges of one call of Source::ReadMany.
 // They have at most max_requests_in_flight * read_ahead_bytes bytes, or one block if the
 // block is larger. In addition, the buffer of the cursor has one range, or one block.
@@ -57,16 +63,23 @@ class BlockFetcher {
   // Returns whether the block of a leaf's entry will be read.
   using Wants = std::function<bool(const IndexNode& leaf, uint32_t entry)>;
 
-  // Sets what the cursor will read from now on. `wants`: the blocks that are wanted;
-  // empty: all blocks. It may be called for entries after the one that is passed to Prepare.
-  // `perhaps`: blocks that are not wanted now, but may be wanted later.
+  // Sets what the cursor will read from now on, in ascending order. `wants`: the blocks that are
+  // wanted; empty: all blocks. It may be called for all entries of the leaf that is passed to
+  // Prepare. `perhaps`: blocks that are not wanted now, but may be wanted later.
   // These blocks are read like blocks in order, as long as all blocks turn out to be wanted.
   void Expect(BlockPlan plan, Wants wants, Wants perhaps = nullptr) {
+    SetBackward(false);
     plan_ = plan;
     wants_ = std::move(wants);
     perhaps_ = std::move(perhaps);
   }
   void SetPlan(BlockPlan plan) { plan_ = plan; }
+  // Sets the direction: whether the cursor will read the blocks in descending order.
+  void SetBackward(bool backward) {
+    if (backward != backward_) next_width_ = 1;
+    backward_ = backward;
+  }
+  bool backward() const { return backward_; }
   // Sets a limit in addition to max_requests_in_flight.
   void SetMaxRequests(size_t max_requests) { max_requests_ = max_requests; }
 
@@ -81,32 +94,24 @@ class BlockFetcher {
   void Prepare(const Source& source, const ReaderOptions& options, const IndexNode& leaf,
                uint32_t entry, BlockAccess access, const IsCached& is_cached, BlockBuffer& buffer) {
     const BlockPointer& pointer = leaf.entry_pointer(entry);
-    if (Holds(buffer, pointer) || TakeRange(pointer, buffer)) return;
+    if (buffer.Holds(pointer) || TakeRange(pointer, buffer)) return;
     const bool alone = plan_ == BlockPlan::kInOrder ? access == BlockAccess::kSeek
                                                     : wants_ && !wants_(leaf, entry);
-    if (alone) return PlanFrom(pointer.end(), 2, options);
+    if (alone) return PlanAfter(pointer, 2, options);
     Begin(source, options, pointer);
-    for (uint32_t next = entry + 1; next < leaf.num_entries(); ++next) {
+    for (uint32_t next = entry; backward_ ? next-- > 0 : ++next < leaf.num_entries();) {
       const BlockPointer& block = leaf.entry_pointer(next);
       const bool wanted = !wants_ || wants_(leaf, next);
       if (!wanted && !(perhaps_ && follows_ && perhaps_(leaf, next))) {
         // If the cursor needs this block after all, a plan that begins with the block
         // continues this plan.
-        if (perhaps_) next_last_ = std::min(next_last_, block.offset);
+        if (perhaps_ && LessFar(block)) next_last_ = Front(block);
         continue;
       }
       if (is_cached(block)) continue;
       if (!Add(options, block, wanted)) break;
     }
     ReadPlanned(source, pointer, buffer);
-  }
-
-  // True if `buffer` has the stored bytes of a block.
-  static bool Holds(const BlockBuffer& buffer, const BlockPointer& pointer) {
-    const uint64_t skipped = pointer.offset - buffer.stored_offset;  // may wrap around
-    const uint64_t held = buffer.stored.size();
-    return pointer.offset >= buffer.stored_offset && skipped <= held &&
-           pointer.size <= held - skipped;
   }
 
  private:
@@ -121,8 +126,17 @@ class BlockFetcher {
   // If a range has the block, moves the range into `buffer` and returns true.
   // If the range could not be read, forgets the range and also returns true.
   bool TakeRange(const BlockPointer& pointer, BlockBuffer& buffer);
-  // Says that the next plan may have `width` ranges if it begins at `offset` or a little after it.
-  void PlanFrom(uint64_t offset, size_t width, const ReaderOptions& options);
+  // The offset at which a plan begins if `block` is its first block.
+  uint64_t Front(const BlockPointer& block) const { return backward_ ? block.end() : block.offset; }
+  // The offset at which a plan ends if `block` is its last block.
+  uint64_t Back(const BlockPointer& block) const { return backward_ ? block.offset : block.end(); }
+  // True if a block is between the last block of the plan and next_last_.
+  bool LessFar(const BlockPointer& block) const {
+    return backward_ ? Front(block) > next_last_ : Front(block) < next_last_;
+  }
+  // Says that the next plan may have `width` ranges if it begins where `block` ends, or a little
+  // after that place in the plan's direction.
+  void PlanAfter(const BlockPointer& block, size_t width, const ReaderOptions& options);
   // Begins a plan. Its first block is at `pointer`.
   void Begin(const Source& source, const ReaderOptions& options, const BlockPointer& pointer);
   // Adds a block at the end of the plan. Returns false if the plan has no room for it.
@@ -136,6 +150,7 @@ class BlockFetcher {
   BlockPlan plan_ = BlockPlan::kInOrder;
   Wants wants_;
   Wants perhaps_;
+  bool backward_ = false;
   size_t max_requests_ = SIZE_MAX;
   std::vector<Range> ranges_;  // ranges that were read, or, during Prepare, the plan
   BlockPointer first_;         // the first block of the plan
@@ -148,7 +163,7 @@ class BlockFetcher {
   // The limit is small after a range could not be read, and doubles with each plan.
   uint64_t most_range_bytes_ = UINT64_MAX;
   // The next plan may have next_width_ ranges if it begins at an offset from next_begin_
-  // to next_last_.
+  // to next_last_. If backward_, next_begin_ is the greater offset.
   size_t next_width_ = 1;
   uint64_t next_begin_ = 0;
   uint64_t next_last_ = 0;

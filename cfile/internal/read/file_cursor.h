@@ -151,6 +151,23 @@ class FileCursor : protected BlockWalk<Block> {
   // True if the path to the current block is in the positional index, whose nodes have ordinals.
   bool by_ordinal() const { return path_ == &paths_[0]; }
 
+  // Says which blocks will be read from now on, as BlockFetcher::Expect does. `wants` is called only
+  // for entries of the positional index. If the path is in the value index, all blocks are wanted.
+  template <typename Wants>
+  void ExpectBlocks(BlockPlan plan, Wants wants, BlockFetcher::Wants perhaps = nullptr) {
+    fetcher_.Expect(
+        plan,
+        [this, wants](const IndexNode& leaf, uint32_t entry) {
+          return !by_ordinal() || wants(leaf, entry);
+        },
+        std::move(perhaps));
+  }
+  // Sets the direction in which blocks will be read. Without a positional index, a cursor reads
+  // blocks only in ascending order.
+  void SetBackward(bool backward) {
+    fetcher_.SetBackward(backward && file_->info().positional_index_root.has_value());
+  }
+
   bool InBlock(uint64_t ordinal) const {
     return loaded_ && ordinal >= first_ordinal_ && ordinal - first_ordinal_ < block_.num_rows();
   }

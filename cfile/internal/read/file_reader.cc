@@ -252,8 +252,8 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
   // Bytes in memory do not change after they were verified. Bytes of other sources are verified
   // each time they are read.
   const bool verify = options_.verify_checksums && !(leaf.verified(entry) && in_memory());
-  auto block = FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes,
-                          pointer.end(), buffer);
+  auto block =
+      FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes, buffer);
   if (!block.ok()) {
     // Then the next try reads the block again.
     buffer.stored.Clear();
@@ -283,8 +283,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
         return cache.Peek({cache_file_, block}) != nullptr;
       };
       fetcher.Prepare(*source_, options_, leaf, entry, access, is_cached, buffer);
-      shared = access == BlockAccess::kSeek && !BlockFetcher::Holds(buffer, pointer);
-    } else if (access == BlockAccess::kScan) {
+      shared = access == BlockAccess::kSeek && !buffer.Holds(pointer);
+    } else if (access == BlockAccess::kScan && !fetcher.backward()) {
       AnnounceScan(pointer, buffer);
     }
     if (shared) {
@@ -328,8 +328,7 @@ absl::StatusOr<StoredBlock> FileReader::FetchStored(const IndexNode& leaf, uint3
     const auto is_cached = [](const BlockPointer&) { return false; };
     fetcher.Prepare(*source_, options_, leaf, entry, BlockAccess::kScan, is_cached, buffer);
   }
-  auto block = FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes,
-                                pointer.end(), buffer);
+  auto block = FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes, buffer);
   if (!block.ok()) {
     buffer.stored.Clear();  // then the next try reads the block again
     return InBlock(block.status(), source_->name(), pointer);

@@ -58,14 +58,14 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
   BlockRows(std::shared_ptr<FileReader> file, Block block)
       : Cursor(std::move(file), std::move(block)) {
     expected_.count = this->num_rows();
-    this->fetcher_.Expect(
+    this->ExpectBlocks(
         BlockPlan::kInOrder,
         [this](const IndexNode& leaf, uint32_t entry) {
-          return !this->by_ordinal() || Expects(leaf, entry);
+          return expected_.rows == nullptr
+                     ? HasRowOf({expected_.first, expected_.first + expected_.count}, leaf, entry)
+                     : HasRowOf({expected_.rows, expected_.count}, 0, leaf, entry);
         },
-        [this](const IndexNode& leaf, uint32_t entry) {
-          return leaf.ordinal(entry) < possible_.end && LikelyEnd(leaf, entry) > possible_.begin;
-        });
+        [this](const IndexNode& leaf, uint32_t entry) { return HasRowOf(possible_, leaf, entry); });
   }
 
   void Expect(const ChosenRows& rows, const OrdinalRange& possible, size_t max_requests) override {
@@ -77,6 +77,7 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
   }
 
   absl::StatusOr<size_t> Enter(const ChosenRows& rows) override {
+    this->SetBackward(false);
     CFILE_RETURN_IF_ERROR(Open(rows.row(0)));
     const uint64_t end = this->first_ordinal_ + this->block_.num_rows();
     if (rows.rows == nullptr) return std::min<uint64_t>(rows.count, end - rows.first);
@@ -85,6 +86,7 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
   }
 
   absl::StatusOr<size_t> EnterLast(const ChosenRows& rows) override {
+    this->SetBackward(true);
     CFILE_RETURN_IF_ERROR(Open(rows.row(rows.count - 1)));
     const uint64_t begin = this->first_ordinal_;
     if (rows.rows == nullptr) return rows.first + rows.count - std::max(begin, rows.first);
@@ -107,13 +109,6 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
     CFILE_RETURN_IF_ERROR(this->OpenBlockOf(row));
     ++blocks_read_;
     return absl::OkStatus();
-  }
-
-  // True if an expected row is in the block of a leaf's entry.
-  bool Expects(const IndexNode& leaf, uint32_t entry) const {
-    if (expected_.rows != nullptr)
-      return HasRowOf({expected_.rows, expected_.count}, 0, leaf, entry);
-    return leaf.ordinal(entry) < expected_.first + expected_.count;
   }
 
   // The number in the block of a row of the file.

@@ -102,9 +102,8 @@ absl::StatusOr<std::span<const uint8_t>> BlockJudge<T>::Fetch(const Source& sour
                                                               const BlockPointer& pointer,
                                                               bool verify, size_t max_size_bytes) {
   buffer_.stored.Clear();
-  CFILE_ASSIGN_OR_RETURN(
-      const FetchedBlock fetched,
-      FetchBlock(source, format, pointer, verify, max_size_bytes, pointer.end(), buffer_));
+  CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
+                         FetchBlock(source, format, pointer, verify, max_size_bytes, buffer_));
   return fetched.bytes;
 }
 

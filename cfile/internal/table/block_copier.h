@@ -29,11 +29,13 @@ class BlockCopier {
  public:
   // `column`: the column that `to` writes.
   // `needs_keys`: whether the file of `to` has a value index. `totals`: the numbers of the copied
-  // blocks are added to it. `to` and `totals` must outlive the copier. Errors as Reader::NewCursor.
+  // blocks are added to it. `same_dictionary`: see CopiedBlock.
+  // `to` and `totals` must outlive the copier. Errors as Reader::NewCursor.
   static absl::StatusOr<std::unique_ptr<BlockCopier>> Create(const Reader& from,
                                                              const ColumnSchema& column,
                                                              bool needs_keys, ColumnWriter& to,
-                                                             CopyTotals& totals);
+                                                             CopyTotals& totals,
+                                                             bool same_dictionary = false);
 
   struct Result {
     uint64_t copied_rows = 0;    // from `begin` on
@@ -50,7 +52,7 @@ class BlockCopier {
   using KeyOfRow = std::function<absl::StatusOr<std::string>(uint64_t row)>;
 
   BlockCopier(std::shared_ptr<FileReader> file, KeyOfRow key_of_row, ColumnWriter& to,
-              CopyTotals& totals);
+              CopyTotals& totals, bool same_dictionary);
   // Goes to the first block.
   absl::Status Begin();
   absl::Status NextBlock();
@@ -61,6 +63,7 @@ class BlockCopier {
   const KeyOfRow key_of_row_;               // null: no keys are needed
   ColumnWriter& to_;
   CopyTotals& totals_;
+  const bool same_dictionary_;
   std::shared_ptr<const FileStatistics> statistics_;  // null: the file has none
   BlockFetcher fetcher_;
   BlockBuffer buffer_;

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/table/key_search.h"
 #include "cfile/internal/table/open_table.h"
 #include "encodings/core/key_order.h"
@@ -216,8 +217,7 @@ class KeyCursor<T>::Impl {
   }
 
   absl::Status WrongBounds(const ManifestPart& part) const {
-    return encodings::DataLoss(Path(part),
-                               ": the least and the greatest value are not those in table.cft");
+    return internal::WrongBounds(Path(part));
   }
 
   const std::shared_ptr<const TableReader::Impl> table_;

@@ -52,8 +52,7 @@ class TableReader::Impl final : public internal::ScanSource {
   absl::StatusOr<internal::ManifestPart> PartOfRow(uint64_t ordinal) const override {
     return manifest_.PartOfRow(ordinal);
   }
-  absl::StatusOr<size_t> PassOver(size_t part, bool reverse,
-                                  absl::FunctionRef<bool(BoundsOfColumn)> excluded) const override;
+  absl::StatusOr<size_t> PassOver(size_t part, bool reverse, Excludes excluded) const override;
 
   // kInvalidArgument if the column does not hold T, or has levels.
   template <typename T>

@@ -14,6 +14,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/manifest/part_bounds.h"
+#include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/read/row_reader.h"
 #include "cfile/internal/table/block_copier.h"
 #include "cfile/internal/table/column_writer.h"
@@ -170,13 +172,20 @@ class Compaction {
     for (const Bounds& bounds : order) {
       CFILE_ASSIGN_OR_RETURN(const Reader file, table_.OpenColumn(bounds.part, sort_column));
       if (!file.info().positional_index_root) return false;
+      const uint64_t end = parts_[bounds.part].num_rows;
+      CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, file.NewCursor<T>());
+      for (const bool first : {true, false}) {
+        CFILE_ASSIGN_OR_RETURN(const std::optional<T> value, cursor.Get(first ? 0 : end - 1));
+        std::string key;
+        if (value) internal::AppendKey<T>(*value, key);
+        if (!value || key != (first ? bounds.min_key : bounds.max_key))
+          return internal::WrongBounds(internal::ReaderAccess::File(file)->source().name());
+      }
       uint64_t begin = 0;
       if (low != nullptr && bounds.min_key < low_key) {
-        CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, file.NewCursor<T>());
         CFILE_ASSIGN_OR_RETURN(const KeyPosition found, cursor.SeekToKey(*low));
         begin = found.ordinal;
       }
-      const uint64_t end = parts_[bounds.part].num_rows;
       if (begin < end) runs.push_back({bounds.part, begin, end - begin});
     }
     runs_ = std::move(runs);

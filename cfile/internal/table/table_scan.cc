@@ -120,10 +120,10 @@ class TableScan::Impl {
     readers_.clear();
     CFILE_RETURN_IF_ERROR(FindParts());
     while (next_part_ != *stop_part_) {
-      CFILE_ASSIGN_OR_RETURN(
-          size_t next, source_->PassOver(next_part_, reverse_, [&](const auto& bounds_of) {
-            return internal::JudgeBounds(filter_, bounds_of).rows.verdict == Verdict::kNone;
-          }));
+      const auto excluded = [&](ScanSource::BoundsOfColumn bounds_of, const OrdinalRange& rows) {
+        return JudgeRows(bounds_of, rows) == Verdict::kNone;
+      };
+      CFILE_ASSIGN_OR_RETURN(size_t next, source_->PassOver(next_part_, reverse_, excluded));
       next = reverse_ ? std::max(next, *stop_part_) : std::min(next, *stop_part_);
       if (next != next_part_) {
         counters_.parts_skipped += reverse_ ? next_part_ - next : next - next_part_;
@@ -138,14 +138,9 @@ class TableScan::Impl {
       uint64_t end = std::min(range_.end, first + rows_of_part);
       Verdict verdict = Verdict::kNone;
       if (begin < end) {
-        const FilterTree::Judgement bounds = internal::JudgeBounds(
-            filter_, [&](size_t column) { return source_->Bounds(part, column); });
-        verdict = bounds.rows.verdict;
-        if (verdict == Verdict::kNone) {
-          ++counters_.parts_skipped;
-          if (bounds.condition < counters_.conditions.size())
-            counters_.conditions[bounds.condition].rows_excluded_by_bounds += end - begin;
-        }
+        verdict =
+            JudgeRows([&](size_t column) { return source_->Bounds(part, column); }, {begin, end});
+        if (verdict == Verdict::kNone) ++counters_.parts_skipped;
       }
       uint64_t excluded_by_keys = 0;
       if (verdict == Verdict::kSome && keys_) {
@@ -173,12 +168,26 @@ class TableScan::Impl {
       begin_ = begin - first;
       end_ = end - first;
       if (tree_) {
-        tree_->VisitConditions(
-            [&](size_t, internal::RowFilter& condition) { condition.Expect(reverse_ ? 0 : end_); });
+        tree_->VisitConditions([&](size_t, internal::RowFilter& condition) {
+          condition.Expect({begin_, end_}, reverse_);
+        });
       }
       return true;
     }
     return false;
+  }
+
+  // Says what bounds tell about rows of one part or of several ones. If they exclude the rows,
+  // counts the rows in range_.
+  Verdict JudgeRows(ScanSource::BoundsOfColumn bounds_of, const OrdinalRange& rows) {
+    const FilterTree::Judgement judgement = internal::JudgeBounds(filter_, bounds_of);
+    if (judgement.rows.verdict == Verdict::kNone &&
+        judgement.condition < counters_.conditions.size()) {
+      const uint64_t begin = std::max(rows.begin, range_.begin);
+      const uint64_t end = std::min(rows.end, range_.end);
+      counters_.conditions[judgement.condition].rows_excluded_by_bounds += end - begin;
+    }
+    return judgement.rows.verdict;
   }
 
   // Returns the rows of a part whose compound keys are in keys_.
@@ -335,9 +344,8 @@ class TableScan::Impl {
     const ChosenRows rows = chosen_.Part(reverse_ ? chosen_.count - count : 0, count);
     const size_t max_requests =
         std::max<size_t>(max_ranges_ / std::max<size_t>(readers_.size(), 1), 1);
-    // A forward scan may still get to rows that were not examined yet.
-    const bool more = !reverse_ && count < left_;
-    const OrdinalRange possible = more ? OrdinalRange{begin_, end_} : OrdinalRange{0, 0};
+    // The scan may still get to rows that were not examined yet.
+    const OrdinalRange possible = count < left_ ? OrdinalRange{begin_, end_} : OrdinalRange{0, 0};
     for (const auto& reader : readers_) reader->Expect(rows, possible, max_requests);
   }
 

@@ -15,10 +15,13 @@ bool IsSmall(uint64_t entries, uint64_t bytes, const WriterOptions& options) {
          entries < options.max_values_per_block / kSmall;
 }
 
-bool KeepsEncoding(const BlockHead& head, const FileInfo& info, const WriterOptions& options) {
+bool KeepsEncoding(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
+  const BlockHead& head = block.head;
   const encodings::EncodingRow* row = encodings::FindEncoding(head.encoding);
-  // A block with codes would need the dictionary of its file.
-  if (row == nullptr || row->has_dictionary || !row->Supports(info.type.physical())) return false;
+  // A block with codes needs the dictionary of its file.
+  if (row == nullptr || (row->has_dictionary && !block.same_dictionary) ||
+      !row->Supports(info.type.physical()))
+    return false;
   return options.encoding == Encoding::kAuto ? options.goal == Goal::kBalanced
                                              : options.encoding == head.encoding;
 }
@@ -51,7 +54,7 @@ bool IsWithinLimits(const BlockHead& head, const FileInfo& info, const WriterOpt
 }  // namespace
 
 bool MayCopy(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
-  return info.has_movable_blocks() && KeepsEncoding(block.head, info, options) &&
+  return info.has_movable_blocks() && KeepsEncoding(block, info, options) &&
          KeepsCodec(block, info, options) && IsWithinLimits(block.head, info, options);
 }
 

@@ -21,14 +21,16 @@ struct CopiedBlock {
   uint64_t offset = 0;                          // of the block in the other file
   Compression codec = Compression::kNone;       // the codec in the footer of the other file
   const BlockStatistics* statistics = nullptr;  // of the block; null: not known
+  // True: the dictionary of the file that is written begins with that of the other file.
+  bool same_dictionary = false;
   // Only for a column with a value index: the first and the last value in memcmp form.
   std::string first_key;
   std::string last_key;
 };
 
 // True if a file that `options` and `info` describe may have a copy of `block`: the options ask for
-// its encoding and its codec, it needs no dictionary, and it is within the limits of the options.
-// With the default options, a block keeps its encoding and codec.
+// its encoding and its codec, the file has the dictionary that it needs, and it is within the limits
+// of the options. With the default options, a block keeps its encoding and codec.
 // Precondition: ResolveChoices was called for `options`.
 bool MayCopy(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options);
 
