@@ -42,6 +42,7 @@ INTERNAL = {
     "records": ["table", "read", "write", "format", "io"],
     "arrow": ["table", "manifest", "read", "format", "io"],
     "records/protobuf": ["records", "table", "read", "write", "format", "io"],
+    "c": [],
 }
 # The folders whose files are checked, and the other folders of the project.
 TOPS = ("cfile/", "encodings/", "tools/", "proto/", "tests/")
