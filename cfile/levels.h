@@ -100,6 +100,10 @@ class CFILE_EXPORT LevelWriter {
   // durable and visible. Called once, as the last call.
   absl::Status Finish();
 
+  // The type and the limits as given to Create.
+  const ColumnType& type() const;
+  const LevelLimits& limits() const;
+
   // What has been written so far.
   ColumnTotals totals() const;
 

@@ -78,13 +78,15 @@ struct CFILE_EXPORT RepairReport {
 //
 // If table.cft or a chunk is damaged or missing, Repair rebuilds table.cft.
 // It uses all parts that the readable rest of table.cft and the chunks name, and finds the others
-// by their folders. The parts have the order that they had. The schema is that of the newest copy.
+// by their folders. The parts have the order that they had. The schema is that of the newest copy
+// whose commit counts.
 //
 // Parts that were dropped or replaced do not come back, even if their files still exist.
 // The folder of a dropped part has a mark: a file that says that the part was dropped.
 // The copy of a part says which parts it replaced. If a commit was interrupted, it counts as a
 // commit if the files of its part are complete. But it does not count if a later commit shows
-// that it has failed. The same is true for an interrupted drop.
+// that it has failed. The same is true for an interrupted drop. An interrupted change of columns
+// (cfile/table_columns.h) counts only if it has reached all parts.
 //
 // The files of parts that are left out stay, without a mark, until CollectGarbage removes them.
 //

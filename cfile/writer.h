@@ -112,6 +112,9 @@ class CFILE_EXPORT Writer {
   // A file that a reader with the same limits would refuse is never published.
   absl::Status Finish();
 
+  // The type as given to Create.
+  const ColumnType& type() const;
+
   // What has been written so far.
   ColumnTotals totals() const;
 

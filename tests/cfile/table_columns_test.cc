@@ -27,6 +27,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/failing_storage.h"
+#include "tests/cfile/table_contents.h"
 #include "tests/cfile/temporary_directory.h"
 
 namespace cfile {
@@ -39,72 +40,6 @@ using testing::IsEmpty;
 using testing::MatchesRegex;
 
 using Texts = std::vector<std::string>;
-
-template <typename T>
-std::string TextOf(const T& value) {
-  std::ostringstream text;
-  if constexpr (std::is_same_v<T, int128_t> || std::is_same_v<T, uint128_t>) {
-    text << static_cast<int64_t>(value);
-  } else if constexpr (std::is_same_v<T, Int96>) {
-    text << "int96";
-  } else {
-    text << +value;
-  }
-  return text.str();
-}
-template <>
-std::string TextOf(const std::string_view& value) {
-  return std::string(value);
-}
-template <>
-std::string TextOf(const bool& value) {
-  return value ? "true" : "false";
-}
-
-// Reads a column. Returns its values as text. EXPECTs one value for each row of the table.
-Texts ValuesOf(const TableReader& table, size_t column) {
-  Texts values;
-  const ColumnSchema& schema = table.schema().columns[column];
-  VisitType(schema.type, [&]<typename T>(std::type_identity<T>) {
-    auto cursor = table.NewCursor<T>(column);
-    EXPECT_TRUE(cursor.ok()) << cursor.status();
-    while (cursor.ok()) {
-      const auto batch = cursor->Next(7);
-      EXPECT_TRUE(batch.ok()) << batch.status();
-      if (!batch.ok() || batch->empty()) break;
-      for (size_t i = 0; i < batch->size(); ++i) {
-        values.push_back(batch->IsValid(i) ? TextOf<T>(batch->values[i]) : "null");
-      }
-    }
-  });
-  EXPECT_EQ(values.size(), table.num_rows()) << schema.name;
-  return values;
-}
-
-// Returns the contents of the table, one text for each column: "NAME TYPE VALUE VALUE ...". EXPECTs
-// that VerifyColumn finds no damage.
-Texts Contents(const TableReader& table) {
-  Texts contents;
-  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
-    const ColumnSchema& schema = table.schema().columns[column];
-    contents.push_back(
-        absl::StrCat(schema.name, " ", schema.type.ToString(), schema.nullable ? " null" : ""));
-    for (const std::string& value : ValuesOf(table, column)) {
-      absl::StrAppend(&contents.back(), " ", value);
-    }
-    for (size_t part = 0; part < table.num_parts(); ++part) {
-      const VerifyReport report = table.VerifyColumn(part, column);
-      EXPECT_TRUE(report.ok()) << report.damages[0].status;
-    }
-  }
-  if (const auto key_index = table.schema().key_index()) {
-    for (size_t part = 0; part < table.num_parts(); ++part) {
-      const VerifyReport report = table.VerifyColumn(part, *key_index);
-      EXPECT_TRUE(report.ok()) << report.damages[0].status;
-    }
-  }
-  return contents;
-}
 
 class TableColumnsTest : public testing::Test {
  protected:

@@ -83,9 +83,10 @@ class Preparation {
     return absl::OkStatus();
   }
 
-  // Deletes the files that Write has written, as far as possible.
+  // Deletes the files that Write has written, as far as possible. Deletes the last file first: if the
+  // process is killed, no copy stays in a part if a later part has lost its copy.
   void Undo() {
-    for (const std::string& path : written_) (void)storage_.Delete(path);
+    for (; !written_.empty(); written_.pop_back()) (void)storage_.Delete(written_.back());
   }
 
   // Deletes older copies of the parts that this commit has described again, as far as possible.
