@@ -50,6 +50,7 @@
 #include "cfile/table.h"
 #include "cfile/types.h"
 #include "cfile/writer.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -64,8 +65,8 @@ namespace cfile {
 //
 // kUnimplemented: a type is not mapped, or is null. kInvalidArgument: the struct is malformed, or
 // names are empty or occur twice. kOutOfRange: the schema exceeds one of `limits`.
-absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& schema,
-                                         const RecordLimits& limits = {});
+CFILE_EXPORT absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& schema,
+                                                      const RecordLimits& limits = {});
 
 // The functions below append all arrays of a stream. They own *stream: they release it in each case,
 // also after an error; stream->release is then null. Values are copied before the function
@@ -78,16 +79,16 @@ absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& schema,
 
 // Appends a stream of structs to a table. Columns are found by name, in any order. kInvalidArgument:
 // a column has no field, or a field has no column; the error names it.
-absl::Status AppendArrow(TableWriter& writer, ArrowArrayStream* stream);
+CFILE_EXPORT absl::Status AppendArrow(TableWriter& writer, ArrowArrayStream* stream);
 
 // Appends a stream of arrays, or of structs with one field of any name, to a column.
 template <ValueType T>
-absl::Status AppendArrow(Writer<T>& writer, ArrowArrayStream* stream);
+CFILE_EXPORT absl::Status AppendArrow(Writer<T>& writer, ArrowArrayStream* stream);
 
 // Does the same for a column with levels: lists, one for each repetition level. From the outermost
 // list on, the lists and then the elements are optional, as many as the definition levels allow. (In
 // Kudu's arrays, elements are always optional.) kUnimplemented: the column has more levels.
 template <ValueType T>
-absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* stream);
+CFILE_EXPORT absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* stream);
 
 }  // namespace cfile

@@ -82,6 +82,8 @@ def check_headers(prefix, compiler, flags):
         run(*compiler, "-std=c++20", "-fsyntax-only", *WARNINGS, *flags, "-x", "c++", "-", input=f'#include "{name}"\n')
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(compile_alone, sorted(installed)))
+    for name in {"cfile/c.h", "cfile/arrow_c_data.h"} & installed:  # also for C
+        run("cc", "-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *flags, "-x", "c", "-", input=f'#include "{name}"\n')
     print(f"{len(installed)} headers compile alone")
 
 

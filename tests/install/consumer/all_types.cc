@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "cfile/arrow_import.h"
 #include "cfile/compound_key.h"
 #include "cfile/key_cursor.h"
 #include "cfile/levels.h"
@@ -99,6 +100,8 @@ void UseType() {
       static_cast<absl::Status (ColumnsWriter::*)(size_t, Values, Bits)>(&ColumnsWriter::Append<T>),
       &ColumnsWriter::AppendLevels<T>);
   Refer(&cfile::DropRowsBelow<T>);
+  Refer(static_cast<absl::Status (*)(Writer<T>&, ArrowArrayStream*)>(&cfile::AppendArrow<T>),
+        static_cast<absl::Status (*)(LevelWriter<T>&, ArrowArrayStream*)>(&cfile::AppendArrow<T>));
 
   Refer(&cfile::BlockStatistics::Min<T>, &cfile::BlockStatistics::Max<T>,
         &cfile::FileStatistics::MightContain<T>);
