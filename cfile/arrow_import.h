@@ -36,9 +36,8 @@
 // Trust. These functions check numbers in the structs: lengths, offsets, counts of buffers and
 // children, indexes, run ends, offsets of lists and strings, and positions of views. They cannot
 // check the sizes of buffers, except the data of views, and the number of buffers of views: the
-// buffers must have the sizes that length
-// and offset say (for strings, that the last offset says). Pointers must point to such memory, and
-// texts must end. A malformed struct is kInvalidArgument; the error names the field.
+// buffers must have the sizes that length and offset say (for strings, that the last offset says).
+// Pointers must point to such memory, and texts must end. A malformed struct is kInvalidArgument; the error names the field.
 #pragma once
 
 #include "absl/status/status.h"
@@ -68,9 +67,10 @@ namespace cfile {
 CFILE_EXPORT absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& schema,
                                                       const RecordLimits& limits = {});
 
-// The functions below append all arrays of a stream. They own *stream: they release it in each case,
-// also after an error; stream->release is then null. Values are copied before the function
-// returns. Fixed-width values without nulls go to the writer as they lie in the buffers.
+// The functions below append all arrays of a stream, which is not null. They own *stream: they
+// release it in each case, also after an error; stream->release is then null. Values are copied
+// before the function returns. Fixed-width values go to the writer as they lie in the buffers, if
+// the column has no levels and the same type.
 //
 // Errors: of the types and the structs, as above; those of the writer; and the error of the stream:
 // its text and the code that stands for its errno code. After an error the rows of earlier arrays

@@ -394,9 +394,9 @@ int BuiltStream::GetSchema(ArrowArrayStream* stream, ArrowSchema* out) {
   if (out->release == nullptr) return 0;
   ++self->given;
   out->private_data = self;
-  out->release = [](ArrowSchema* schema) {
-    ++static_cast<BuiltStream*>(schema->private_data)->released;
-    schema->release = nullptr;
+  out->release = [](ArrowSchema* given_schema) {
+    ++static_cast<BuiltStream*>(given_schema->private_data)->released;
+    given_schema->release = nullptr;
   };
   return 0;
 }

@@ -4,7 +4,7 @@
     arrow_import_test.py LIBRARY
 
 LIBRARY: the shared library of arrow_import_library.cc. Without pyarrow the exit code is 77, which ctest shows as skipped. Tests of
-nanoarrow and Polars run if they are installed.
+nanoarrow and Polars run if they are installed. reader.py needs brotli and zstandard in the same Python.
 """
 import ctypes
 import datetime
@@ -18,7 +18,7 @@ import uuid
 try:
     import pyarrow as pa
 except ImportError:
-    print("SKIPPED: pyarrow is not installed (pip install pyarrow nanoarrow polars)")
+    print("SKIPPED: pyarrow is not installed (pip install pyarrow nanoarrow polars brotli zstandard)")
     sys.exit(77)
 
 from reader import Table, present, pretty
@@ -112,12 +112,12 @@ def flat_columns(count):
     integers = lambda bits, signed: [random.getrandbits(bits) - (1 << bits - 1 if signed else 0) for _ in range(count)]
     words = ["", "a", "Ny-Ålesund", "a longer word of 29 characters", "x" * 100]
     texts = [random.choice(words) for _ in range(count)]
-    columns = {"bool": pa.array(some_nulls([random.random() < 0.5 for _ in range(count)]))}
+    columns = {"bool": pa.array(some_nulls([random.random() < 0.5 for _ in range(count)]), pa.bool_())}
     for bits in (8, 16, 32, 64):
         columns[f"int{bits}"] = pa.array(some_nulls(integers(bits, True)), f"int{bits}")
         columns[f"uint{bits}"] = pa.array(some_nulls(integers(bits, False)), f"uint{bits}")
     columns["float"] = pa.array(some_nulls([random.randrange(-1000, 1000) / 8 for _ in range(count)]), pa.float32())
-    columns["double"] = pa.array(some_nulls([random.gauss(0, 1) for _ in range(count)]))
+    columns["double"] = pa.array(some_nulls([random.gauss(0, 1) for _ in range(count)]), pa.float64())
     for kind in (pa.string(), pa.large_string(), pa.string_view()):
         columns[str(kind)] = pa.array(some_nulls(texts), kind)
         columns["bytes " + str(kind)] = pa.array(some_nulls([text.encode() for text in texts]),
@@ -166,7 +166,7 @@ def nested_columns(count):
                "structs": pa.array(some_nulls([[{"a": word, "b": {"c": i}}, None] for i, word in enumerate(words)]),
                                    pa.list_(pa.struct([("a", pa.string()), ("b", pa.struct([("c", pa.int64())]))])))}
     offsets = item.offsets
-    columns["dictionary in list"] = pa.ListArray.from_arrays(offsets, pa.array([str(i) for i in item.flatten().to_pylist()]).dictionary_encode())
+    columns["dictionary in list"] = pa.ListArray.from_arrays(offsets, pa.array([str(i) for i in item.flatten().to_pylist()], pa.string()).dictionary_encode())
     columns["runs in list"] = pa.ListArray.from_arrays(offsets, pa.compute.run_end_encode(item.flatten()))
     return columns
 
