@@ -24,6 +24,7 @@
 #include "cfile/options.h"
 #include "cfile/schema.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 #include "encodings/core/key_order.h"
 
 namespace cfile {
@@ -33,7 +34,7 @@ namespace cfile {
 using encodings::IsKey;
 
 // Builds compound keys, or prefixes of them. Thread-compatible.
-class CompoundKey {
+class CFILE_EXPORT CompoundKey {
  public:
   // `columns`: the key's columns, the most significant first; at least one. For a table:
   // Schema::key_types.
@@ -65,7 +66,7 @@ class CompoundKey {
 };
 
 // Reads the values of a compound key, column by column in the key's order. Thread-compatible.
-class CompoundKeyReader {
+class CFILE_EXPORT CompoundKeyReader {
  public:
   // `columns`: the key's columns, the most significant first. The memory of `bytes` must outlive
   // the reader.
@@ -98,6 +99,6 @@ class CompoundKeyReader {
 // The options for a file of compound keys, a column of type binary: encoding PREFIX, blocks of
 // 4,096 bytes, LZ4 if LZ4 was built in, and only a value index. With Compatibility::kKudu the file
 // has exactly the bytes that Kudu writes.
-WriterOptions CompoundKeyOptions(Compatibility compatibility = Compatibility::kNone);
+CFILE_EXPORT WriterOptions CompoundKeyOptions(Compatibility compatibility = Compatibility::kNone);
 
 }  // namespace cfile

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -23,7 +24,7 @@ struct ReadRequest {
 
 // Immutable bytes with random access. Implementations must be thread-safe. Readers share a Source;
 // the last reader destroys the Source, in any thread.
-class Source {
+class CFILE_EXPORT Source {
  public:
   virtual ~Source() = default;
 
@@ -75,22 +76,23 @@ class Source {
 // Maps the file at `path` into memory: reads copy nothing and use the system's page cache. If
 // another program truncates the file while it is mapped, a read of the missing bytes kills this
 // process (SIGBUS). Use OpenPreadSource for files that may shrink.
-absl::StatusOr<std::shared_ptr<const Source>> OpenMappedSource(const std::string& path);
+CFILE_EXPORT absl::StatusOr<std::shared_ptr<const Source>> OpenMappedSource(
+    const std::string& path);
 
 // Reads the file at `path` with pread. A disk error or a truncated file gives an error status.
-absl::StatusOr<std::shared_ptr<const Source>> OpenPreadSource(const std::string& path);
+CFILE_EXPORT absl::StatusOr<std::shared_ptr<const Source>> OpenPreadSource(const std::string& path);
 
 // Return a source with the contents `bytes`. NewMemoryViewSource does not copy the bytes, so they
 // must outlive the source.
-std::shared_ptr<const Source> NewMemorySource(std::vector<uint8_t> bytes,
-                                              std::string name = "memory");
-std::shared_ptr<const Source> NewMemoryViewSource(std::span<const uint8_t> bytes,
-                                                  std::string name = "memory");
+CFILE_EXPORT std::shared_ptr<const Source> NewMemorySource(std::vector<uint8_t> bytes,
+                                                           std::string name = "memory");
+CFILE_EXPORT std::shared_ptr<const Source> NewMemoryViewSource(std::span<const uint8_t> bytes,
+                                                               std::string name = "memory");
 
 // The destination of bytes that are written once, from first to last. Calls on one sink are made
 // one at a time, but may come from different threads. A table has one sink for each column;
 // different sinks may be called at the same time.
-class Sink {
+class CFILE_EXPORT Sink {
  public:
   // If Finish was not called, the destructor must leave none of the appended bytes visible.
   virtual ~Sink() = default;
@@ -111,13 +113,14 @@ class Sink {
 // If `path` is a symbolic link, Finish replaces the link and does not change the link's target.
 // kFailedPrecondition, also from Finish: `path` is a folder, a FIFO, a socket or a device, or a
 // link to one of these; it is not replaced. kInvalidArgument: `path` does not end with a file name.
-absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path);
+CFILE_EXPORT absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path);
 
 // A sink that appends to `*bytes`, which must outlive the sink.
-std::unique_ptr<Sink> NewMemorySink(std::vector<uint8_t>* bytes, std::string name = "memory");
+CFILE_EXPORT std::unique_ptr<Sink> NewMemorySink(std::vector<uint8_t>* bytes,
+                                                 std::string name = "memory");
 
 // True if `name`, a file name without a folder, is that of a temporary file of NewFileSink. A
 // killed process may leave such files.
-bool IsTemporaryFileName(const std::string& name);
+CFILE_EXPORT bool IsTemporaryFileName(const std::string& name);
 
 }  // namespace cfile

@@ -26,6 +26,7 @@
 #include "cfile/options.h"
 #include "cfile/statistics.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -64,7 +65,7 @@ class Scan;  // cfile/scan.h
 // index, Next may fail after a failed seek; then seek again.) The cursor does not catch exceptions
 // such as std::bad_alloc; after an exception it may only be destroyed.
 template <typename T>
-class Cursor {
+class CFILE_EXPORT Cursor {
   static_assert(kIsValueType<T>,
                 "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
                 "std::string");
@@ -141,7 +142,7 @@ class Cursor {
 
  private:
   friend class Reader;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit Cursor(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
@@ -149,7 +150,7 @@ class Cursor {
 
 // An open file. Immutable and thread-safe. A copy is another handle on the same open file. The file
 // is closed when its last handle and its last cursor are destroyed, in any thread.
-class Reader {
+class CFILE_EXPORT Reader {
  public:
   // Opens a file: reads and checks the header and the footer only. kDataLoss: the file is not a
   // CFile, or is damaged. kOutOfRange: the header or the footer is larger than

@@ -11,6 +11,7 @@
 #include "cfile/options.h"
 #include "cfile/record_schema.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -34,7 +35,7 @@ struct KeyColumn {
 };
 
 // The columns of a table, in order. Names are unique and not empty.
-struct Schema {
+struct CFILE_EXPORT Schema {
   std::vector<ColumnSchema> columns;
   // For rows that are sorted and searched by one or several columns: the positions of these columns
   // in `columns`, the most significant first. A key column must not be of type int96 and must

@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -48,7 +49,7 @@ struct VersionedObject {
 // Return kNotFound only if something is missing, and kAborted only from Commit.
 // Return kOutOfRange only from Read, and kDataLoss only if bytes are lost for ever.
 // Do not return kUnimplemented. Messages name the file.
-class Storage {
+class CFILE_EXPORT Storage {
  public:
   virtual ~Storage() = default;
 
@@ -96,11 +97,11 @@ class Storage {
 // Meanwhile, it holds a lock (flock) on a file beside the object, whose name has the ending .lock.
 // The lock file exists only during this time. A killed process may leave the lock file,
 // which does no harm. On file systems without locks (flock), only one process may commit at a time.
-std::shared_ptr<Storage> NewLocalStorage(
+CFILE_EXPORT std::shared_ptr<Storage> NewLocalStorage(
     std::string directory, ReaderOptions::Access access = ReaderOptions::Access::kMap);
 
 // Files in memory. The files exist as long as the storage. Open sources keep their bytes.
-std::shared_ptr<Storage> NewMemoryStorage(std::string name = "memory");
+CFILE_EXPORT std::shared_ptr<Storage> NewMemoryStorage(std::string name = "memory");
 
 // The place of a table: the path of a local directory, or a storage, which is not null.
 // Both convert to TableLocation.

@@ -30,6 +30,7 @@
 #include "cfile/statistics.h"
 #include "cfile/storage.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -47,7 +48,7 @@ class TableWriterAccess;
 // Thread-compatible. In addition, calls for different columns may run at the same time, because
 // columns share only the schema. After an error each later call for the same column, and Finish,
 // returns this error.
-class TableWriter {
+class CFILE_EXPORT TableWriter {
  public:
   // Begins a new table. `table`: a storage without files, or the path of a local directory.
   // This directory must not exist or must be empty.
@@ -128,7 +129,7 @@ class TableWriter {
 
  private:
   friend class internal::TableWriterAccess;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit TableWriter(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
@@ -157,7 +158,7 @@ struct PartInfo {
 //
 // If another table replaces this one at its path, files that are already open stay readable, and
 // opening further files fails with kAborted. So a reader never mixes the rows of two tables.
-class TableReader {
+class CFILE_EXPORT TableReader {
  public:
   // Opens a table: reads table.cft only. In a table of many parts, table.cft names chunks, which
   // are files that describe the older parts. A chunk is read when one of its parts is first needed.
@@ -270,7 +271,7 @@ class TableReader {
   template <typename T>
   friend class KeyCursor;
   friend class TableWriter;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit TableReader(std::shared_ptr<const Impl> impl);
 
   std::shared_ptr<const Impl> impl_;
@@ -284,7 +285,7 @@ class TableReader {
 // Errors of all calls: those of Cursor, and those of TableReader::OpenColumn, because a call may
 // open a file. After an error the position is unchanged, as for a Cursor.
 template <typename T>
-class TableCursor {
+class CFILE_EXPORT TableCursor {
   static_assert(kIsValueType<T>,
                 "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
                 "std::string");
@@ -344,7 +345,7 @@ class TableCursor {
 
  private:
   friend class TableReader;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit TableCursor(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
@@ -354,7 +355,7 @@ class TableCursor {
 // Records are the table's rows. Reads columns with and without levels. Thread-compatible. Keeps the
 // table open. For the position after an error see LevelCursor.
 template <typename T>
-class TableLevelCursor {
+class CFILE_EXPORT TableLevelCursor {
   static_assert(kIsValueType<T>,
                 "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
                 "std::string");
@@ -374,7 +375,7 @@ class TableLevelCursor {
 
  private:
   friend class TableReader;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit TableLevelCursor(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;

@@ -37,6 +37,7 @@
 #include "cfile/schema.h"
 #include "cfile/storage.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -55,23 +56,25 @@ namespace cfile {
 // null if there is no default. Writes no file of a column. kInvalidArgument: `default_value` is not
 // a value of the column (Literal says which constants fit), or is NaN. Also kInvalidArgument: there
 // is no default, but the table has parts and the column is not nullable. int96 has no default.
-absl::Status AddColumn(const TableLocation& table, const ColumnSchema& column,
-                       const std::optional<Literal>& default_value = std::nullopt,
-                       const ReaderOptions& options = {});
+CFILE_EXPORT absl::Status AddColumn(const TableLocation& table, const ColumnSchema& column,
+                                    const std::optional<Literal>& default_value = std::nullopt,
+                                    const ReaderOptions& options = {});
 
 // Removes columns. Reads and writes no file of a column. kFailedPrecondition: a column is a key
 // column. kInvalidArgument: the table would have no column.
-absl::Status DropColumns(const TableLocation& table, std::span<const std::string> names,
-                         const ReaderOptions& options = {});
+CFILE_EXPORT absl::Status DropColumns(const TableLocation& table,
+                                      std::span<const std::string> names,
+                                      const ReaderOptions& options = {});
 
 // Gives a column another name. Reads and writes no file of a column.
-absl::Status RenameColumn(const TableLocation& table, std::string_view from, std::string_view to,
-                          const ReaderOptions& options = {});
+CFILE_EXPORT absl::Status RenameColumn(const TableLocation& table, std::string_view from,
+                                       std::string_view to, const ReaderOptions& options = {});
 
 // Puts the columns into the order of `names`. Each column must be named once. Reads and writes
 // no file of a column. kInvalidArgument: `names` lacks a column or names one twice.
-absl::Status ReorderColumns(const TableLocation& table, std::span<const std::string> names,
-                            const ReaderOptions& options = {});
+CFILE_EXPORT absl::Status ReorderColumns(const TableLocation& table,
+                                         std::span<const std::string> names,
+                                         const ReaderOptions& options = {});
 
 // Gives a column a wider type, which holds all values of its type: integers of more bits (also
 // unsigned to signed), float to double, decimal to a decimal of more digits and the same scale,
@@ -81,8 +84,8 @@ absl::Status ReorderColumns(const TableLocation& table, std::span<const std::str
 //
 // kInvalidArgument: `type` is not a wider type. kAborted: the columns or the parts of the table
 // have changed meanwhile. Other errors as TableReader::OpenColumn, Cursor::Next and Writer.
-absl::Status WidenColumn(const TableLocation& table, std::string_view name, const ColumnType& type,
-                         const WriterOptions& options = {});
+CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_view name,
+                                      const ColumnType& type, const WriterOptions& options = {});
 
 // Writes new columns of a table, or new values of its columns. Each column needs one value for
 // each row that the table has when the writer begins, in the order of the rows.
@@ -93,7 +96,7 @@ absl::Status WidenColumn(const TableLocation& table, std::string_view name, cons
 //
 // Thread-compatible. In addition, Append and AppendLevels may run at the same time for different
 // columns. After an error each later call for the same column, and Finish, returns this error.
-class ColumnsWriter {
+class CFILE_EXPORT ColumnsWriter {
  public:
   // Begins to add `columns` after all others. The new columns get no defaults, so each part
   // that is written later must have values for them. `options`: none, one for all columns, or
@@ -147,7 +150,7 @@ class ColumnsWriter {
   absl::Status Finish();
 
  private:
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit ColumnsWriter(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;

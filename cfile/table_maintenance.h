@@ -17,6 +17,7 @@
 #include "cfile/options.h"
 #include "cfile/storage.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -32,8 +33,8 @@ class TableWriter;  // cfile/table.h
 //
 // kNotFound: there is no table, or it has no part of one of these names; then no part is removed.
 // After an error of the storage, the parts may have been removed or not.
-absl::Status DropParts(const TableLocation& table, std::span<const std::string> parts,
-                       const ReaderOptions& options = {});
+CFILE_EXPORT absl::Status DropParts(const TableLocation& table, std::span<const std::string> parts,
+                                    const ReaderOptions& options = {});
 
 // What Compact has done. All 0: there were fewer than two parts.
 struct CompactReport {
@@ -67,9 +68,9 @@ struct CompactReport {
 // kNotFound: there is no table, or it has no part of one of these names.
 // kAborted: one of the parts was dropped or replaced meanwhile.
 // Other errors as TableReader::OpenColumn and TableWriter::Finish.
-absl::StatusOr<CompactReport> Compact(const TableLocation& table,
-                                      std::span<const std::string> parts = {},
-                                      std::span<const WriterOptions> options = {});
+CFILE_EXPORT absl::StatusOr<CompactReport> Compact(const TableLocation& table,
+                                                   std::span<const std::string> parts = {},
+                                                   std::span<const WriterOptions> options = {});
 
 // Called with the number of rows that were merged so far or are being merged.
 // An error ends the work.
@@ -83,8 +84,8 @@ using MergeProgress = std::function<absl::Status(uint64_t rows)>;
 // kInvalidArgument: the tables have different schemas. Errors of `progress` are returned. Other
 // errors as TableReader::OpenColumn and TableWriter::Append. After an error do not call to.Finish,
 // because only some of the rows may have been appended.
-absl::Status AppendMerged(const TableReader& from, TableWriter& to,
-                          const MergeProgress& progress = nullptr);
+CFILE_EXPORT absl::Status AppendMerged(const TableReader& from, TableWriter& to,
+                                       const MergeProgress& progress = nullptr);
 
 // Removes the rows whose value in `column` is less than `key`, in one commit.
 // `column`: the column by which Compact merges.
@@ -94,8 +95,8 @@ absl::Status AppendMerged(const TableReader& from, TableWriter& to,
 // One new part gets all such rows. Memory, options and errors as Compact. Also kFailedPrecondition:
 // the table is not sorted by this column. Preconditions: the column exists; it holds T.
 template <ValueType T>
-absl::Status DropRowsBelow(const TableLocation& table, size_t column, const T& key,
-                           std::span<const WriterOptions> options = {});
+CFILE_EXPORT absl::Status DropRowsBelow(const TableLocation& table, size_t column, const T& key,
+                                        std::span<const WriterOptions> options = {});
 
 // How long open readers can open further files of a part after it was dropped, unless a program
 // collects garbage earlier.
@@ -136,7 +137,7 @@ struct RemovedGarbage {
 //
 // kNotFound: there is no table. If the files of a part cannot be removed, the error is returned,
 // and the next call removes the rest.
-absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(
+CFILE_EXPORT absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(
     const TableLocation& table, std::chrono::seconds older_than = kGarbageAge,
     const ReaderOptions& options = {});
 

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/options.h"
 #include "cfile/storage.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -52,9 +53,9 @@ struct RepairedPart {
       0;               // the rows of a kSalvaged or kDamaged part that are no longer in the table
   std::string reason;  // why it is damaged, dropped, uncommitted or unknown
 };
-std::string_view NameOf(RepairedPart::State state);  // "kept", "salvaged", ...
+CFILE_EXPORT std::string_view NameOf(RepairedPart::State state);  // "kept", "salvaged", ...
 
-struct RepairReport {
+struct CFILE_EXPORT RepairReport {
   // The damage of table.cft or its chunks; empty: none.
   std::string damage;
   // First the parts of the table in order.
@@ -100,6 +101,7 @@ struct RepairReport {
 // kOutOfRange, kUnimplemented: table.cft or a copy exceeds a limit or needs an unknown feature.
 // It may be intact. Other errors: those of the storage, and of TableWriter with `salvage`.
 // If a part cannot be salvaged because of an error, the parts before it were salvaged.
-absl::StatusOr<RepairReport> Repair(const TableLocation& table, const RepairOptions& options = {});
+CFILE_EXPORT absl::StatusOr<RepairReport> Repair(const TableLocation& table,
+                                                 const RepairOptions& options = {});
 
 }  // namespace cfile

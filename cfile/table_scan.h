@@ -27,6 +27,7 @@
 #include "cfile/filter.h"
 #include "cfile/table.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -85,7 +86,7 @@ class ColumnBatches;
 }  // namespace internal
 
 // Rows of a table, with values of several columns. A view, valid until the next call on the scan.
-class TableBatch {
+class CFILE_EXPORT TableBatch {
  public:
   TableBatch() = default;
 
@@ -131,7 +132,7 @@ class TableBatch {
 // column at the same time, but it waits for one column after another.
 // So k columns need k times the rounds of requests of one column.
 // To wait for them at the same time, scan the ranges of SplitScan in several threads.
-class TableScan {
+class CFILE_EXPORT TableScan {
  public:
   TableScan(TableScan&&) noexcept;
   TableScan& operator=(TableScan&&) noexcept;
@@ -158,7 +159,7 @@ class TableScan {
   friend class TableReader;
   friend absl::StatusOr<TableScan> NewTableScan(const Reader& reader,
                                                 const TableScanOptions& options);
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit TableScan(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
@@ -166,6 +167,7 @@ class TableScan {
 
 // Begins a scan of a single file, which is scanned like a table with one column, named "value".
 // Errors as TableReader::NewScan.
-absl::StatusOr<TableScan> NewTableScan(const Reader& reader, const TableScanOptions& options);
+CFILE_EXPORT absl::StatusOr<TableScan> NewTableScan(const Reader& reader,
+                                                    const TableScanOptions& options);
 
 }  // namespace cfile

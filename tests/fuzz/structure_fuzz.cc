@@ -13,6 +13,7 @@
 #include "cfile/reader.h"
 #include "encodings/hybrid/levels.h"
 #include "tests/cfile/column_testing.h"
+#include "tests/cfile/wire_comparison.h"
 #include "tests/fuzz/file_parts.h"
 #include "tests/fuzz/seed_files.h"
 
@@ -546,9 +547,40 @@ std::vector<Bytes> CompoundKeySeeds() {
 
 }  // namespace
 
+namespace {
+
+// Parses a message with the protobuf library, too. The first byte chooses the type.
+void Messages(std::span<const uint8_t> bytes) {
+  uint8_t chosen;
+  if (!TakeNumbers(bytes, chosen)) return;
+  uint8_t number = 0;
+  ForEachWireMessage([&]<typename M>(std::type_identity<M>) {
+    if (number++ == chosen) Expect(WireDifference<M>(encodings::AsString(bytes)).empty());
+  });
+}
+
+// Seeds of messages that contain messages of all types but index trailers.
+std::vector<Bytes> AllMessageSeeds() {
+  std::vector<Bytes> seeds;
+  uint8_t number = 0;
+  ForEachWireMessage([&]<typename M>(std::type_identity<M>) {
+    const auto add = [&](const std::vector<Bytes>& messages) {
+      for (const Bytes& message : messages) seeds.push_back(WithNumbers(message, number));
+    };
+    if (M::kType.name == "CFileHeaderPB") add(MessageSeeds(Kind::kHeader));
+    if (M::kType.name == "CFileFooterPB") add(MessageSeeds(Kind::kFooter));
+    if (M::kType.name == "TablePB") add(TableFileSeeds());
+    ++number;
+  });
+  return seeds;
+}
+
+}  // namespace
+
 std::vector<Target> Targets() {
   return {{"header", Header, [] { return MessageSeeds(Kind::kHeader); }},
           {"footer", Footer, [] { return MessageSeeds(Kind::kFooter); }},
+          {"messages", Messages, AllMessageSeeds},
           {"index-node", IndexNode, IndexNodeSeeds},
           {"level-block", LevelBlock, LevelBlockSeeds},
           {"page-levels", PageLevels, PageLevelSeeds},

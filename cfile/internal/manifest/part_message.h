@@ -11,12 +11,8 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/internal/manifest/table_contents.h"
+#include "cfile/internal/wire/messages.h"
 #include "cfile/schema.h"
-
-namespace cfile {
-class ChunkPB;
-class PartPB;
-}  // namespace cfile
 
 namespace cfile::internal {
 
@@ -49,12 +45,12 @@ class PartLayout {
 };
 
 // Both functions return kDataLoss if the message contradicts itself or the layout.
-// They may move text out of `message`.
-absl::StatusOr<TablePart> ParsePart(PartPB& message, const PartLayout& layout);
-absl::StatusOr<ChunkInfo> ParseChunkInfo(ChunkPB& message, const PartLayout& layout);
+absl::StatusOr<TablePart> ParsePart(const wire::Part& message, const PartLayout& layout);
+absl::StatusOr<ChunkInfo> ParseChunkInfo(const wire::Chunk& message, const PartLayout& layout);
 
-void SerializePart(const TablePart& part, const PartLayout& layout, PartPB& message);
-void SerializeChunkInfo(const ChunkInfo& chunk, const PartLayout& layout, ChunkPB& message);
+// Set the fields of `message`. Their texts point into the part or the chunk.
+void SerializePart(const TablePart& part, const PartLayout& layout, wire::Part& message);
+void SerializeChunkInfo(const ChunkInfo& chunk, const PartLayout& layout, wire::Chunk& message);
 
 // kDataLoss if a chunk is higher than the chunk before it, or if there are more than
 // 2^62 rows or 2^32 parts.

@@ -1,21 +1,21 @@
 #include "cfile/internal/manifest/table_file.h"
 
 #include <algorithm>
-#include <memory>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/feature_bits.h"
-#include "cfile/internal/format/parse_message.h"
 #include "cfile/internal/io/file_system.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/manifest/part_message.h"
 #include "cfile/internal/manifest/schema_message.h"
 #include "cfile/internal/manifest/sealed_message.h"
+#include "cfile/internal/wire/messages.h"
+#include "cfile/internal/wire/parse_message.h"
+#include "cfile/internal/wire/write_message.h"
 #include "cfile/io.h"
 #include "encodings/core/status.h"
-#include "proto/table.pb.h"
 
 namespace cfile::internal {
 namespace {
@@ -50,9 +50,10 @@ uint32_t FeaturesOf(const Schema& schema) {
 
 absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
                                             const ReaderOptions& options) {
-  auto message = std::make_unique<TablePB>();
-  CFILE_RETURN_IF_ERROR(ParseMessage(sealed.message, options.max_metadata_size_bytes, *message));
-  const uint32_t features = message->incompatible_features();
+  wire::Table message;
+  CFILE_RETURN_IF_ERROR(
+      wire::ParseMessage(sealed.message, options.max_metadata_size_bytes, message));
+  const uint32_t features = message.incompatible_features.value_or(0);
   const std::string_view expected_magic = MagicOf(features);
   if (sealed.magic != expected_magic) {
     return DataLoss("with the incompatible feature bits ", absl::Hex(features), ", the magic ",
@@ -61,30 +62,30 @@ absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
   // Check the features first, because they may change the meaning of other fields.
   CFILE_RETURN_IF_ERROR(CheckTableFeatures(features));
   TableContents contents{.incompatible_features = features};
-  absl::Status status = ParseSchema(*message, options.record_limits, contents);
+  absl::Status status = ParseSchema(message, options.record_limits, contents);
   if (status.ok()) status = ValidateSchema(contents.schema);
   if (absl::IsInvalidArgument(status)) return absl::DataLossError(status.message());
   CFILE_RETURN_IF_ERROR(status);
   CFILE_RETURN_IF_ERROR(CheckIdentities(contents));
   const PartLayout layout(contents);
-  if ((message->chunks_size() > 0) != ((features & kTableFeatureChunks) != 0)) {
+  if (message.chunks.empty() == ((features & kTableFeatureChunks) != 0)) {
     return DataLoss("chunks and incompatible feature bit 2 expected together, found only ",
-                    message->chunks_size() > 0 ? "chunks" : "the bit");
+                    message.chunks.empty() ? "the bit" : "chunks");
   }
   if (const uint32_t missing = FeaturesOf(contents.schema) & ~features; missing != 0) {
     return DataLoss("the schema needs the incompatible feature bits ", absl::Hex(missing),
                     ", which the table does not have");
   }
-  for (ChunkPB& chunk : *message->mutable_chunks()) {
+  for (const wire::Chunk& chunk : message.chunks) {
     CFILE_ASSIGN_OR_RETURN(contents.chunks.emplace_back(), ParseChunkInfo(chunk, layout));
   }
-  for (PartPB& part : *message->mutable_parts()) {
+  for (const wire::Part& part : message.parts) {
     CFILE_ASSIGN_OR_RETURN(contents.parts.emplace_back(), ParsePart(part, layout));
   }
-  contents.condemned.assign(message->condemned().begin(), message->condemned().end());
-  contents.sequence = message->sequence();
-  contents.commit_ids.assign(message->commit_ids().begin(), message->commit_ids().end());
-  contents.replaced.assign(message->replaced().begin(), message->replaced().end());
+  contents.condemned.assign(message.condemned.begin(), message.condemned.end());
+  contents.sequence = message.sequence.value_or(0);
+  contents.commit_ids = std::move(message.commit_ids);
+  contents.replaced.assign(message.replaced.begin(), message.replaced.end());
   CFILE_RETURN_IF_ERROR(CheckRoot(contents));
   return contents;
 }
@@ -208,24 +209,26 @@ absl::Status ValidateSchema(const Schema& schema) {
 }
 
 std::string SerializeTable(const TableContents& contents) {
-  TablePB table;
+  wire::Table table;
   const uint32_t features = (contents.incompatible_features & ~kOwnFeatures) |
                             FeaturesOf(contents.schema) |
                             (contents.chunks.empty() ? 0 : kTableFeatureChunks) |
                             (contents.identities ? kTableFeatureColumnIds : 0);
-  if (features != 0) table.set_incompatible_features(features);
-  table.set_created_by("cfile " CFILE_VERSION);
+  if (features != 0) table.incompatible_features = features;
+  table.created_by = "cfile " CFILE_VERSION;
   SerializeSchema(contents, table);
   const PartLayout layout(contents);
   for (const ChunkInfo& chunk : contents.chunks) {
-    SerializeChunkInfo(chunk, layout, *table.add_chunks());
+    SerializeChunkInfo(chunk, layout, table.chunks.emplace_back());
   }
-  for (const TablePart& part : contents.parts) SerializePart(part, layout, *table.add_parts());
-  for (const std::string& name : contents.condemned) table.add_condemned(name);
-  if (contents.sequence > 0) table.set_sequence(contents.sequence);
-  for (const std::string& name : contents.replaced) table.add_replaced(name);
-  for (const uint64_t id : contents.commit_ids) table.add_commit_ids(id);
-  return SealMessage(MagicOf(features), table.SerializeAsString());
+  table.parts.reserve(contents.parts.size());
+  for (const TablePart& part : contents.parts)
+    SerializePart(part, layout, table.parts.emplace_back());
+  table.condemned.assign(contents.condemned.begin(), contents.condemned.end());
+  if (contents.sequence > 0) table.sequence = contents.sequence;
+  table.replaced.assign(contents.replaced.begin(), contents.replaced.end());
+  table.commit_ids = contents.commit_ids;
+  return SealMessage(MagicOf(features), wire::Serialize(table));
 }
 
 absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
@@ -235,7 +238,7 @@ absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
         encodings::StrCat(path, ": ", bytes.size(), " bytes are ",
                           encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes")));
   }
-  return Named(CheckParsedSize(MessageIn(bytes), max_size_bytes, *TablePB::descriptor()), path);
+  return Named(wire::CheckParsedSize(MessageIn(bytes), max_size_bytes, wire::Table::kType), path);
 }
 
 absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,

@@ -80,6 +80,8 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
     return failure_.Finish([this] { return FinishFile(); });
   }
 
+  const LevelLimits& limits() const { return limits_; }
+
   ColumnTotals totals() const {
     ColumnTotals totals = this->pipeline_totals();
     totals.num_rows = num_records_;
@@ -377,6 +379,14 @@ absl::Status LevelWriter<T>::CopyBlock(const internal::CopiedBlock& block) {
 template <typename T>
 absl::Status LevelWriter<T>::Finish() {
   return impl_->Finish();
+}
+template <typename T>
+const ColumnType& LevelWriter<T>::type() const {
+  return impl_->type();
+}
+template <typename T>
+const LevelLimits& LevelWriter<T>::limits() const {
+  return impl_->limits();
 }
 template <typename T>
 ColumnTotals LevelWriter<T>::totals() const {
