@@ -11,9 +11,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/c.h"
-#include "cfile/reader.h"
 #include "cfile/schema.h"
-#include "cfile/table.h"
 
 namespace cfile::internal {
 
@@ -33,10 +31,6 @@ class AnyCursor {
                                                       const cfile_value* high) = 0;
   virtual absl::Status Take(std::span<const uint64_t> ordinals, cfile_batch& batch) = 0;
 };
-
-// Errors as Reader::NewCursor and TableReader::NewCursor. Precondition: the column exists.
-absl::StatusOr<std::unique_ptr<cfile_cursor>> NewAnyCursor(const Reader& reader);
-absl::StatusOr<std::unique_ptr<cfile_cursor>> NewAnyCursor(const TableReader& table, size_t column);
 
 }  // namespace cfile::internal
 

@@ -3,16 +3,16 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "cfile/internal/c/call.h"
-#include "cfile/internal/c/cursor.h"
 #include "cfile/internal/c/io.h"
 #include "cfile/internal/c/options.h"
-#include "cfile/internal/c/scan.h"
+#include "cfile/internal/c/typed_cursor.h"
 #include "cfile/io.h"
-#include "cfile/schema.h"
+#include "cfile/types.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -26,6 +26,16 @@ absl::Status MakeFile(absl::StatusOr<Reader> reader, cfile_file** file) {
                          .encoding = std::string(EncodingName(info.encoding)),
                          .compression = CompressionName(info.compression)};
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::unique_ptr<cfile_cursor>> NewCursor(const Reader& reader) {
+  using Result = absl::StatusOr<std::unique_ptr<cfile_cursor>>;
+  return VisitType(reader.type(), [&]<typename T>(std::type_identity<T>) -> Result {
+    CFILE_ASSIGN_OR_RETURN(auto cursor, reader.NewCursor<T>());
+    auto result = std::make_unique<cfile_cursor>();
+    result->cursor = std::make_unique<TypedCursor<T, Cursor<T>>>(std::move(cursor), reader.type());
+    return result;
+  });
 }
 
 }  // namespace
@@ -111,25 +121,8 @@ cfile_code cfile_file_get_metadata(const cfile_file* file, size_t index, cfile_b
 
 cfile_code cfile_file_cursor(const cfile_file* file, cfile_cursor** cursor) {
   return Call({file, cursor}, [&]() -> absl::Status {
-    CFILE_ASSIGN_OR_RETURN(auto result, NewAnyCursor(file->reader));
+    CFILE_ASSIGN_OR_RETURN(auto result, NewCursor(file->reader));
     *cursor = result.release();
     return absl::OkStatus();
-  });
-}
-
-cfile_code cfile_file_scan(const cfile_file* file, const cfile_scan_options* options,
-                           cfile_scan** scan) {
-  return Call({file, scan}, [&]() -> absl::Status {
-    const cfile::FileInfo& info = file->reader.info();
-    const std::vector<cfile::ColumnSchema> schema = {
-        {.name = "value",
-         .type = info.type,
-         .levels = info.has_levels() ? info.levels : cfile::LevelLimits()}};
-    return NewAnyScan(
-        options, schema,
-        [&](const cfile::TableScanOptions& scan_options) {
-          return cfile::NewTableScan(file->reader, scan_options);
-        },
-        scan);
   });
 }

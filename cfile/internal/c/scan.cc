@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "cfile/internal/c/call.h"
+#include "cfile/internal/c/file.h"
+#include "cfile/schema.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -109,6 +111,23 @@ cfile_code cfile_filter_not(const cfile_filter* operand, cfile_filter** filter) 
 }
 
 void cfile_filter_free(cfile_filter* filter) { delete filter; }
+
+cfile_code cfile_file_scan(const cfile_file* file, const cfile_scan_options* options,
+                           cfile_scan** scan) {
+  return Call({file, scan}, [&]() -> absl::Status {
+    const cfile::FileInfo& info = file->reader.info();
+    const std::vector<cfile::ColumnSchema> schema = {
+        {.name = "value",
+         .type = info.type,
+         .levels = info.has_levels() ? info.levels : cfile::LevelLimits()}};
+    return NewAnyScan(
+        options, schema,
+        [&](const cfile::TableScanOptions& scan_options) {
+          return cfile::NewTableScan(file->reader, scan_options);
+        },
+        scan);
+  });
+}
 
 void cfile_scan_free(cfile_scan* scan) { delete scan; }
 

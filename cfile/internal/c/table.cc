@@ -6,12 +6,33 @@
 #include <type_traits>
 
 #include "cfile/internal/c/call.h"
-#include "cfile/internal/c/cursor.h"
 #include "cfile/internal/c/options.h"
 #include "cfile/internal/c/scan.h"
+#include "cfile/internal/c/typed_cursor.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/table_scan.h"
+#include "cfile/types.h"
 #include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+absl::StatusOr<std::unique_ptr<cfile_cursor>> NewCursor(const TableReader& table, size_t column) {
+  using Result = absl::StatusOr<std::unique_ptr<cfile_cursor>>;
+  const Schema& schema = table.schema();
+  const bool is_key_index = column == schema.key_index();
+  const ColumnType type = is_key_index ? ColumnType::Binary() : schema.columns[column].type;
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) -> Result {
+    CFILE_ASSIGN_OR_RETURN(auto cursor, table.NewCursor<T>(column));
+    auto result = std::make_unique<cfile_cursor>();
+    result->cursor = std::make_unique<TypedCursor<T, TableCursor<T>>>(std::move(cursor), type);
+    if (is_key_index) result->key_columns = schema.key_types();
+    return result;
+  });
+}
+
+}  // namespace
+}  // namespace cfile::internal
 
 using namespace cfile::internal;  // NOLINT(google-build-using-namespace)
 
@@ -99,7 +120,7 @@ cfile_code cfile_table_cursor(const cfile_table* table, size_t column, cfile_cur
       return absl::OutOfRangeError(
           absl::StrCat("there is no column ", column, ": there are ", schema.columns.size()));
     }
-    CFILE_ASSIGN_OR_RETURN(auto result, NewAnyCursor(table->reader, column));
+    CFILE_ASSIGN_OR_RETURN(auto result, NewCursor(table->reader, column));
     *cursor = result.release();
     return absl::OkStatus();
   });
