@@ -141,6 +141,7 @@ class Cursor {
 
  private:
   friend class Reader;
+  friend class internal::ReaderAccess;
   class Impl;
   explicit Cursor(std::unique_ptr<Impl> impl);
 

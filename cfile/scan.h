@@ -79,6 +79,7 @@ class Scan {
 
  private:
   friend class Reader;
+  friend class internal::ReaderAccess;
   class Impl;
   explicit Scan(std::unique_ptr<Impl> impl);
 

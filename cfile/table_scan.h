@@ -81,6 +81,7 @@ struct TableScanCounters {
 
 namespace internal {
 class ColumnBatches;
+class TableScanAccess;
 }  // namespace internal
 
 // Rows of a table, with values of several columns. A view, valid until the next call on the scan.
@@ -150,6 +151,7 @@ class TableScan {
 
  private:
   friend class TableReader;
+  friend class internal::TableScanAccess;
   friend absl::StatusOr<TableScan> NewTableScan(const Reader& reader,
                                                 const TableScanOptions& options);
   class Impl;

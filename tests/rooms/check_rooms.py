@@ -39,6 +39,7 @@ INTERNAL = {
     "manifest": ["format", "io"],
     "table": ["manifest", "check", "read", "write", "format", "io"],
     "records": ["table", "read", "write", "format", "io"],
+    "arrow": ["table", "manifest", "read", "format", "io"],
     "records/protobuf": ["records", "table", "read", "write", "format", "io"],
 }
 # The folders whose files are checked, and the other folders of the project.
