@@ -148,9 +148,9 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
     const uint32_t* const begins = offsets_.data() + position_;
     const PackedBudget budget(out);
     if (begins[n] - begins[0] > budget.left()) {
-      n = static_cast<size_t>(std::upper_bound(begins + 1, begins + n + 1,
-                                               uint64_t{begins[0]} + budget.left()) -
-                              (begins + 1));
+      n = static_cast<size_t>(
+          std::upper_bound(begins + 1, begins + n + 1, uint64_t{begins[0]} + budget.left()) -
+          (begins + 1));
       if (n == 0 && begins[1] - begins[0] <= budget.left_for_one()) n = 1;
     }
     const size_t bytes = begins[n] - begins[0];

@@ -100,8 +100,8 @@ void WriteTable(size_t count) {
   Schema schema;
   for (int i = 0; i < 20; ++i) {
     const ColumnType types[] = {ColumnType::Int64(), ColumnType::Int32(), ColumnType::Double(),
-                                ColumnType::Int32(), i < 10 ? ColumnType::Int64()
-                                                            : ColumnType::String()};
+                                ColumnType::Int32(),
+                                i < 10 ? ColumnType::Int64() : ColumnType::String()};
     schema.columns.push_back(
         {.name = "c" + std::to_string(i), .type = types[i % 5], .nullable = i % 5 == 3});
   }

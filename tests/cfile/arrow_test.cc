@@ -104,7 +104,7 @@ TEST(Arrow, EveryTypeAndEncoding) {
         for (const int null_percent : {-1, 0, 30, 100}) {
           SCOPED_TRACE(type.ToString() + " " + EncodingName(row.encoding) + " " +
                        std::to_string(null_percent));
-          auto column = testing_support::RandomColumn<T>(type, 1 + random() % 6000, null_percent,
+          auto column = testing_support::RandomColumn<T>(type, 1 + random() % 2000, null_percent,
                                                          false, random);
           MakeFit(column);
           WriterOptions options{.encoding = row.encoding,
@@ -142,7 +142,7 @@ std::string FormatOf(const ColumnType& type, const ArrowExportOptions& options =
 
 TEST(Arrow, Formats) {
   EXPECT_EQ(FormatOf(ColumnType::Decimal(9, 2)), "d:9,2");
-  EXPECT_EQ(FormatOf({.data_type = DataType::kDecimal64, .decimal_scale = 3}), "d:18,3");
+  EXPECT_EQ(FormatOf({.data_type = DataType::kDecimal64}), "d:18,0");
   EXPECT_EQ(FormatOf(ColumnType::Int128()), "d:38,0");
   EXPECT_EQ(FormatOf(ColumnType::Int96()), "tsn:");
   EXPECT_EQ(FormatOf(ColumnType::Date()), "tdD");
@@ -174,7 +174,7 @@ TEST(Arrow, Metadata) {
                   {"ARROW:extension:name", "arrow.uuid"},
                   {"ARROW:extension:metadata", ""},
                   {"cfile.type", "uuid"},
-                  {"cfile.encoding", "PLAIN"},
+                  {"cfile.encoding", "plain"},
                   {"cfile.sorted", "ascending"},
                   {"origin", "a test"}}));
 
@@ -580,7 +580,7 @@ TEST_F(ArrowTableTest, Records) {
   const auto schema = RecordSchema::Parse(kNested);
   ASSERT_TRUE(schema.ok()) << schema.status();
   std::vector<Json> expected;
-  for (const size_t count : {size_t{3000}, size_t{1}, size_t{12000}}) {
+  for (const size_t count : {size_t{1000}, size_t{1}, size_t{3000}}) {
     auto writer =
         expected.empty() ? RecordWriter::Create(path_, *schema) : RecordWriter::Append(path_);
     ASSERT_TRUE(writer.ok()) << writer.status();
@@ -623,7 +623,7 @@ TEST_F(ArrowTableTest, Records) {
     for (Json& entry : row["map"]) entry = {{"value", entry["value"]}};
     some.push_back(std::move(row));
   }
-  EXPECT_GT(some.size(), 100u);
+  EXPECT_GT(some.size(), 50u);
   EXPECT_TRUE(read->Rows() == some);
   read =
       Export(OpenTable(), TableScanOptions{.columns = {{"tcp", "tcp.mss"}}}, ArrowExportOptions{});

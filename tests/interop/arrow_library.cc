@@ -38,11 +38,10 @@ __attribute__((visibility("default"))) int cfile_test_export_file(
     ArrowArrayStream* out, char* error) {
   const auto reader = cfile::Reader::Open(path);
   if (!reader.ok()) return Result(reader.status(), error);
-  return Result(
-      cfile::ExportArrowStream(*reader, cfile::kAllRows,
-                               Options(string_views, dictionaries, max_batch_rows, column_only),
-                               out),
-      error);
+  return Result(cfile::ExportArrowStream(
+                    *reader, cfile::kAllRows,
+                    Options(string_views, dictionaries, max_batch_rows, column_only), out),
+                error);
 }
 
 // `columns`: names that end with a newline, or null for all columns.
@@ -58,9 +57,8 @@ __attribute__((visibility("default"))) int cfile_test_export_table(
     for (size_t end; (end = rest.find('\n')) != std::string::npos; rest.erase(0, end + 1))
       scan.columns->push_back(rest.substr(0, end));
   }
-  return Result(cfile::ExportArrowStream(*table, scan,
-                                         Options(string_views, dictionaries, max_batch_rows, 0),
-                                         out),
+  return Result(cfile::ExportArrowStream(
+                    *table, scan, Options(string_views, dictionaries, max_batch_rows, 0), out),
                 error);
 }
 

@@ -83,8 +83,12 @@ class RowsOfScan final : public internal::ExportedRows {
 void DescribeFile(const FileInfo& info, ArrowField& field) {
   field.metadata.emplace_back("cfile.encoding", EncodingName(info.encoding));
   if (info.value_index_root) field.metadata.emplace_back("cfile.sorted", "ascending");
-  for (const auto* pairs : {&info.header_metadata, &info.footer_metadata})
-    field.metadata.insert(field.metadata.end(), pairs->begin(), pairs->end());
+  for (const auto* pairs : {&info.header_metadata, &info.footer_metadata}) {
+    for (const auto& pair : *pairs) {
+      // (Reserved keys are parts of the format.)
+      if (!pair.first.starts_with("cfile.")) field.metadata.push_back(pair);
+    }
+  }
 }
 
 // Makes a stream of `columns` of a schema. `max_rows`: the most rows of the stream. `file`: null, or
