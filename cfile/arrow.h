@@ -16,75 +16,15 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 
 #include "absl/status/status.h"
+#include "cfile/arrow_c_data.h"
 #include "cfile/batch.h"
 #include "cfile/reader.h"
 #include "cfile/scan.h"
 #include "cfile/schema.h"
 #include "cfile/table.h"
 #include "cfile/table_scan.h"
-
-// The structs of the two interfaces. Their layout is the same in all libraries; the macros let
-// several headers declare them.
-#ifndef ARROW_C_DATA_INTERFACE
-#define ARROW_C_DATA_INTERFACE
-
-#define ARROW_FLAG_DICTIONARY_ORDERED 1  // the order of the dictionary's values has a meaning
-#define ARROW_FLAG_NULLABLE 2            // values may be null
-#define ARROW_FLAG_MAP_KEYS_SORTED 4     // the keys of each map are sorted
-
-extern "C" {
-
-// The type of a field.
-struct ArrowSchema {
-  const char* format;    // the type, as text
-  const char* name;      // of the field; may be null
-  const char* metadata;  // keys and values in Arrow's binary form; may be null
-  int64_t flags;         // ARROW_FLAG_...
-  int64_t n_children;
-  struct ArrowSchema** children;
-  struct ArrowSchema* dictionary;        // the type of the values if the array holds indexes
-  void (*release)(struct ArrowSchema*);  // frees what the struct owns; null: released already
-  void* private_data;                    // of the library that made the struct
-};
-
-// The values of a field.
-struct ArrowArray {
-  int64_t length;      // values, nulls included
-  int64_t null_count;  // -1: unknown
-  int64_t offset;      // values at the begin of the buffers that are not part of the array
-  int64_t n_buffers;
-  int64_t n_children;
-  const void** buffers;  // as many and in the order that the type says; the first is the validity
-  struct ArrowArray** children;
-  struct ArrowArray* dictionary;
-  void (*release)(struct ArrowArray*);  // frees what the struct owns; null: released already
-  void* private_data;                   // of the library that made the struct
-};
-
-}  // extern "C"
-#endif  // ARROW_C_DATA_INTERFACE
-
-#ifndef ARROW_C_STREAM_INTERFACE
-#define ARROW_C_STREAM_INTERFACE
-
-extern "C" {
-
-// A sequence of arrays of one type. Each function returns 0 or an errno code.
-struct ArrowArrayStream {
-  int (*get_schema)(struct ArrowArrayStream*, struct ArrowSchema* out);
-  // Sets out->release to null at the end.
-  int (*get_next)(struct ArrowArrayStream*, struct ArrowArray* out);
-  // The text of the last error; valid until the next call on the stream.
-  const char* (*get_last_error)(struct ArrowArrayStream*);
-  void (*release)(struct ArrowArrayStream*);  // null: released already
-  void* private_data;                         // of the library that made the struct
-};
-
-}  // extern "C"
-#endif  // ARROW_C_STREAM_INTERFACE
 
 namespace cfile {
 
@@ -126,7 +66,7 @@ struct ArrowExportOptions {
 // The schema's metadata says what Arrow's types do not: cfile.type is the ColumnType as text,
 // cfile.key the position of a column in the table's key (cfile.nulls_last: its nulls sort last),
 // cfile.encoding the encoding of a file, cfile.sorted = "ascending" that a file has a value index;
-// then follow the (key, value) pairs of the file's header and footer.
+// then follow the (key, value) pairs of the file's header and footer, if they are UTF-8.
 
 // The rows of `range` of a file, which may end after the last row. The field's name is "value".
 absl::Status ExportArrowStream(const Reader& reader, const OrdinalRange& range,

@@ -22,6 +22,7 @@
 #include "encodings/registry.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/campaign/heap.h"
 #include "tests/cfile/arrow_testing.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/level_testing.h"
@@ -415,6 +416,39 @@ TEST(Arrow, Damage) {
   EXPECT_LT(rows, 10000);
   EXPECT_EQ(code, EIO);
   EXPECT_THAT(stream->get_last_error(stream.get()), testing::HasSubstr("checksum"));
+}
+
+// Each allocation fails once: no exception leaves a stream, and nothing is lost.
+TEST(Arrow, NoMemory) {
+  Column<std::string_view> column;
+  for (int i = 0; i < 300; ++i) column.rows.push_back("a long string " + std::to_string(i % 50));
+  const Reader reader = OpenBytes(
+      WriteColumn<std::string_view>(ColumnType::String(), {.encoding = Encoding::kDict}, column));
+  for (const ArrowExportOptions& options : kManyOptions) {
+    ASSERT_TRUE(Export(reader, kAllRows, options).ok());
+    bool failed = true;
+    for (int64_t failing = 1; failed; ++failing) {
+      const int64_t blocks = campaign::heap.blocks;
+      {
+        Released<ArrowArrayStream> stream;
+        ASSERT_TRUE(ExportArrowStream(reader, kAllRows, options, stream.get()).ok());
+        Released<ArrowSchema> schema;
+        Released<ArrowArray> array;
+        campaign::heap.allocations_left = failing;
+        int code = stream->get_schema(stream.get(), schema.get());
+        if (code == 0) code = stream->get_next(stream.get(), array.get());
+        failed = campaign::heap.allocations_left == 0;
+        campaign::heap.allocations_left = -1;
+        ASSERT_EQ(code, failed ? ENOMEM : 0) << failing;
+        if (failed) {
+          EXPECT_STREQ(stream->get_last_error(stream.get()), "no memory");
+          EXPECT_EQ(stream->get_next(stream.get(), array.get()), ENOMEM);
+          EXPECT_EQ(array->release, nullptr);
+        }
+      }
+      ASSERT_EQ(campaign::heap.blocks, blocks) << failing;
+    }
+  }
 }
 
 class ArrowTableTest : public TableTestBase {

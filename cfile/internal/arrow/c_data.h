@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cfile/arrow.h"
+#include "cfile/arrow_c_data.h"
 
 namespace cfile::internal {
 

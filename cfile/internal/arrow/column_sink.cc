@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/arrow/bitmap.h"
+#include "cfile/internal/arrow/new_store.h"
 #include "cfile/internal/arrow/value_store.h"
 #include "cfile/internal/read/row_reader.h"
 #include "encodings/core/status.h"

@@ -1,4 +1,5 @@
-// Strings of Arrow arrays as indexes into a dictionary.
+#include "cfile/internal/arrow/dictionary_store.h"
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -7,7 +8,6 @@
 
 #include "absl/hash/hash.h"
 #include "absl/status/status.h"
-#include "cfile/internal/arrow/value_store.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/core/status.h"

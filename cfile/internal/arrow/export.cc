@@ -1,19 +1,20 @@
-// The functions of cfile/arrow.h that export.
+#include "cfile/arrow.h"
+
 #include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/arrow.h"
 #include "cfile/internal/arrow/arrow_type.h"
 #include "cfile/internal/arrow/c_data.h"
 #include "cfile/internal/arrow/export_stream.h"
 #include "cfile/internal/arrow/field_tree.h"
 #include "cfile/internal/read/reader_access.h"
-#include "cfile/internal/table/table_scan_access.h"
+#include "cfile/internal/table/scan_source.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
@@ -79,14 +80,34 @@ class RowsOfScan final : public internal::ExportedRows {
   std::span<const T> left_;  // of the last batch
 };
 
+bool IsUtf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<uint8_t>(text[i]);
+    const size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (length > text.size() - i || first > 0xf4 || (first >= 0x80 && first < 0xc2)) return false;
+    uint32_t code = first & (length == 1 ? 0x7f : 0x7f >> length);
+    for (size_t k = 1; k < length; ++k) {
+      const auto next = static_cast<uint8_t>(text[i + k]);
+      if ((next & 0xc0) != 0x80) return false;
+      code = code << 6 | (next & 0x3f);
+    }
+    // A code must not be longer than needed, a surrogate or above the last code.
+    const bool too_long = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+    if (too_long || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff) return false;
+    i += length;
+  }
+  return true;
+}
+
 // Adds what the header and the footer of a file say about its column.
 void DescribeFile(const FileInfo& info, ArrowField& field) {
   field.metadata.emplace_back("cfile.encoding", EncodingName(info.encoding));
   if (info.value_index_root) field.metadata.emplace_back("cfile.sorted", "ascending");
   for (const auto* pairs : {&info.header_metadata, &info.footer_metadata}) {
     for (const auto& pair : *pairs) {
-      // (Reserved keys are parts of the format.)
-      if (!pair.first.starts_with("cfile.")) field.metadata.push_back(pair);
+      // Reserved keys are parts of the format. Consumers expect text.
+      if (!pair.first.starts_with("cfile.") && IsUtf8(pair.first) && IsUtf8(pair.second))
+        field.metadata.push_back(pair);
     }
   }
 }
@@ -108,9 +129,8 @@ absl::Status Export(std::unique_ptr<internal::ExportedRows> rows, const Schema& 
                                                      columns[i].layout, contents.fields.places[i],
                                                      capacity));
   }
-  ArrowExportOptions stream_options = options;
-  stream_options.column_only &= file != nullptr;
-  internal::MakeStream(std::move(contents), stream_options, out);
+  internal::MakeStream(std::move(contents), options.max_batch_rows,
+                       options.column_only && file != nullptr, out);
   return absl::OkStatus();
 }
 

@@ -48,10 +48,10 @@ int ErrnoOf(const absl::Status& status) {
 // The private data of a stream.
 class Stream {
  public:
-  Stream(StreamContents contents, const ArrowExportOptions& options)
+  Stream(StreamContents contents, size_t max_batch_rows, bool column_only)
       : contents_(std::move(contents)),
-        max_rows_(std::max<size_t>(options.max_batch_rows, 1)),
-        column_only_(options.column_only) {
+        max_rows_(std::max<size_t>(max_batch_rows, 1)),
+        column_only_(column_only) {
     std::vector<RowSink*> sinks;
     for (const auto& sink : contents_.sinks) sinks.push_back(sink->row_sink());
     contents_.rows->SetSinks(std::move(sinks));
@@ -207,8 +207,9 @@ void Release(ArrowArrayStream* stream) {
 
 }  // namespace
 
-void MakeStream(StreamContents contents, const ArrowExportOptions& options, ArrowArrayStream* out) {
-  auto stream = std::make_unique<Stream>(std::move(contents), options);
+void MakeStream(StreamContents contents, size_t max_batch_rows, bool column_only,
+                ArrowArrayStream* out) {
+  auto stream = std::make_unique<Stream>(std::move(contents), max_batch_rows, column_only);
   *out = {.get_schema = GetSchema,
           .get_next = GetNext,
           .get_last_error = GetLastError,

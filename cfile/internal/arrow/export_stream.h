@@ -33,7 +33,8 @@ struct StreamContents {
   std::vector<std::unique_ptr<ColumnSink>> sinks;  // one for each exported column
 };
 
-// Begins a stream. `options`: as for ExportArrowStream.
-void MakeStream(StreamContents contents, const ArrowExportOptions& options, ArrowArrayStream* out);
+// Begins a stream. max_batch_rows, column_only: those of ArrowExportOptions (cfile/arrow.h).
+void MakeStream(StreamContents contents, size_t max_batch_rows, bool column_only,
+                ArrowArrayStream* out);
 
 }  // namespace cfile::internal

@@ -1,5 +1,6 @@
 #include "cfile/internal/arrow/node_levels.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -25,9 +26,9 @@ absl::Status NodeLevels::Append(const Entries& entries) {
   if (all_valid) {
     validity_.Append(nullptr, found);
   } else {
-    std::vector<uint8_t> bits((found + 7) / 8);
-    Bitmap::Pack(valid_.data(), found, bits.data());
-    validity_.Append(bits.data(), found);
+    bits_.resize(std::max(bits_.size(), (found + 7) / 8));
+    Bitmap::Pack(valid_.data(), found, bits_.data());
+    validity_.Append(bits_.data(), found);
   }
   if (!rule_.is_list) return absl::OkStatus();
   // One number more than lists is written, but not kept.

@@ -55,7 +55,8 @@ class NodeLevels {
   Validity validity_;
   encodings::ByteWriter offsets_;  // int32: where each list begins
   size_t num_elements_ = 0;
-  std::vector<uint8_t> valid_;
+  std::vector<uint8_t> valid_;  // reused memory
+  std::vector<uint8_t> bits_;
 };
 
 }  // namespace cfile::internal

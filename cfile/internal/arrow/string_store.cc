@@ -1,10 +1,10 @@
-// Strings of Arrow arrays: as offsets and bytes, and as views.
+#include "cfile/internal/arrow/string_store.h"
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
 
-#include "cfile/internal/arrow/value_store.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 

@@ -8,7 +8,6 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
-#include "cfile/internal/arrow/arrow_type.h"
 #include "cfile/internal/arrow/c_data.h"
 #include "cfile/io.h"
 #include "cfile/types.h"
@@ -59,15 +58,6 @@ class TypedStore : public ValueStore {
     return codes.size();
   }
 };
-
-// `capacity`: values for which a store reserves memory with the first value.
-template <typename T>
-std::unique_ptr<TypedStore<T>> NewStore(const ColumnType& type, ArrowLayout layout,
-                                        size_t capacity);
-// The stores of strings (string_store.cc, dictionary_store.cc).
-std::unique_ptr<TypedStore<std::string_view>> NewPackedStore();
-std::unique_ptr<TypedStore<std::string_view>> NewViewStore();
-std::unique_ptr<TypedStore<std::string_view>> NewDictionaryStore();
 
 // True if `bytes` lies in the memory of `source`, which may be null.
 bool InMemoryOf(const std::shared_ptr<const Source>& source, const void* bytes);

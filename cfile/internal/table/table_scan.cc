@@ -15,7 +15,6 @@
 #include "cfile/internal/table/open_files.h"
 #include "cfile/internal/table/open_table.h"
 #include "cfile/internal/table/scan_source.h"
-#include "cfile/internal/table/table_scan_access.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/match_range.h"
 
