@@ -32,24 +32,39 @@ cfile::ArrowExportOptions Options(int string_views, int dictionaries, size_t max
 
 extern "C" {
 
+// An open file, which cfile_test_close closes; null after an error.
+__attribute__((visibility("default"))) void* cfile_test_open_file(const char* path, char* error) {
+  const auto reader = cfile::Reader::Open(path);
+  if (Result(reader.status(), error) != 0) return nullptr;
+  return new cfile::Reader(*reader);
+}
+__attribute__((visibility("default"))) void cfile_test_close_file(void* file) {
+  delete static_cast<cfile::Reader*>(file);
+}
+// The same for tables.
+__attribute__((visibility("default"))) void* cfile_test_open_table(const char* path, char* error) {
+  const auto table = cfile::TableReader::Open(std::string(path));
+  if (Result(table.status(), error) != 0) return nullptr;
+  return new cfile::TableReader(*table);
+}
+__attribute__((visibility("default"))) void cfile_test_close_table(void* table) {
+  delete static_cast<cfile::TableReader*>(table);
+}
+
 // max_batch_rows 0: the default.
 __attribute__((visibility("default"))) int cfile_test_export_file(
-    const char* path, int string_views, int dictionaries, size_t max_batch_rows, int column_only,
+    const void* file, int string_views, int dictionaries, size_t max_batch_rows, int column_only,
     ArrowArrayStream* out, char* error) {
-  const auto reader = cfile::Reader::Open(path);
-  if (!reader.ok()) return Result(reader.status(), error);
   return Result(cfile::ExportArrowStream(
-                    *reader, cfile::kAllRows,
+                    *static_cast<const cfile::Reader*>(file), cfile::kAllRows,
                     Options(string_views, dictionaries, max_batch_rows, column_only), out),
                 error);
 }
 
 // `columns`: names that end with a newline, or null for all columns.
 __attribute__((visibility("default"))) int cfile_test_export_table(
-    const char* path, const char* columns, int string_views, int dictionaries,
+    const void* table, const char* columns, int string_views, int dictionaries,
     size_t max_batch_rows, ArrowArrayStream* out, char* error) {
-  const auto table = cfile::TableReader::Open(std::string(path));
-  if (!table.ok()) return Result(table.status(), error);
   cfile::TableScanOptions scan;
   if (columns != nullptr) {
     std::string rest = columns;
@@ -57,9 +72,10 @@ __attribute__((visibility("default"))) int cfile_test_export_table(
     for (size_t end; (end = rest.find('\n')) != std::string::npos; rest.erase(0, end + 1))
       scan.columns->push_back(rest.substr(0, end));
   }
-  return Result(cfile::ExportArrowStream(
-                    *table, scan, Options(string_views, dictionaries, max_batch_rows, 0), out),
-                error);
+  return Result(
+      cfile::ExportArrowStream(*static_cast<const cfile::TableReader*>(table), scan,
+                               Options(string_views, dictionaries, max_batch_rows, 0), out),
+      error);
 }
 
 }  // extern "C"

@@ -1,5 +1,6 @@
 """Opens files and tables with the library of arrow_library.cc, as objects that Arrow libraries for Python accept."""
 import ctypes
+import os
 
 
 class Failed(Exception):
@@ -25,15 +26,37 @@ class Stream:
         return new(self.address, b"arrow_array_stream", None)
 
 
+class Opened:
+    """An open file or table. stream(...) exports its rows."""
+
+    def __init__(self, library, kind, path):
+        self.library, self.kind, error = library, kind, ctypes.create_string_buffer(1000)
+        open_ = getattr(library, f"cfile_test_open_{kind}")
+        open_.restype = ctypes.c_void_p
+        self.handle = open_(path.encode(), error)
+        if not self.handle:
+            raise Failed(error.value.decode())
+
+    def __del__(self):
+        if getattr(self, "handle", None):
+            getattr(self.library, f"cfile_test_close_{self.kind}")(ctypes.c_void_p(self.handle))
+
+    def stream(self, columns=None, views=False, dictionaries=True, batch_rows=0, column_only=False):
+        options = [int(views), int(dictionaries), ctypes.c_size_t(batch_rows)]
+        if self.kind == "file":
+            options.append(int(column_only))
+        else:
+            options.insert(0, None if columns is None else "".join(name + "\n" for name in columns).encode())
+        return Stream(self.library, f"cfile_test_export_{self.kind}", ctypes.c_void_p(self.handle), *options)
+
+
 class Library:
     def __init__(self, path):
         self.library = ctypes.CDLL(path)
 
-    def file(self, path, views=False, dictionaries=True, batch_rows=0, column_only=False):
-        return Stream(self.library, "cfile_test_export_file", path.encode(), int(views), int(dictionaries),
-                      ctypes.c_size_t(batch_rows), int(column_only))
+    def open(self, path):
+        return Opened(self.library, "table" if os.path.isdir(path) else "file", path)
 
-    def table(self, path, columns=None, views=False, dictionaries=True, batch_rows=0):
-        names = None if columns is None else "".join(name + "\n" for name in columns).encode()
-        return Stream(self.library, "cfile_test_export_table", path.encode(), names, int(views), int(dictionaries),
-                      ctypes.c_size_t(batch_rows))
+    def stream(self, path, **options):
+        """The rows of a file or table, which is closed again: the stream keeps what it needs."""
+        return self.open(path).stream(**options)

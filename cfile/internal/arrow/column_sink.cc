@@ -141,7 +141,9 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
         .count = count};
     for (NodeLevels& node : nodes_) CFILE_RETURN_IF_ERROR(node.Append(entries));
     const size_t present = batch.values.size();
-    if (batch.definition.empty() || present == count) return AppendValues(batch.values, nullptr);
+    // All values are present if the value and the structs around it are required.
+    const bool all_present = rule_.definition == rule_.valid_definition;
+    if (all_present || present == count) return AppendValues(batch.values, nullptr);
     valid_.resize(std::max(valid_.size(), count + 1));
     const size_t found = FindValues(rule_, entries, valid_.data());
     if (found == present) return AppendValues(batch.values, nullptr);

@@ -8,6 +8,7 @@
 
 #include "absl/hash/hash.h"
 #include "absl/status/status.h"
+#include "cfile/internal/arrow/buffer_pool.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/core/status.h"
@@ -61,6 +62,8 @@ class LocalDictionary {
 // codes of one file; otherwise those of local_.
 class DictionaryStore final : public TypedStore<std::string_view> {
  public:
+  explicit DictionaryStore(size_t capacity) : capacity_(capacity) {}
+
   size_t size() const override { return codes_.size() / sizeof(uint32_t); }
   size_t size_bytes() const override { return codes_.size() + local_.strings().data().size(); }
   // Values of local_ that are not used any more stay.
@@ -75,6 +78,7 @@ class DictionaryStore final : public TypedStore<std::string_view> {
   }
 
   uint32_t* RoomForCodes(size_t count) override {
+    if (codes_.capacity() == 0) codes_ = TakeBytes(capacity_ * sizeof(uint32_t));
     codes_.ReserveMore(count * sizeof(uint32_t));
     return Codes() + size();
   }
@@ -92,8 +96,7 @@ class DictionaryStore final : public TypedStore<std::string_view> {
 
   void Finish(ArrayParts& parts) override {
     if (shared_ == nullptr) shared_ = std::make_shared<PackedStrings>(local_.Finish());
-    auto codes = std::make_shared<encodings::ByteWriter>(std::move(codes_));
-    codes_ = encodings::ByteWriter();
+    auto codes = OwnBytes(codes_);
     const void* const data = codes->empty() ? NoBytes() : codes->data();
     parts.AddBuffer(data, std::move(codes));
     ArrayParts dictionary{.length = static_cast<int64_t>(shared_->size())};
@@ -158,6 +161,7 @@ class DictionaryStore final : public TypedStore<std::string_view> {
 
   uint32_t* Codes() { return reinterpret_cast<uint32_t*>(codes_.data()); }
 
+  const size_t capacity_;
   encodings::ByteWriter codes_;  // int32
   // The file's dictionary that the batch uses, or the last one: as codes, and as an Arrow array. Null
   // if the batch uses local_.
@@ -169,8 +173,8 @@ class DictionaryStore final : public TypedStore<std::string_view> {
 
 }  // namespace
 
-std::unique_ptr<TypedStore<std::string_view>> NewDictionaryStore() {
-  return std::make_unique<DictionaryStore>();
+std::unique_ptr<TypedStore<std::string_view>> NewDictionaryStore(size_t capacity) {
+  return std::make_unique<DictionaryStore>(capacity);
 }
 
 }  // namespace cfile::internal

@@ -8,6 +8,7 @@
 
 namespace cfile::internal {
 
-std::unique_ptr<TypedStore<std::string_view>> NewDictionaryStore();
+// `capacity`: indexes for which the store reserves memory.
+std::unique_ptr<TypedStore<std::string_view>> NewDictionaryStore(size_t capacity);
 
 }  // namespace cfile::internal

@@ -10,6 +10,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/arrow/bitmap.h"
+#include "cfile/internal/arrow/buffer_pool.h"
 #include "cfile/internal/arrow/dictionary_store.h"
 #include "cfile/internal/arrow/string_store.h"
 #include "encodings/core/bytes.h"
@@ -19,13 +20,17 @@ namespace {
 
 using encodings::ByteWriter;
 
-// Values of `Width` bytes: moves `bytes` into a buffer of `parts`.
+// Moves `bytes` into a buffer of `parts`.
 void FinishBytes(ByteWriter& bytes, ArrayParts& parts) {
   if (bytes.empty()) return parts.AddBuffer(NoBytes(), nullptr);
-  auto owner = std::make_shared<ByteWriter>(std::move(bytes));
-  bytes = ByteWriter();
+  auto owner = OwnBytes(bytes);
   const void* const data = owner->data();
   parts.AddBuffer(data, std::move(owner));
+}
+
+// Gives an empty buffer its first memory.
+void Begin(size_t capacity, ByteWriter& bytes) {
+  if (bytes.empty() && bytes.capacity() < capacity) bytes = TakeBytes(capacity);
 }
 
 // Values that are stored as they are.
@@ -51,7 +56,7 @@ class SameStore final : public TypedStore<T> {
       }
     }
     CopyBorrowed();
-    if (bytes_.empty()) bytes_.Reserve(capacity_ * sizeof(T));
+    Begin(capacity_ * sizeof(T), bytes_);
     std::memcpy(bytes_.Extend(values.size_bytes()), values.data(), values.size_bytes());
     size_ += values.size();
     return values.size();
@@ -59,7 +64,7 @@ class SameStore final : public TypedStore<T> {
 
   T* Room(size_t count) override {
     if (borrowed_ != nullptr) return nullptr;
-    if (bytes_.empty()) bytes_.Reserve(capacity_ * sizeof(T));
+    Begin(capacity_ * sizeof(T), bytes_);
     bytes_.ReserveMore(count * sizeof(T));
     return reinterpret_cast<T*>(bytes_.data() + bytes_.size());
   }
@@ -96,7 +101,7 @@ class SameStore final : public TypedStore<T> {
   }
   void CopyBorrowed() {
     if (borrowed_ == nullptr) return;
-    bytes_.Reserve(capacity_ * sizeof(T));
+    Begin(capacity_ * sizeof(T), bytes_);
     std::memcpy(bytes_.Extend(size_ * sizeof(T)), borrowed_, size_ * sizeof(T));
     borrowed_ = nullptr;
     source_ = nullptr;
@@ -158,7 +163,7 @@ class ConvertedStore final : public TypedStore<T> {
   absl::StatusOr<size_t> Append(const Batch<T>& batch,
                                 const std::shared_ptr<const Source>& /*source*/) override {
     const size_t count = batch.size();
-    if (bytes_.empty()) bytes_.Reserve(capacity_ * sizeof(Value));
+    Begin(capacity_ * sizeof(Value), bytes_);
     uint8_t* const to = bytes_.Extend(count * sizeof(Value));
     for (size_t i = 0; i < count; ++i) {
       Value converted{};
@@ -216,7 +221,7 @@ class FixedBytesStore final : public TypedStore<std::string_view> {
     const size_t room = (INT32_MAX - bytes_.size()) / width_;
     const size_t count = std::min(batch.size(), room);
     if (count == 0) return TooLong(width_);
-    if (bytes_.empty()) bytes_.Reserve(std::min(capacity_ * width_, kEnoughBytes));
+    Begin(std::min(capacity_ * width_, kEnoughBytes), bytes_);
     uint8_t* to = bytes_.Extend(count * width_);
     for (const std::string_view value : batch.values.first(count)) {
       if (value.size() == width_) {
@@ -253,7 +258,7 @@ std::unique_ptr<TypedStore<T>> NewStore(const ColumnType& type, ArrowLayout layo
       case ArrowLayout::kViews:
         return NewViewStore();
       case ArrowLayout::kDictionary:
-        return NewDictionaryStore();
+        return NewDictionaryStore(capacity);
       default:
         return NewPackedStore();
     }

@@ -7,12 +7,13 @@
 namespace cfile::internal {
 
 size_t FindValues(const LevelRule& rule, const Entries& entries, uint8_t* valid) {
+  const LevelRule own = rule;  // (`valid` could overlap `rule`)
   size_t found = 0;
   for (size_t i = 0; i < entries.count; ++i) {
     const uint16_t definition = entries.definition[i];
-    valid[found] = definition >= rule.valid_definition;
-    found += static_cast<size_t>(entries.repetition[i] <= rule.repetition &&
-                                 definition >= rule.definition);
+    valid[found] = definition >= own.valid_definition;
+    found += static_cast<size_t>(entries.repetition[i] <= own.repetition &&
+                                 definition >= own.definition);
   }
   return found;
 }
@@ -21,32 +22,50 @@ absl::Status NodeLevels::Append(const Entries& entries) {
   if (num_elements_ + entries.count > INT32_MAX)
     return absl::OutOfRangeError("lists have more than 2^31 - 1 elements in one batch");
   valid_.resize(std::max(valid_.size(), entries.count + 1));
-  const size_t found = FindValues(rule_, entries, valid_.data());
-  const bool all_valid = std::memchr(valid_.data(), 0, found) == nullptr;
-  if (all_valid) {
+  const size_t found =
+      rule_.is_list ? AppendLists(entries) : FindValues(rule_, entries, valid_.data());
+  if (std::memchr(valid_.data(), 0, found) == nullptr) {
     validity_.Append(nullptr, found);
   } else {
     bits_.resize(std::max(bits_.size(), (found + 7) / 8));
     Bitmap::Pack(valid_.data(), found, bits_.data());
     validity_.Append(bits_.data(), found);
   }
-  if (!rule_.is_list) return absl::OkStatus();
-  // One number more than lists is written, but not kept.
-  const size_t before = offsets_.size();
-  auto* const begins = reinterpret_cast<int32_t*>(offsets_.Extend((found + 1) * sizeof(int32_t)));
-  size_t lists = 0;
-  auto elements = static_cast<int32_t>(num_elements_);
+  return absl::OkStatus();
+}
+
+size_t NodeLevels::AppendLists(const Entries& entries) {
+  const LevelRule rule = rule_;
+  kinds_.resize(std::max(kinds_.size(), entries.count));
+  uint8_t* const kinds = kinds_.data();
+  uint8_t* const valid = valid_.data();
+  // The compiler makes vector instructions of this loop.
   for (size_t i = 0; i < entries.count; ++i) {
     const uint16_t repetition = entries.repetition[i];
     const uint16_t definition = entries.definition[i];
-    begins[lists] = elements;
-    lists += static_cast<size_t>(repetition <= rule_.repetition && definition >= rule_.definition);
-    elements += static_cast<int32_t>(repetition <= rule_.element_repetition &&
-                                     definition >= rule_.element_definition);
+    const auto is_list =
+        static_cast<uint8_t>((repetition <= rule.repetition) & (definition >= rule.definition));
+    const auto is_element = static_cast<uint8_t>((repetition <= rule.element_repetition) &
+                                                 (definition >= rule.element_definition));
+    const auto is_valid = static_cast<uint8_t>(definition >= rule.valid_definition);
+    kinds[i] = static_cast<uint8_t>(is_list | is_element << 1 | is_valid << 2);
   }
-  offsets_.Truncate(before + found * sizeof(int32_t));
+  // One number more than lists is written, but not kept.
+  const size_t before = offsets_.size();
+  auto* const begins =
+      reinterpret_cast<int32_t*>(offsets_.Extend((entries.count + 1) * sizeof(int32_t)));
+  size_t lists = 0;
+  auto elements = static_cast<int32_t>(num_elements_);
+  for (size_t i = 0; i < entries.count; ++i) {
+    const uint8_t kind = kinds[i];
+    begins[lists] = elements;
+    valid[lists] = kind >> 2;
+    lists += kind & 1;
+    elements += kind >> 1 & 1;
+  }
+  offsets_.Truncate(before + lists * sizeof(int32_t));
   num_elements_ = static_cast<size_t>(elements);
-  return absl::OkStatus();
+  return lists;
 }
 
 void NodeLevels::Finish(ArrayParts& parts) {

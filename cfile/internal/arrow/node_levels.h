@@ -51,12 +51,16 @@ class NodeLevels {
   void Finish(ArrayParts& parts);
 
  private:
+  // Appends the lists' offsets, and sets valid_ as FindValues does. Returns the number of lists.
+  size_t AppendLists(const Entries& entries);
+
   const LevelRule rule_;
   Validity validity_;
   encodings::ByteWriter offsets_;  // int32: where each list begins
   size_t num_elements_ = 0;
   std::vector<uint8_t> valid_;  // reused memory
   std::vector<uint8_t> bits_;
+  std::vector<uint8_t> kinds_;
 };
 
 }  // namespace cfile::internal

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/internal/arrow/buffer_pool.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 
@@ -53,15 +54,15 @@ class PackedStore final : public TypedStore<std::string_view> {
   }
 
   void Finish(ArrayParts& parts) override {
-    auto owner = std::make_shared<PackedStrings>(std::move(strings_));
-    strings_ = PackedStrings();
+    auto owner = OwnStrings(strings_);
+    strings_ = TakeStrings();
     parts.AddBuffer(owner->offsets().data(), nullptr);
     const void* const data = owner->data().empty() ? NoBytes() : owner->data().data();
     parts.AddBuffer(data, std::move(owner));
   }
 
  private:
-  PackedStrings strings_;
+  PackedStrings strings_ = TakeStrings();
 };
 
 // The type "vu" or "vz".
