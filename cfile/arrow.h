@@ -25,6 +25,7 @@
 #include "cfile/schema.h"
 #include "cfile/table.h"
 #include "cfile/table_scan.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -69,33 +70,36 @@ struct ArrowExportOptions {
 // then follow the (key, value) pairs of the file's header and footer, if they are UTF-8.
 
 // The rows of `range` of a file, which may end after the last row. The field's name is "value".
-absl::Status ExportArrowStream(const Reader& reader, const OrdinalRange& range,
-                               const ArrowExportOptions& options, ArrowArrayStream* out);
+CFILE_EXPORT absl::Status ExportArrowStream(const Reader& reader, const OrdinalRange& range,
+                                            const ArrowExportOptions& options,
+                                            ArrowArrayStream* out);
 
 // The rows from a cursor's position to the end of its range. The cursor stays where it is, and is
 // not needed any more by the stream.
 template <ValueType T>
-absl::Status ExportArrowStream(const Cursor<T>& cursor, const ArrowExportOptions& options,
-                               ArrowArrayStream* out);
+CFILE_EXPORT absl::Status ExportArrowStream(const Cursor<T>& cursor,
+                                            const ArrowExportOptions& options,
+                                            ArrowArrayStream* out);
 
 // The values of the remaining rows of a scan. The field's name is "value".
 template <ValueType T>
-absl::Status ExportArrowStream(Scan<T> scan, const ArrowExportOptions& options,
-                               ArrowArrayStream* out);
+CFILE_EXPORT absl::Status ExportArrowStream(Scan<T> scan, const ArrowExportOptions& options,
+                                            ArrowArrayStream* out);
 
 // The rows of a table that `scan` selects. In a table of records, fields are in the order of the
 // schema. scan.cancelled, if it is set, must outlive the stream.
-absl::Status ExportArrowStream(const TableReader& table, const TableScanOptions& scan,
-                               const ArrowExportOptions& options, ArrowArrayStream* out);
+CFILE_EXPORT absl::Status ExportArrowStream(const TableReader& table, const TableScanOptions& scan,
+                                            const ArrowExportOptions& options,
+                                            ArrowArrayStream* out);
 
 // The remaining rows of an open scan.
-absl::Status ExportArrowStream(TableScan scan, const ArrowExportOptions& options,
-                               ArrowArrayStream* out);
+CFILE_EXPORT absl::Status ExportArrowStream(TableScan scan, const ArrowExportOptions& options,
+                                            ArrowArrayStream* out);
 
 // Exports the Arrow type of the rows of a table as a struct. Strings are not dictionaries, because
 // the schema does not know the files. kUnimplemented: as above. *out is an uninitialised or released
 // struct; the caller releases it, in any thread.
-absl::Status ExportArrowSchema(const Schema& schema, const ArrowExportOptions& options,
-                               ArrowSchema* out);
+CFILE_EXPORT absl::Status ExportArrowSchema(const Schema& schema, const ArrowExportOptions& options,
+                                            ArrowSchema* out);
 
 }  // namespace cfile

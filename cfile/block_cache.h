@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 
+#include "encodings/core/export.h"
+
 namespace cfile {
 
 namespace internal {
@@ -21,7 +23,7 @@ class CachedBlocks;
 // as a cursor uses it. The cache is divided into at most 16 shards of at least 1 MiB each; a cache
 // with a capacity below 1 MiB is one shard. Each shard has its own lock. A block larger than a
 // shard is not cached.
-class BlockCache {
+class CFILE_EXPORT BlockCache {
  public:
   // `capacity_bytes`: approximately the largest total size of the cached blocks. With 0 the cache
   // keeps no blocks.

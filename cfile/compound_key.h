@@ -24,15 +24,17 @@
 #include "cfile/options.h"
 #include "cfile/schema.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 #include "encodings/core/key_order.h"
 
 namespace cfile {
 
-// IsKey(value) says whether a value can be a key or a part of one. NaN cannot: it has no order.
+// IsKey(value) says whether a value can be a key or a part of a key.
+// NaN cannot, because it has no order.
 using encodings::IsKey;
 
 // Builds compound keys, or prefixes of them. Thread-compatible.
-class CompoundKey {
+class CFILE_EXPORT CompoundKey {
  public:
   // `columns`: the key's columns, the most significant first; at least one. For a table:
   // Schema::key_types.
@@ -64,7 +66,7 @@ class CompoundKey {
 };
 
 // Reads the values of a compound key, column by column in the key's order. Thread-compatible.
-class CompoundKeyReader {
+class CFILE_EXPORT CompoundKeyReader {
  public:
   // `columns`: the key's columns, the most significant first. The memory of `bytes` must outlive
   // the reader.
@@ -77,12 +79,13 @@ class CompoundKeyReader {
   // columns.
   template <ValueType T>
   absl::StatusOr<std::optional<Owned<T>>> NextOrNull();
-  // Does the same for a column that is not nullable, which is a further precondition.
+  // Does the same as NextOrNull. Further precondition: the column is not nullable.
   template <ValueType T>
   absl::StatusOr<Owned<T>> Next();
 
  private:
-  // Both read from the front of bytes_. ReadNull is for a nullable column; true: a null.
+  // Both functions read from the front of bytes_.
+  // ReadNull returns true if the value of a nullable column is null.
   absl::StatusOr<bool> ReadNull(size_t column);
   template <typename T>
   absl::StatusOr<Owned<T>> ReadValue(size_t column);
@@ -96,6 +99,6 @@ class CompoundKeyReader {
 // The options for a file of compound keys, a column of type binary: encoding PREFIX, blocks of
 // 4,096 bytes, LZ4 if LZ4 was built in, and only a value index. With Compatibility::kKudu the file
 // has exactly the bytes that Kudu writes.
-WriterOptions CompoundKeyOptions(Compatibility compatibility = Compatibility::kNone);
+CFILE_EXPORT WriterOptions CompoundKeyOptions(Compatibility compatibility = Compatibility::kNone);
 
 }  // namespace cfile

@@ -5,20 +5,23 @@
 
 namespace cfile {
 
-// What a reader has done since it was opened. A plain value. Threads that read meanwhile may be
-// counted in some of the numbers only.
+// What a reader has done since it was opened. A plain value. If other threads read while the
+// numbers are collected, their reads may be counted in only some of the numbers.
 struct ReaderCounters {
-  // The ranges that were read from the source, those of failed requests included, and their bytes.
-  // The ranges that opening a file reads are included. 0 if the source is in memory (a mapped file).
+  // The number of ranges that were read from the source, and their bytes.
+  // Failed requests count, too. The ranges that are read to open a file count, too.
+  // 0 if the source is in memory (a mapped file).
   uint64_t source_requests = 0;
   uint64_t source_bytes = 0;
-  // The data blocks that were read and verified (if not verified before), or used directly from the
-  // source's memory; and the blocks that were found in the cache, or that another thread has read
-  // for several threads. A cursor that uses a block counts it once until it goes to another one.
+  // blocks_read: the data blocks that were read and verified (unless they were verified before),
+  // or that were used directly in the source's memory.
+  // blocks_cached: the data blocks that were found in the cache, or that another thread has read
+  // for several threads. A cursor that stays in one block counts the block once.
   uint64_t blocks_read = 0;
   uint64_t blocks_cached = 0;
   uint64_t index_nodes_read = 0;
-  // Files that were opened: 1 for a Reader. If a table closes a file and opens it again, both count.
+  // Files that were opened: 1 for a Reader.
+  // A file that a table closes and opens again counts twice.
   uint64_t files_opened = 0;
   friend bool operator==(const ReaderCounters&, const ReaderCounters&) = default;
 };

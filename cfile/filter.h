@@ -61,10 +61,15 @@ class Literal {
 
 // A condition on a row: a test of one column, or a combination of conditions. A plain value.
 //
-// A condition is true, false or unknown, as in SQL. A test of a null is unknown, except IsNull and
-// IsNotNull. Not(unknown) is unknown. And is false if one condition is false; else it is unknown if
-// one condition is unknown. Or is true if one condition is true; else it is unknown if one condition
-// is unknown. A scan returns the rows for which the filter is true. Values are compared as Predicate (cfile/predicate.h) describes.
+// A condition is true, false or unknown, as in SQL.
+// A test of a null is unknown, except IsNull and IsNotNull.
+// - Not is unknown if its condition is unknown.
+// - And is false if one of its conditions is false.
+//   Otherwise And is unknown if one of them is unknown.
+// - Or is true if one of its conditions is true. Otherwise Or is unknown if one of them is unknown.
+//
+// A scan returns the rows for which the filter is true.
+// Predicate (cfile/predicate.h) describes how values are compared.
 class Filter {
  public:
   enum class Kind : uint8_t { kColumn, kAnd, kOr, kNot };
@@ -87,7 +92,8 @@ class Filter {
   // True if the filter is And without conditions.
   bool empty() const { return kind_ == Kind::kAnd && operands_.empty(); }
 
-  // For kColumn only: the name of a column, for leaf columns of records its path ("tcp.port").
+  // For kColumn only: the name of the column.
+  // For a leaf column of records, this is its path ("tcp.port").
   const std::string& column() const { return column_; }
   PredicateKind test() const { return test_; }
   const std::vector<Literal>& literals() const { return literals_; }

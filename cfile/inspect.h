@@ -17,6 +17,7 @@
 #include "cfile/file_info.h"
 #include "cfile/types.h"
 #include "encodings/core/block_fields.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -27,7 +28,7 @@ struct MetadataText {
   std::string header_text, header_json;
   std::string footer_text, footer_json;
 };
-MetadataText DescribeMetadata(const FileInfo& info);
+CFILE_EXPORT MetadataText DescribeMetadata(const FileInfo& info);
 
 // One data block.
 struct BlockInfo {
@@ -54,15 +55,15 @@ struct BlockDetails {
   BlockPointer pointer;
   std::optional<uint64_t> first_ordinal;  // if the file has a positional index
 
-  // The block as it is in the file, from pointer.offset on: the sizes that belong to compression,
-  // the data and the checksum; or the head and the sections of a movable block. The offsets of the
-  // fields are counted from the block's first byte.
+  // The block as it is in the file, from pointer.offset on. For a movable block: the head and the
+  // sections. For other blocks: the sizes that belong to compression, the data and the checksum.
+  // The offsets of the fields are counted from the block's first byte.
   std::vector<uint8_t> stored_bytes;
   std::vector<BlockField> stored_fields;
 
   // The data before compression: the head of a movable block, the null bitmap or the levels, the
-  // header of an extended block, and the values in their encoding. Empty if the data cannot be
-  // decompressed.
+  // header of an extended block, and the values in their encoding.
+  // Empty if the data cannot be decompressed.
   bool compressed = false;
   Encoding encoding = Encoding::kPlain;  // of the values
   std::vector<uint8_t> bytes;
@@ -96,7 +97,7 @@ struct Damage {
 };
 
 // The result of Verify.
-struct VerifyReport {
+struct CFILE_EXPORT VerifyReport {
   static constexpr size_t kMostDamages = 1000;
 
   uint64_t data_blocks = 0;
@@ -129,39 +130,41 @@ struct VerifyReport {
 // returns false, stops and returns OK. If a block cannot be read, or if its rows do not fit the
 // block before it, the index or the footer, returns the error; the blocks before it have been
 // visited.
-absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit);
+CFILE_EXPORT absl::Status VisitBlocks(const Reader& reader,
+                                      const std::function<bool(const BlockInfo&)>& visit);
 
-// Describes the data block with this number, also if the block is damaged. Both lists of fields
-// ascend and cover all bytes that they belong to, without gaps and overlaps; the bytes after the
-// last byte that could be understood are one field, "unknown bytes". A list has at most about 1,000
-// fields: if a block has more, the last ones are one field. A wrong checksum is shown, and is
-// damage unless ReaderOptions::verify_checksums is false; the fields are described in both cases.
+// Describes the data block with this number, also if the block is damaged. The fields of each
+// list are in ascending order and cover all bytes of the list, without gaps and overlaps.
+// The bytes after the last byte that could be understood are one field, "unknown bytes".
+// A list has at most about 1,000 fields: if a block has more, the last ones are one field.
+// A wrong checksum is shown. It is damage unless ReaderOptions::verify_checksums is false.
+// The fields are described in both cases.
 //
 // Time and memory: reads this block and the index nodes before it. Copies the block, so a result
 // does not depend on the reader.
 //
-// Errors: kOutOfRange: there is no block with this number, or the block or the index exceeds a
-// limit of ReaderOptions. kDataLoss: an index node is damaged, or the source has fewer bytes than
-// expected. kUnimplemented: this build does not have the codec of the file, or a
-// movable block needs another dictionary. Errors of the source.
-absl::StatusOr<BlockDetails> DescribeBlock(const Reader& reader, uint64_t index);
+// Errors: kOutOfRange: there is no block with this number, or the block or the index exceeds
+// a limit of ReaderOptions. kDataLoss: an index node is damaged, or the source has fewer bytes
+// than expected. kUnimplemented: this build does not have the codec of the file, or a movable
+// block needs another dictionary. Errors of the source.
+CFILE_EXPORT absl::StatusOr<BlockDetails> DescribeBlock(const Reader& reader, uint64_t index);
 
 // Returns the number of the data block that holds the row with this ordinal. Reads index nodes
 // only. kOutOfRange: ordinal >= reader.num_rows(), or the index exceeds a limit of ReaderOptions.
 // kFailedPrecondition: the file has no positional index. kDataLoss: an index node is damaged.
-absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t ordinal);
+CFILE_EXPORT absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t ordinal);
 
 // Calls `visit` for each node of an index in key order, a parent before its children. If `visit`
 // returns false, stops and returns OK. Returns OK without a visit if the file has no such index. If
 // a node cannot be read, returns its error.
-absl::Status VisitIndex(const Reader& reader, IndexKind kind,
-                        const std::function<bool(const IndexNodeInfo&)>& visit);
+CFILE_EXPORT absl::Status VisitIndex(const Reader& reader, IndexKind kind,
+                                     const std::function<bool(const IndexNodeInfo&)>& visit);
 
 // Reads and checks the whole file: all checksums, structures and values; that the blocks, the index
 // keys and the footer agree; and that bytes outside of all blocks are zero. If something is damaged
 // or exceeds a limit of ReaderOptions, Verify continues with the rest where possible. Memory:
 // approximately 80 bytes for each index entry (in addition to the reader's index nodes), one block,
 // and the report.
-VerifyReport Verify(const Reader& reader);
+CFILE_EXPORT VerifyReport Verify(const Reader& reader);
 
 }  // namespace cfile

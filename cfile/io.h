@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -23,7 +24,7 @@ struct ReadRequest {
 
 // Immutable bytes with random access. Implementations must be thread-safe. Readers share a Source;
 // the last reader destroys the Source, in any thread.
-class Source {
+class CFILE_EXPORT Source {
  public:
   virtual ~Source() = default;
 
@@ -39,26 +40,27 @@ class Source {
   // that the bytes are lost for ever. Precondition: offset + out.size() <= size().
   virtual absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
 
-  // Reads several ranges and sets the status of each: OK if `out` was filled, otherwise an error as
-  // from ReadAt. Returns when no read writes to memory of the caller any more. The error of one
-  // range does not affect the others. This implementation calls ReadAt for one range after the
-  // other. A source with latency should override it and read all ranges at the same time: the
-  // library has no threads, so this function is its only way to have several requests in flight.
-  // Like ReadAt, it may be called by several threads at once. Readers pass at most
-  // ReaderOptions::max_requests_in_flight ranges, which do not overlap. Preconditions: those of
-  // ReadAt for each range; each status is OK before the call.
+  // Reads several ranges and sets the status of each: OK if `out` was filled, otherwise an error
+  // as from ReadAt. Returns only when no read can write to memory of the caller any more.
+  // The error of one range does not affect the others. This implementation calls ReadAt for one
+  // range after the other. A source with latency should override this function and read all ranges
+  // at the same time: the library has no threads, so this function is its only way to have several
+  // requests in flight. Several threads may call it at once, like ReadAt.
+  // Readers pass at most ReaderOptions::max_requests_in_flight ranges, which do not overlap.
+  // Preconditions: those of ReadAt for each range; each status is OK before the call.
   virtual void ReadMany(std::span<ReadRequest> requests) const;
 
-  // False if ReadAt returns so soon that a reader gains nothing from several reads at the same
-  // time. Cursors then read one range after the other.
+  // False if ReadAt returns so soon that a reader gains nothing from several reads at
+  // the same time. Cursors then read one range after the other.
   virtual bool HasLatency() const { return true; }
 
-  // A name for these bytes that is valid in the whole process, or "" if there is none. Sources with
-  // equal identities promise equal bytes. A block cache uses it to recognise a file that is opened
-  // again. Include all that distinguishes two versions of an object, for example the URL and the
-  // version or ETag. For local files: the device, the inode, the size and the time of the last
-  // change in nanoseconds; "" if the file was changed less than two seconds before it was opened,
-  // since a second change could then leave the same time.
+  // A name for these bytes that is valid in the whole process, or "" if there is none.
+  // Sources with equal identities must have equal bytes.
+  // A block cache uses the identity to recognise a file that is opened again.
+  // Include everything that distinguishes two versions of an object, for example the URL and the
+  // version or ETag. For local files, the identity is the device, the inode, the size and the
+  // time of the last change in nanoseconds. It is "" if the file was changed less than two seconds
+  // before it was opened, because a second change could then leave the same time.
   virtual std::string identity() const { return {}; }
 
   // Returns all bytes if they stay in memory for the lifetime of this object; the reader then
@@ -74,22 +76,23 @@ class Source {
 // Maps the file at `path` into memory: reads copy nothing and use the system's page cache. If
 // another program truncates the file while it is mapped, a read of the missing bytes kills this
 // process (SIGBUS). Use OpenPreadSource for files that may shrink.
-absl::StatusOr<std::shared_ptr<const Source>> OpenMappedSource(const std::string& path);
+CFILE_EXPORT absl::StatusOr<std::shared_ptr<const Source>> OpenMappedSource(
+    const std::string& path);
 
 // Reads the file at `path` with pread. A disk error or a truncated file gives an error status.
-absl::StatusOr<std::shared_ptr<const Source>> OpenPreadSource(const std::string& path);
+CFILE_EXPORT absl::StatusOr<std::shared_ptr<const Source>> OpenPreadSource(const std::string& path);
 
 // Return a source with the contents `bytes`. NewMemoryViewSource does not copy the bytes, so they
 // must outlive the source.
-std::shared_ptr<const Source> NewMemorySource(std::vector<uint8_t> bytes,
-                                              std::string name = "memory");
-std::shared_ptr<const Source> NewMemoryViewSource(std::span<const uint8_t> bytes,
-                                                  std::string name = "memory");
+CFILE_EXPORT std::shared_ptr<const Source> NewMemorySource(std::vector<uint8_t> bytes,
+                                                           std::string name = "memory");
+CFILE_EXPORT std::shared_ptr<const Source> NewMemoryViewSource(std::span<const uint8_t> bytes,
+                                                               std::string name = "memory");
 
 // The destination of bytes that are written once, from first to last. Calls on one sink are made
 // one at a time, but may come from different threads. A table has one sink for each column;
 // different sinks may be called at the same time.
-class Sink {
+class CFILE_EXPORT Sink {
  public:
   // If Finish was not called, the destructor must leave none of the appended bytes visible.
   virtual ~Sink() = default;
@@ -110,13 +113,14 @@ class Sink {
 // If `path` is a symbolic link, Finish replaces the link and does not change the link's target.
 // kFailedPrecondition, also from Finish: `path` is a folder, a FIFO, a socket or a device, or a
 // link to one of these; it is not replaced. kInvalidArgument: `path` does not end with a file name.
-absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path);
+CFILE_EXPORT absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path);
 
 // A sink that appends to `*bytes`, which must outlive the sink.
-std::unique_ptr<Sink> NewMemorySink(std::vector<uint8_t>* bytes, std::string name = "memory");
+CFILE_EXPORT std::unique_ptr<Sink> NewMemorySink(std::vector<uint8_t>* bytes,
+                                                 std::string name = "memory");
 
 // True if `name`, a file name without a folder, is that of a temporary file of NewFileSink. A
 // killed process may leave such files.
-bool IsTemporaryFileName(const std::string& name);
+CFILE_EXPORT bool IsTemporaryFileName(const std::string& name);
 
 }  // namespace cfile

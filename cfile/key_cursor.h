@@ -16,6 +16,7 @@
 #include "cfile/batch.h"
 #include "cfile/table.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -33,7 +34,7 @@ namespace cfile {
 // may be repeated, and Next continues with the first row that was not returned, or returns the
 // error again. (The exception of Cursor for files without a positional index applies.)
 template <typename T>
-class KeyCursor {
+class CFILE_EXPORT KeyCursor {
   static_assert(kIsValueType<T>,
                 "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
                 "std::string");
@@ -61,7 +62,7 @@ class KeyCursor {
 
  private:
   friend class TableReader;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit KeyCursor(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;

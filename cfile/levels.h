@@ -37,6 +37,7 @@
 #include "cfile/options.h"
 #include "cfile/reader.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -55,7 +56,7 @@ class TypedColumnWriter;
 // Memory: the encoded data of one data block, including its levels. A record lies in one block,
 // which limits the record's size: see Append.
 template <typename T>
-class LevelWriter {
+class CFILE_EXPORT LevelWriter {
   static_assert(kIsValueType<T>,
                 "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
                 "std::string");
@@ -99,6 +100,10 @@ class LevelWriter {
   // durable and visible. Called once, as the last call.
   absl::Status Finish();
 
+  // The type and the limits as given to Create.
+  const ColumnType& type() const;
+  const LevelLimits& limits() const;
+
   // What has been written so far.
   ColumnTotals totals() const;
 
@@ -106,7 +111,7 @@ class LevelWriter {
   size_t memory_usage_bytes() const;
 
  private:
-  class Impl;
+  class CFILE_HIDDEN Impl;
   template <typename W>
   friend class internal::TypedColumnWriter;
   explicit LevelWriter(std::unique_ptr<Impl> impl);
@@ -128,7 +133,7 @@ class LevelWriter {
 // call continues with the first entry that was not returned, or returns the error again. After an
 // error of SeekToRecord, record() is unchanged and the cursor is at that record's first entry.
 template <typename T>
-class LevelCursor {
+class CFILE_EXPORT LevelCursor {
   static_assert(kIsValueType<T>,
                 "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
                 "std::string");
@@ -141,9 +146,9 @@ class LevelCursor {
   const LevelLimits& limits() const;
   uint64_t num_records() const;
 
-  // Goes to the first entry of `record`; num_records() is the end. The time is in proportion to the
-  // number of entries between the begin of the record's block and the record. kOutOfRange: record >
-  // num_records().
+  // Goes to the first entry of `record`; num_records() is the end.
+  // The time is in proportion to the number of entries between the start of the record's block
+  // and the record. kOutOfRange: record > num_records().
   absl::Status SeekToRecord(uint64_t record);
 
   // Returns the next entries, all from one block: at least 1 entry unless the cursor is at the end,
@@ -162,7 +167,7 @@ class LevelCursor {
 
  private:
   friend class Reader;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit LevelCursor(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;

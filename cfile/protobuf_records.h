@@ -33,6 +33,7 @@
 #include "cfile/options.h"
 #include "cfile/record_schema.h"
 #include "cfile/records.h"
+#include "encodings/core/export.h"
 
 namespace google::protobuf {
 class Descriptor;
@@ -44,12 +45,12 @@ namespace cfile {
 // Returns the schema of messages of this type. Errors name the field by its path. kInvalidArgument:
 // a message type contains itself or has no fields. kOutOfRange: the schema exceeds one of `limits`;
 // the error names the limit.
-absl::StatusOr<RecordSchema> RecordSchemaOf(const google::protobuf::Descriptor& descriptor,
-                                            const RecordLimits& limits = {});
+CFILE_EXPORT absl::StatusOr<RecordSchema> RecordSchemaOf(
+    const google::protobuf::Descriptor& descriptor, const RecordLimits& limits = {});
 
 // Writes one new part of a table of records from messages of one type. The descriptor of the type
 // must outlive the writer. Thread-compatible.
-class MessageWriter {
+class CFILE_EXPORT MessageWriter {
  public:
   // Create and Append do the same as in RecordWriter, with the same errors. Create makes a table
   // with the schema of the descriptor. Append fills the fields of the table that the message type
@@ -76,14 +77,14 @@ class MessageWriter {
   const RecordWriter& records() const;
 
  private:
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit MessageWriter(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };
 
 // Reads messages of one type from a table. The descriptor of the type must outlive the reader.
 // Thread-compatible.
-class MessageReader {
+class CFILE_EXPORT MessageReader {
  public:
   // Opens the table at `directory`. `paths` selects fields as in RecordReader::Open, and the errors
   // of that function are returned, too. Fields that the message type does not have are not read.
@@ -107,7 +108,7 @@ class MessageReader {
   RecordReader& records();
 
  private:
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit MessageReader(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;
 };

@@ -26,6 +26,7 @@
 #include "cfile/options.h"
 #include "cfile/statistics.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -64,7 +65,7 @@ class Scan;  // cfile/scan.h
 // index, Next may fail after a failed seek; then seek again.) The cursor does not catch exceptions
 // such as std::bad_alloc; after an exception it may only be destroyed.
 template <typename T>
-class Cursor {
+class CFILE_EXPORT Cursor {
   static_assert(kIsValueType<T>,
                 "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
                 "std::string");
@@ -111,12 +112,12 @@ class Cursor {
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
   // Returns the rows before the cursor, in ascending order, and goes to the first of these rows.
-  // The rows are all from one block: at least 1 unless the cursor is at the begin of its range, at
-  // most `max_rows` and at most 65,536. The range is the whole file, except after SeekToRange,
-  // SeekToKeyRange and SeekToPrefix. To read all rows from the last to the first, seek to
-  // num_rows() and call Previous repeatedly. The batch is valid until the next call. Precondition:
-  // max_rows > 0. kFailedPrecondition: the rows are not in the current block, and the file has no
-  // positional index.
+  // The rows are all from one block: at least 1 unless the cursor is at the start of its range,
+  // at most `max_rows` and at most 65,536.
+  // The range is the whole file, except after SeekToRange, SeekToKeyRange and SeekToPrefix.
+  // To read all rows from the last to the first, seek to num_rows() and call Previous repeatedly.
+  // The batch is valid until the next call. Precondition: max_rows > 0. kFailedPrecondition: the
+  // rows are not in the current block, and the file has no positional index.
   absl::StatusOr<Batch<T>> Previous(size_t max_rows);
 
   // The batches from the cursor's position to the end of its range, for a range-based for loop.
@@ -142,7 +143,7 @@ class Cursor {
  private:
   friend class Reader;
   friend class internal::ReaderAccess;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit Cursor(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
@@ -150,7 +151,7 @@ class Cursor {
 
 // An open file. Immutable and thread-safe. A copy is another handle on the same open file. The file
 // is closed when its last handle and its last cursor are destroyed, in any thread.
-class Reader {
+class CFILE_EXPORT Reader {
  public:
   // Opens a file: reads and checks the header and the footer only. kDataLoss: the file is not a
   // CFile, or is damaged. kOutOfRange: the header or the footer is larger than
@@ -166,11 +167,11 @@ class Reader {
   // The number of rows, nulls included; in a file with levels, the number of records.
   uint64_t num_rows() const { return info().num_rows; }
 
-  // What all handles and cursors of this open file have done.
+  // What all handles and cursors of this open file have done so far.
   ReaderCounters counters() const;
-  // Approximately the memory of the open file, in bytes: index nodes, seek indexes of blocks outside
-  // the cache, dictionary, statistics, and the ends of a file that is not in memory (64 KiB). It
-  // does not include cursors, the cache, and the bytes of a source in memory.
+  // Approximately the memory of the open file, in bytes: index nodes, seek indexes of blocks
+  // outside the cache, dictionary and statistics. If the file is not in memory, also its
+  // ends (64 KiB). Cursors, the cache, and the bytes of a source in memory are not included.
   size_t memory_usage_bytes() const;
 
   // Returns the first row of the block that holds `ordinal`; num_rows() if ordinal >= num_rows().

@@ -37,6 +37,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/options.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -70,7 +71,7 @@ struct RecordNode {
 // A tree of nodes. A node's number is its position in preorder (each node before its children);
 // node 0 is the record. A node without children is a leaf column. Leaf columns are also numbered,
 // in the same order; this number is the column's number in a table of records. A plain value.
-class RecordSchema {
+class CFILE_EXPORT RecordSchema {
  public:
   // Makes a schema from `nodes`, which are in preorder with only their first five fields set. The
   // first node is a required plain group. kInvalidArgument (the error names the node): the

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -25,7 +26,7 @@ using RecordValue =
 // order. Lists and maps are passed as the groups they consist of.
 //
 // If a call returns an error, the record ends there, and the caller returns this error.
-class RecordVisitor {
+class CFILE_EXPORT RecordVisitor {
  public:
   virtual ~RecordVisitor() = default;
   virtual absl::Status BeginGroup(size_t node) = 0;

@@ -29,6 +29,7 @@
 #include "cfile/record_schema.h"
 #include "cfile/record_visitor.h"
 #include "cfile/table.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -37,7 +38,7 @@ namespace cfile {
 //
 // Failure is sticky: after an error each later call returns this error. The records become visible
 // when Finish succeeds; a writer that is destroyed earlier removes its part.
-class RecordWriter final : public RecordVisitor {
+class CFILE_EXPORT RecordWriter final : public RecordVisitor {
  public:
   // Begins a new table of records. `directory` and errors as TableWriter::Create. `options`: none,
   // one for all leaf columns, or one for each.
@@ -75,7 +76,7 @@ class RecordWriter final : public RecordVisitor {
   const TableWriter& table() const;
 
  private:
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit RecordWriter(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
@@ -85,7 +86,7 @@ class RecordWriter final : public RecordVisitor {
 // selected leaf column are omitted. The table may be any table, also one without a tree.
 // Thread-compatible. Memory: one block and one batch for each
 // selected column.
-class RecordReader {
+class CFILE_EXPORT RecordReader {
  public:
   // Opens the table at `directory`, or uses an open table. `paths` selects leaf columns, or
   // groups with all leaf columns below them; empty: all. kInvalidArgument: a path does not exist.
@@ -115,7 +116,7 @@ class RecordReader {
   absl::StatusOr<bool> Next(RecordVisitor& visitor);
 
  private:
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit RecordReader(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
@@ -125,6 +126,6 @@ class RecordReader {
 // groups of each record and on the lengths of its lists. Reads all records. Call
 // TableReader::VerifyColumn for each file first. Reports at most one damage, with the record's
 // ordinal. Reads nothing if no column has levels.
-VerifyReport VerifyRecords(const TableReader& table);
+CFILE_EXPORT VerifyReport VerifyRecords(const TableReader& table);
 
 }  // namespace cfile

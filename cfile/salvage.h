@@ -20,6 +20,7 @@
 #include "cfile/file_info.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -126,8 +127,8 @@ struct SalvageReport {
 // - Other codes: errors of the sink; errors of the source if the size, the header or the dictionary
 //   cannot be read, or if a block cannot be read again when it is written.
 // After an error, Finish of `sink` has not been called.
-absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
-                                      std::unique_ptr<Sink> sink,
-                                      const SalvageOptions& options = {});
+CFILE_EXPORT absl::StatusOr<SalvageReport> Salvage(std::shared_ptr<const Source> torn,
+                                                   std::unique_ptr<Sink> sink,
+                                                   const SalvageOptions& options = {});
 
 }  // namespace cfile

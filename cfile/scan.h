@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/predicate.h"
 #include "cfile/reader.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -54,7 +55,7 @@ struct ScanBatch {
 // that block. The scan reads the other blocks and compares their values; in dictionary-encoded
 // blocks it compares codes. Without statistics and without a value index it reads the whole file.
 template <typename T>
-class Scan {
+class CFILE_EXPORT Scan {
   static_assert(kIsValueType<T>,
                 "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
                 "std::string");
@@ -80,7 +81,7 @@ class Scan {
  private:
   friend class Reader;
   friend class internal::ReaderAccess;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit Scan(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;

@@ -11,6 +11,7 @@
 #include "cfile/options.h"
 #include "cfile/record_schema.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -30,17 +31,17 @@ struct ColumnSchema {
 struct KeyColumn {
   ColumnType type;
   bool nullable = false;
-  bool nulls_last = false;  // if nullable: whether nulls sort after all values or before them
+  bool nulls_last = false;  // true: nulls sort after all values; false: before all values
 };
 
 // The columns of a table, in order. Names are unique and not empty.
-struct Schema {
+struct CFILE_EXPORT Schema {
   std::vector<ColumnSchema> columns;
   // For rows that are sorted and searched by one or several columns: the positions of these columns
-  // in `columns`, the most significant first. A key column must not be int96 or with levels.
-  // TableWriter::Finish makes the compound keys, a further column (key_index()), from the key
-  // columns. A caller that has the keys already may append them instead, which saves time; then
-  // Finish checks them. TableReader::VerifyColumn checks them, too.
+  // in `columns`, the most significant first. A key column must not be of type int96 and must
+  // not have levels. TableWriter::Finish makes the compound keys from the key columns.
+  // They are a further column (key_index()). A caller that has the keys already may append them
+  // instead, which saves time. Then Finish checks them. TableReader::VerifyColumn checks them, too.
   std::vector<size_t> key_columns = {};
   // The nullable key columns whose nulls sort after all values: positions in `columns`, in any
   // order. The nulls of other nullable key columns sort before all values. Older versions of this

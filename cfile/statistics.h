@@ -11,11 +11,12 @@
 
 #include "cfile/batch.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
 // The statistics of the values of one block or of the whole file. A plain value.
-struct BlockStatistics {
+struct CFILE_EXPORT BlockStatistics {
   uint64_t present_count = 0;  // rows (with levels: entries) that hold a value, NaN included
   uint64_t null_count = 0;     // rows (with levels: entries) without a value
   uint64_t nan_count = 0;      // NaNs; 0 for types other than floats
@@ -43,7 +44,7 @@ struct BlockStatistics {
 };
 
 // The statistics of a file. Immutable after reading, so threads may share it.
-struct FileStatistics {
+struct CFILE_EXPORT FileStatistics {
   BlockStatistics file;
 
   // One entry per data block, in ordinal order. Empty if there are no data blocks, or if the
@@ -80,6 +81,6 @@ struct BloomFilterInfo {
 
 // Describes a filter (FileStatistics::bloom_filter) by counting its bits: distinct_values is an
 // estimate. For files whose footer does not describe their filter.
-BloomFilterInfo DescribeBloomFilter(std::string_view filter);
+CFILE_EXPORT BloomFilterInfo DescribeBloomFilter(std::string_view filter);
 
 }  // namespace cfile

@@ -1,5 +1,5 @@
-// Where the files of a table are: a directory of the local file system, memory, or a storage of the
-// user's own, such as an object store.
+// Where the files of a table are: in a directory of the local file system, in memory, or in a
+// storage of the user, such as an object store.
 #pragma once
 
 #include <cassert>
@@ -17,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -26,7 +27,7 @@ struct StorageEntry {
   std::string path;
   uint64_t size_bytes = 0;
   std::chrono::system_clock::time_point changed;  // when the file was created or last changed
-  // Differs between two files that are at this path at different times. Empty: not known.
+  // Two files that are at this path at different times have different identities. Empty: not known.
   std::string identity;
 };
 
@@ -36,71 +37,74 @@ struct VersionedObject {
   std::string version;
 };
 
-// The files of one table. Paths are "NAME" or "FOLDER/NAME"; the table chooses them and uses only
-// letters, digits, '-', '_' and '.' in them. A folder needs no creation: it exists if it holds a
-// file.
+// The files of one table. Paths are "NAME" or "FOLDER/NAME".
+// The table chooses them, and uses only letters, digits, '-', '_' and '.' in names.
+// A folder needs no creation: it exists if it holds a file.
 //
-// A table writes each file once, then only reads or deletes it. One small object, table.cft, is
-// replaced by Commit. So a storage needs no locks and no renaming: only Commit must be atomic.
+// A table writes each file once.
+// After that it only reads or deletes the file. One small object, table.cft, is replaced by Commit.
+// So a storage needs no locks and no renaming: only Commit must be atomic.
 //
 // Implementations must be thread-safe. The calls of one table may come from several processes.
-// Errors: kNotFound only for what is missing, kAborted only from Commit; not kOutOfRange,
-// kUnimplemented or kDataLoss, except as Source::ReadAt. Messages name the file.
-class Storage {
+// Return kNotFound only if something is missing, and kAborted only from Commit.
+// Return kOutOfRange only from Read, and kDataLoss only if bytes are lost for ever.
+// Do not return kUnimplemented. Messages name the file.
+class CFILE_EXPORT Storage {
  public:
   virtual ~Storage() = default;
 
   // A name for errors: the path of the directory, a URL, ...
   virtual const std::string& name() const = 0;
 
-  // Opens a complete file. kNotFound: there is none. A source stays readable after its file is
-  // deleted if the storage can do that; otherwise reads fail with kNotFound.
+  // Opens a complete file. kNotFound: there is no such file. If the file is deleted later, the
+  // source stays readable if the storage can do that. Otherwise reads return kNotFound.
   virtual absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const = 0;
 
-  // Begins a file. It becomes visible, and is durable, when Sink::Finish succeeds. Precondition: no
-  // file has been at this path.
+  // Begins a file. The file becomes visible, and is durable, when Sink::Finish succeeds.
+  // Precondition: there was never a file at this path.
   virtual absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) = 0;
 
-  // Lists the files in `folder`, or all files if `folder` is empty. In any order. No files: the
-  // folder does not exist. The list may contain incomplete files, whose names are those of
-  // IsTemporaryFileName.
+  // Lists the files in `folder`, or all files if `folder` is empty, in any order.
+  // The list is empty if the folder does not exist.
+  // The list may contain incomplete files: IsTemporaryFileName is true for their names.
   virtual absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const = 0;
 
-  // Deletes the file at `path`, or the folder at `path` with all files in it, durably. OK if nothing
-  // is there.
+  // Deletes the file at `path`, or the folder at `path` with all files in it, durably.
+  // OK if nothing is there.
   virtual absl::Status Delete(const std::string& path) = 0;
 
-  // Reads a small object and its version. kNotFound: there is none. kOutOfRange: it has more than
-  // `max_size_bytes` bytes.
+  // Reads a small object and its version. kNotFound: there is no such object.
+  // kOutOfRange: the object has more than `max_size_bytes` bytes.
   virtual absl::StatusOr<VersionedObject> Read(const std::string& path,
                                                uint64_t max_size_bytes) const = 0;
 
-  // Replaces a small object in one step: other callers see the old bytes or the new ones. nullopt
-  // as `expected_version`: there must be no object at `path`. If Commit succeeds, the new object and
-  // all files that were finished before are durable. kAborted: the object has another version, and
-  // this call has not changed it. After any other error the object may have been replaced or not, but
-  // it is not replaced after Commit has returned.
+  // Replaces a small object in one step: other callers see the old bytes or the new bytes.
+  // `expected_version`: the version that is replaced; nullopt: there must be no object at `path`.
+  // If Commit succeeds, the new object and all files that were finished before are durable.
+  // kAborted: the object has another version, and this call has not changed the object.
+  // After any other error, this call may have replaced the object or not.
+  // But it must not replace the object after it has returned.
   virtual absl::Status Commit(const std::string& path,
                               const std::optional<std::string>& expected_version,
                               std::string_view bytes) = 0;
 };
 
-// The files in the directory at `directory` and in its folders. `access`: how Open reads files. The
-// first file makes the directory, if the directory that contains it exists; Delete removes the
-// directory if the storage made it and it is empty.
+// The files in the directory at `directory` and in its folders. `access`: how Open reads files.
+// The first file makes the directory, if the directory that contains it exists.
+// Delete removes the directory if the storage made it and it is empty.
 //
-// Commit holds a lock (flock) on a file beside the object, with the ending .lock, while it compares
-// the version and replaces the object by renaming. The lock file exists during this time; a killed
-// process may leave it, which does no harm. On file systems without locks (flock), only one process
-// may commit at a time.
-std::shared_ptr<Storage> NewLocalStorage(
+// Commit compares the version and replaces the object by renaming.
+// Meanwhile, it holds a lock (flock) on a file beside the object, whose name has the ending .lock.
+// The lock file exists only during this time. A killed process may leave the lock file,
+// which does no harm. On file systems without locks (flock), only one process may commit at a time.
+CFILE_EXPORT std::shared_ptr<Storage> NewLocalStorage(
     std::string directory, ReaderOptions::Access access = ReaderOptions::Access::kMap);
 
-// Files in memory. They exist as long as the storage. Open sources keep their bytes.
-std::shared_ptr<Storage> NewMemoryStorage(std::string name = "memory");
+// Files in memory. The files exist as long as the storage. Open sources keep their bytes.
+CFILE_EXPORT std::shared_ptr<Storage> NewMemoryStorage(std::string name = "memory");
 
-// The place of a table: the path of a local directory, or a storage, which is not null. Converts from
-// both.
+// The place of a table: the path of a local directory, or a storage, which is not null.
+// Both convert to TableLocation.
 class TableLocation {
  public:
   // NOLINTBEGIN(google-explicit-constructor)
@@ -114,7 +118,7 @@ class TableLocation {
   }
   // NOLINTEND(google-explicit-constructor)
 
-  // The storage, or that of the directory, whose files are read with `access`.
+  // Returns the storage. For a path, returns a local storage that reads files with `access`.
   std::shared_ptr<Storage> storage(
       ReaderOptions::Access access = ReaderOptions::Access::kPread) const {
     return storage_ != nullptr ? storage_ : NewLocalStorage(directory_, access);

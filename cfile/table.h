@@ -30,6 +30,7 @@
 #include "cfile/statistics.h"
 #include "cfile/storage.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -38,39 +39,41 @@ namespace internal {
 class TableWriterAccess;
 }  // namespace internal
 
-// Writes one new part. Its rows become visible, in all columns at once, when Finish succeeds. A
-// writer that is destroyed earlier removes the files of its own part, whose name is unique, and no
-// others. If removal fails (no write permission in the folder, no memory for paths), the leftover
-// files do no harm, but Create at this path then returns kAlreadyExists.
+// Writes one new part. The rows become visible, in all columns at once, when Finish succeeds.
+// A writer that is destroyed earlier removes the files of its own part.
+// It removes no other files, because the name of its part is unique.
+// If removal fails (no write permission in the folder, no memory for paths), the leftover files
+// do no harm, but Create at this path then returns kAlreadyExists.
 //
 // Thread-compatible. In addition, calls for different columns may run at the same time, because
 // columns share only the schema. After an error each later call for the same column, and Finish,
 // returns this error.
-class TableWriter {
+class CFILE_EXPORT TableWriter {
  public:
-  // Begins a new table. `table`: a storage without files, or the path of a local directory, which
-  // must not exist or must be an empty directory (or a symbolic link to one). `options`: none, one
-  // for all columns, or one per column; `nullable` is taken from the schema. kAlreadyExists:
-  // something else is there, for example a table. kInvalidArgument: the schema is not valid, or
-  // `options` has another number of entries. Other errors as Storage::Create, Writer::Create and
-  // LevelWriter::Create.
+  // Begins a new table. `table`: a storage without files, or the path of a local directory.
+  // This directory must not exist or must be empty.
+  // (A symbolic link to an empty directory is allowed.) `options`: none, one for all columns,
+  // or one per column. Their `nullable` is ignored: the schema says which columns are nullable.
+  // kAlreadyExists: something else is there, for example a table.
+  // kInvalidArgument: the schema is not valid, or `options` has another number of entries.
+  // Other errors as Storage::Create, Writer::Create and LevelWriter::Create.
   static absl::StatusOr<TableWriter> Create(const TableLocation& table, const Schema& schema,
                                             std::span<const WriterOptions> options = {});
-  // Begins a further part of a table, with the table's schema. `options` as in Create. Any number of
-  // writers, in any threads and processes, may append at the same time.
+  // Begins a further part of a table, with the table's schema. `options` as in Create.
+  // Any number of writers, in any threads and processes, may append at the same time.
   static absl::StatusOr<TableWriter> Append(const TableLocation& table,
                                             std::span<const WriterOptions> options = {});
-  // Begins a part that replaces the parts with these names (PartInfo::name): Finish removes them
-  // and puts the new part in the place of the first of them, in one commit. Without names this is
-  // Append. Nothing is copied from the replaced parts. Their files stay until CollectGarbage
-  // (cfile/table_maintenance.h) removes them. kNotFound: the table has no part of one of these
-  // names. If one is gone when Finish is called, Finish returns kAborted.
+  // Begins a part that replaces the parts with these names (PartInfo::name). Finish removes these
+  // parts and puts the new part in the place of the first of them, in one commit.
+  // Without names this is Append. Nothing is copied from the replaced parts. Their files stay until
+  // CollectGarbage (cfile/table_maintenance.h) removes them. kNotFound: the table has no part of
+  // one of these names. If one of the parts is gone when Finish is called, Finish returns kAborted.
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});
-  // The same for a new part that is made from the values of `snapshot`, an open reader of this table:
-  // Finish also returns kAborted if the schema, or a column of one of the parts
-  // (cfile/table_columns.h), has changed since the reader opened the table.
+  // Does the same for a new part that is made from the values of `snapshot`, an open reader
+  // of this table. Finish also returns kAborted if the table has changed since the reader opened
+  // it: its schema, or a column of one of these parts (cfile/table_columns.h).
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
                                              const TableReader& snapshot,
                                              std::span<const std::string> parts,
@@ -89,29 +92,31 @@ class TableWriter {
   template <ValueType T>
   absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity);
 
-  // Appends entries to a column with levels; see LevelWriter::Append. A column without levels takes
-  // entries, too: its maximum repetition level is 0, and its maximum definition level is 1 if it is
-  // nullable, else 0. Errors as LevelWriter::Append.
+  // Appends entries to a column with levels; see LevelWriter::Append.
+  // A column without levels takes entries, too. Its maximum repetition level is 0.
+  // Its maximum definition level is 1 if it is nullable, else 0. Errors as LevelWriter::Append.
   template <ValueType T>
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);
 
   // Completes the files and publishes the part. After this call the files, their entries in their
-  // folders, and table.cft are durable. If there are key columns and no key was appended, Finish
-  // reads the key columns back and makes the keys; if keys were appended, Finish compares them with
-  // the key columns. Called once, as the last call.
+  // folders, and table.cft are durable. Called once, as the last call.
   //
-  // The part follows all parts that the table has at this moment, also those of writers that began
-  // later. If another writer commits at the same moment, Finish adds the part to what that writer
-  // has committed (Storage::Commit).
+  // If there are key columns and no key was appended, Finish reads the key columns back and
+  // makes the keys. If keys were appended, Finish compares them with the key columns.
   //
-  // kInvalidArgument: the columns have different numbers of rows, the rows are not sorted by key, or
-  // a key does not match its row (the error names the row). kAborted: since this writer began,
-  // another writer created the table, the table was removed, moved or got another schema, a part
-  // that this part replaces was dropped, replaced or got other values in a column, or the files of
-  // the new part were removed.
-  // kOutOfRange: table.cft exceeds the limit max_metadata_size_bytes, by its size or by the memory
-  // it takes, so that readers would refuse it.
+  // The part follows all parts that the table has at this moment, also those of writers
+  // that began later. If another writer commits at the same moment, Finish adds the part to what
+  // that writer has committed (Storage::Commit).
+  //
+  // kInvalidArgument: the columns have different numbers of rows, the rows are not sorted by key,
+  // or a key does not match its row (the error names the row).
+  // kOutOfRange: table.cft is larger than max_metadata_size_bytes, or takes too much memory.
+  // Readers would refuse it. kAborted: since this writer began,
+  // - another writer has created the table;
+  // - the table was removed or moved, or got another schema;
+  // - a part that this part replaces was dropped or replaced, or got other values in a column;
+  // - or the files of the new part were removed.
   //
   // Do not move or remove the table's directory while Finish runs: table.cft could then be written
   // into another directory at the same path.
@@ -124,7 +129,7 @@ class TableWriter {
 
  private:
   friend class internal::TableWriterAccess;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit TableWriter(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
@@ -153,15 +158,14 @@ struct PartInfo {
 //
 // If another table replaces this one at its path, files that are already open stay readable, and
 // opening further files fails with kAborted. So a reader never mixes the rows of two tables.
-class TableReader {
+class CFILE_EXPORT TableReader {
  public:
-  // Opens a table: reads table.cft only. In a table of many parts table.cft names chunks of older
-  // parts; a chunk is read when one of its parts is first needed, and a column's file is opened when
-  // it is first needed.
-  // kDataLoss: table.cft is damaged. kOutOfRange: table.cft is larger than max_metadata_size_bytes,
-  // or its schema exceeds record_limits. kUnimplemented: the table has an incompatible feature that
-  // this library does not know; the error names its bit. kAborted: the table was replaced several
-  // times during this call.
+  // Opens a table: reads table.cft only. In a table of many parts, table.cft names chunks, which
+  // are files that describe the older parts. A chunk is read when one of its parts is first needed.
+  // A column's file is opened when it is first needed. kDataLoss: table.cft is damaged.
+  // kOutOfRange: table.cft is larger than max_metadata_size_bytes, or its schema exceeds
+  // record_limits. kUnimplemented: the table has an incompatible feature that this library does not
+  // know; the error names its bit. kAborted: the table was replaced several times during this call.
   static absl::StatusOr<TableReader> Open(const TableLocation& table,
                                           const ReaderOptions& options = {});
 
@@ -173,33 +177,36 @@ class TableReader {
   uint64_t num_rows() const;
   size_t num_parts() const;
 
-  // What all files of the table have done since it was opened, those that are closed again
-  // included. table.cft and its chunks do not count.
+  // What all files of the table have done since the table was opened.
+  // Files that are closed again are included. Reads of table.cft and its chunks do not count.
   ReaderCounters counters() const;
-  // Reader::memory_usage_bytes of all open files together (ReaderOptions::max_table_memory_bytes).
+  // The sum of Reader::memory_usage_bytes of all open files
+  // (ReaderOptions::max_table_memory_bytes).
   // A file that the table has closed counts until its last cursor is destroyed.
   size_t memory_usage_bytes() const;
 
-  // Describes one part, from table.cft. Precondition: part < num_parts(). Errors of this function
-  // and of all functions below that read about a part: kDataLoss, a chunk is damaged; kAborted, the
-  // part was dropped and collected as garbage since the table was opened.
+  // Describes one part, from table.cft or a chunk. Precondition: part < num_parts().
+  // This function and all functions below may need the description of a part.
+  // Then they have these errors. kDataLoss: a chunk is damaged.
+  // kAborted: the part was dropped and collected as garbage since the table was opened.
   absl::StatusOr<PartInfo> part(size_t part) const;
 
   // In the following functions `part` is less than num_parts(), and `column` is less than
   // schema().columns.size(), or schema().key_index().
   //
-  // part_bounds: the number of nulls of a column in one part, and bounds of its values. min_exact
-  // and max_exact are true if the file has a value index: the bounds are then the least and the
-  // greatest value. Otherwise they are those of the file's statistics, or absent. Opens no
-  // file of a column. nan_count is known only if there are bounds. A column with levels counts one entry per
-  // record, so its counts are correct only if the column is not repeated.
+  // part_bounds: the number of nulls of a column in one part, and bounds of its values.
+  // Opens no file of a column. If the file has a value index, min_exact and max_exact are true:
+  // the bounds are the least and the greatest value. Otherwise the bounds are those of the file's
+  // statistics, or absent. nan_count is known only if there are bounds. A column with levels counts
+  // one entry per record, so its counts are correct only if the column is not repeated.
   absl::StatusOr<BlockStatistics> part_bounds(size_t part, size_t column) const;
 
-  // part_file: the path of a column's file, relative to the table's directory; empty if the column is
-  // newer than the part, which then has no file of it. OpenColumn: opens this file, and keeps it open
-  // for later calls. kDataLoss: the file is damaged or does not match table.cft. kNotFound: the file
-  // is missing. kAborted: since the table was opened, the part was dropped and collected as garbage
-  // (cfile/table_maintenance.h), or the table was replaced; open the table again.
+  // part_file: the path of a column's file, relative to the table's directory.
+  // Empty if the column is newer than the part: the part then has no file of this column.
+  // OpenColumn: opens this file, and keeps the file open for later calls.
+  // kDataLoss: the file is damaged or does not match table.cft. kNotFound: the file is missing.
+  // kAborted: since the table was opened, the part was dropped and collected as garbage
+  // (cfile/table_maintenance.h), or the table was replaced. Then open the table again.
   absl::StatusOr<std::string> part_file(size_t part, size_t column) const;
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
 
@@ -213,19 +220,19 @@ class TableReader {
   // that does not match its row as damage.
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
-  // Returns a cursor over all parts of a column without levels, at ordinal 0. The key index can be
-  // searched by compound keys, but its cursor cannot seek to an ordinal other than 0. Opens no files;
-  // the cursor opens them when it needs them. kInvalidArgument: the column has levels (use
-  // TableLevelCursor) or does not hold T.
+  // Returns a cursor over all parts of a column without levels, at ordinal 0. The key index can
+  // be searched by compound keys, but its cursor cannot seek to an ordinal other than 0.
+  // Opens no files; the cursor opens them when it needs them.
+  // kInvalidArgument: the column has levels (use TableLevelCursor) or does not hold T.
   template <typename T>
   absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
 
-  // Returns a cursor that reads a column in the order of its values, at the least value. To call
-  // it, include cfile/key_cursor.h. Reads what table.cft and its chunks
-  // say about all parts. Opens no files of columns; the cursor opens them when it needs them.
+  // Returns a cursor that reads a column in the order of its values, at the least value.
+  // To call this function, include cfile/key_cursor.h. Reads what table.cft and its chunks say
+  // about all parts. Opens no files of columns; the cursor opens them when it needs them.
   // kInvalidArgument: the column has levels or does not hold T. kFailedPrecondition: a part with
-  // rows has no value index for this column; the error names the part. kDataLoss: the bounds of a
-  // part in table.cft are not values of the column.
+  // rows has no value index for this column; the error names the part.
+  // kDataLoss: the bounds of a part in table.cft are not values of the column.
   template <typename T>
   absl::StatusOr<KeyCursor<T>> NewKeyCursor(size_t column) const;
 
@@ -240,13 +247,13 @@ class TableReader {
   // names the column.
   absl::StatusOr<TableScan> NewScan(const TableScanOptions& options) const;
 
-  // Divides the work of a scan among threads. Returns at most `max_ranges` ranges of rows. They are
-  // in order, do not overlap, and none of them is empty. If each thread scans one of them (with
-  // `options`, but with this range), the threads together find the rows that NewScan(options) finds.
-  // (`limit` holds for each thread.) A range begins at the first row of a part, or of a block of the
-  // first of the columns. The ranges hold similar numbers of rows; rows of parts that the bounds in
-  // table.cft exclude do not count. Precondition: max_ranges > 0. Errors as NewScan, OpenColumn and
-  // Reader::BlockBegin.
+  // Divides the work of a scan among threads. Returns at most `max_ranges` ranges of rows.
+  // The ranges are in order and do not overlap, and no range is empty.
+  // Each thread scans one range: with `options`, but with this range. Together, the threads find
+  // the rows that NewScan(options) finds. (`limit` holds for each thread.)
+  // A range begins at the first row of a part, or of a block of the first column of the scan.
+  // The ranges have similar numbers of rows. Rows of parts that the bounds in table.cft exclude do
+  // not count. Precondition: max_ranges > 0. Errors as NewScan, OpenColumn and Reader::BlockBegin.
   absl::StatusOr<std::vector<OrdinalRange>> SplitScan(const TableScanOptions& options,
                                                       size_t max_ranges) const;
 
@@ -264,7 +271,7 @@ class TableReader {
   template <typename T>
   friend class KeyCursor;
   friend class TableWriter;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit TableReader(std::shared_ptr<const Impl> impl);
 
   std::shared_ptr<const Impl> impl_;
@@ -278,7 +285,7 @@ class TableReader {
 // Errors of all calls: those of Cursor, and those of TableReader::OpenColumn, because a call may
 // open a file. After an error the position is unchanged, as for a Cursor.
 template <typename T>
-class TableCursor {
+class CFILE_EXPORT TableCursor {
   static_assert(kIsValueType<T>,
                 "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
                 "std::string");
@@ -338,7 +345,7 @@ class TableCursor {
 
  private:
   friend class TableReader;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit TableCursor(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
@@ -348,7 +355,7 @@ class TableCursor {
 // Records are the table's rows. Reads columns with and without levels. Thread-compatible. Keeps the
 // table open. For the position after an error see LevelCursor.
 template <typename T>
-class TableLevelCursor {
+class CFILE_EXPORT TableLevelCursor {
   static_assert(kIsValueType<T>,
                 "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
                 "std::string");
@@ -368,7 +375,7 @@ class TableLevelCursor {
 
  private:
   friend class TableReader;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit TableLevelCursor(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;

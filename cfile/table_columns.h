@@ -1,5 +1,5 @@
-// Changes the columns of a table. Each change is one commit, and leaves the files of the other columns
-// as they are (cfile/FORMAT.md, Table).
+// Changes the columns of a table. Each change is one commit.
+// It leaves the files of the other columns as they are (cfile/FORMAT.md, Table).
 //
 //   cfile::AddColumn("flights", {.name = "cancelled", .type = cfile::ColumnType::Bool()}, false);
 //
@@ -7,14 +7,17 @@
 //   writer->Append<int32_t>(0, delays);  // of all rows of the table
 //   writer->Finish();
 //
-// Readers that are open keep the columns with which they opened the table. Its parts may be older and
-// newer than a change; they are read as one table. The files that a change makes unnecessary stay
-// until CollectGarbage (cfile/table_maintenance.h) removes them.
+// Readers that are open keep the columns with which they opened the table.
+// A table may have parts that are older than a change and parts that are newer.
+// Readers read them as one table. The files that a change makes unnecessary stay until
+// CollectGarbage (cfile/table_maintenance.h) removes them.
 //
-// A TableWriter that began before AddColumn, DropColumns, RenameColumn, ReorderColumns, WidenColumn or
-// ColumnsWriter::Add fails with kAborted when it finishes after them. ColumnsWriter::Replace does not
-// disturb it. Versions of this library that do not know columns with identities refuse tables whose
-// columns were added, dropped, reordered or widened.
+// AddColumn, DropColumns, RenameColumn, ReorderColumns, WidenColumn and ColumnsWriter::Add
+// change the schema. If a TableWriter began before such a change, its Finish returns kAborted
+// after the change. ColumnsWriter::Replace does not disturb a TableWriter that appends a part.
+//
+// If columns of a table were added, dropped, reordered or widened, older versions of this
+// library refuse the table.
 #pragma once
 
 #include <cstddef>
@@ -34,73 +37,80 @@
 #include "cfile/schema.h"
 #include "cfile/storage.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
 // All functions here may run at the same time, in any threads and processes, also while writers
 // append to the table. `options` of type ReaderOptions: limits for reading table.cft.
 //
-// Errors of all of them: kNotFound, there is no table, or no column of this name. kUnimplemented: the
-// table holds nested records (only ColumnsWriter::Replace can change these). kInvalidArgument: the
-// new schema is not valid (see Schema); for example, two columns would have the same name.
-// kOutOfRange: table.cft would exceed max_metadata_size_bytes. After an error of the storage, the
-// change may have been made or not.
+// Errors of all functions:
+// - kNotFound: there is no table, or no column of this name.
+// - kUnimplemented: the table holds nested records. Only ColumnsWriter::Replace can change these.
+// - kInvalidArgument: the new schema is not valid (see Schema).
+//   For example, two columns would have the same name.
+// - kOutOfRange: table.cft would exceed max_metadata_size_bytes.
+// - After an error of the storage, the change may have been made or not.
 
-// Adds a column after all others. The rows that the table has get the value `default_value`, or null
-// if there is none. Writes no file except table.cft. kInvalidArgument: `default_value` is not a value
-// of the column (Literal says which constants fit), or is a NaN; or there is none, but the table has
-// parts and the column is not nullable. int96 has no default.
-absl::Status AddColumn(const TableLocation& table, const ColumnSchema& column,
-                       const std::optional<Literal>& default_value = std::nullopt,
-                       const ReaderOptions& options = {});
+// Adds a column after all others. The rows that the table has get the value `default_value`, or
+// null if there is no default. Writes no file of a column. kInvalidArgument: `default_value` is not
+// a value of the column (Literal says which constants fit), or is NaN. Also kInvalidArgument: there
+// is no default, but the table has parts and the column is not nullable. int96 has no default.
+CFILE_EXPORT absl::Status AddColumn(const TableLocation& table, const ColumnSchema& column,
+                                    const std::optional<Literal>& default_value = std::nullopt,
+                                    const ReaderOptions& options = {});
 
 // Removes columns. Reads and writes no file of a column. kFailedPrecondition: a column is a key
 // column. kInvalidArgument: the table would have no column.
-absl::Status DropColumns(const TableLocation& table, std::span<const std::string> names,
-                         const ReaderOptions& options = {});
+CFILE_EXPORT absl::Status DropColumns(const TableLocation& table,
+                                      std::span<const std::string> names,
+                                      const ReaderOptions& options = {});
 
 // Gives a column another name. Reads and writes no file of a column.
-absl::Status RenameColumn(const TableLocation& table, std::string_view from, std::string_view to,
-                          const ReaderOptions& options = {});
+CFILE_EXPORT absl::Status RenameColumn(const TableLocation& table, std::string_view from,
+                                       std::string_view to, const ReaderOptions& options = {});
 
-// Puts the columns into the order of `names`, which names each column once. Reads and writes no file
-// of a column. kInvalidArgument: `names` lacks a column or names one twice.
-absl::Status ReorderColumns(const TableLocation& table, std::span<const std::string> names,
-                            const ReaderOptions& options = {});
+// Puts the columns into the order of `names`. Each column must be named once. Reads and writes
+// no file of a column. kInvalidArgument: `names` lacks a column or names one twice.
+CFILE_EXPORT absl::Status ReorderColumns(const TableLocation& table,
+                                         std::span<const std::string> names,
+                                         const ReaderOptions& options = {});
 
-// Gives a column a type that holds all values of its type: integers of more bits (also unsigned to
-// signed), float to double, decimal to a decimal of more digits and the same scale, varchar to string.
-// (The length of a varchar is not part of its type.) Reads the column's files and writes new ones, and
-// for a key column new compound keys; keeps value indexes. `options`: for the new files. Memory: that
-// of two Writers and a Cursor.
-// kInvalidArgument: `type` is none of these. kAborted: meanwhile, the columns or the parts of the
-// table have changed. Other errors as TableReader::OpenColumn, Cursor::Next and Writer.
-absl::Status WidenColumn(const TableLocation& table, std::string_view name, const ColumnType& type,
-                         const WriterOptions& options = {});
-
-// Writes new columns of a table, or new values of its columns: one value for each row that the table
-// has when the writer begins, in the order of the rows. They become visible, in all parts and all
-// columns at once, when Finish succeeds. A writer that is destroyed earlier removes its files.
+// Gives a column a wider type, which holds all values of its type: integers of more bits (also
+// unsigned to signed), float to double, decimal to a decimal of more digits and the same scale,
+// varchar to string. (The length of a varchar is not part of its type.)
+// Reads the column's files and writes new ones. For a key column, also writes new compound keys.
+// Keeps value indexes. `options`: for the new files. Memory: that of two Writers and a Cursor.
 //
-// Costs what writing a table of these columns costs. Memory: one Writer for each column.
+// kInvalidArgument: `type` is not a wider type. kAborted: the columns or the parts of the table
+// have changed meanwhile. Other errors as TableReader::OpenColumn, Cursor::Next and Writer.
+CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_view name,
+                                      const ColumnType& type, const WriterOptions& options = {});
+
+// Writes new columns of a table, or new values of its columns. Each column needs one value for
+// each row that the table has when the writer begins, in the order of the rows.
+// The values become visible, in all parts and all columns at once, when Finish succeeds.
+// A writer that is destroyed earlier removes its files.
+//
+// The time is that of writing a table of these columns. Memory: one Writer for each column.
 //
 // Thread-compatible. In addition, Append and AppendLevels may run at the same time for different
 // columns. After an error each later call for the same column, and Finish, returns this error.
-class ColumnsWriter {
+class CFILE_EXPORT ColumnsWriter {
  public:
-  // Begins to add `columns` after all others. `options`: none, one for all columns, or one per column;
-  // `nullable` is taken from `columns`. A part that is written later must have values for them:
-  // they have no defaults.
+  // Begins to add `columns` after all others. The new columns get no defaults, so each part
+  // that is written later must have values for them. `options`: none, one for all columns, or
+  // one per column. Their `nullable` is ignored: `columns` says which columns are nullable.
   static absl::StatusOr<ColumnsWriter> Add(const TableLocation& table,
                                            std::span<const ColumnSchema> columns,
                                            std::span<const WriterOptions> options = {});
   // Begins to give new values to the columns with these names. The schema stays as it is. Rows that
-  // other writers append meanwhile keep their values. In a table of nested records, the new levels of
-  // a column must describe the same lists and groups as those of its neighbours. kFailedPrecondition:
-  // a column is a key column. kInvalidArgument: a column is named twice.
+  // other writers append meanwhile keep their values. In a table of nested records, the new levels
+  // of a column must describe the same lists and groups as the levels of the columns beside it.
+  // kFailedPrecondition: a column is a key column. kInvalidArgument: a column is named twice.
   //
-  // If a column has a value index, set it in `options` if the new values are in ascending order in
-  // each part, too; otherwise the column loses it.
+  // A column keeps its value index only if `options` ask for a value index.
+  // Then the new values must be in ascending order in each part.
   static absl::StatusOr<ColumnsWriter> Replace(const TableLocation& table,
                                                std::span<const std::string> names,
                                                std::span<const WriterOptions> options = {});
@@ -116,27 +126,31 @@ class ColumnsWriter {
   // The number of rows that each column needs.
   uint64_t num_rows() const;
 
-  // Appends values to one column; see Writer::Append. `column`: its position in `columns` or `names`.
-  // Precondition: the position exists. kInvalidArgument: the column does not hold T or has levels;
-  // the values are more than the rows of the table.
+  // Appends values to one column; see Writer::Append. `column`: the position of the column in
+  // `columns` or `names`. Precondition: the position exists. kInvalidArgument: the column does
+  // not hold T or has levels; there are more values than rows of the table.
   template <ValueType T>
   absl::Status Append(size_t column, std::span<const T> values);
   template <ValueType T>
   absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity);
   // Appends entries to a column with levels; see LevelWriter::Append. kInvalidArgument: the column
-  // does not hold T or has no levels; the records are more than the rows of the table.
+  // does not hold T or has no levels; there are more records than rows of the table.
   template <ValueType T>
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);
 
   // Completes the files and publishes them. Called once, as the last call.
-  // kInvalidArgument: a column has fewer rows than the table. kAborted: since this writer began, the
-  // schema has changed; one of these columns has got other values; a part was dropped or replaced; for
-  // Add, a part was added; or files of this writer were removed. Other errors as TableWriter::Finish.
+  // kInvalidArgument: a column has fewer rows than the table. kAborted: since this writer began,
+  // - the schema has changed;
+  // - one of these columns has got other values;
+  // - a part was dropped or replaced, or, for Add, a part was added;
+  // - or files of this writer were removed.
+  //
+  // Other errors as TableWriter::Finish.
   absl::Status Finish();
 
  private:
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit ColumnsWriter(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;

@@ -1,9 +1,9 @@
 // Rebuilds a table whose table.cft, chunks or columns are damaged or missing (cfile/FORMAT.md,
 // Table). In the library cfile::salvage.
 //
-// Each part holds a copy of the schema and of its own description, the number of the commit that
-// wrote the copy, and the names of the parts that it replaced. From these copies Repair rebuilds
-// table.cft.
+// The folder of each part has a copy: a file with the schema and the description of the part.
+// The copy also has the number of the commit that wrote it, and the names of the parts that this
+// part replaced. Repair rebuilds table.cft from these copies.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,21 @@
 #include "absl/status/statusor.h"
 #include "cfile/options.h"
 #include "cfile/storage.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
 struct RepairOptions {
   // Whether to read all values of all parts, and to recover what can be read of damaged columns
-  // (cfile/salvage.h). The rows that all columns still have become a new part, which replaces the
-  // damaged one. Otherwise parts with missing files, or files that cannot be opened, are left out.
+  // (cfile/salvage.h).
+  // The rows that can be read in all columns become a new part, which replaces the damaged part.
+  // If false, Repair leaves out a part if one of its files is missing or cannot be opened.
   bool salvage = false;
-  // Whether to rebuild table.cft from the parts although it is sound. So parts come back that an
-  // earlier Repair left out, if their files are still there.
+  // Whether to rebuild table.cft from the parts although it is sound.
+  // This brings back parts that an earlier Repair left out, if their files still exist.
   bool force = false;
-  // Whether to change nothing: the report then says what Repair would do. How many rows would be
-  // salvaged is not known.
+  // Whether to change nothing.
+  // The report then says what Repair would do. It does not say how many rows would be salvaged.
   bool dry_run = false;
   // Limits for table.cft and the copies, and for the files of the columns.
   ReaderOptions reader = {};
@@ -36,12 +38,12 @@ struct RepairOptions {
 struct RepairedPart {
   enum class State : uint8_t {
     kKept,         // is in the table
-    kSalvaged,     // a new part with its remaining rows has replaced it; in a dry run: would
-    kDamaged,      // its files are damaged or missing, and it is left out
+    kSalvaged,     // replaced by a new part with its remaining rows; in a dry run: would be
+    kDamaged,      // files are damaged or missing, and the part is left out
     kDropped,      // was dropped or replaced
-    kUncommitted,  // a writer has failed to publish it
-    // There is no readable copy of its description, so it is left out: its writer has not finished,
-    // the copy is damaged, or an earlier version wrote the part.
+    kUncommitted,  // its writer has failed to publish it
+    // No copy of its description can be read, so the part is left out. Its writer has not finished,
+    // the copy is damaged, or an earlier version of this library wrote the part.
     kUnknown,
   };
   std::string name;
@@ -51,18 +53,18 @@ struct RepairedPart {
       0;               // the rows of a kSalvaged or kDamaged part that are no longer in the table
   std::string reason;  // why it is damaged, dropped, uncommitted or unknown
 };
-std::string_view NameOf(RepairedPart::State state);  // "kept", "salvaged", ...
+CFILE_EXPORT std::string_view NameOf(RepairedPart::State state);  // "kept", "salvaged", ...
 
-struct RepairReport {
-  // What was wrong with table.cft or its chunks; empty: nothing.
+struct CFILE_EXPORT RepairReport {
+  // The damage of table.cft or its chunks; empty: none.
   std::string damage;
-  // The parts of the table in order; then, unless table.cft was sound, the other parts that have
-  // files.
+  // First the parts of the table in order.
+  // After them, unless table.cft was sound, the other parts that have files.
   std::vector<RepairedPart> parts;
-  // Whether Repair has committed changes (in a dry run: would).
+  // Whether Repair has committed changes. In a dry run: whether it would.
   bool changed = false;
-  // Of the table as it is now. In a dry run: as it would be, without the rows of parts that would be
-  // salvaged.
+  // The numbers of parts and rows of the table as it is now.
+  // In a dry run: as it would be, without the rows of parts that would be salvaged.
   uint64_t num_parts = 0;
   uint64_t num_rows = 0;
   // The file in the table's directory that holds the bytes of the damaged table.cft; empty: none.
@@ -74,26 +76,32 @@ struct RepairReport {
 
 // Repairs a table. If table.cft, its chunks and all files are sound, changes nothing.
 //
-// If table.cft or a chunk is damaged or missing, Repair rebuilds table.cft from its readable rest
-// and from the parts. Parts that were dropped or replaced do not come back, also if their files are
-// still there: their folders hold a mark, or another part says that it replaced them. A part whose
-// commit was interrupted counts as committed if its files are complete, unless a later commit shows
-// that it did not take place; the same is true for an interrupted drop. The schema is that of the
-// newest copy. The parts have the order that they had.
+// If table.cft or a chunk is damaged or missing, Repair rebuilds table.cft.
+// It uses all parts that the readable rest of table.cft and the chunks name, and finds the others
+// by their folders. The parts have the order that they had. The schema is that of the newest copy
+// whose commit counts.
+//
+// Parts that were dropped or replaced do not come back, even if their files still exist.
+// The folder of a dropped part has a mark: a file that says that the part was dropped.
+// The copy of a part says which parts it replaced. If a commit was interrupted, it counts as a
+// commit if the files of its part are complete. But it does not count if a later commit shows
+// that it has failed. The same is true for an interrupted drop. An interrupted change of columns
+// (cfile/table_columns.h) counts only if it has reached all parts.
 //
 // The files of parts that are left out stay, without a mark, until CollectGarbage removes them.
 //
-// Programs may read the table meanwhile; those that have it open keep their parts. Writers that
-// append meanwhile may get kAborted, and so may Repair.
+// Programs may read the table meanwhile. Programs that have the table open keep their parts.
+// Writers that append meanwhile may get kAborted, and Repair may, too.
 //
-// Memory: that of all parts' descriptions; with `salvage` that of a TableWriter, of Verify and of
-// Salvage.
+// Memory: that of the descriptions of all parts.
+// With `salvage`, also that of a TableWriter, of Verify and of Salvage.
 //
-// kNotFound: there is neither table.cft nor a part. kDataLoss: table.cft cannot be rebuilt, because
+// kNotFound: there is no table.cft and no part. kDataLoss: table.cft cannot be rebuilt, because
 // no part has a readable copy. kAborted: another program has committed meanwhile; repair again.
-// kOutOfRange, kUnimplemented: table.cft or a copy exceeds a limit or needs an unknown feature, and
-// may be intact. Other errors: those of the storage, and of TableWriter with `salvage`. If a part
-// cannot be salvaged because of an error, the parts before it have been.
-absl::StatusOr<RepairReport> Repair(const TableLocation& table, const RepairOptions& options = {});
+// kOutOfRange, kUnimplemented: table.cft or a copy exceeds a limit or needs an unknown feature.
+// It may be intact. Other errors: those of the storage, and of TableWriter with `salvage`.
+// If a part cannot be salvaged because of an error, the parts before it were salvaged.
+CFILE_EXPORT absl::StatusOr<RepairReport> Repair(const TableLocation& table,
+                                                 const RepairOptions& options = {});
 
 }  // namespace cfile

@@ -27,6 +27,7 @@
 #include "cfile/filter.h"
 #include "cfile/table.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -45,14 +46,14 @@ struct TableScanOptions {
   // The scan ends after this many rows.
   uint64_t limit = UINT64_MAX;
 
-  // True: the last rows come first. The rows of one batch are in ascending order nevertheless: each
-  // batch has the rows before those of the previous batch. From memory and local
-  // files this costs as much as a forward scan, except for columns with levels: the levels before a
-  // batch in its block are decoded again. From a source with latency it takes longer, because blocks
-  // are not read in advance.
+  // True: the last rows come first.
+  // The rows of one batch are in ascending order nevertheless: each batch has the rows before
+  // those of the previous batch. This takes as long as a forward scan.
+  // But in columns with levels, the levels before a batch in its block are decoded again.
   bool reverse = false;
 
-  // If not null and set to true, in any thread, Next soon returns kCancelled. Must outlive the scan.
+  // If not null and set to true, in any thread, Next soon returns kCancelled.
+  // Must outlive the scan.
   const std::atomic<bool>* cancelled = nullptr;
 };
 
@@ -65,7 +66,8 @@ struct ConditionCounters {
   uint64_t rows_excluded_by_statistics = 0;
   uint64_t rows_excluded_by_bloom_filter = 0;
   uint64_t rows_excluded_by_value_index = 0;
-  // Data blocks that were read, and rows whose values were compared.
+  // Data blocks that were read, and rows whose values were compared. Conditions on one column read
+  // their blocks together: the first condition that needs a block counts it.
   uint64_t blocks_read = 0;
   uint64_t rows_compared = 0;
 };
@@ -85,7 +87,7 @@ class TableScanAccess;
 }  // namespace internal
 
 // Rows of a table, with values of several columns. A view, valid until the next call on the scan.
-class TableBatch {
+class CFILE_EXPORT TableBatch {
  public:
   TableBatch() = default;
 
@@ -97,14 +99,14 @@ class TableBatch {
     return first_ordinal_ + (ordinals_ == nullptr ? row : ordinals_[row]);
   }
 
-  // The values of a column without levels, num_rows() values. `column` counts the columns in the
-  // order of TableScan::columns(). The result's first_ordinal is not set. Preconditions: not empty();
-  // column < the number of columns; the column holds T and has no levels.
+  // The values of a column without levels: num_rows() values. `column` counts the columns in
+  // the order of TableScan::columns(). The result's first_ordinal is not set. Preconditions: not
+  // empty(); column < the number of columns; the column holds T and has no levels.
   template <ValueType T>
   const Batch<T>& column(size_t column) const;
-  // The entries of a column with levels (ColumnSchema::has_levels), num_rows() records. The result's
-  // first_record is not set. Preconditions: not empty(); column < the number of columns; the column
-  // holds T and has levels.
+  // The entries of a column with levels (ColumnSchema::has_levels): num_rows() records.
+  // The result's first_record is not set.
+  // Preconditions: not empty(); column < the number of columns; the column holds T and has levels.
   template <ValueType T>
   const LevelBatch<T>& levels(size_t column) const;
 
@@ -121,12 +123,17 @@ class TableBatch {
 // several scans may read one table at the same time, for example one for each range of
 // TableReader::SplitScan. A scan keeps the table open.
 //
-// The scan evaluates the conditions of the filter one after another, the cheapest first. A condition
-// reads a block only if the bounds in table.cft, the statistics, the Bloom filters and the value
-// indexes do not exclude the block, and only if some of its rows have passed the conditions before.
-// The scan reads the columns to return only at the rows that match. Memory: one block and one batch
-// for each condition and for each column.
-class TableScan {
+// The scan evaluates the conditions of the filter one after another, the cheapest first.
+// A condition reads a block only if some rows of the block have passed the earlier conditions.
+// It also skips a block if the bounds in table.cft, the statistics, the Bloom filters or the value
+// indexes exclude the block. The scan reads the columns to return only at the rows that match.
+// Memory: one block and one batch for each condition and for each column.
+//
+// Each column is a file of its own. From a source with latency, the scan reads several blocks of one
+// column at the same time, but it waits for one column after another.
+// So k columns need k times the rounds of requests of one column.
+// To wait for them at the same time, scan the ranges of SplitScan in several threads.
+class CFILE_EXPORT TableScan {
  public:
   TableScan(TableScan&&) noexcept;
   TableScan& operator=(TableScan&&) noexcept;
@@ -154,7 +161,7 @@ class TableScan {
   friend class internal::TableScanAccess;
   friend absl::StatusOr<TableScan> NewTableScan(const Reader& reader,
                                                 const TableScanOptions& options);
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit TableScan(std::unique_ptr<Impl> impl);
 
   std::unique_ptr<Impl> impl_;
@@ -162,6 +169,7 @@ class TableScan {
 
 // Begins a scan of a single file, which is scanned like a table with one column, named "value".
 // Errors as TableReader::NewScan.
-absl::StatusOr<TableScan> NewTableScan(const Reader& reader, const TableScanOptions& options);
+CFILE_EXPORT absl::StatusOr<TableScan> NewTableScan(const Reader& reader,
+                                                    const TableScanOptions& options);
 
 }  // namespace cfile

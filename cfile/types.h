@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "encodings/core/encoding.h"
+#include "encodings/core/export.h"
 #include "encodings/core/physical_type.h"
 
 namespace cfile {
@@ -79,7 +80,7 @@ enum class LogicalType : uint8_t { kNone = 0, kTimestamp = 1, kTime = 2, kUuid =
 enum class TimeUnit : uint8_t { kNone = 0, kSeconds = 1, kMillis = 2, kMicros = 3, kNanos = 4 };
 
 // A column's type with its parameters. A plain value; == compares all fields.
-struct ColumnType {
+struct CFILE_EXPORT ColumnType {
   DataType data_type = DataType::kInt64;
   LogicalType logical = LogicalType::kNone;
   TimeUnit time_unit = TimeUnit::kNone;  // for kTimestamp and kTime
@@ -155,7 +156,7 @@ struct LevelLimits {
 
 // Returns OK if `type` is valid. kInvalidArgument: the fields of `type` do not fit together; the
 // error says why. kUnimplemented: this library does not know one of the type's numbers.
-absl::Status Validate(const ColumnType& type);
+CFILE_EXPORT absl::Status Validate(const ColumnType& type);
 
 // True if this library's interface passes values of `type` as T.
 template <ValueType T>
@@ -183,18 +184,18 @@ decltype(auto) VisitType(PhysicalType type, Visitor&& visit) {
 }
 
 // All codecs that have a number in the format, including those that were not built in.
-std::vector<Compression> AllCompressions();
+CFILE_EXPORT std::vector<Compression> AllCompressions();
 
 // "none", "snappy", "zstd", ...; "compression N" for an unknown number N.
-std::string CompressionName(Compression compression);
+CFILE_EXPORT std::string CompressionName(Compression compression);
 // The codec with this name; "auto" is kDefault. kInvalidArgument: there is no such codec.
 // kUnimplemented: the codec was not built in.
-absl::StatusOr<Compression> ParseCompression(std::string_view name);
+CFILE_EXPORT absl::StatusOr<Compression> ParseCompression(std::string_view name);
 // OK if this build supports the codec, else kUnimplemented with the codec's name.
-absl::Status CheckCompressionBuiltIn(Compression compression);
+CFILE_EXPORT absl::Status CheckCompressionBuiltIn(Compression compression);
 
 // The encoding with this name; "auto" is kAuto. kInvalidArgument: there is no such encoding; the
 // error lists all names.
-absl::StatusOr<Encoding> ParseEncoding(std::string_view name);
+CFILE_EXPORT absl::StatusOr<Encoding> ParseEncoding(std::string_view name);
 
 }  // namespace cfile

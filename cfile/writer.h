@@ -22,6 +22,7 @@
 #include "cfile/io.h"
 #include "cfile/options.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -51,7 +52,7 @@ class TypedColumnWriter;
 // the file's name. If an exception passes through a call (std::bad_alloc, which is not caught
 // here), later calls return kAborted. A writer that is destroyed without Finish leaves no files.
 template <typename T>
-class Writer {
+class CFILE_EXPORT Writer {
   static_assert(kIsValueType<T>,
                 "T must be a type of cfile/types.h: int64_t, not long long; std::string_view, not "
                 "std::string");
@@ -111,6 +112,9 @@ class Writer {
   // A file that a reader with the same limits would refuse is never published.
   absl::Status Finish();
 
+  // The type as given to Create.
+  const ColumnType& type() const;
+
   // What has been written so far.
   ColumnTotals totals() const;
 
@@ -120,7 +124,7 @@ class Writer {
  private:
   template <typename W>
   friend class internal::TypedColumnWriter;
-  class Impl;
+  class CFILE_HIDDEN Impl;
   explicit Writer(std::unique_ptr<Impl> impl);
   bool Takes(const internal::CopiedBlock& block) const;
   absl::Status CopyBlock(const internal::CopiedBlock& block);

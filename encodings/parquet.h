@@ -88,7 +88,7 @@
 //   before is refused. A bug of early writers made such pages (PARQUET-246).
 // - DELTA_BINARY_PACKED pages with blocks that are no multiple of 128 values, as in the examples of
 //   early documents, are read only by MakeDeltaBinaryPackedDecoder(DeltaBlocks::kLenient)
-//   (delta_binary_packed.h).
+//   (delta_binary_packed.h, which is not installed).
 #pragma once
 
 #include <algorithm>
@@ -107,7 +107,7 @@
 #include "encodings/core/status.h"
 #include "encodings/core/value_dictionary.h"
 #include "encodings/hybrid/levels.h"
-#include "encodings/parquet/parquet_dictionary.h"
+#include "encodings/parquet/dictionary_page.h"
 #include "encodings/registry.h"
 
 namespace cfile::encodings::parquet {

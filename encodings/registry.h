@@ -15,6 +15,7 @@
 #include "encodings/core/block_codec.h"
 #include "encodings/core/block_fields.h"
 #include "encodings/core/encoding.h"
+#include "encodings/core/export.h"
 #include "encodings/core/physical_type.h"
 
 namespace cfile::encodings {
@@ -46,30 +47,30 @@ struct EncodingRow {
 };
 
 // Returns all rows in the order of their numbers. They are static.
-std::span<const EncodingRow> Encodings();
+CFILE_EXPORT std::span<const EncodingRow> Encodings();
 
 // Return the row with this encoding or this name, or nullptr if this build has none. Rows are
 // static.
-const EncodingRow* FindEncoding(Encoding encoding);
-const EncodingRow* FindEncoding(std::string_view name);
+CFILE_EXPORT const EncodingRow* FindEncoding(Encoding encoding);
+CFILE_EXPORT const EncodingRow* FindEncoding(std::string_view name);
 
 // Return a new encoder or decoder for blocks of `type`. Only one thread at a time may use it.
 // kUnimplemented: this build has no such encoding for this type; the message names both.
 // kInvalidArgument, MakeDecoder only: the dictionary is of another type. Preconditions:
 // HoldsType<T>(type); options.type_length > 0 for kFixedBytes.
 template <typename T>
-absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(Encoding encoding, PhysicalType type,
-                                                             const EncoderOptions& options);
+CFILE_EXPORT absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(
+    Encoding encoding, PhysicalType type, const EncoderOptions& options);
 template <typename T>
-absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, PhysicalType type,
-                                                             const DecoderOptions& options);
+CFILE_EXPORT absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(
+    Encoding encoding, PhysicalType type, const DecoderOptions& options);
 
 // Decodes the dictionary of a file's blocks from `bytes`, which BlockEncoder::FinishDictionary
 // appended. The values are copied: `bytes` need not outlive the call. The dictionary is immutable
 // and may be shared between threads. kDataLoss: `bytes` are damaged. kOutOfRange: the dictionary
 // has more than `max_values` values. kUnimplemented: this build has no such encoding for this type,
 // or the encoding has no dictionary.
-absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
+CFILE_EXPORT absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
     Encoding encoding, PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes,
     size_t max_values = kMaxDictionaryValues);
 
@@ -78,10 +79,11 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
 // does not describe its blocks, one field covers all bytes. Checks only what is needed to find the
 // fields. kDataLoss: the block is damaged. kUnimplemented: as for MakeDecoder. After an error, the
 // last field has the bytes that were not understood, if any: "unknown bytes".
-absl::Status DescribeBlock(Encoding encoding, PhysicalType type, const DecoderOptions& options,
-                           const BlockView& block, std::vector<BlockField>& fields);
+CFILE_EXPORT absl::Status DescribeBlock(Encoding encoding, PhysicalType type,
+                                        const DecoderOptions& options, const BlockView& block,
+                                        std::vector<BlockField>& fields);
 
 // Returns the name of `type` for messages: "int32", "fixed bytes", ...
-std::string_view PhysicalTypeName(PhysicalType type);
+CFILE_EXPORT std::string_view PhysicalTypeName(PhysicalType type);
 
 }  // namespace cfile::encodings

@@ -20,6 +20,7 @@
 
 #include "encodings/core/bytes.h"
 #include "encodings/core/encoding.h"
+#include "encodings/core/export.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/lower_bound.h"
 #include "encodings/core/packed_strings.h"
@@ -106,7 +107,7 @@ struct EncodedBlock {
 // begin, or keys that can be searched without reading the block. BlockDecoder::BuildSeekIndex
 // builds it once; the caller keeps it in memory and passes it to every decoder that opens the same
 // block (BlockView::seek_index). Immutable: decoders and threads may share it.
-class SeekIndex {
+class CFILE_EXPORT SeekIndex {
  public:
   virtual ~SeekIndex() = default;
   virtual size_t memory_usage_bytes() const = 0;
@@ -149,7 +150,7 @@ struct BlockView {
 
 // The values that the codes of a dictionary encoding stand for. All blocks of a file share one
 // dictionary. Immutable: decoders and threads may share it.
-class Dictionary {
+class CFILE_EXPORT Dictionary {
  public:
   virtual ~Dictionary() = default;
 };
@@ -168,7 +169,7 @@ struct DecoderOptions {
 
 // Encodes values of type T into blocks.
 template <typename T>
-class BlockEncoder {
+class CFILE_EXPORT BlockEncoder {
  public:
   virtual ~BlockEncoder() = default;
 
@@ -224,7 +225,7 @@ inline constexpr size_t kMaxBatchValues = 65536;
 // one batch (kMaxBatchValues). A count in a block never makes a decoder allocate more than the
 // block's bytes justify. A decoder reads no byte outside the block.
 template <typename T>
-class BlockDecoder {
+class CFILE_EXPORT BlockDecoder {
  public:
   virtual ~BlockDecoder() = default;
 

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "encodings/core/export.h"
+
 namespace cfile::encodings {
 
 // Numbers below 100 are Apache Kudu's, numbers from 100 to 199 are 100 + Apache Parquet's number,
@@ -41,6 +43,6 @@ inline constexpr uint32_t kFirstOwnNumber = 1000;
 // Returns the encoding's name, as used in tools, options and documents ("plain", "rle", ...). If
 // this build does not implement the encoding, returns "encoding N", or a name that says what the
 // build lacks, such as "dict (built without LZ4)".
-std::string EncodingName(Encoding encoding);
+CFILE_EXPORT std::string EncodingName(Encoding encoding);
 
 }  // namespace cfile::encodings

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "encodings/core/export.h"
+
 namespace cfile::encodings {
 
 __extension__ typedef __int128 int128_t;
@@ -17,7 +19,7 @@ __extension__ typedef unsigned __int128 uint128_t;
 // Parquet's INT96: 12 bytes for which Parquet defines no meaning and no order. (Deprecated. Impala
 // and Spark stored timestamps in it: nanoseconds of the day in the first 8 bytes, then the Julian
 // day.)
-struct Int96 {
+struct CFILE_EXPORT Int96 {
   constexpr Int96() = default;
   // Converts from the low 96 bits of a number, and back.
   constexpr explicit Int96(uint128_t bits)

@@ -18,6 +18,7 @@
 #include <span>
 
 #include "encodings/core/bytes.h"
+#include "encodings/core/export.h"
 #include "encodings/core/status.h"
 
 namespace cfile::encodings {
@@ -25,34 +26,34 @@ namespace cfile::encodings {
 inline constexpr int kMaxLevelWidth = 32;
 
 // Returns the number of bits that the values 0 to `maximum` need.
-int LevelWidth(uint32_t maximum);
+CFILE_EXPORT int LevelWidth(uint32_t maximum);
 
 // Append `values` to `out`. T is uint16_t or uint32_t. Preconditions: 0 <= width <= kMaxLevelWidth;
 // each value < 2^width.
 template <typename T>
-void PutHybrid(std::span<const T> values, int width, ByteWriter& out);
+CFILE_EXPORT void PutHybrid(std::span<const T> values, int width, ByteWriter& out);
 template <typename T>
-void PutHybridWithLength(std::span<const T> values, int width, ByteWriter& out);
+CFILE_EXPORT void PutHybridWithLength(std::span<const T> values, int width, ByteWriter& out);
 template <typename T>
-void PutIndexes(std::span<const T> values, int width, ByteWriter& out);
+CFILE_EXPORT void PutIndexes(std::span<const T> values, int width, ByteWriter& out);
 template <typename T>
-void PutBitPacked(std::span<const T> values, int width, ByteWriter& out);
+CFILE_EXPORT void PutBitPacked(std::span<const T> values, int width, ByteWriter& out);
 
 // Read out.size() values from the front of `bytes`. Bytes after the values are ignored. If `out` is
 // empty, `bytes` may be empty. T is uint16_t or uint32_t. kDataLoss: the bytes end too early or are
 // malformed; then the contents of `out` are unspecified.
 template <typename T>
-absl::Status ReadHybrid(std::span<const uint8_t> bytes, int width, std::span<T> out);
+CFILE_EXPORT absl::Status ReadHybrid(std::span<const uint8_t> bytes, int width, std::span<T> out);
 template <typename T>
-absl::Status ReadIndexes(std::span<const uint8_t> bytes, std::span<T> out);
+CFILE_EXPORT absl::Status ReadIndexes(std::span<const uint8_t> bytes, std::span<T> out);
 
 // Read out.size() values from the position of `reader`, and move the reader past them:
 // ReadHybridWithLength past the length and the bytes that it counts, ReadBitPacked past the packed
 // values. Further levels or the values of the page follow there. Errors: as for ReadHybrid; on
 // failure the reader has not moved.
 template <typename T>
-absl::Status ReadHybridWithLength(ByteReader& reader, int width, std::span<T> out);
+CFILE_EXPORT absl::Status ReadHybridWithLength(ByteReader& reader, int width, std::span<T> out);
 template <typename T>
-absl::Status ReadBitPacked(ByteReader& reader, int width, std::span<T> out);
+CFILE_EXPORT absl::Status ReadBitPacked(ByteReader& reader, int width, std::span<T> out);
 
 }  // namespace cfile::encodings

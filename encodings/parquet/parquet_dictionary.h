@@ -17,17 +17,10 @@
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
+#include "encodings/parquet/dictionary_page.h"
 #include "encodings/parquet/page_codec.h"
 
 namespace cfile::encodings {
-
-// For readers of Parquet files: decodes a dictionary page of `count` values, for columns of `type`.
-// All values are copied from `page`. kDataLoss: the page is damaged, or bytes follow the last
-// value. (In a PLAIN data page, bytes may follow the last value.) kOutOfRange: `count` is more than
-// `max_values`. Precondition: type_length > 0 for kFixedBytes.
-absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
-    PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page,
-    size_t max_values = kMaxDictionaryValues);
 
 // The encoder and decoder of RLE_DICTIONARY, for all types. Codes are numbered in the order in
 // which their values are first seen.

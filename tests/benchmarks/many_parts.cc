@@ -7,8 +7,8 @@
 //                                                       daily parts, and in one compacted part
 //
 // Prints milliseconds of processor time (the median of several runs), what was read from the
-// table's chunks, and how many files were opened. The parts of the first table follow each other in
-// the order of their column "time", which has a value index.
+// table's chunks (files that describe parts), and how many files were opened. In the first table,
+// the column "time" has a value index, and its values ascend from part to part.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -37,7 +37,8 @@ namespace {
 using benchmarks::Check;
 using benchmarks::OrDie;
 
-// Counts the calls for small objects (table.cft, chunks) and the files that are opened or written.
+// Counts the small objects that are read (table.cft and chunks), the files that are opened, and the
+// bytes that are written.
 class CountingStorage final : public Storage {
  public:
   explicit CountingStorage(std::shared_ptr<Storage> storage) : storage_(std::move(storage)) {}
@@ -74,7 +75,7 @@ class CountingStorage final : public Storage {
     uint64_t files_opened = 0;
     uint64_t bytes_written = 0;
   };
-  // The counts since the last call.
+  // Returns the counts since the last call of Take.
   Counts Take() { return std::exchange(counts_, {}); }
 
  private:
@@ -98,7 +99,7 @@ class CountingStorage final : public Storage {
   mutable Counts counts_;
 };
 
-// Processor time: one thread does all work, in memory.
+// Returns how many milliseconds of processor time `work` takes, in one thread and in memory.
 double Milliseconds(const std::function<void()>& work) {
   const double begin = benchmarks::ProcessorSeconds();
   work();
@@ -122,7 +123,7 @@ Schema ManyColumns() {
   return schema;
 }
 
-// Appends part number `part`, whose least time is kRowsPerPart * part.
+// Appends part number `part`. Its least value of "time" is kRowsPerPart * part.
 void AppendPart(const std::shared_ptr<Storage>& storage, int64_t part) {
   std::vector<WriterOptions> options(kColumns);
   options[0].value_index = true;
@@ -152,7 +153,7 @@ void Print(const char* work, double milliseconds, const CountingStorage::Counts&
               static_cast<unsigned long long>(counts.files_opened));
 }
 
-// Runs `work` with tables that were just opened.
+// Runs `work` several times, each time with a table that was just opened.
 void Measure(const char* name, const std::shared_ptr<CountingStorage>& storage,
              const std::function<void(const TableReader&)>& work) {
   std::vector<double> milliseconds;

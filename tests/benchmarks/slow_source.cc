@@ -1,12 +1,13 @@
-// Measures reads from a source that takes 20 ms for each call of ReadAt or ReadMany, like an object
-// store that serves several requests at the same time:
+// Measures reads from a source that takes 20 ms for each call of ReadAt or ReadMany. Such a source
+// is like an object store that serves several requests at the same time:
 //
 //   build/release/tests/benchmarks/slow_source
 //
-// The file has 31 blocks of 256 KiB. Prints, for each work, milliseconds and calls of the source:
-// opening a reader, a scan of all rows, Take of 1,000 rows of all blocks, and a search for a key
-// that nobody has looked for, by one thread and by eight threads at once. The last line is a scan
-// of the same file with pread, without latency; its time is processor time.
+// The file has 31 blocks of 256 KiB. The program opens a reader, scans all rows, takes 1,000 rows
+// from all blocks, and searches for a key that is not in the cache, with one thread and with eight
+// threads at the same time. For each of these it prints milliseconds, calls of the source, and
+// ranges that the calls read. The last line is a scan of the same file with pread, without latency.
+// Its time is processor time.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -68,7 +69,7 @@ class SlowSource final : public Source {
   mutable std::atomic<uint64_t> ranges_ = 0;
 };
 
-// A cache of its own, so that no work finds the blocks of another one.
+// Each call makes a new cache, so that no measurement finds blocks that an earlier one has read.
 ReaderOptions ColdOptions() {
   return {.block_cache = std::make_shared<BlockCache>(BlockCache::kDefaultBytes)};
 }

@@ -7,7 +7,11 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 #include <map>
+#include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <span>
@@ -16,16 +20,20 @@
 #include <type_traits>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "cfile/inspect.h"
 #include "cfile/reader.h"
 #include "cfile/salvage.h"
+#include "cfile/table_columns.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/table_repair.h"
 #include "cfile/writer.h"
+#include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/campaign/amount.h"
 #include "tests/campaign/system_calls.h"
+#include "tests/cfile/table_contents.h"
 #include "tests/cfile/table_fixture.h"
 
 namespace cfile {
@@ -290,22 +298,33 @@ class Disk {
     for (const Event& event : events) Apply(event);
   }
 
-  // Writes a possible state of the folder `from` into the folder `to`.
-  void Write(const std::string& from, const std::string& to) {
+  // Returns a possible state of the folder `from`: the bytes of its files, and nullopt for its
+  // folders, by their paths in it.
+  std::map<std::string, std::optional<std::string>> State(const std::string& from) {
     std::map<std::string, size_t> entries = durable_;
     for (const auto& [path, text, file] : pending_) {
       if (random_() % 2 == 0) continue;
       if (!text.empty() || file == kGone) entries.erase(path);
       if (file != kGone) entries[text.empty() ? path : text] = file;
     }
-    for (const auto& [path, file] : entries) {
-      const std::string target = to + path.substr(from.size());
+    std::map<std::string, std::optional<std::string>> state;
+    for (const auto& [full_path, file] : entries) {
+      const std::string path = full_path.substr(from.size() + 1);
       // If the entry of a folder is lost, all its contents are lost.
-      if (!fs::exists(fs::path(target).parent_path())) continue;
-      if (file == kFolder) {
-        fs::create_directory(target);
+      const size_t slash = path.rfind('/');
+      if (slash != path.npos && !state.contains(path.substr(0, slash))) continue;
+      state[path] = file == kFolder ? std::nullopt : std::optional(BytesOf(files_[file]));
+    }
+    return state;
+  }
+
+  // Writes a possible state of the folder `from` into the folder `to`.
+  void Write(const std::string& from, const std::string& to) {
+    for (const auto& [path, bytes] : State(from)) {
+      if (bytes) {
+        WriteFile(to + "/" + path, *bytes);
       } else {
-        WriteFile(target, BytesOf(files_[file]));
+        fs::create_directory(to + "/" + path);
       }
     }
   }
@@ -524,6 +543,224 @@ TEST(PowerCutTest, LostWritesOfMaintenance) {
       });
   EXPECT_EQ(seen.size(), 2);
   EXPECT_EQ(removed.size(), 2);
+}
+
+// Tables with few or many parts, whose columns and parts change.
+class TableCutTest : public testing::Test {
+ protected:
+  using Change = std::function<absl::Status(const TableLocation&)>;
+
+  static const ColumnSchema& Number() {
+    static const ColumnSchema column{.name = "number", .type = ColumnType::Int32()};
+    return column;
+  }
+
+  // Appends a part of two rows with the numbers `first` and `first` + 1.
+  static absl::Status Append(const TableLocation& table, int64_t first, bool is_new = false) {
+    static const Schema schema{
+        .columns = {Number(), {.name = "text", .type = ColumnType::String(), .nullable = true}}};
+    auto writer = is_new ? TableWriter::Create(table, schema) : TableWriter::Append(table);
+    if (!writer.ok()) return writer.status();
+    const auto now = is_new ? schema : TableReader::Open(table)->schema();
+    const absl::Status status = AppendNumbers(*writer, now, first, 2);
+    return status.ok() ? writer->Finish() : status;
+  }
+
+  // Writes the values 1000, 1001, ... of all rows.
+  static absl::Status WriteColumn(absl::StatusOr<ColumnsWriter> writer,
+                                  const ColumnSchema& column) {
+    if (!writer.ok()) return writer.status();
+    const absl::Status status = AppendNumbers(*writer, 0, column, 1000, writer->num_rows());
+    return status.ok() ? writer->Finish() : status;
+  }
+
+  static std::vector<std::string> Names(const TableReader& table,
+                                        const std::vector<size_t>& parts) {
+    std::vector<std::string> names;
+    for (const size_t part : parts) names.push_back(table.part(part)->name);
+    return names;
+  }
+
+  // The values of all columns and the names of the parts.
+  static std::vector<std::string> Everything(const TableLocation& location) {
+    const auto table = TableReader::Open(location);
+    EXPECT_TRUE(table.ok()) << table.status();
+    if (!table.ok()) return {};
+    std::vector<std::string> all = Contents(*table);
+    for (size_t part = 0; part < table->num_parts(); ++part) all.push_back(table->part(part)->name);
+    return all;
+  }
+
+  // Writes a table of `parts` parts into the folder `path`. Makes each table once.
+  static void WriteTable(size_t parts, const std::string& path) {
+    static std::map<size_t, std::shared_ptr<Storage>> tables;
+    std::shared_ptr<Storage>& table = tables[parts];
+    if (table == nullptr) {
+      table = NewMemoryStorage();
+      for (size_t i = 0; i < parts; ++i) {
+        ASSERT_TRUE(Append(table, 2 * static_cast<int64_t>(i), i == 0).ok());
+      }
+    }
+    WriteFiles(*table, path);
+  }
+
+  // Cuts the power at points of `change` of a table of `parts` parts on which `prepare` was called.
+  // EXPECTs the table before or after the change, also if table.cft is lost then, and that the table
+  // can be used.
+  static void ExpectOldOrNew(size_t parts, const Change& prepare, const Change& change) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path("table");
+    WriteTable(parts, path);
+    ASSERT_EQ(prepare(path), absl::OkStatus());
+    const std::vector<std::string> before = Everything(path);
+    const Disk::Entries start = Contents(directory.path());
+    SystemCalls::Get().Record(directory.path());
+    const absl::Status status = change(path);
+    const std::vector<Event> events = SystemCalls::Get().StopRecording();
+    ASSERT_EQ(status, absl::OkStatus());
+    if (events.empty()) return;  // there is no garbage
+    const std::vector<std::string> after = Everything(path);
+
+    // A short campaign does not cut a long change at each point, but before and after each call of
+    // the commit.
+    const uint64_t states = campaign::Amount(20, 3000);
+    const uint64_t rounds = 1 + states / events.size();
+    const uint64_t step = 1 + events.size() / states;
+    std::set<size_t> ends = {events.size()};
+    for (size_t end = 0; end < events.size(); end += step) ends.insert(end);
+    for (size_t i = 0; i < events.size(); ++i) {
+      if (events[i].kind != Event::kRename || !events[i].text.ends_with("/table.cft")) continue;
+      for (size_t end = i - std::min<size_t>(i, 2); end <= i + 2; ++end) {
+        ends.insert(std::min(end, events.size()));
+      }
+    }
+    std::mt19937_64 random(parts);
+    std::set<bool> seen;
+    uint64_t cuts = 0;
+    for (const size_t end : ends) {
+      const bool done = end == events.size();
+      const std::vector<Event> before_cut(events.begin(),
+                                          events.begin() + static_cast<ptrdiff_t>(end));
+      for (uint64_t round = 0; round < rounds; ++round, ++cuts) {
+        SCOPED_TRACE(absl::StrCat("after ", end, " of ", events.size(), " events"));
+        const std::shared_ptr<Storage> storage = NewMemoryStorage();
+        for (const auto& [file, bytes] : Disk(start, before_cut, random).State(directory.path())) {
+          if (!bytes) continue;
+          auto sink = storage->Create(file.substr(file.find('/') + 1));
+          ASSERT_TRUE((*sink)->Append(encodings::AsBytes(*bytes)).ok() && (*sink)->Finish().ok());
+        }
+        const std::vector<std::string> found = Everything(storage);
+        EXPECT_TRUE(found == after || (!done && found == before));
+        seen.insert(found == after);
+        if (cuts % 2 == 0) {
+          ASSERT_TRUE(storage->Delete("table.cft").ok());
+          const auto report = Repair(storage);
+          ASSERT_TRUE(report.ok()) << report.status();
+          const std::vector<std::string> repaired = Everything(storage);
+          EXPECT_TRUE(repaired == after || (found == before && repaired == before));
+        }
+        if (cuts % 4 < 2) ExpectUsable(storage);
+        if (HasFailure()) return;
+      }
+    }
+    EXPECT_EQ(seen.size(), before == after ? 1 : 2);
+    campaign::Done("replayed_cuts", cuts);
+  }
+
+  // After another commit and a collection of garbage, all rows and no other files are there.
+  static void ExpectUsable(const std::shared_ptr<Storage>& storage) {
+    const uint64_t rows = TableReader::Open(storage)->num_rows();
+    ASSERT_EQ(Append(storage, 5000), absl::OkStatus());
+    const std::vector<std::string> before = Everything(storage);
+    ASSERT_TRUE(CollectGarbage(storage, std::chrono::seconds(0)).ok());
+    EXPECT_EQ(Everything(storage), before);
+    const auto table = TableReader::Open(storage);
+    ASSERT_TRUE(table.ok()) << table.status();
+    EXPECT_EQ(table->num_rows(), rows + 2);
+    std::set<std::string> expected = {"table.cft"};
+    for (size_t part = 0; part < table->num_parts(); ++part) {
+      for (size_t column = 0; column < table->schema().columns.size(); ++column) {
+        expected.insert(*table->part_file(part, column));
+      }
+    }
+    expected.erase("");  // of columns that are newer than a part
+    uint64_t copies = 0;
+    const auto files = storage->List("");
+    for (const StorageEntry& file : *files) {
+      // The next commit in the directory removes the lock file.
+      const bool is_chunk = file.path.starts_with("chunk-") && file.path.ends_with(".cft");
+      if (is_chunk || file.path == "table.lock") continue;
+      const bool is_copy = file.path.find("/part-") != file.path.npos;
+      copies += is_copy;
+      EXPECT_TRUE(is_copy || expected.erase(file.path) > 0) << file.path;
+    }
+    EXPECT_TRUE(expected.empty());
+    EXPECT_EQ(copies, table->num_parts());
+  }
+
+  static absl::Status Nothing(const TableLocation&) { return absl::OkStatus(); }
+  static absl::Status Collect(const TableLocation& table) {
+    return CollectGarbage(table, std::chrono::seconds(0)).status();
+  }
+};
+
+TEST_F(TableCutTest, ColumnsChange) {
+  const ColumnSchema x{.name = "x", .type = ColumnType::Float(), .nullable = true};
+  const ColumnSchema y{.name = "y", .type = ColumnType::Int64()};
+  const Change changes[] = {
+      [&](const TableLocation& table) { return AddColumn(table, y, 7); },
+      [&](const TableLocation& table) {
+        return WriteColumn(ColumnsWriter::Add(table, {&x, 1}), x);
+      },
+      [&](const TableLocation& table) {
+        return WriteColumn(ColumnsWriter::Add(table, {&y, 1}), y);
+      },
+      [&](const TableLocation& table) {
+        return WriteColumn(ColumnsWriter::Replace(table, {"number"}), Number());
+      },
+      [](const TableLocation& table) {
+        return DropColumns(table, std::vector<std::string>{"text"});
+      },
+      [](const TableLocation& table) { return RenameColumn(table, "number", "new"); },
+      [](const TableLocation& table) {
+        return ReorderColumns(table, std::vector<std::string>{"text", "number"});
+      },
+      [](const TableLocation& table) { return WidenColumn(table, "number", ColumnType::Int64()); },
+  };
+  for (const size_t parts : {3, 66}) {
+    for (size_t i = 0; i < std::size(changes); ++i) {
+      SCOPED_TRACE(absl::StrCat("change ", i, " of ", parts, " parts"));
+      ExpectOldOrNew(parts, Nothing, changes[i]);
+      if (HasFailure()) return;
+      ExpectOldOrNew(parts, changes[i], Collect);
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// A commit that seals a chunk, and changes of parts in chunks.
+TEST_F(TableCutTest, ChunksChange) {
+  const auto compact = [](const TableLocation& table) {
+    return Compact(table, Names(*TableReader::Open(table), {3, 5, 64, 66})).status();
+  };
+  const auto drop = [](const TableLocation& table) {
+    return DropParts(table, Names(*TableReader::Open(table), {7}));
+  };
+  const auto append = [](const TableLocation& table) { return Append(table, 3000); };
+  struct Case {
+    size_t parts;
+    Change prepare, change;
+  };
+  const Case cases[] = {
+      {64, Nothing, append},  {128, Nothing, append},  {68, Nothing, compact},
+      {68, compact, Collect}, {68, Nothing, drop},     {68, drop, Collect},
+      {68, compact, append},  {130, Nothing, compact},
+  };
+  for (size_t i = 0; i < std::size(cases); ++i) {
+    SCOPED_TRACE(absl::StrCat("case ", i));
+    ExpectOldOrNew(cases[i].parts, cases[i].prepare, cases[i].change);
+    if (HasFailure()) return;
+  }
 }
 
 }  // namespace

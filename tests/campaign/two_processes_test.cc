@@ -1,5 +1,5 @@
-// Several processes use one table at the same time. They append to it, create it, or read it while
-// it grows or is replaced.
+// Several processes use one table at the same time. They append to it, merge its parts, change its
+// columns, create it, or read it while it changes or is replaced.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,18 +10,26 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <map>
+#include <random>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/table.h"
+#include "cfile/table_columns.h"
 #include "cfile/table_maintenance.h"
 #include "encodings/core/status.h"
 #include "gtest/gtest.h"
 #include "tests/campaign/amount.h"
+#include "tests/cfile/table_contents.h"
 #include "tests/cfile/table_fixture.h"
+
+// Syncing would take most of the time, and only a power cut could show a difference.
+extern "C" int fsync(int) { return 0; }
 
 namespace cfile {
 namespace {
@@ -84,6 +92,13 @@ absl::StatusOr<std::vector<int64_t>> ReadStamps(const std::string& path) {
 
 size_t EntriesOf(const std::string& directory) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(directory), {}));
+}
+
+size_t ChunksOf(const std::string& directory) {
+  const fs::directory_iterator entries(directory);
+  return static_cast<size_t>(std::count_if(begin(entries), end(entries), [](const auto& entry) {
+    return internal::IsChunkName(entry.path().filename().string());
+  }));
 }
 
 // Several processes that start their work at the same time. Each process has a number and can
@@ -258,6 +273,174 @@ TEST(TwoProcessesTest, DropAndCollectWhileOthersAppendAndRead) {
   }
   campaign::Done("appends_while_dropping", appends);
   campaign::Done("expired_snapshots_told", expired);
+}
+
+// Tables whose parts and columns change at the same time. All columns of a row hold its stamp; but
+// the column x holds kDefault in rows that are older than x, and kReplaced more than the stamp in rows
+// to which a writer of columns gave new values.
+constexpr int64_t kDefault = -7, kReplaced = 1'000'000;
+
+absl::StatusOr<std::vector<int64_t>> ReadColumn(const TableReader& table, size_t column) {
+  std::vector<int64_t> values;
+  const auto read = [&]<typename T>(std::type_identity<T>) -> absl::Status {
+    CFILE_ASSIGN_OR_RETURN(auto cursor, table.NewCursor<T>(column));
+    while (true) {
+      CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(1000));
+      if (batch.empty()) return absl::OkStatus();
+      values.insert(values.end(), batch.values.begin(), batch.values.end());
+    }
+  };
+  const absl::Status status = table.schema().columns[column].type == ColumnType::Int32()
+                                  ? read(std::type_identity<int32_t>())
+                                  : read(std::type_identity<int64_t>());
+  CFILE_RETURN_IF_ERROR(status);
+  return values;
+}
+
+// Returns how many rows have each stamp. kInternal: columns do not fit each other.
+absl::StatusOr<std::map<int64_t, size_t>> CountStamps(const std::string& path) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(path));
+  CFILE_ASSIGN_OR_RETURN(const std::vector<int64_t> stamps, ReadColumn(table, 0));
+  CFILE_ASSIGN_OR_RETURN(const std::vector<int64_t> others, ReadColumn(table, 1));
+  if (stamps != others) return absl::InternalError("columns of several tables");
+  if (table.schema().columns.size() > 2) {
+    CFILE_ASSIGN_OR_RETURN(const std::vector<int64_t> x, ReadColumn(table, 2));
+    if (x.size() != stamps.size()) return absl::InternalError("columns of several tables");
+    bool old_values = false, new_values = false;
+    for (size_t i = 0; i < x.size(); ++i) {
+      old_values = old_values || x[i] == kDefault;
+      new_values = new_values || x[i] == stamps[i] + kReplaced;
+      if (x[i] != kDefault && x[i] != stamps[i] && x[i] != stamps[i] + kReplaced) {
+        return absl::InternalError("values of another row");
+      }
+    }
+    if (old_values && new_values) return absl::InternalError("a part of a change of columns");
+  }
+  std::map<int64_t, size_t> counts;
+  for (const int64_t stamp : stamps) ++counts[stamp];
+  return counts;
+}
+
+// Appends a part in all columns that the table has.
+absl::Status AppendStamped(const TableLocation& table, int64_t stamp) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader reader, TableReader::Open(table));
+  CFILE_ASSIGN_OR_RETURN(auto writer, TableWriter::Append(table));
+  CFILE_RETURN_IF_ERROR(AppendStamp(writer, stamp));
+  if (reader.schema().columns.size() > 2) {
+    const bool wide = reader.schema().columns[2].type == ColumnType::Int64();
+    // Another process may have changed the columns between Open and Append.
+    const absl::Status status =
+        wide ? writer.Append<int64_t>(2, std::vector<int64_t>(kRows, stamp))
+             : writer.Append<int32_t>(2, std::vector<int32_t>(kRows, static_cast<int32_t>(stamp)));
+    if (!status.ok()) return absl::AbortedError(status.message());
+  }
+  const absl::Status status = writer.Finish();
+  return absl::IsInvalidArgument(status) ? absl::AbortedError(status.message()) : status;
+}
+
+// Gives new values to x.
+absl::Status ReplaceX(const std::string& path) {
+  CFILE_ASSIGN_OR_RETURN(auto writer, ColumnsWriter::Replace(path, {"x"}));
+  // Finish fails if other parts than new ones have changed since the writer began.
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(path));
+  CFILE_ASSIGN_OR_RETURN(std::vector<int64_t> stamps, ReadColumn(table, 0));
+  stamps.resize(writer.num_rows());
+  std::vector<int32_t> values;
+  for (const int64_t stamp : stamps) values.push_back(static_cast<int32_t>(stamp + kReplaced));
+  CFILE_RETURN_IF_ERROR(writer.Append<int32_t>(0, values));
+  return writer.Finish();
+}
+
+// Merges two parts at the places `first` and `second`.
+absl::Status CompactTwo(const std::string& path, size_t first, size_t second) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(path));
+  std::vector<std::string> names;
+  for (const size_t part : {first % table.num_parts(), second % table.num_parts()}) {
+    CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
+    names.push_back(info.name);
+  }
+  return Compact(path, names).status();
+}
+
+// Repeats what other processes have disturbed.
+absl::Status Insist(const std::function<absl::Status()>& work) {
+  absl::Status status = work();
+  while (absl::IsAborted(status) || absl::IsNotFound(status)) status = work();
+  return status;
+}
+
+// The table begins with one part less than a chunk has, so that commits of all kinds meet while
+// chunks are sealed and written anew.
+TEST(TwoProcessesTest, PartsAndColumnsChangeAtOnce) {
+  const uint64_t rounds = campaign::Amount(1, 20);
+  constexpr int64_t kParts = 63, kAppends = 20;
+  const auto prepared = NewMemoryStorage();
+  for (int64_t stamp = -kParts; stamp < 0; ++stamp) {
+    auto writer = stamp == -kParts ? TableWriter::Create(prepared, TwoColumns())
+                                   : TableWriter::Append(prepared);
+    ASSERT_TRUE(writer.ok() && AppendStamp(*writer, stamp).ok() && writer->Finish().ok());
+  }
+  uint64_t reads = 0;
+  for (uint64_t round = 0; round < rounds; ++round) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path("table");
+    WriteFiles(*prepared, path);
+    Processes processes(4, [&](int number, const Processes::Give& give) {
+      std::mt19937_64 random(round);
+      const ColumnSchema x{.name = "x", .type = ColumnType::Int32()};
+      if (number == 0) {
+        const std::function<absl::Status()> changes[] = {
+            [&] { return AddColumn(path, x, kDefault); },
+            [&] { return ReplaceX(path); },
+            [&] { return DropColumns(path, std::vector<std::string>{"x"}); },
+            [&] { return AddColumn(path, x, kDefault); },
+            [&] { return WidenColumn(path, "x", ColumnType::Int64()); },
+        };
+        for (const auto& change : changes) {
+          const absl::Status status = Insist(change);
+          if (!status.ok()) return ExitCode(status);
+        }
+        return 0;
+      }
+      for (int64_t i = 0; i < kAppends; ++i) {
+        const int64_t stamp = number * kAppends + i;
+        const absl::Status status = Insist([&] {
+          return number == 1 ? CompactTwo(path, random(), random()) : AppendStamped(path, stamp);
+        });
+        if (!status.ok()) return ExitCode(status);
+        if (number > 1) give(stamp);
+      }
+      return 0;
+    });
+    // A reader sees all rows that earlier readers saw.
+    std::map<int64_t, size_t> before;
+    for (bool running = true; running; ++reads) {
+      running = processes.running();
+      const auto now = CountStamps(path);
+      ASSERT_TRUE(now.ok()) << now.status();
+      for (const auto& [stamp, rows] : *now) ASSERT_EQ(rows, kRows) << stamp;
+      for (const auto& [stamp, rows] : before) ASSERT_TRUE(now->contains(stamp)) << stamp;
+      before = *now;
+    }
+    for (const int code : processes.exit_codes()) ASSERT_EQ(code, 0);
+    std::set<int64_t> expected, found;
+    for (int64_t stamp = -kParts; stamp < 0; ++stamp) expected.insert(stamp);
+    for (const int64_t stamp : processes.Results()) expected.insert(stamp);
+    for (const auto& [stamp, rows] : before) found.insert(stamp);
+    EXPECT_EQ(found, expected);
+    EXPECT_EQ(expected.size(), kParts + 2 * kAppends);
+    ASSERT_TRUE(CollectGarbage(path, std::chrono::seconds(0)).ok());
+    const auto now = CountStamps(path);
+    ASSERT_TRUE(now.ok()) << now.status();
+    EXPECT_EQ(*now, before);
+    const auto table = TableReader::Open(path);
+    ASSERT_TRUE(table.ok() && table->schema().columns.size() == 3);
+    EXPECT_GT(table->num_parts(), 64);
+    EXPECT_EQ(EntriesOf(path), 1 + table->num_parts() + ChunksOf(path));
+    EXPECT_GT(ChunksOf(path), 0);
+    campaign::Done("appends_while_columns_change", 2 * kAppends);
+  }
+  campaign::Done("reads", reads);
 }
 
 TEST(TwoProcessesTest, CreateAtOnce) {

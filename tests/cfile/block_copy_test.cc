@@ -1,5 +1,5 @@
-// Compact copies blocks without decoding them: the new part holds the same rows, statistics and keys
-// as one whose values were all encoded again.
+// Compact copies blocks without decoding them. The new part has the same rows, statistics and keys
+// as a part whose values were all encoded again.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -30,7 +30,7 @@ using namespace testing_support;  // NOLINT
 // Blocks of these files have at most 500 rows.
 WriterOptions SmallBlocks() { return {.block_size_bytes = 6000, .max_values_per_block = 500}; }
 
-// Numbers that no encoding and no codec makes smaller.
+// Returns random numbers. No encoding and no codec makes them smaller.
 Column<int64_t> Noise(size_t num_rows, std::mt19937_64& random) {
   Column<int64_t> column;
   for (size_t i = 0; i < num_rows; ++i) column.rows.push_back(static_cast<int64_t>(random()));
@@ -44,7 +44,7 @@ absl::Status AppendPart(const TableLocation& table, const ColumnSchema& column,
                        : TableWriter::Append(table, {&options, 1});
   if (!writer.ok()) return writer.status();
   const std::vector<T> values = rows.Values();
-  const auto copy = std::make_unique<T[]>(values.size());  // std::vector<bool> is not an array
+  const auto copy = std::make_unique<T[]>(values.size());  // std::vector<bool> has no span
   std::copy(values.begin(), values.end(), copy.get());
   const std::span<const T> span(copy.get(), values.size());
   const absl::Status status =
@@ -52,7 +52,7 @@ absl::Status AppendPart(const TableLocation& table, const ColumnSchema& column,
   return status.ok() ? writer->Finish() : status;
 }
 
-// A table with one column, and all its rows.
+// A table with one column. `rows` has all rows of the table.
 template <typename T>
 struct OneColumn {
   TableLocation table = TableLocation(NewMemoryStorage());
@@ -65,8 +65,8 @@ struct OneColumn {
     rows.rows.insert(rows.rows.end(), part.rows.begin(), part.rows.end());
   }
 
-  // Compacts the table, EXPECTs its rows and that nothing is wrong, and that the statistics are those
-  // of a file into which all rows were written.
+  // Compacts the table. EXPECTs that the new part has all rows and no damage. EXPECTs that its
+  // statistics are equal to those of a single file with the same rows.
   CompactReport CompactAndCheck(const WriterOptions& options) {
     const auto report = Compact(table, {}, {&options, 1});
     EXPECT_TRUE(report.ok()) << report.status();
@@ -139,7 +139,7 @@ TEST(BlockCopyTest, AutomaticChoiceKeepsBlocks) {
   const CompactReport report = one.CompactAndCheck(SmallBlocks());
   EXPECT_EQ(report.copied_blocks, 8u);
   EXPECT_EQ(report.recoded_blocks, 0u);
-  // All blocks are movable again.
+  // The blocks of the new part can be copied, too.
   one.Append(Noise(500, random), SmallBlocks());
   EXPECT_EQ(one.CompactAndCheck(SmallBlocks()).copied_blocks, 9u);
 }
@@ -170,15 +170,16 @@ TEST(BlockCopyTest, OptionsThatForbidCopies) {
                      o.goal = Goal::kSize;
                    })),
             0u);
-  // The default blocks are larger, and these have a quarter of neither their bytes nor their rows.
+  // The default options make larger blocks. A block here has less than a quarter of the bytes and
+  // less than a quarter of the rows of such a block. Compact encodes such small blocks again.
   EXPECT_EQ(copied(plain, {}), 0u);
   EXPECT_EQ(copied(changed([](auto& o) { o.movable_blocks = false; }), plain), 0u);
   EXPECT_EQ(copied(changed([](auto& o) { o.statistics = false; }), plain), 0u);
   EXPECT_EQ(copied(plain, changed([](auto& o) { o.statistics = false; })), 4u);
   for (const Compression codec : BuiltInCompressions()) {
     const WriterOptions with_codec = changed([&](auto& o) { o.compression = codec; });
-    // Random numbers do not get smaller, so their blocks are not compressed; but another codec might
-    // compress them.
+    // Random numbers do not get smaller, so their blocks are not compressed. But a new codec might
+    // compress them, so Compact encodes them again.
     const bool none = codec == Compression::kNone;
     EXPECT_EQ(copied(plain, with_codec), none ? 4u : 0u);
     EXPECT_EQ(copied(with_codec, plain), 4u);
@@ -246,8 +247,8 @@ TEST(BlockCopyTest, KeysAtSeams) {
     WriterOptions options = SmallBlocks();
     options.encoding = Encoding::kPlain;
     options.value_index = true;
-    // Each part begins with the last value of the part before it. The parts are in the table in the
-    // order of their keys, or not.
+    // If `in_order`, the parts are in the order of their keys, and each part begins with the last
+    // value of the part before it. Otherwise the parts are in reverse order.
     Column<T> all;
     for (int i = 0; i < 6000; ++i) all.rows.push_back(value_at(i));
     for (const bool in_order : {true, false}) {
@@ -324,7 +325,7 @@ TEST(BlockCopyTest, DamageIsNotCopied) {
                 return true;
               }).ok());
   const std::string sound = ReadFile(path);
-  // A byte of the head, and a byte of the body.
+  // Damages a byte of the head, then a byte of the body.
   for (const uint32_t byte : {9u, blocks[1].size - 1}) {
     std::string damaged = sound;
     damaged[blocks[1].offset + byte] ^= 1;

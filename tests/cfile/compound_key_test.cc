@@ -67,7 +67,7 @@ std::vector<Row> RandomRows(size_t count) {
   return rows;
 }
 
-// The key of the example in cfile/FORMAT.md has the bytes that the example shows.
+// A key has the bytes that the example in cfile/FORMAT.md shows.
 TEST(CompoundKey, Bytes) {
   CompoundKey key({ColumnType::String(), ColumnType::Int32(), ColumnType::String()});
   key.Add("a\0b"sv).Add<int32_t>(-1).Add("c\0"sv);
@@ -103,7 +103,7 @@ TEST(CompoundKey, DamagedKeysAreErrors) {
   EXPECT_TRUE(absl::IsDataLoss(too_long.Next<int8_t>().status()));
 }
 
-// The keys of the example in cfile/FORMAT.md have the bytes that the example shows.
+// Keys with nulls have the bytes that the example in cfile/FORMAT.md shows.
 TEST(CompoundKey, BytesOfNulls) {
   CompoundKey key({{.type = ColumnType::String(), .nullable = true},
                    {.type = ColumnType::Int8(), .nullable = true, .nulls_last = true}});
@@ -112,7 +112,7 @@ TEST(CompoundKey, BytesOfNulls) {
   EXPECT_EQ(key.Clear().AddNull().bytes(), "\0"sv);
 }
 
-// A row of columns that may be nullable.
+// A value of a key column; nullopt is a null.
 using Cell = std::optional<std::variant<std::string, int16_t, double>>;
 
 bool RowLess(const std::vector<KeyColumn>& columns, const std::vector<Cell>& a,
@@ -162,7 +162,7 @@ absl::StatusOr<std::vector<Cell>> RowOf(const std::vector<KeyColumn>& columns,
   return row;
 }
 
-// Columns of random types, some of them nullable, and rows of them.
+// Key columns of random types, some of them nullable, and random rows with these columns.
 struct RandomKeys {
   explicit RandomKeys(std::mt19937_64& random) {
     const ColumnType types[] = {ColumnType::String(), ColumnType::Int16(), ColumnType::Double(),

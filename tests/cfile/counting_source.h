@@ -17,7 +17,7 @@ namespace cfile::testing_support {
 // Thread-safe, like every Source.
 class CountingSource final : public Source {
  public:
-  // `in_round`, if given, is called once in each round, before the bytes are read.
+  // `in_round`, if given, is called once in each round (see rounds), before the bytes are read.
   explicit CountingSource(std::shared_ptr<const Source> source, std::string identity = "",
                           std::function<void()> in_round = nullptr)
       : source_(std::move(source)),
@@ -37,14 +37,16 @@ class CountingSource final : public Source {
     for (ReadRequest& request : requests) request.status = Read(request.offset, request.out);
   }
 
-  // The values since the last Reset. A call of ReadAt or ReadMany is a round: the time that a
-  // source with latency needs is proportional to the number of rounds. reads: the number of ranges;
-  // at_once: the largest number of ranges in a round; bytes: of all ranges; largest: the size of
-  // the largest range.
+  // All counts begin at the last Reset. A round is a call of ReadAt or ReadMany. The time that a
+  // source with latency needs is proportional to the number of rounds.
   uint64_t rounds() const { return rounds_; }
+  // The number of ranges that were read.
   uint64_t reads() const { return reads_; }
+  // The largest number of ranges in one call of ReadMany; 0 if there was no such call.
   uint64_t at_once() const { return at_once_; }
+  // The size of all ranges, in bytes.
   uint64_t bytes() const { return bytes_; }
+  // The size of the largest range, in bytes.
   uint64_t largest() const { return largest_; }
   void Reset() const { rounds_ = reads_ = at_once_ = bytes_ = largest_ = 0; }
 

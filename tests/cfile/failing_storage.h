@@ -1,4 +1,4 @@
-// A storage whose calls fail.
+// A storage in which chosen calls fail.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,15 @@
 
 namespace cfile {
 
-// A storage of which every n-th call fails, also the calls of its sources and sinks.
+// Passes all calls on to `base`. Chosen calls fail instead. The calls of the sources and sinks
+// count, too. A commit counts as two calls: if the second call fails, the commit has taken place.
 class FailingStorage final : public Storage, public std::enable_shared_from_this<FailingStorage> {
  public:
   explicit FailingStorage(std::shared_ptr<Storage> base) : base_(std::move(base)) {}
 
-  // 0: no call fails.
+  // From now on, every n-th call fails. If `n` is 0, no call fails.
   void FailEach(uint64_t n) { n_ = n, once_ = false, calls_ = 0; }
-  // Only call number `n` fails, from 1.
+  // From now on, only the n-th call fails. The next call is number 1.
   void FailOnce(uint64_t n) { n_ = n, once_ = true, calls_ = 0; }
   uint64_t failures() const { return failures_; }
   const std::shared_ptr<Storage>& base() const { return base_; }

@@ -1,3 +1,6 @@
+// Tests the manifest: the list of the parts of a table. table.cft describes the last parts itself.
+// The other parts are described by files that are called chunks. A chunk of height 0 describes
+// parts. A chunk of a greater height names chunks.
 #include "cfile/internal/manifest/manifest.h"
 
 #include <algorithm>
@@ -40,14 +43,14 @@ std::string Key(int64_t value) {
   return key;
 }
 
-// A column with a value index, one with nulls and cut bounds, and one without bounds.
+// `key` has a value index, `text` has nulls and bounds that may be cut, `flag` has no bounds.
 Schema ThreeColumns() {
   return {.columns = {{.name = "key", .type = ColumnType::Int64()},
                       {.name = "text", .type = ColumnType::String(), .nullable = true},
                       {.name = "flag", .type = ColumnType::Bool()}}};
 }
 
-// A part with the keys first, ..., last.
+// Returns a part of `rows` rows. Its least key is `first`, its greatest key is `last`.
 TablePart MakePart(uint64_t number, uint64_t rows, int64_t first, int64_t last) {
   TablePart part{.directory = absl::StrCat("part-", absl::Dec(number, absl::kZeroPad6)),
                  .num_rows = rows};
@@ -60,7 +63,7 @@ TablePart MakePart(uint64_t number, uint64_t rows, int64_t first, int64_t last) 
   part.columns[0].min_key = Key(first);
   part.columns[0].max_key = Key(last);
   part.columns[1].null_count = number % 3 == 0 ? rows : number % 2;
-  // The bounds of some parts are not known.
+  // Some parts have no bounds of `text`.
   if (part.columns[1].null_count < rows && number % 50 != 4) {
     part.columns[1].lower_bound = std::string(number % 70, 'a') + absl::StrCat(first);
     part.columns[1].upper_bound = std::string(number % 70, 'z') + absl::StrCat(last);
@@ -84,12 +87,12 @@ std::string Text(const TablePart& part) {
   return text;
 }
 
-// A table in memory: its table.cft and the files of its chunks.
+// A table in memory: its table.cft and its chunks.
 class Store {
  public:
   explicit Store(const Schema& schema) { Put({.schema = schema}); }
 
-  // `limit`: of the memory of the manifest.
+  // `limit`: how many bytes of chunks the manifest keeps in memory.
   std::unique_ptr<Manifest> Open(size_t limit = kLimit) {
     auto root = ParseTable(root_, "t/table.cft");
     EXPECT_TRUE(root.ok()) << root.status();
@@ -126,7 +129,7 @@ class Store {
 
   std::map<std::string, std::string> files;
   size_t reads = 0;
-  size_t written_bytes = 0;  // of the last change
+  size_t written_bytes = 0;  // by the last change
   size_t written_chunks = 0;
 
  private:
@@ -200,7 +203,7 @@ TEST(Manifest, BehavesLikeAListOfParts) {
     Store store(ThreeColumns());
     std::vector<TablePart> model;
     uint64_t next_name = 0;
-    // With the small limit, chunks leave the memory while they are used.
+    // With the small limit, the manifest drops chunks from memory while the test uses them.
     auto manifest = store.Open(seed == 2 ? 60000 : kLimit);
     const auto new_part = [&] {
       const auto first = static_cast<int64_t>(next_name * 10 + random() % 500);
@@ -211,7 +214,7 @@ TEST(Manifest, BehavesLikeAListOfParts) {
       ManifestChange change;
       std::set<size_t> chosen;
       const auto choose = [&](size_t count) {
-        // Parts beside each other, or anywhere.
+        // Chooses neighbouring parts, or parts anywhere in the table.
         const size_t begin = random() % model.size();
         const bool run = random() % 2 == 0;
         for (size_t i = 0; i < count; ++i) {
@@ -261,7 +264,7 @@ TEST(Manifest, BehavesLikeAListOfParts) {
       ExpectEqual(*manifest, model, random);
       if (HasFatalFailure() || HasFailure()) return;
       if (random() % 4 == 0) {
-        // Garbage collection.
+        // Collects garbage: removes the chunks that the table no longer names.
         const auto named = manifest->ChunkFiles();
         ASSERT_TRUE(named.ok()) << named.status();
         std::erase_if(store.files, [&](const auto& file) { return !named->contains(file.first); });
@@ -271,7 +274,7 @@ TEST(Manifest, BehavesLikeAListOfParts) {
   }
 }
 
-// Returns the schema of `count` columns of which the first has a value index.
+// Returns a schema of `count` columns. WidePart gives the first column a value index.
 Schema ManyColumns(size_t count) {
   Schema schema;
   for (size_t i = 0; i < count; ++i) {
@@ -280,7 +283,7 @@ Schema ManyColumns(size_t count) {
   return schema;
 }
 
-// A part of 1000 rows with keys that ascend from part to part.
+// Returns a part of 1000 rows. The keys ascend from part to part.
 TablePart WidePart(uint64_t number, size_t columns) {
   const auto first = static_cast<int64_t>(number * 1000);
   TablePart part{
@@ -310,7 +313,8 @@ TEST(Manifest, TenThousandParts) {
   size_t appends = 0;
   std::string largest_root;
   for (size_t number = 0; number < kParts;) {
-    // One by one while a chunk of height 1 is made, and at the end.
+    // Appends parts one by one while a chunk of height 1 is made, and again at the end. Appends all
+    // other parts in large groups.
     const bool one = (number >= 8000 && number < 8400) || number >= kParts - 100;
     ManifestChange change;
     for (const size_t end = one ? number + 1 : number < 8000 ? 8000 : kParts - 100; number < end;) {
@@ -325,9 +329,9 @@ TEST(Manifest, TenThousandParts) {
     ++appends;
     if (store.root().size() > largest_root.size()) largest_root = store.root();
   }
-  EXPECT_EQ(store.reads, 0u);  // an append reads table.cft only
-  // All descriptions of parts take 10 MB. An append writes those of at most 64 parts twice, and
-  // those of at most 64 chunks of each of two heights.
+  EXPECT_EQ(store.reads, 0u);  // an append reads only table.cft
+  // The descriptions of all parts take 10 MB. An append writes the descriptions of at most 64
+  // parts, twice. For each of two heights, it writes the descriptions of at most 64 chunks.
   EXPECT_LT(most_bytes, 300000u);
   EXPECT_LT(total_bytes / appends, 150000u);
 
@@ -347,7 +351,7 @@ TEST(Manifest, TenThousandParts) {
   EXPECT_EQ(manifest->num_rows(), kParts * 1000);
   EXPECT_EQ(store.reads, 0u);
 
-  // A key is in one part, and a search reads only the chunks on the path to it.
+  // Each key is in one part. A search reads only the chunks on the path to this part.
   for (const uint64_t number :
        {uint64_t{0}, uint64_t{63}, uint64_t{64}, uint64_t{5000}, uint64_t{kParts - 1}}) {
     manifest = store.Open();
@@ -367,14 +371,14 @@ TEST(Manifest, TenThousandParts) {
     EXPECT_EQ(store.reads, reads);  // the chunks are in memory
   }
 
-  // Removing a part in the middle writes the chunks on the path to it.
+  // A change that removes a part in the middle writes only the chunks on the path to this part.
   manifest = store.Open();
   ASSERT_TRUE(store.Change(*manifest, {.removed = {WidePart(5000, kColumns).directory}}).ok());
   EXPECT_LE(store.written_chunks, 2u);
   EXPECT_EQ(store.Open()->num_parts(), kParts - 1);
 }
 
-// A part keeps its description while the manifest drops the chunk from its memory.
+// A part's description stays valid after the manifest has dropped the part's chunk from memory.
 TEST(Manifest, PartsOutliveTheMemoryOfTheManifest) {
   Store store(ThreeColumns());
   ManifestChange change;
@@ -389,7 +393,7 @@ TEST(Manifest, PartsOutliveTheMemoryOfTheManifest) {
     ASSERT_TRUE(place.ok()) << place.status();
     places.push_back(*place);
   }
-  EXPECT_EQ(store.reads, 9u);  // the last parts are in table.cft
+  EXPECT_EQ(store.reads, 9u);  // table.cft describes the last parts
   ASSERT_TRUE(manifest->Part(0).ok());
   EXPECT_EQ(store.reads, 10u);
   manifest.reset();
@@ -406,7 +410,8 @@ TEST(Manifest, PartsOutliveTheMemoryOfTheManifest) {
   }
 }
 
-// A chunk has a bound only if all its parts with values have it.
+// A chunk has a lower bound only if all its parts with values have one. The same holds for upper
+// bounds.
 TEST(Manifest, BoundsOfChunks) {
   const auto summary = [](std::vector<TablePart> parts) {
     ChunkInfo chunk;
@@ -493,7 +498,7 @@ TEST(Manifest, EachDamagedByteIsFound) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("t/chunk-"));
 }
 
-// Chunks with right checksums whose contents contradict themselves or table.cft.
+// The checksums of these chunks are right, but their contents contradict themselves or table.cft.
 TEST(Manifest, ChunksThatContradictThemselves) {
   const auto expect_damage = [](const std::string& what, const auto& change) {
     SCOPED_TRACE(what);
@@ -571,7 +576,7 @@ TEST(Manifest, ChunksThatContradictThemselves) {
     info.columns.assign(3, std::nullopt);
   });
   expect_damage("not a value of type", [](C&, ChunkInfo& info) { info.columns[0]->min_key = "a"; });
-  // Numbers that nothing supports cost nothing.
+  // A reader does not allocate memory for parts that only a false number promises.
   expect_damage("rows expected by the file", [](C&, ChunkInfo& info) {
     info.num_parts = uint64_t{1} << 30;
     info.num_rows = uint64_t{1} << 61;
@@ -579,7 +584,7 @@ TEST(Manifest, ChunksThatContradictThemselves) {
   });
 }
 
-// If chunks could share chunks, a few bytes would stand for any number of parts.
+// Each chunk is named only once. Otherwise a few bytes could stand for any number of parts.
 TEST(Manifest, ChunksAreNamedOnce) {
   const TableContents table{.schema = ThreeColumns(), .parts = {}};
   const PartLayout layout(table);
@@ -663,7 +668,8 @@ TEST(Manifest, RootsThatContradictThemselves) {
                 }));
 }
 
-// Columns are added, dropped and moved; older parts, in chunks and outside, keep their files.
+// Columns are added, dropped and moved. Older parts keep their files. Some of these parts are
+// described by a chunk, others by table.cft.
 TEST(Manifest, ColumnsHaveIds) {
   Store store = DamagedStore();
   auto manifest = store.Open();
@@ -671,7 +677,7 @@ TEST(Manifest, ColumnsHaveIds) {
   EXPECT_EQ(identities.ids, (std::vector<uint32_t>{0, 1, 2}));
   EXPECT_EQ(identities.next_id, 3u);
 
-  // text is dropped, flag is first, and there are two new columns.
+  // Column `text` is dropped, `flag` becomes the first column, and `number` and `note` are new.
   const Schema schema{
       .columns = {{.name = "flag", .type = ColumnType::Bool()},
                   {.name = "number", .type = ColumnType::Int64()},
@@ -710,7 +716,7 @@ TEST(Manifest, ColumnsHaveIds) {
     expect_old(*place->part);
   }
 
-  // One old part gets a file of a new column; that rewrites the chunk.
+  // One old part gets a file of a new column. This change writes the part's chunk again.
   TablePart part = *manifest->Part(3)->part;
   part.columns[3] = {.file_name = "0004-note.cfile", .num_rows = 2, .null_count = 1};
   ASSERT_TRUE(store.Change(*manifest, {.updated = {part}}).ok());
@@ -791,10 +797,10 @@ TEST_F(PartBoundsTest, OfColumnsWithoutValueIndex) {
     EXPECT_EQ(scan->counters().parts_skipped, skipped);
     return rows;
   };
-  EXPECT_EQ(count(Eq("x", 21), 1), 1u);               // nothing is known of the part with only NaN
-  EXPECT_EQ(count(Not(Between("x", 0, 30)), 0), 5u);  // NaN is not between
+  EXPECT_EQ(count(Eq("x", 21), 1), 1u);               // the part with only NaN has no bounds
+  EXPECT_EQ(count(Not(Between("x", 0, 30)), 0), 5u);  // NaN matches
   EXPECT_EQ(count(Eq("s", "a"), 3), 0u);
-  EXPECT_EQ(count(Eq("s", shared + "20"), 0), 2u);  // the bounds are cut
+  EXPECT_EQ(count(Eq("s", shared + "20"), 0), 2u);  // the bounds are cut, so no part is excluded
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
-// Movable blocks: files with the option movable_blocks hold the same rows as files without it,
-// damage is found, and blocks can be moved.
+// Movable blocks begin with a head that is not compressed, so that they can be copied to another
+// place without decoding them. Files with the option movable_blocks have the same rows as files
+// without it, their damage is found, and their blocks can be moved.
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -60,8 +61,8 @@ internal::BlockHead HeadOf(const Bytes& file, const BlockPointer& block) {
   return *head;
 }
 
-// EXPECTs that all blocks are movable, that nothing is wrong in the file, and that DescribeBlock
-// names all bytes.
+// EXPECTs that the file has movable blocks and no damage, and that DescribeBlock names all bytes of
+// the first block.
 void ExpectSound(const Bytes& file) {
   const Reader reader = Open(file);
   EXPECT_TRUE(reader.info().has_movable_blocks());
@@ -77,7 +78,7 @@ void ExpectSound(const Bytes& file) {
   }
 }
 
-// Returns `file`, which has a positional index, with its data blocks in the reverse order.
+// Returns `file` with its data blocks in reverse order. `file` must have a positional index.
 Bytes WithBlocksReversed(const Bytes& file) {
   FileInfo info = Open(file).info();
   std::vector<BlockPointer> blocks = DataBlocks(file);
@@ -119,7 +120,7 @@ Bytes WithBlocksReversed(const Bytes& file) {
   return moved;
 }
 
-// Writes `column` with `options`, and checks the file, and the file with moved blocks.
+// Writes `column` with `options`. Checks the file, also with its blocks in reverse order.
 template <typename T>
 void TestColumn(const ColumnType& type, const WriterOptions& options, const Column<T>& column) {
   const Bytes file = WriteColumn<T>(type, options, column);
@@ -210,8 +211,8 @@ TEST(Movable, LevelsOfEveryShape) {
   }
 }
 
-// Large blocks have several parts, aligned values, sections that stay as they are beside compressed
-// sections, and skip tables.
+// Large blocks have several parts of 4 KiB with a checksum each, aligned values, and skip tables.
+// Some of their sections are compressed, and others are not.
 TEST(Movable, LargeBlocks) {
   std::mt19937_64 random(3);
   Column<int64_t> column;
@@ -236,7 +237,7 @@ TEST(Movable, LargeBlocks) {
                           column);
     }
   }
-  // The values of PLAIN are aligned in the file, after the move too.
+  // The values of PLAIN blocks are aligned in the file, also after the blocks were moved.
   const Bytes file = WriteColumn<int64_t>(ColumnType::Int64(),
                                           {.encoding = Encoding::kParquetPlain,
                                            .compression = Compression::kZstd,
@@ -284,7 +285,7 @@ Bytes SmallFile(Encoding encoding, Compression codec, bool nullable) {
                               column);
 }
 
-// A changed bit of a data block is an error that names the block.
+// If a bit of a data block is changed, a reader returns an error that names the block.
 TEST(Movable, EachChangedByteIsFound) {
   for (const Encoding encoding :
        {Encoding::kPlain, Encoding::kParquetDeltaBinaryPacked, Encoding::kParquetDictionary}) {
@@ -309,7 +310,7 @@ TEST(Movable, EachChangedByteIsFound) {
   }
 }
 
-// A changed bit of a size is a wrong checksum, not a head that is cut off.
+// If a bit of a size is changed, the error is a wrong checksum of the head, not a cut-off head.
 TEST(Movable, ChangedSizesAreWrongChecksums) {
   const Bytes file = SmallFile(Encoding::kPlain, Compression::kNone, /*nullable=*/true);
   const BlockPointer block = DataBlocks(file)[0];
@@ -332,7 +333,7 @@ TEST(Movable, HeadBytesOf) {
   EXPECT_EQ(internal::HeadBytesOf(0), internal::BlockHead().size_bytes());
 }
 
-// Blocks with right checksums whose heads contradict themselves or the rest of the block.
+// These blocks have right checksums, but their heads contradict themselves or other bytes.
 TEST(Movable, WrongHeads) {
   constexpr size_t kEncoding = 0, kCodec = 4, kRows = 8, kEntries = 12, kPresent = 16, kFirst = 20,
                    kDictionary = 24, kStoredLevels = 28, kLevelsSize = 32, kStoredBody = 44,
@@ -347,7 +348,8 @@ TEST(Movable, WrongHeads) {
       StoreLittleEndian(value, bytes.data() + field);
       campaign::SignMovableBlock(bytes);
       const absl::Status status = ReadAll(changed);
-      // If the sizes are wrong, the checksum is not at the place where the reader expects it.
+      // Only the codes are compared. The messages may differ: if the sizes are wrong, the reader
+      // looks for the checksum in the wrong place.
       EXPECT_EQ(ReadAll(changed, /*verify_checksums=*/false).code(), status.code());
       EXPECT_FALSE(Verify(Open(changed)).ok());
       const auto described = DescribeBlock(Open(changed), 0);
@@ -368,21 +370,21 @@ TEST(Movable, WrongHeads) {
     EXPECT_THAT(read(kStoredBody, 0), HasSubstr("DATA_LOSS"));
     EXPECT_THAT(read(kStoredBody, UINT32_MAX), HasSubstr("DATA_LOSS"));
     EXPECT_THAT(read(kBodySize, head.sections[internal::kBody].size + 1), HasSubstr("DATA_LOSS"));
-    // A section that claims to be compressed.
+    // The head claims that a section is compressed, but the file has no codec.
     Bytes changed = file;
     const auto bytes = std::span(changed).subspan(block.offset, block.size);
     StoreLittleEndian(uint32_t{106}, bytes.data() + kCodec);
     StoreLittleEndian(head.sections[internal::kBody].size + 1, bytes.data() + kBodySize);
     campaign::SignMovableBlock(bytes);
     EXPECT_THAT(std::string(ReadAll(changed).message()), HasSubstr("the footer names no codec"));
-    // The body of an encoding of Kudu says the first ordinal 0 in every block.
+    // In each block, the body of a Kudu encoding has the first ordinal 0. Other numbers are damage.
     changed = file;
     changed[block.end() - head.sections[internal::kBody].stored_size + 4] = 1;
     campaign::SignMovableBlock(bytes);
     EXPECT_THAT(std::string(ReadAll(changed).message()),
                 HasSubstr("expected first ordinal 0 in the block's body, found 1"));
   }
-  // A codec that does not exist.
+  // The head names a codec that does not exist.
   const Bytes file = SmallFile(Encoding::kPlain, Compression::kZstd, /*nullable=*/false);
   Bytes changed = file;
   const BlockPointer block = DataBlocks(file)[0];
@@ -391,11 +393,12 @@ TEST(Movable, WrongHeads) {
   StoreLittleEndian(uint32_t{99}, bytes.data() + kCodec);
   campaign::SignMovableBlock(bytes);
   EXPECT_TRUE(absl::IsUnimplemented(ReadAll(changed))) << ReadAll(changed);
-  // More uncompressed bytes than the compressed bytes can have; more than the limit.
+  // The head claims more uncompressed bytes than the compressed bytes can have.
   changed = file;
   StoreLittleEndian(uint32_t{1} << 30, bytes.data() + kBodySize);
   campaign::SignMovableBlock(bytes);
   EXPECT_FALSE(ReadAll(changed).ok());
+  // An undamaged block is larger than the limit of the reader.
   const auto limited = Reader::Open(NewMemoryViewSource(file), {.max_block_size_bytes = 500});
   EXPECT_TRUE(absl::IsOutOfRange(campaign::TranscriptOfFile(limited).status));
 }

@@ -112,8 +112,8 @@ Bytes Prefix(const Bytes& file, size_t size) {
 
 using Kept = std::function<bool(const Block&)>;
 
-// EXPECTs that `file` holds the rows of those `blocks` for which `kept` returns true. With this
-// function, code that damages files needs no instantiation for each type.
+// EXPECTs that `file` holds the rows of those `blocks` for which `kept` returns true. Because of
+// this type, code that damages files needs no instantiation for each type of value.
 using ExpectKept =
     std::function<void(const Bytes& file, const std::vector<Block>& blocks, const Kept& kept)>;
 
@@ -519,8 +519,8 @@ std::vector<BlockPointer> LeavesOf(const Bytes& file, IndexKind kind) {
   return leaves;
 }
 
-// Damages leaves of one index or of both. Salvage recovers every block that has a checksum or to
-// which one of the indexes still points.
+// Damages leaves of one index or of both. Salvage recovers each block that has a checksum. Without
+// checksums, it recovers each block that an index still points to.
 TEST(SalvageTest, DamagedLeaves) {
   for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
     const Bytes file = Numbers(5000, {.value_index = true, .version = version});
@@ -653,8 +653,8 @@ TEST(SalvageTest, DamagedValueIndexOfAFileWithoutChecksums) {
   for (size_t k = 0; k + 1 < blocks.size(); ++k) {
     const uint64_t gap = blocks[k].pointer.end();
     if (blocks[k + 1].pointer.offset - gap < 30) continue;
-    // Overwrites all index nodes between two blocks with zeros. Some blocks before these nodes are
-    // then lost.
+    // Overwrites all index nodes between two blocks with zeros. Then some blocks before these nodes
+    // are lost.
     torn = file;
     zero(*info.positional_index_root);
     zero({gap, static_cast<uint32_t>(blocks[k + 1].pointer.offset - gap)});
@@ -742,8 +742,9 @@ TEST(SalvageTest, FilesAsValuesBehindALoss) {
   for (const bool movable : {false, true}) TestFilesAsValuesBehindALoss(movable);
 }
 
-// A value of a damaged movable block is a block that fits the column. Its rows are not rows of the
-// file: the head of the damaged block is right, so the search goes on after that block.
+// A value of a damaged movable block is itself a block that fits the column. Salvage does not take
+// its rows for rows of the file. The head of the damaged block is right, so Salvage knows where
+// this block ends, and continues the search there.
 TEST(SalvageTest, BlockInAValueOfADamagedBlock) {
   const WriterOptions options{.encoding = Encoding::kPlain,
                               .compression = Compression::kNone,
@@ -876,7 +877,7 @@ TEST(SalvageTest, EachBlockLost) {
   ExpectEachBlockLost<int32_t>(ColumnType::Int32(), Encoding::kAuto, 100);
 }
 
-// After a lost block, a block of any ordinal may follow. Index nodes must not be mistaken for runs
+// After a lost block, a block of any ordinal may follow. Salvage must not take index nodes for runs
 // of values.
 template <typename T>
 void ExpectNodesAreNoRows(const ColumnType& type, size_t count, const WriterOptions& options,

@@ -1,5 +1,6 @@
-// Tests reading from sources with latency: how often the library waits for the source (rounds), what
-// threads share, and errors of some of several requests. Rounds are counted; no time is measured.
+// Tests of reading from sources with latency. They count rounds: how often the library waits for
+// the source. They test which requests threads share, and what happens if one of several requests
+// fails. No test measures time.
 #include <malloc.h>
 
 #include <algorithm>
@@ -44,8 +45,8 @@ constexpr uint64_t kBlocks = 31;
 constexpr uint64_t kRowsPerBlock = 4000;
 constexpr uint64_t kRows = kBlocks * kRowsPerBlock;
 
-// 31 blocks of 32 KB with the rows' numbers, ascending. The reader keeps the last two blocks in
-// memory, with the index.
+// Returns a file with 31 blocks of 32 KB. Each value is the number of its row. When a reader opens
+// the file, it keeps the last two blocks and the index in memory.
 std::vector<uint8_t> FileOf31Blocks(WriterOptions options = {}) {
   options.encoding = Encoding::kPlain;
   options.compression = Compression::kNone;
@@ -160,25 +161,57 @@ TEST_F(SlowSourceTest, ScansDoubleTheirRequests) {
       rows += batch.size();
     }
   });
-  expect_few("TableScan", [&] {
-    auto scan = *NewTableScan(reader, {});
+  expect_few("Previous", [&] {
+    auto cursor = *reader.NewCursor<int64_t>();
+    EXPECT_TRUE(cursor.SeekToOrdinal(kRows).ok());
+    uint64_t rows = 0;
+    while (true) {
+      const auto batch = *cursor.Previous(1000);
+      if (batch.empty()) return rows;
+      rows += batch.size();
+      EXPECT_EQ(batch.values[0], static_cast<int64_t>(kRows - rows));
+    }
+  });
+  const auto scan_table = [&](const TableScanOptions& options) {
+    auto scan = *NewTableScan(reader, options);
     uint64_t rows = 0;
     while (true) {
       const auto batch = *scan.Next();
       if (batch.num_rows() == 0) return rows;
       rows += batch.num_rows();
     }
-  });
+  };
+  expect_few("TableScan", [&] { return scan_table({}); });
+  expect_few("TableScan backward", [&] { return scan_table({.reverse = true}); });
+}
+
+// A cursor may turn around at any time.
+TEST_F(SlowSourceTest, CursorsTurnAround) {
+  const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
+  auto cursor = *reader.NewCursor<int64_t>();
+  std::mt19937_64 random(1);
+  uint64_t row = 0;
+  for (int i = 0; i < 40; ++i) {
+    const bool backward = i % 2 == 1;
+    for (uint64_t batches = random() % 60; batches > 0; --batches) {
+      const auto batch = backward ? cursor.Previous(1000) : cursor.Next(1000);
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      if (batch->empty()) break;
+      if (backward) row -= batch->size();
+      ASSERT_EQ(batch->values[0], static_cast<int64_t>(row));
+      if (!backward) row += batch->size();
+    }
+  }
 }
 
 TEST_F(SlowSourceTest, ShortReadsReadLittle) {
   const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
   auto cursor = *reader.NewCursor<int64_t>();
-  // The first rows of a scan are in one block.
+  // The first rows are in one block, so only this block is read.
   source_->Reset();
   ASSERT_EQ(cursor.Next(10)->size(), 10u);
   EXPECT_EQ(source_->reads(), 1u);
-  // A range ends the requests, also in the middle of a group.
+  // Blocks after the range are not requested, even if a larger group of requests would be allowed.
   source_->Reset();
   ASSERT_TRUE(cursor.SeekToRange({10 * kRowsPerBlock, 15 * kRowsPerBlock}).ok());
   for (const auto& batch : cursor.Batches()) ASSERT_TRUE(batch.ok());
@@ -188,6 +221,21 @@ TEST_F(SlowSourceTest, ShortReadsReadLittle) {
   while (scan.Next()->num_rows() > 0) {
   }
   EXPECT_EQ(source_->reads(), 4u);
+  source_->Reset();
+  ASSERT_TRUE(cursor.SeekToRange({10 * kRowsPerBlock, 15 * kRowsPerBlock}).ok());
+  while (cursor.ordinal() < 15 * kRowsPerBlock) ASSERT_TRUE(cursor.Next(kRowsPerBlock).ok());
+  const uint64_t forward = source_->reads();
+  while (cursor.ordinal() > 10 * kRowsPerBlock) ASSERT_TRUE(cursor.Previous(kRowsPerBlock).ok());
+  EXPECT_LE(source_->reads(), forward + 5);
+  for (const uint64_t limit : {uint64_t{10}, 4 * kRowsPerBlock}) {
+    source_->Reset();
+    auto backward = *NewTableScan(
+        reader,
+        {.range = {16 * kRowsPerBlock, 20 * kRowsPerBlock}, .limit = limit, .reverse = true});
+    while (backward.Next()->num_rows() > 0) {
+    }
+    EXPECT_EQ(source_->reads(), limit == 10 ? 1u : 2u);  // two blocks are in the cache then
+  }
   // A lookup reads one block.
   source_->Reset();
   EXPECT_EQ(*cursor.Get(22 * kRowsPerBlock), 22 * kRowsPerBlock);
@@ -208,7 +256,7 @@ TEST_F(SlowSourceTest, TakeReadsEightBlocksAtOnce) {
   EXPECT_LE(source_->rounds(), 5u);
   EXPECT_EQ(source_->at_once(), 8u);
 
-  // Blocks between the wanted ones are not read, and cached ones not again.
+  // Take reads only the wanted blocks. It does not read a block that is in the cache.
   const Reader other = *Reader::Open(source_, OneBlockPerRequest());
   auto cursor = *other.NewCursor<int64_t>();
   const std::vector<uint64_t> few = {1, 5 * kRowsPerBlock, 20 * kRowsPerBlock};
@@ -219,7 +267,7 @@ TEST_F(SlowSourceTest, TakeReadsEightBlocksAtOnce) {
   source_->Reset();
   ASSERT_TRUE(cursor.Take(few, taken).ok());
   EXPECT_EQ(source_->reads(), 0u);
-  // After Take the cursor reads in order again.
+  // After Take, a seek reads only the block that it needs.
   ASSERT_TRUE(cursor.SeekToOrdinal(10 * kRowsPerBlock).ok());
   EXPECT_EQ(source_->reads(), 1u);
 }
@@ -239,29 +287,34 @@ TEST_F(SlowSourceTest, SeekManyReadsEightBlocksAtOnce) {
   EXPECT_EQ(source_->at_once(), 8u);
 }
 
-// The columns of a filtered scan are read only at the rows that match, several blocks at once.
+// A scan with a filter reads the blocks of a column only if some of their rows match. It reads
+// several of these blocks at once.
 TEST_F(SlowSourceTest, FilteredRowsAreReadTogether) {
   std::vector<Literal> wanted;
   for (uint64_t block = 0; block < kBlocks; ++block)
     wanted.push_back(static_cast<int64_t>(block * kRowsPerBlock + 17));
-  const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
-  source_->Reset();
-  auto scan = *NewTableScan(reader, {.where = In("value", wanted)});
-  uint64_t rows = 0;
-  while (true) {
-    const auto batch = scan.Next();
-    ASSERT_TRUE(batch.ok()) << batch.status();
-    if (batch->num_rows() == 0) break;
-    rows += batch->num_rows();
+  for (const bool reverse : {false, true}) {
+    const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
+    source_->Reset();
+    auto scan = *NewTableScan(reader, {.where = In("value", wanted), .reverse = reverse});
+    uint64_t rows = 0;
+    while (true) {
+      const auto batch = scan.Next();
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      if (batch->num_rows() == 0) break;
+      rows += batch->num_rows();
+    }
+    EXPECT_EQ(rows, wanted.size());
+    // The first and the last key, then the filter's blocks, then those of the column.
+    EXPECT_LE(source_->rounds(), 2u + 6u + (reverse ? 6u : 5u));
   }
-  EXPECT_EQ(rows, wanted.size());
-  // The first and the last key, then the filter's blocks, then those of the column.
-  EXPECT_LE(source_->rounds(), 2u + 6u + 5u);
 }
 
-// If nearly all rows match, the columns double their requests as in a scan without a filter.
+// If nearly all rows match, each group of requests for a column is twice as large as the one
+// before, as in a scan without a filter.
 TEST_F(SlowSourceTest, ColumnsOfManyMatchesDoubleTheirRequests) {
-  const auto rounds_of = [&](const TableScanOptions& options, uint64_t expected_rows) {
+  const auto rounds_of = [&](TableScanOptions options, bool reverse, uint64_t expected_rows) {
+    options.reverse = reverse;
     const Reader reader = *Reader::Open(source_, OneBlockPerRequest());
     source_->Reset();
     auto scan = *NewTableScan(reader, options);
@@ -274,17 +327,54 @@ TEST_F(SlowSourceTest, ColumnsOfManyMatchesDoubleTheirRequests) {
     EXPECT_EQ(rows, expected_rows);
     return source_->rounds();
   };
-  std::vector<Literal> few;  // one in each block, so that no block's statistics decide
+  std::vector<Literal> few;  // one row in each block, so that the filter must read all blocks
   for (uint64_t block = 0; block < kBlocks; ++block)
     few.push_back(static_cast<int64_t>(block * kRowsPerBlock + 17));
   const Filter most = Not(In("value", few));
-  const uint64_t filter_alone =
-      rounds_of({.columns = std::vector<std::string>{}, .where = most}, kRows - kBlocks);
-  EXPECT_LE(rounds_of({.where = most}, kRows - kBlocks), filter_alone + 7);
-  // Blocks after the limit or the range are not read.
-  const OrdinalRange range{0, 4 * kRowsPerBlock};
-  rounds_of({.where = most, .range = range}, range.end - 4);
-  EXPECT_LE(source_->reads(), 10u);
+  for (const bool reverse : {false, true}) {
+    SCOPED_TRACE(reverse);
+    const uint64_t filter_alone =
+        rounds_of({.columns = std::vector<std::string>{}, .where = most}, reverse, kRows - kBlocks);
+    EXPECT_LE(filter_alone, 2u + 6u);  // the first and the last key, then the filter's blocks
+    EXPECT_LE(rounds_of({.where = most}, reverse, kRows - kBlocks), filter_alone + 7);
+    // Blocks that are not in the range are not read.
+    const OrdinalRange range{4 * kRowsPerBlock, 8 * kRowsPerBlock};
+    rounds_of({.where = most, .range = range}, reverse, range.size() - 4);
+    EXPECT_LE(source_->reads(), 10u);
+  }
+}
+
+// Several conditions on one column read it once.
+TEST_F(SlowSourceTest, ConditionsOnOneColumnReadItTogether) {
+  const std::vector<uint8_t> file = FileOf31Blocks();  // without a value index
+  std::vector<Literal> few[2];
+  for (uint64_t block = 0; block < kBlocks; ++block) {
+    for (const int i : {0, 1})
+      few[i].push_back(static_cast<int64_t>(block * kRowsPerBlock + 17 + i * 100));
+  }
+  const Filter a = In("value", few[0]);
+  const Filter b = In("value", few[1]);
+  for (const bool reverse : {false, true}) {
+    const auto read = [&](const Filter& filter, uint64_t expected_rows) {
+      const auto source = std::make_shared<CountingSource>(NewMemoryViewSource(file));
+      const Reader reader = *Reader::Open(source, OneBlockPerRequest());
+      source->Reset();
+      auto scan = *NewTableScan(
+          reader, {.columns = std::vector<std::string>{}, .where = filter, .reverse = reverse});
+      uint64_t rows = 0;
+      for (const auto& batch : scan.Batches()) rows += batch->num_rows();
+      EXPECT_EQ(rows, expected_rows);
+      uint64_t blocks = 0;
+      for (const ConditionCounters& condition : scan.counters().conditions)
+        blocks += condition.blocks_read;
+      EXPECT_EQ(blocks, kBlocks);
+      return std::pair(source->rounds(), source->bytes());
+    };
+    const auto one = read(a, kBlocks);
+    EXPECT_EQ(read(Or(a, b), 2 * kBlocks), one);
+    EXPECT_EQ(read(And(Not(a), Not(b)), kRows - 2 * kBlocks), one);
+    EXPECT_EQ(read(And(Or(a, b), Not(a), IsNotNull("value")), kBlocks), one);
+  }
 }
 
 TEST_F(SlowSourceTest, OptionsLimitTheRequests) {
@@ -297,7 +387,7 @@ TEST_F(SlowSourceTest, OptionsLimitTheRequests) {
     EXPECT_LE(source_->at_once(), std::max<size_t>(most, 1));
     EXPECT_EQ(source_->at_once() >= 2, most >= 2) << most;
   }
-  // The bytes of a group are bounded, and so are blocks larger than a range.
+  // If blocks are larger than read_ahead_bytes, they are requested one at a time.
   ReaderOptions options = OneBlockPerRequest();
   options.read_ahead_bytes = 1;
   const Reader reader = *Reader::Open(source_, options);
@@ -306,7 +396,7 @@ TEST_F(SlowSourceTest, OptionsLimitTheRequests) {
   EXPECT_EQ(source_->at_once(), 0u);
 }
 
-// A source whose reads fail if they cover a byte.
+// After Break(true), each read that covers the byte at offset `bad` fails.
 class FragileSource final : public Source {
  public:
   // `before_failure`, if given, is called before each failure.
@@ -345,7 +435,7 @@ TEST_F(SlowSourceTest, AnErrorIsReturnedWhereItsBlockIsNeeded) {
   const auto fragile = std::make_shared<FragileSource>(source_, blocks[kBad].pointer.offset + 5000);
   const Reader reader = *Reader::Open(fragile, OneBlockPerRequest());
   fragile->Break(true);
-  // The error of a request for this block alone.
+  // The error of a request for only this block.
   const absl::Status alone = reader.Get<int64_t>(kBad * kRowsPerBlock).status();
   EXPECT_THAT(std::string(alone.message()),
               HasSubstr(absl::StrCat("block at offset ", blocks[kBad].pointer.offset, ", ")));
@@ -358,8 +448,8 @@ TEST_F(SlowSourceTest, AnErrorIsReturnedWhereItsBlockIsNeeded) {
       ASSERT_TRUE(batch.ok()) << row << batch.status();
       ASSERT_EQ(batch->values[0], static_cast<int64_t>(row));
     }
-    // The failed request was made together with those of the blocks before it. Only a request for
-    // this block alone counts.
+    // The block was already requested together with the blocks before it, and this request failed.
+    // The cursor does not return that error. It requests the block alone and returns this result.
     if (!recovers_early) {
       for (int i = 0; i < 2; ++i) EXPECT_EQ(cursor.Next(1000).status(), alone);
     }
@@ -380,7 +470,7 @@ TEST_F(SlowSourceTest, AnErrorIsReturnedWhereItsBlockIsNeeded) {
       reader.Take<int64_t>(std::vector<uint64_t>{1, (kBad - 1) * kRowsPerBlock}, taken).ok());
 }
 
-// Small blocks are read together. A block that cannot be read does not affect those around it.
+// Small blocks are read together. If one block cannot be read, the blocks around it still can.
 TEST(SlowSource, BlocksNextToAnUnreadableOneAreRead) {
   constexpr uint64_t kBad = 51;
   constexpr uint64_t kSmall = 500;  // rows of a block
@@ -420,15 +510,17 @@ TEST(SlowSource, BlocksNextToAnUnreadableOneAreRead) {
   EXPECT_LE(counting->reads(), 30u);
 }
 
-// A range that was read in advance does not keep the memory of the largest block before it.
+// Memory for ranges that are read in advance is used again for later ranges. A small range does not
+// keep the memory of a large range that was there before.
 TEST(SlowSource, AFetcherFreesItsMemory) {
 #ifdef __GLIBC__
   const auto used_bytes = [] {
     const auto heap = mallinfo2();
     return heap.uordblks + heap.hblkhd;
   };
-  // In each of eight groups of eight strings another one is large. The strings between them are not
-  // read.
+  // There are eight groups of eight strings. Each group has one large string: the first group has
+  // it at the first place, the second group at the second place, and so on. Between these strings
+  // are other strings, which the test does not read.
   std::vector<std::string> rows;
   std::vector<std::vector<uint64_t>> groups(8);
   for (size_t group = 0; group < 8; ++group) {
@@ -458,7 +550,8 @@ TEST(SlowSource, AFetcherFreesItsMemory) {
 #endif
 }
 
-// Two entries of a damaged file may point to the same bytes, as nodes of different kinds.
+// In a damaged file, the entries of two indexes may point to the same bytes. Two threads that read
+// them at the same time get different nodes.
 TEST(SlowSource, ThreadsDoNotShareDifferentNodes) {
   std::vector<uint32_t> values(100'000);
   std::iota(values.begin(), values.end(), 0u);
@@ -479,7 +572,7 @@ TEST(SlowSource, ThreadsDoNotShareDifferentNodes) {
     info.value_index_root = pointer;
     info.statistics.reset();
     info.compatible_features = 0;
-    // So the nodes are not in the part of the file that Open keeps.
+    // Open keeps the end of the file in memory. A large footer keeps the nodes out of this memory.
     info.footer_metadata.push_back({"x", std::string(100'000, 'x')});
     encodings::ByteWriter footer;
     internal::AppendFooter(info, true, footer);
@@ -541,7 +634,7 @@ class CountingStorage final : public Storage {
   }
 
   uint64_t opened() const { return opened_; }
-  std::atomic<int> begun = 0;  // if not 0, Open waits until it is 8
+  std::atomic<int> begun = 0;  // the threads that have begun; if not 0, Open waits for 8
 
  private:
   const std::shared_ptr<Storage> base_ = NewMemoryStorage();
@@ -570,7 +663,7 @@ TEST(SlowSource, ThreadsOpenAFileOfATableOnce) {
   EXPECT_EQ(storage->opened(), before + 1);
 }
 
-// Unreadable pages are zeros; the other ranges are read at the same time.
+// HoleFillingSource gives zeros for unreadable pages. It reads several ranges in one round.
 TEST_F(SlowSourceTest, HoleFillingSourcesReadSeveralRanges) {
   const auto fragile = std::make_shared<FragileSource>(source_, 5000);
   fragile->Break(true);
@@ -596,8 +689,9 @@ TEST_F(SlowSourceTest, HoleFillingSourcesReadSeveralRanges) {
   }
 }
 
-// Eight threads that look for one key make the requests of one thread. The first request waits until
-// all threads have begun, and each request gives the other threads time to need the same thing.
+// Eight threads that look for the same key make as many requests as one thread. The first request
+// waits until all threads have begun. Each request takes so long that the other threads can ask for
+// the same block.
 TEST(SlowSource, ThreadsShareRequests) {
   std::vector<std::string> strings;
   for (int i = 0; i < 60'000; ++i) strings.push_back(absl::StrCat("key ", 1'000'000 + i));
@@ -642,7 +736,7 @@ TEST(SlowSource, ThreadsShareRequests) {
   }
 }
 
-// Threads that share a request that fails get its error. The next call makes a new request.
+// If threads share a request and it fails, all get the error. The next call makes a new request.
 TEST_F(SlowSourceTest, ThreadsShareErrors) {
   const auto fragile = std::make_shared<FragileSource>(source_, file_.size() / 2);
   const Reader reader = *Reader::Open(fragile, OneBlockPerRequest());
@@ -667,7 +761,7 @@ TEST_F(SlowSourceTest, ThreadsShareErrors) {
   EXPECT_EQ(reader.Read<int64_t>()->batch().size(), kRows);
 }
 
-// The same for a dictionary. A thread that is late makes a request of its own.
+// Threads also share a failed request for a dictionary. A late thread makes its own request.
 TEST(SlowSource, ThreadsShareTheErrorOfADictionary) {
   std::vector<std::string> strings;
   for (int i = 0; i < 60'000; ++i) strings.push_back(absl::StrCat("key ", i % 20'000));
@@ -720,7 +814,7 @@ TEST_F(SlowSourceTest, AReopenedFileFindsItsBlocks) {
   EXPECT_EQ(reads_of("bucket/file v2"), 1u);
   EXPECT_EQ(reads_of(""), 1u);
   EXPECT_EQ(reads_of(""), 1u);
-  // Blocks that were not verified, or not checked against a limit, are not found.
+  // Readers with other limits, or another choice for checksums, do not share cached blocks.
   options.verify_checksums = false;
   EXPECT_EQ(reads_of("bucket/file v1"), 1u);
   EXPECT_EQ(reads_of("bucket/file v1"), 0u);
@@ -728,7 +822,7 @@ TEST_F(SlowSourceTest, AReopenedFileFindsItsBlocks) {
   EXPECT_EQ(reads_of("bucket/file v1"), 1u);
 }
 
-// The cache recognises a file however many others were opened after it.
+// The cache recognises a file by its identity, even if many other files were opened after it.
 TEST(SlowSource, TheCacheKnowsFilesByTheirIdentity) {
   using Cache = internal::CachedBlocks;
   const Cache::File first = Cache::FileOf("first");
@@ -744,13 +838,13 @@ TEST(SlowSource, TheCacheKnowsFilesByTheirIdentity) {
 }
 
 TEST(SlowSource, IdentitiesOfLocalFiles) {
-  // A golden file was not changed in the last seconds.
+  // A golden file was not changed in the last seconds, so it has an identity.
   const std::string golden = CFILE_SOURCE_DIR "/tests/golden/cfile-0.2/binary_dict_full_zstd.cfile";
   const auto mapped = OpenMappedSource(golden);
   ASSERT_TRUE(mapped.ok()) << mapped.status();
   EXPECT_FALSE((*mapped)->identity().empty());
   EXPECT_EQ((*mapped)->identity(), (*OpenPreadSource(golden))->identity());
-  // A new file may be changed again without a new time.
+  // A new file may change again and keep its modification time, so it has no identity.
   const TemporaryDirectory directory;
   std::vector<uint8_t> file = FileOf31Blocks();
   auto sink = *NewFileSink(directory.path("new"));
@@ -759,7 +853,7 @@ TEST(SlowSource, IdentitiesOfLocalFiles) {
   EXPECT_EQ(NewMemorySource(file)->identity(), "");
 }
 
-// The default ReadMany reads one range after the other and reports each error.
+// The default ReadMany reads the ranges one after another. Each range has its own status.
 TEST_F(SlowSourceTest, ReadManyByDefault) {
   const FragileSource fragile(NewMemoryViewSource(file_), 1000);
   fragile.Break(true);

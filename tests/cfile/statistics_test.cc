@@ -741,9 +741,8 @@ TEST(DamagedStatistics, AreRefused) {
   EXPECT_TRUE(parse(valid()).ok()) << parse(valid());
   info.bloom_filter.reset();
   info.statistics = {.offset = 100, .size = 100};
-  for (const auto& [size, ok] : {std::pair{0, false}, {63, false}, {64, true}}) {
-    ExtensionsPB extensions;
-    extensions.set_bloom_filter_size_bytes(static_cast<uint64_t>(size));
+  for (const auto& [size, ok] : {std::pair{0u, false}, {63u, false}, {64u, true}}) {
+    const internal::wire::Extensions extensions{.bloom_filter_size_bytes = uint64_t{size}};
     EXPECT_EQ(internal::InterpretStatistics(extensions, {}, info).ok(), ok) << size;
   }
   EXPECT_EQ(info.bloom_filter->num_blocks(), 2u);

@@ -26,7 +26,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
 
-// Every kind of storage keeps the contract of cfile/storage.h.
+// Tests that every kind of storage does what cfile/storage.h says.
 class StorageTest : public testing::TestWithParam<bool> {
  protected:
   void Write(const std::string& path, std::string_view text) {
@@ -117,7 +117,7 @@ TEST_P(StorageTest, CommitsOnlyOverTheExpectedVersion) {
   ASSERT_TRUE(one.ok()) << one.status();
   EXPECT_EQ(one->bytes, "one");
   EXPECT_EQ(storage_->Read("x.cft", 2).status().code(), absl::StatusCode::kOutOfRange);
-  // The same bytes again are another version.
+  // A commit of the same bytes makes a new version.
   ASSERT_TRUE(storage_->Commit("x.cft", one->version, "one").ok());
   EXPECT_EQ(storage_->Commit("x.cft", one->version, "two").code(), absl::StatusCode::kAborted);
   const auto again = storage_->Read("x.cft", 100);
@@ -170,7 +170,7 @@ TEST_P(StorageTest, HoldsATable) {
   const auto removed = CollectGarbage(storage_, std::chrono::seconds(0));
   ASSERT_TRUE(removed.ok()) << removed.status();
   EXPECT_EQ(removed->size(), 3);
-  // table.cft, and the files and the copy of one part.
+  // The storage has table.cft, the files of one part's columns, and the copy of its description.
   EXPECT_EQ(List().size(), 2 + ManyTypes().columns.size());
   ASSERT_TRUE(DropParts(storage_, std::vector{compacted->part(0)->name}).ok());
   EXPECT_EQ(TableReader::Open(storage_)->num_rows(), 0);
@@ -178,7 +178,7 @@ TEST_P(StorageTest, HoldsATable) {
   EXPECT_THAT(List(), ElementsAre("table.cft"));
 }
 
-// Opens the file anew for each read.
+// Opens the file by its name for each read, as object stores do.
 class SourceByName final : public Source {
  public:
   SourceByName(std::shared_ptr<Storage> storage, std::string path,
@@ -201,8 +201,8 @@ class SourceByName final : public Source {
   const uint64_t size_;
 };
 
-// Passes all calls on to a storage in memory. Before each call of Read and Commit it calls `before`,
-// and returns its error.
+// Passes all calls on to a storage in memory. Read and Commit call `before` first. If `before`
+// returns an error, they return this error. `after_commit` may change the result of Commit.
 class InterceptedStorage final : public Storage {
  public:
   using Before = std::function<absl::Status(bool commit)>;
@@ -259,7 +259,7 @@ class InterceptedTableTest : public testing::Test {
   // The number of files in the storage.
   size_t Files() { return storage_->base->List("")->size(); }
 
-  // The folder of the part that writer_ writes. Its first file appears in Finish.
+  // Returns the folder of the part that writer_ writes. Its first file appears in Finish.
   std::string NewPart() {
     const TableReader table = *TableReader::Open(storage_->base);
     const std::vector<StorageEntry> files = *storage_->base->List("");
@@ -276,8 +276,8 @@ class InterceptedTableTest : public testing::Test {
   std::optional<TableWriter> writer_;
 };
 
-// A writer publishes no part whose files are gone, also not if they vanish between two attempts to
-// commit.
+// A writer does not publish a part if the part's files are gone. This also holds if the files are
+// removed between two attempts to commit.
 TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
   for (const bool condemn : {false, true}) {
     const std::string what = condemn ? "collected" : "deleted";
@@ -290,7 +290,7 @@ TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
         EXPECT_TRUE(CollectGarbage(storage_->base, std::chrono::seconds(0)).ok());
         return absl::OkStatus();
       }
-      // Another writer commits at the same moment.
+      // The files are deleted, and another writer commits first.
       EXPECT_TRUE(storage_->base->Delete(part).ok());
       auto other = TableWriter::Append(storage_->base);
       EXPECT_TRUE(other.ok() && AppendRows(*other, 10, 1).ok() && other->Finish().ok());
@@ -308,7 +308,8 @@ TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
   }
 }
 
-// Between the commit of CollectGarbage and its deletion of the files, the part cannot be published.
+// CollectGarbage first commits the names of the parts that it will remove. Such parts are called
+// condemned. Then it deletes their files. A writer cannot publish a condemned part.
 TEST_F(InterceptedTableTest, CondemnedPartsAreNotPublished) {
   storage_->before = [&](bool commit) {
     if (!commit) return absl::OkStatus();
@@ -323,7 +324,8 @@ TEST_F(InterceptedTableTest, CondemnedPartsAreNotPublished) {
   EXPECT_EQ(Rows(), 10);
 }
 
-// The answer to a commit is lost: the writer finds out whether the commit took place.
+// The commit takes place, but its answer is lost. The writer finds out that its part is in the
+// table, and does not remove the part's files.
 TEST_F(InterceptedTableTest, LostAnswers) {
   storage_->after_commit = [](const absl::Status&) { return absl::UnavailableError("lost"); };
   EXPECT_EQ(writer_->Finish().code(), absl::StatusCode::kUnavailable);
@@ -332,7 +334,7 @@ TEST_F(InterceptedTableTest, LostAnswers) {
   EXPECT_EQ(Files(), 5);
 }
 
-// A storage that says that another commit came first although this one has succeeded.
+// The storage says that another commit came first, although this commit has succeeded.
 TEST_F(InterceptedTableTest, CommitThatSaysThatItFailedAndDidNot) {
   int commits = 0;
   storage_->after_commit = [&](const absl::Status& status) -> absl::Status {
@@ -345,7 +347,8 @@ TEST_F(InterceptedTableTest, CommitThatSaysThatItFailedAndDidNot) {
   EXPECT_EQ(Rows(), 15);
 }
 
-// Garbage is collected after a change has written its chunks and before it commits.
+// Garbage is collected after a change has written its chunks (files that describe parts) and before
+// the change commits.
 TEST_F(InterceptedTableTest, ChunksThatAreAboutToBeNamedAreNotLost) {
   writer_.reset();
   for (int part = 0; part < 80; ++part) {
@@ -370,10 +373,11 @@ TEST_F(InterceptedTableTest, ChunksThatAreAboutToBeNamedAreNotLost) {
   }
 }
 
-// Files are opened by name at each read, as in object stores.
+// A reader has opened a file, and then the file is deleted. The storage opens files by name for
+// each read, so the next read fails.
 TEST_F(InterceptedTableTest, ReadsOfDeletedFilesSayThatTheSnapshotExpired) {
   storage_->reads_by_name = true;
-  // The file is too large to be read as a whole when it is opened.
+  // The file is so large that a reader does not read all of it when it opens the file.
   std::vector<int64_t> values(50'000);
   for (size_t i = 0; i < values.size(); ++i)
     values[i] = static_cast<int64_t>(i * i * 0x9e3779b97f4a);
@@ -391,7 +395,7 @@ TEST_F(InterceptedTableTest, ReadsOfDeletedFilesSayThatTheSnapshotExpired) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("snapshot expired"));
 }
 
-// A key is found in parts of chunks, whether or not they have a value index.
+// SeekToKey finds a key in parts that a chunk describes, with and without a value index.
 TEST_F(InterceptedTableTest, SeeksInPartsWithAndWithoutIndex) {
   for (const bool first_has_index : {false, true}) {
     const auto storage = NewMemoryStorage();
@@ -415,7 +419,7 @@ TEST_F(InterceptedTableTest, SeeksInPartsWithAndWithoutIndex) {
   }
 }
 
-// A storage that refuses the version that it has is not asked for ever.
+// The storage refuses each commit, although the expected version is right. The writer gives up.
 TEST_F(InterceptedTableTest, CommitThatNeverSucceeds) {
   storage_->before = [](bool commit) {
     return commit ? absl::AbortedError("busy") : absl::OkStatus();
@@ -426,7 +430,7 @@ TEST_F(InterceptedTableTest, CommitThatNeverSucceeds) {
   EXPECT_EQ(Files(), 3);
 }
 
-// Each call of the storage's Read and Commit fails once: nothing is lost and nothing is left behind.
+// Each call of Read and Commit fails once. No rows are lost, and no files are left over.
 TEST_F(InterceptedTableTest, EachCallFailsOnce) {
   uint64_t rows = 10;
   for (int failing = 0;; ++failing) {
@@ -444,7 +448,7 @@ TEST_F(InterceptedTableTest, EachCallFailsOnce) {
     writer = absl::AbortedError("dropped");
     rows += status.ok();
     EXPECT_EQ(Rows(), rows) << failing;
-    // table.cft, and a column and a copy for each part.
+    // There is table.cft, and for each part the file of its column and the copy of its description.
     EXPECT_EQ(Files(), 1 + 2 * (rows - 9)) << failing;
     if (status.ok()) break;
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;

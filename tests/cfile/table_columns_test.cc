@@ -18,6 +18,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
+#include "cfile/inspect.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/key_cursor.h"
 #include "cfile/table.h"
@@ -26,6 +27,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/failing_storage.h"
+#include "tests/cfile/table_contents.h"
 #include "tests/cfile/temporary_directory.h"
 
 namespace cfile {
@@ -39,71 +41,6 @@ using testing::MatchesRegex;
 
 using Texts = std::vector<std::string>;
 
-template <typename T>
-std::string TextOf(const T& value) {
-  std::ostringstream text;
-  if constexpr (std::is_same_v<T, int128_t> || std::is_same_v<T, uint128_t>) {
-    text << static_cast<int64_t>(value);
-  } else if constexpr (std::is_same_v<T, Int96>) {
-    text << "int96";
-  } else {
-    text << +value;
-  }
-  return text.str();
-}
-template <>
-std::string TextOf(const std::string_view& value) {
-  return std::string(value);
-}
-template <>
-std::string TextOf(const bool& value) {
-  return value ? "true" : "false";
-}
-
-// The values of a column as text, by a scan that also checks the number of rows.
-Texts ValuesOf(const TableReader& table, size_t column) {
-  Texts values;
-  const ColumnSchema& schema = table.schema().columns[column];
-  VisitType(schema.type, [&]<typename T>(std::type_identity<T>) {
-    auto cursor = table.NewCursor<T>(column);
-    EXPECT_TRUE(cursor.ok()) << cursor.status();
-    while (cursor.ok()) {
-      const auto batch = cursor->Next(7);
-      EXPECT_TRUE(batch.ok()) << batch.status();
-      if (!batch.ok() || batch->empty()) break;
-      for (size_t i = 0; i < batch->size(); ++i) {
-        values.push_back(batch->IsValid(i) ? TextOf<T>(batch->values[i]) : "null");
-      }
-    }
-  });
-  EXPECT_EQ(values.size(), table.num_rows()) << schema.name;
-  return values;
-}
-
-// All values by scan, one text per column: "NAME TYPE: values".
-Texts Contents(const TableReader& table) {
-  Texts contents;
-  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
-    const ColumnSchema& schema = table.schema().columns[column];
-    contents.push_back(
-        absl::StrCat(schema.name, " ", schema.type.ToString(), schema.nullable ? " null" : ""));
-    for (const std::string& value : ValuesOf(table, column)) {
-      absl::StrAppend(&contents.back(), " ", value);
-    }
-    for (size_t part = 0; part < table.num_parts(); ++part) {
-      const VerifyReport report = table.VerifyColumn(part, column);
-      EXPECT_TRUE(report.ok()) << report.damages[0].status;
-    }
-  }
-  if (const auto key_index = table.schema().key_index()) {
-    for (size_t part = 0; part < table.num_parts(); ++part) {
-      const VerifyReport report = table.VerifyColumn(part, *key_index);
-      EXPECT_TRUE(report.ok()) << report.damages[0].status;
-    }
-  }
-  return contents;
-}
-
 class TableColumnsTest : public testing::Test {
  protected:
   // Columns: key (int32, ascending, with a value index), text (nullable), number (float).
@@ -113,7 +50,7 @@ class TableColumnsTest : public testing::Test {
                         {.name = "number", .type = ColumnType::Float()}}};
   }
 
-  // Appends `rows` rows of the first three columns.
+  // Appends `rows` rows to the first three columns.
   absl::Status Fill(TableWriter& writer, int32_t rows) {
     for (int32_t i = 0; i < rows; ++i, ++next_) {
       const int32_t key = next_ - 3;
@@ -137,7 +74,7 @@ class TableColumnsTest : public testing::Test {
     CFILE_RETURN_IF_ERROR(Fill(writer, rows));
     return writer.Finish();
   }
-  // Writes a table into a new storage. Part 1 has no rows, the others have two or three.
+  // Writes a table into `storage`. Part 1 has no rows, the other parts have two or three rows.
   void WriteTable(size_t parts, const Schema& schema = ThreeColumns(),
                   std::shared_ptr<Storage> storage = NewMemoryStorage()) {
     storage_ = std::move(storage);
@@ -157,18 +94,18 @@ class TableColumnsTest : public testing::Test {
     return *table;
   }
 
-  // The identity of each file, by path.
+  // Returns the identity of each file, by path.
   std::map<std::string, std::string> Files() {
     std::map<std::string, std::string> files;
     const auto listed = storage_->List("");
     EXPECT_TRUE(listed.ok());
-    // Without the copies of the parts' descriptions, which change with the schema.
+    // Leaves out the copies of the parts' descriptions, because they change with the schema.
     for (const StorageEntry& file : *listed) {
       if (file.path.find("/part-") == file.path.npos) files[file.path] = file.identity;
     }
     return files;
   }
-  // EXPECTs that all files in `before` are as they were, except table.cft. Returns the new ones in
+  // EXPECTs that no file in `before` has changed, except table.cft. Returns the new files in the
   // folders of parts.
   std::vector<std::string> NewFiles(const std::map<std::string, std::string>& before) {
     std::vector<std::string> names;
@@ -184,7 +121,7 @@ class TableColumnsTest : public testing::Test {
     return names;
   }
 
-  // EXPECTs that after garbage is collected, there are only files that the table names.
+  // Collects garbage. EXPECTs that only files that the table names are left.
   void ExpectNoGarbage() {
     const auto collected = CollectGarbage(storage_, std::chrono::seconds(0));
     ASSERT_TRUE(collected.ok()) << collected.status();
@@ -272,7 +209,7 @@ TEST_F(TableColumnsTest, AddWithDefault) {
     EXPECT_EQ(table.part_bounds(0, 5)->Min<int128_t>(), int128_t{-1250});
     EXPECT_EQ(table.part_bounds(0, 4)->null_count, 3u);
 
-    // Parts of different ages are merged.
+    // Compact merges older parts, which lack the new columns, with the new part.
     ASSERT_TRUE(Compact(storage_, {}, Options(7)).ok());
     EXPECT_EQ(Open().num_parts(), 1u);
     EXPECT_EQ(Contents(Open()), Contents(table));
@@ -293,6 +230,40 @@ TEST_F(TableColumnsTest, LongDefaults) {
   EXPECT_EQ(scan->Next()->num_rows(), 3u);
 }
 
+// Parts with more rows than a block of the default has.
+TEST_F(TableColumnsTest, DefaultsOfManyRows) {
+  constexpr size_t kRows = 100'001;
+  const std::shared_ptr<Storage> storage = NewMemoryStorage();
+  const Schema schema{.columns = {{.name = "key", .type = ColumnType::Int64()}}};
+  auto writer = TableWriter::Create(storage, schema);
+  std::vector<int64_t> keys(kRows);
+  std::iota(keys.begin(), keys.end(), 0);
+  ASSERT_TRUE(writer->Append<int64_t>(0, keys).ok() && writer->Finish().ok());
+  const std::string text(200, 'x');
+  const auto add = [&](const ColumnSchema& column, const std::optional<Literal>& value) {
+    ASSERT_EQ(AddColumn(storage, column, value), absl::OkStatus());
+  };
+  add({.name = "text", .type = ColumnType::String()}, text);
+  add({.name = "null", .type = ColumnType::String(), .nullable = true}, std::nullopt);
+  add({.name = "flag", .type = ColumnType::Bool()}, true);
+  add({.name = "number", .type = ColumnType::Double(), .nullable = true}, 0.1);
+  const TableReader table = *TableReader::Open(storage);
+  EXPECT_EQ(ValuesOf(table, 1), Texts(kRows, text));
+  EXPECT_EQ(ValuesOf(table, 2), Texts(kRows, "null"));
+  EXPECT_EQ(ValuesOf(table, 3), Texts(kRows, "true"));
+  EXPECT_EQ(ValuesOf(table, 4), Texts(kRows, "0.1"));
+  for (size_t column = 1; column < 5; ++column) {
+    const Reader reader = *table.OpenColumn(0, column);
+    EXPECT_EQ(reader.num_rows(), kRows);
+    EXPECT_LT(reader.info().file_size_bytes, 100'000u) << column;
+    EXPECT_TRUE(Verify(reader).damages.empty()) << column;
+    size_t blocks = 0;
+    ASSERT_TRUE(VisitBlocks(reader, [&](const BlockInfo&) { return ++blocks > 0; }).ok());
+    EXPECT_GE(blocks, 4u) << column;
+    EXPECT_LE(blocks, 8u) << column;
+  }
+}
+
 TEST_F(TableColumnsTest, DropRenameReorder) {
   for (const size_t parts : kPartCounts) {
     WriteTable(parts);
@@ -301,7 +272,8 @@ TEST_F(TableColumnsTest, DropRenameReorder) {
     const auto files = Files();
     ASSERT_TRUE(RenameColumn(storage_, "text", "words").ok());
     EXPECT_EQ(Open().schema().columns[1].name, "words");
-    // Older readers can read this.
+    // A new column name needs no feature, so older readers can read the table. Chunks do need a
+    // feature; tables of more than 64 parts have chunks.
     EXPECT_TRUE(storage_->Read("table.cft", 100000)
                     ->bytes.starts_with(parts > 64 ? "cfiletb2" : "cfiletb1"));
     ASSERT_TRUE(ReorderColumns(storage_, Texts{"number", "key", "words"}).ok());
@@ -317,12 +289,12 @@ TEST_F(TableColumnsTest, DropRenameReorder) {
     }
     ASSERT_TRUE(DropColumns(storage_, Texts{"key", "words"}).ok());
     EXPECT_THAT(Contents(Open()), ElementsAre(Contents(snapshot)[2]));
-    // A new column of an old name has nothing of the old one.
+    // A new column does not get the values of a dropped column with the same name.
     ASSERT_TRUE(AddColumn(storage_, {.name = "key", .type = ColumnType::Int32()}, 9).ok());
     EXPECT_EQ(ValuesOf(Open(), 1), Texts(snapshot.num_rows(), "9"));
     EXPECT_THAT(NewFiles(files), IsEmpty());
     EXPECT_EQ(Contents(snapshot), before);
-    // Parts without any file.
+    // After this, the parts have no column files.
     ASSERT_TRUE(DropColumns(storage_, Texts{"number"}).ok());
     EXPECT_EQ(ValuesOf(Open(), 0), Texts(snapshot.num_rows(), "9"));
     ExpectNoGarbage();
@@ -350,7 +322,7 @@ TEST_F(TableColumnsTest, KeyColumnsAndTheirOrder) {
   EXPECT_THAT(Open().schema().key_columns, ElementsAre(1, 0));
   Contents(Open());
 
-  // The compound keys are made anew.
+  // If a key column is widened, the compound keys are written again.
   const auto files = Files();
   const absl::Status status = WidenColumn(storage_, "key", ColumnType::Int64());
   ASSERT_TRUE(status.ok()) << status;
@@ -399,7 +371,7 @@ TEST_F(TableColumnsTest, Widen) {
     ASSERT_TRUE(WidenColumn(storage_, "d", ColumnType::Decimal(18, 2)).ok());
     ASSERT_TRUE(WidenColumn(storage_, "d", ColumnType::Decimal(30, 2)).ok());
     ASSERT_TRUE(WidenColumn(storage_, "u", ColumnType::Int16()).ok());
-    EXPECT_EQ(NewFiles(files).size(), 3 * (parts + 1) + 3);  // other parts lack d and u
+    EXPECT_EQ(NewFiles(files).size(), 3 * (parts + 1) + 3);  // only the last part has d and u
 
     const TableReader table = Open();
     Contents(table);
@@ -421,8 +393,8 @@ TEST_F(TableColumnsTest, Widen) {
   }
 }
 
-// Appends `count` numbers from `first` on to a column of a writer, in calls of 1, 2, 3, ... values.
-// Each fourth is null.
+// Appends `count` numbers to a column of a writer: `first`, `first` + 1, and so on. Multiples of 4
+// become nulls. The calls append 1, 2, 3, ... values.
 absl::Status AppendNumbers(ColumnsWriter& writer, size_t column, int64_t first, uint64_t count) {
   for (uint64_t size = 1, done = 0; done < count; ++size) {
     const uint64_t rows = std::min(size, count - done);
@@ -464,7 +436,7 @@ TEST_F(TableColumnsTest, AddAndReplaceValues) {
     EXPECT_EQ(NewFiles(files).size(), 2 * parts);
     EXPECT_EQ(ValuesOf(Open(), 3), Numbers(100, rows));
     EXPECT_EQ(ValuesOf(Open(), 4), Texts(rows, "1.5"));
-    // They have no defaults.
+    // An empty part can be appended, although the new columns have no defaults.
     ASSERT_TRUE(TableWriter::Append(storage_)->Finish().ok());
 
     files = Files();
@@ -484,7 +456,7 @@ TEST_F(TableColumnsTest, AddAndReplaceValues) {
     EXPECT_EQ(scan->Next()->num_rows(), 1u);
     EXPECT_EQ(Contents(second), before);
 
-    // A second time; and a column that parts lack.
+    // Replaces column `a` a second time, together with column `c`, which the parts lack.
     ASSERT_TRUE(
         AddColumn(storage_, {.name = "c", .type = ColumnType::Int64(), .nullable = true}).ok());
     replacer = ColumnsWriter::Replace(storage_, {"c", "a"});
@@ -503,7 +475,8 @@ TEST_F(TableColumnsTest, ReplacingNeedsNoFeature) {
   auto writer = ColumnsWriter::Replace(storage_, {"number"});
   ASSERT_TRUE(writer.ok()) << writer.status();
   ASSERT_TRUE(writer->Append<float>(0, std::vector<float>(writer->num_rows(), 2)).ok());
-  // Rows that are appended meanwhile keep their values, also if their writer finishes later.
+  // Rows that other writers append in the meantime keep their values. This also holds if the other
+  // writer finishes later.
   auto appender = TableWriter::Append(storage_, Options());
   ASSERT_TRUE(AppendPart(1).ok());
   ASSERT_TRUE(writer->Finish().ok());
@@ -516,7 +489,7 @@ TEST_F(TableColumnsTest, ReplacingNeedsNoFeature) {
   ExpectNoGarbage();
 }
 
-// Tables of nested records: only values can be replaced.
+// In tables of nested records, the only possible change is to replace values.
 TEST_F(TableColumnsTest, NestedRecords) {
   auto tree = RecordSchema::Create(
       {{.name = "record", .num_children = 2},
@@ -525,7 +498,7 @@ TEST_F(TableColumnsTest, NestedRecords) {
   ASSERT_TRUE(tree.ok()) << tree.status();
   const Schema schema = Schema::OfRecords(*tree);
   const auto fill = [](auto& writer, size_t column, int32_t offset, bool second) {
-    // Records: {1, 2}, {}, {3} in the first part; {4, 5, 6} in the second.
+    // The first part has the records {1, 2}, {} and {3}. The second part has the record {4, 5, 6}.
     const std::vector<uint16_t> repetition =
         second ? std::vector<uint16_t>{0, 1, 1} : std::vector<uint16_t>{0, 1, 0, 0};
     const std::vector<uint16_t> definition =
@@ -575,7 +548,7 @@ TEST_F(TableColumnsTest, NestedRecords) {
                                               std::vector<int32_t>{11, 12, 13, 14, 15, 16})
                       .ok());
     } else {
-      // The records begin and end between calls.
+      // Some records begin in one call and end in a later call.
       const auto append = [&](std::vector<uint16_t> repetition, std::vector<int32_t> numbers) {
         const std::vector<uint16_t> definition(repetition.size(), !numbers.empty());
         return replacer->AppendLevels<int32_t>(0, repetition, definition, numbers);
@@ -634,7 +607,7 @@ TEST_F(TableColumnsTest, ChangesThatMeet) {
   expect_aborted(appender->Finish(), "its schema has been changed");
   expect_aborted(a->Finish(), "the schema has been changed");
   expect_aborted(b->Finish(), "the schema has been changed");
-  // The destructors remove the files.
+  // The destructors of the two writers remove their files.
   const auto number_of_files = [&] { return Files().size(); };
   const size_t files = number_of_files();
   a = absl::UnknownError("");
@@ -663,7 +636,7 @@ TEST_F(TableColumnsTest, ChangesThatMeet) {
   expect_aborted(a->Finish(), "a part has been dropped or replaced");
   expect_aborted(b->Finish(), "a part has been dropped or replaced");
 
-  // A part that is made from old values.
+  // A part that was made from old values of a column cannot replace parts that have new values.
   const TableReader snapshot = Open();
   const Texts names = {snapshot.part(1)->name, snapshot.part(2)->name};
   auto compacter = TableWriter::Replace(storage_, snapshot, names, Options());
@@ -680,7 +653,7 @@ TEST_F(TableColumnsTest, ChangesThatMeet) {
   ASSERT_TRUE(late.ok());
   expect_aborted(late->Finish(), "its schema has been changed");
 
-  // Garbage is collected too early.
+  // The collector removes the files of a writer that has not finished.
   a = replacer();
   ASSERT_TRUE(CollectGarbage(storage_, std::chrono::seconds(0)).ok());
   expect_aborted(a->Finish(), "removed");
@@ -689,7 +662,7 @@ TEST_F(TableColumnsTest, ChangesThatMeet) {
   Contents(Open());
 }
 
-// Files of columns are garbage when no reader needs them any more.
+// The file of a column is garbage if the table no longer names it and no reader needs it.
 TEST_F(TableColumnsTest, Garbage) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("table");
@@ -712,11 +685,11 @@ TEST_F(TableColumnsTest, Garbage) {
   ASSERT_TRUE(writer->Append<float>(0, std::vector<float>(writer->num_rows(), 2)).ok());
   make_old();
   ASSERT_TRUE(writer->Finish().ok());
-  // The old files are old, but they have been needed until now.
+  // The replaced files were written long ago, but readers have needed them until now.
   EXPECT_THAT(collected(10), IsEmpty());
   EXPECT_EQ(ValuesOf(snapshot, 2)[4], "2");
 
-  // What a killed writer left, and what somebody else has put there.
+  // Two files of a killed writer, and two files that somebody else has put there.
   const fs::path part = fs::path(path) / Open().part(0)->name;
   const std::string left = "0002-number-0123456789abcdef0123456789abcdef.cfile";
   for (const std::string& name :
@@ -729,20 +702,20 @@ TEST_F(TableColumnsTest, Garbage) {
     return *table;
   }();
   const Texts removed = collected(10);
-  EXPECT_EQ(removed.size(), 3u + 2 + 1);  // three old files, the mark
+  EXPECT_EQ(removed.size(), 3u + 2 + 1);  // old files, files of the killed writer, mark
   EXPECT_THAT(removed, testing::Contains(old_file));
   EXPECT_TRUE(fs::exists(part / "notes.txt"));
   EXPECT_TRUE(fs::exists(part / "1-x.cfile"));
   EXPECT_THAT(collected(0), IsEmpty());
   EXPECT_EQ(ValuesOf(Open(), 2), Texts(5, "2"));
 
-  // A reader that opened the table before learns that its files are gone.
+  // A reader that opened the table earlier learns that its files are gone.
   ASSERT_TRUE(DropColumns(storage_, Texts{"number"}).ok());
   EXPECT_EQ(collected(0).size(), 4u);
   const absl::Status status = cold.OpenColumn(0, 2).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
   EXPECT_THAT(status.message(), HasSubstr("snapshot expired"));
-  // A file that is missing is not an expired one.
+  // If table.cft still names a missing file, the snapshot has not expired.
   fs::remove(path + "/" + *Open().part_file(0, 0));
   EXPECT_EQ(Open().OpenColumn(0, 0).status().code(), absl::StatusCode::kNotFound);
 }
@@ -787,7 +760,7 @@ TEST_F(TableColumnsTest, FailuresOfTheStorage) {
         done = true;
       } else {
         EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable) << status;
-        if (after != before) done = true;  // the answer to the commit was lost
+        if (after != before) done = true;  // only the answer to the commit was lost
       }
       ExpectNoGarbage();
       EXPECT_EQ(Contents(Open()), after);
@@ -860,7 +833,7 @@ TEST_F(TableColumnsTest, Errors) {
   ExpectNoGarbage();
 }
 
-// A table without parts.
+// Columns of a table without parts can be changed, too.
 TEST_F(TableColumnsTest, TablesWithoutParts) {
   WriteTable(1);
   ASSERT_TRUE(DropParts(storage_, Texts{Open().part(0)->name}).ok());

@@ -151,7 +151,7 @@ TEST_P(CompactTest, CopiesBlocks) {
   const auto report = Compact(path_, {}, {&options, 1});
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->rows, rows_.size());
-  // The sorted parts overlap, so their rows do not stay together.
+  // Sorted parts overlap here, so the rows of a block do not stay together and cannot be copied.
   EXPECT_EQ(report->copied_blocks > 20, GetParam() == Sorted::kNo);
   EXPECT_GT(report->recoded_blocks, 0u);
   const TableReader table = Open();
@@ -160,8 +160,7 @@ TEST_P(CompactTest, CopiesBlocks) {
     const VerifyReport verified = table.VerifyColumn(0, column);
     EXPECT_TRUE(verified.ok()) << column << ": " << verified.damages[0].status;
   }
-  // A part without rows changes nothing but the part: all blocks can be copied, also those of the
-  // lists.
+  // Merging an empty part changes no rows. So all blocks can be copied, also those of the lists.
   Write(0, random);
   const auto again = Compact(path_, {}, {&options, 1});
   ASSERT_TRUE(again.ok()) << again.status();

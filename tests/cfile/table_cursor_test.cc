@@ -1,5 +1,5 @@
-// TableCursor and KeyCursor compared with a model, which holds the columns in memory; information
-// about parts.
+// Compares TableCursor and KeyCursor with a model, which has the columns in memory. Also tests what
+// a table says about its parts.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -18,6 +18,7 @@
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/key_cursor.h"
 #include "cfile/table.h"
+#include "cfile/table_maintenance.h"
 #include "encodings/core/key_order.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -35,17 +36,17 @@ using Random = std::mt19937_64;
 
 const double kNan = std::numeric_limits<double>::quiet_NaN();
 
-// Values of T that ascend with `rank`, an integer from -1 to kRanks.
+// ValueAt returns values of T that ascend with `rank`, an integer from -1 to kRanks.
 constexpr int kRanks = 60;
 template <typename T>
 Owned<T> ValueAt(int rank) {
   if constexpr (std::is_same_v<T, std::string_view>) {
     std::string text = std::to_string(rank / 2 + 100);
-    // Some values have the prefix of their end, some end with bytes that have no successor.
+    // Some values are prefixes of the next value. Some end with 0xff, which has no successor.
     if (rank % 2 != 0) text += rank % 4 == 1 ? "\xff\xff" : "x";
     return text;
   } else if constexpr (std::is_same_v<T, double>) {
-    // -0.5, -0, 0, 0.5
+    // The ranks 19 to 22 are -0.5, -0, 0 and 0.5.
     return rank == 20 ? -0.0 : (rank - 20 - (rank > 20 ? 1 : 0)) * 0.5;
   } else {
     return T{3} * rank - 50;
@@ -447,7 +448,7 @@ TEST_F(TableCursorTest, KeyCursorMergesParts) {
       ASSERT_TRUE(cursor.ok()) << cursor.status();
       size_t at = 0;  // in `sorted`
       for (int i = 0; i < 200; ++i) {
-        // Mostly whole passes, sometimes with few rows at a time.
+        // One step in ten begins with a seek.
         if (random() % 10 == 0) {
           const Owned<T> key = ValueAt<T>(static_cast<int>(random() % (kRanks + 2)) - 1);
           const auto found = cursor->SeekToKey(key);
@@ -478,7 +479,7 @@ TEST_F(TableCursorTest, KeyCursorMergesParts) {
   }
 }
 
-// A batch is as long as the rows of one part in one block.
+// A batch ends only where the next key is in another part or in another block.
 TEST_F(TableCursorTest, KeyCursorReturnsLongRuns) {
   WriteKeys({{"a", "b", "c", "d", "d", "h"}, {"d", "e", "f", "g"}, {"i", "k"}});
   auto cursor = OpenTable().NewKeyCursor<std::string_view>(0);
@@ -491,8 +492,8 @@ TEST_F(TableCursorTest, KeyCursorReturnsLongRuns) {
   EXPECT_EQ(runs, (std::vector<OrdinalRange>{{0, 5}, {6, 10}, {5, 6}, {10, 12}}));
 }
 
-// The cursor opens a part when it reaches the part's least value. After an error Next continues
-// where it was.
+// The cursor opens a part when it reaches the part's least value. After an error, Next continues at
+// the same row.
 TEST_F(TableCursorTest, KeyCursorOpensPartsWhenItReachesThem) {
   WriteKeys({{"a", "c", "p"}, {"k", "m"}, {"b", "x"}, {"t"}});
   const std::string missing = path_ + "/" + *OpenTable().part_file(1, 0);
@@ -518,7 +519,7 @@ TEST_F(TableCursorTest, KeyCursorOpensPartsWhenItReachesThem) {
   fs::rename(missing + ".away", missing);
   EXPECT_EQ(read(2), (Keys{"k", "m"}));
 
-  // A seek does not open parts that end before the key or begin after the row it finds.
+  // A seek opens no part that ends before the key, and no part that begins after the found row.
   for (const size_t part : {0, 3}) {
     fs::remove(path_ + "/" + *OpenTable().part_file(part, 0));
   }
@@ -544,7 +545,7 @@ TEST_F(TableCursorTest, KeyCursorNeedsAValueIndexInEachPart) {
   EXPECT_THAT(status.message(), HasSubstr(table.part(2)->name + " has no value index"));
   EXPECT_EQ(table.NewKeyCursor<int64_t>(0).status().code(), absl::StatusCode::kInvalidArgument);
 
-  // Ranges of keys need a value index, too; other seeks do not.
+  // Seeks of key ranges need a value index in each part, too. Other seeks do not.
   auto cursor = *table.NewCursor<std::string_view>(0);
   const absl::Status range = cursor.SeekToPrefix("a").status();
   EXPECT_EQ(range.code(), absl::StatusCode::kFailedPrecondition);
@@ -593,7 +594,7 @@ TEST_F(TableCursorTest, ErrorsNameOrdinalsAndRefuseNaN) {
   EXPECT_THAT(range.message(), HasSubstr("row 9"));
   EXPECT_EQ(numbers.ordinal(), 4);
 
-  // The second part repeats the first, so here is a table whose parts do not overlap, too.
+  // In the first table, part 1 repeats the rows of part 0. The second table has no overlap.
   for (const bool overlap : {true, false}) {
     if (!overlap) {
       fs::remove_all(path_);
@@ -647,6 +648,20 @@ TEST_F(TableCursorTest, WrongBoundsAreDamage) {
   for (int i = 0; i < 2; ++i) {
     expect_damage(merged.Next(9).status(), "the least and the greatest value are not those");
   }
+
+  // With the first bounds, the second part would come before the first one.
+  const auto expect_damage_of_part = [&](size_t part, const char* least, const char* greatest) {
+    changed = *contents;
+    changed.parts[part].columns[0].min_key = least;
+    changed.parts[part].columns[0].max_key = greatest;
+    WriteFile(table_file_, internal::SerializeTable(changed));
+    const char* const what = "the least and the greatest value are not those in table.cft";
+    expect_damage(Compact(path_).status(), what);
+    expect_damage(DropRowsBelow<std::string_view>(path_, 0, greatest), what);
+  };
+  expect_damage_of_part(1, "a", "aa");
+  expect_damage_of_part(0, "b", "e");
+  expect_damage_of_part(0, "c", "d");
 }
 
 // table.cft says that a file with nulls has a value index.
@@ -760,7 +775,7 @@ TEST_F(TableCursorTest, DescribesParts) {
     }
     EXPECT_EQ(table.part_bounds(part, 3)->null_count, nulls);
     EXPECT_EQ(table.part_bounds(part, 3)->present_count, rows[part] - nulls);
-    // Without a value index, the bounds are those of the statistics.
+    // If a part has no value index, part_bounds returns the bounds of the statistics.
     EXPECT_EQ(table.part_bounds(part, 3)->min_key.has_value(), nulls < rows[part]);
     EXPECT_NE(table.part_bounds(part, 3)->min_exact, nulls < rows[part]);
     first += rows[part];

@@ -121,7 +121,7 @@ TEST_F(TableDamageTest, TableFileThatContradictsItself) {
     EXPECT_THAT(std::string(status.message()), StartsWith("table.cft: the table needs"));
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr(features == 1 ? ": bit 0 (deleted rows)" : ": bit 31"));
-    // Readers from before there were features expect this magic.
+    // Earlier versions, which know no features, expect this magic.
     EXPECT_THAT(internal::SerializeTable(good), StartsWith("cfiletb1"));
     EXPECT_THAT(internal::SerializeTable(featured), StartsWith("cfiletb2"));
   }
@@ -191,7 +191,7 @@ TEST_F(TableDamageTest, VerifyComparesBoundsWithTheTableFile) {
   };
   expect_damage([](internal::TablePartColumn& column) { column.lower_bound->push_back('x'); });
   expect_damage([](internal::TablePartColumn& column) { column.upper_bound.reset(); });
-  // Tables from before there were bounds have none.
+  // Earlier versions wrote tables without bounds.
   internal::TableContents old = *contents;
   old.parts[0].columns[0].lower_bound.reset();
   old.parts[0].columns[0].upper_bound.reset();

@@ -21,7 +21,7 @@ namespace cfile {
 std::string ReadFile(const std::string& path);
 void WriteFile(const std::string& path, std::string_view contents);
 
-// Returns a writer for a further part of the table at `path`, or for a new table if there is none.
+// Returns a writer for a new part of the table at `path`. Creates the table if there is none.
 absl::StatusOr<TableWriter> CreateOrAppend(const std::string& path, const Schema& schema,
                                            std::span<const WriterOptions> options = {});
 

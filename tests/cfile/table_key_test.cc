@@ -299,8 +299,7 @@ TEST_F(CompoundKeyTableTest, FinishRefusesNaN) {
   EXPECT_THAT(status.message(), HasSubstr("row 1 of the new part"));
 }
 
-// Verify reports compound keys that do not match the rows. In the test, the file of keys comes from
-// another table.
+// Verify reports compound keys that do not match the rows. The file of keys is from another table.
 TEST_F(CompoundKeyTableTest, VerifyComparesKeysWithRows) {
   const std::vector<Row> rows = {{"a", 1}, {"a", 5}, {"b", 2}};
   const std::vector<Row> others = {{"a", 1}, {"a", 4}, {"b", 2}};
@@ -399,7 +398,7 @@ class NullableKeyTest : public testing::TestWithParam<std::vector<size_t>> {
     return std::string(key.bytes());
   }
 
-  // Appends a part with the rows `rows` and, if there are any, the keys `keys`.
+  // Appends a part with the rows `rows`. If `keys` is empty, Finish makes the compound keys.
   absl::Status Write(const std::vector<Row>& rows, const std::vector<std::string>& keys = {}) {
     auto writer = CreateOrAppend(path_, schema_);
     if (!writer.ok()) return writer.status();
@@ -431,7 +430,7 @@ class NullableKeyTest : public testing::TestWithParam<std::vector<size_t>> {
                        [this](const Row& a, const Row& b) { return Less(a, b); });
       std::vector<std::string> keys;
       for (const Row& row : rows) keys.push_back(KeyOf(row));
-      // Finish makes the keys of the first part and checks the others.
+      // Finish makes the keys of the first part. It checks the given keys of the other parts.
       EXPECT_EQ(Write(rows, part == 0 ? std::vector<std::string>() : keys), absl::OkStatus());
       all.insert(all.end(), rows.begin(), rows.end());
     }
@@ -535,7 +534,7 @@ TEST_P(NullableKeyTest, FinishNamesTheRow) {
   const absl::Status order = Write(unsorted);
   EXPECT_EQ(order.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(order.message()), HasSubstr("row 2: its key "));
-  // Keys that take the null for the empty value, or a value for a null.
+  // One key is wrong: it has a value in place of a null, or a null in place of a value.
   for (size_t i = 0; i < rows.size(); ++i) {
     std::vector<std::string> keys;
     for (const Row& row : rows) keys.push_back(KeyOf(row));
@@ -554,7 +553,7 @@ TEST_P(NullableKeyTest, FinishNamesTheRow) {
   EXPECT_EQ(Write(rows), absl::OkStatus());
 }
 
-// Readers from before there were nullable key columns refuse the table.
+// A feature bit lets versions that know no nullable key columns refuse the table.
 TEST(NullableKeys, NeedAFeatureBit) {
   internal::TableContents contents{
       .schema = {.columns = {{.name = "a", .type = ColumnType::Int8()},
@@ -572,7 +571,7 @@ TEST(NullableKeys, NeedAFeatureBit) {
   contents.schema.nulls_last = {1};
   EXPECT_EQ(features(), 2u);
 
-  // A table.cft without the bit is damaged.
+  // A table.cft with a nullable key column is damaged if the bit is not set.
   const std::string bytes = internal::SerializeTable(contents);
   const size_t field = bytes.find(std::string_view("\x28\x02", 2));  // incompatible_features: 2
   ASSERT_NE(field, bytes.npos);

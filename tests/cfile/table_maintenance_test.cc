@@ -28,8 +28,8 @@ using testing::UnorderedElementsAre;
 
 class TableMaintenanceTest : public TableTestBase {
  protected:
-  // Writes a table of two columns with `parts` parts of ten rows each. All values of a part are its
-  // number.
+  // Writes a table of two columns with `parts` parts of ten rows each. Each value of a part is the
+  // number of the part.
   void WriteTable(int64_t parts) {
     const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
                                     {.name = "b", .type = ColumnType::Int64()}}};
@@ -94,7 +94,7 @@ class TableMaintenanceTest : public TableTestBase {
     }
   }
 
-  // Returns the names of what was removed.
+  // Collects garbage. Returns the names of the removed files and folders.
   std::vector<std::string> Collect(seconds older_than) {
     const auto removed = CollectGarbage(path_, older_than);
     EXPECT_TRUE(removed.ok()) << removed.status();
@@ -114,7 +114,7 @@ TEST_F(TableMaintenanceTest, DropsPartsInOneCommit) {
   ASSERT_TRUE(status.ok()) << status;
   EXPECT_THAT(Values(), ElementsAre(1, 3));
   EXPECT_EQ(OpenTable().num_rows(), 20);
-  // Open readers keep their parts, whose files stay.
+  // Open readers keep their parts. The files of these parts stay.
   EXPECT_THAT(ValuesOf(before), ElementsAre(0, 1, 2, 3));
   EXPECT_THAT(Entries(), UnorderedElementsAre("table.cft", names[0], names[1], names[2], names[3]));
 }
@@ -211,7 +211,7 @@ TEST_F(TableMaintenanceTest, CollectsWhatKilledProcessesLeft) {
   const std::string name = Names()[0];
   const std::string killed = "part-" + std::string(32, 'a'), young = "part-" + std::string(32, 'b');
   const std::string temporary = "temporary-aB3xYz", in_use = "temporary-bC4yZa";
-  // A collection has committed the name of this part, and was killed before it removed the files.
+  // A collector has committed the name of this part, but was killed before it removed the files.
   const std::string left = "part-" + std::string(32, 'c');
   auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
   ASSERT_TRUE(contents.ok());
@@ -277,7 +277,7 @@ TEST_F(TableMaintenanceTest, WritersOfCollectedFilesAreAborted) {
   }
 }
 
-// Whatever the collector removes, table.cft names only parts that are there.
+// While collectors remove parts, table.cft names only parts whose files exist.
 TEST_F(TableMaintenanceTest, CollectorsRaceWithWriters) {
   WriteTable(1);
   constexpr int kThreads = 2, kAppends = 40;
@@ -307,7 +307,7 @@ TEST_F(TableMaintenanceTest, CollectorsRaceWithWriters) {
   const TableReader table = OpenTable();
   EXPECT_EQ(table.num_parts(), 1 + published[0] + published[1]);
   EXPECT_EQ(ValuesOf(table).size(), table.num_parts());
-  // With more than 64 parts there is a chunk, too.
+  // A table of more than 64 parts also has chunks (files that describe parts).
   const std::vector<std::string> entries = Entries();
   EXPECT_EQ(std::count_if(entries.begin(), entries.end(),
                           [](const std::string& name) { return name.starts_with("part-"); }),
@@ -322,7 +322,7 @@ TEST_F(TableMaintenanceTest, ReplacesParts) {
   ASSERT_TRUE(writer.ok()) << writer.status();
   Fill(*writer, 12);
   EXPECT_THAT(Values(), ElementsAre(0, 1, 2, 3));
-  // Another writer appends meanwhile.
+  // Another writer appends in the meantime.
   auto appender = TableWriter::Append(path_);
   ASSERT_TRUE(appender.ok());
   Fill(*appender, 4);
@@ -341,7 +341,7 @@ TEST_F(TableMaintenanceTest, ReplacedPartsMustBeThere) {
   EXPECT_EQ(TableWriter::Replace(path_, std::vector<std::string>{"part-000000"}).status().code(),
             absl::StatusCode::kNotFound);
   {
-    // Two writers replace the same part, and one replaces another part.
+    // Two writers replace the same part. A third writer replaces a different part.
     auto first = TableWriter::Replace(path_, std::vector{names[0], names[1]});
     auto second = TableWriter::Replace(path_, std::vector{names[1]});
     auto third = TableWriter::Replace(path_, std::vector{names[2]});

@@ -1,5 +1,5 @@
-// Tables of many parts: they keep their descriptors and their memory within limits, count what they
-// read, and read only the chunks that they need.
+// Tables of many parts stay within their limits of open files and of memory. They count what they
+// read. Chunks are files that describe parts. Tables read only the chunks that they need.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ constexpr uint64_t kParts = 600;
 constexpr uint64_t kRowsPerPart = 50;
 constexpr uint64_t kRows = kParts * kRowsPerPart;
 
-// Column "key": the row's number. Column "text": a text that contains it.
+// Column "key" has the number of the row. Column "text" has a text with this number.
 Schema TestSchema() {
   return {.columns = {{.name = "key", .type = ColumnType::Int64()},
                       {.name = "text", .type = ColumnType::String()}}};
@@ -74,7 +74,7 @@ class ManyPartsTest : public testing::Test {
     CopyFiles(*storage_, path_);
   }
 
-  // Scans, seeks and takes.
+  // EXPECTs all rows of the table: by a scan, by seeks and by Take.
   static void ExpectAllRows(const TableReader& table) {
     auto scan = table.NewScan({.columns = std::vector<std::string>{"key", "text"}});
     uint64_t rows = 0;
@@ -113,7 +113,7 @@ class ManyPartsTest : public testing::Test {
   const std::string path_ = directory_.path("table");
 };
 
-// The least memory that one of these files takes while it is open: it is in memory as a whole.
+// An open file of this test takes at least this many bytes of memory, because all of it is loaded.
 constexpr size_t kLeastFileBytes = 500;
 
 TEST_F(ManyPartsTest, StayWithin256DescriptorsAndTheMemory) {
@@ -135,7 +135,8 @@ TEST_F(ManyPartsTest, StayWithin256DescriptorsAndTheMemory) {
       path_, {.access = ReaderOptions::Access::kPread, .max_table_memory_bytes = kBudget});
   ASSERT_TRUE(small.ok()) << small.status();
   ExpectAllRows(*small);
-  // A file may grow after it was opened, and two cursors and a scan keep files.
+  // A file may need more memory after it was opened, and two cursors and a scan keep files open. So
+  // the table may exceed the limit a little.
   EXPECT_LT(small->memory_usage_bytes(), kBudget / 2 + (16u << 10));
   EXPECT_GT(small->counters().files_opened, 2 * kParts);
 }
@@ -156,7 +157,7 @@ TEST_F(ManyPartsTest, CountersIncludeClosedFiles) {
     EXPECT_EQ(counters.files_opened, 5u);
     EXPECT_EQ(counters.blocks_read, 5u);
     EXPECT_EQ(counters.index_nodes_read, 5u);
-    EXPECT_EQ(counters.source_requests, 5u);  // each file is small: one request reads it
+    EXPECT_EQ(counters.source_requests, 5u);  // each file is small, so one request reads it
     uint64_t bytes = 0;
     for (uint64_t part = 0; part < 5; ++part)
       bytes += table->OpenColumn(part, 0)->info().file_size_bytes;
@@ -178,7 +179,42 @@ TEST_F(ManyPartsTest, SeeksOpenOnlyThePartsOfTheKey) {
   EXPECT_EQ(table.counters().files_opened, 2u);
 }
 
-// The last parts are in table.cft itself, so a scan of their rows needs no chunk.
+// Likewise a search for a few keys that are in these parts.
+TEST_F(ManyPartsTest, SeekManyReadsOnlyItsChunks) {
+  WriteParts(200);
+  const TableReader table = *TableReader::Open(storage_);
+  const uint64_t rows = table.num_rows();
+  std::vector<int64_t> all;
+  for (uint64_t row = 0; row < rows; row += 7) all.push_back(static_cast<int64_t>(row * 31 % rows));
+  ASSERT_GT(all.size(), table.num_parts());
+  const std::vector<int64_t> few(all.begin(), all.begin() + 100);
+  for (const std::vector<int64_t>& keys : {few, all, few}) {
+    auto cursor = table.NewCursor<int64_t>(0);
+    for (int i = 0; i < 2; ++i) {
+      std::vector<KeyPosition> positions(keys.size());
+      ASSERT_EQ(cursor->SeekMany(keys, positions), absl::OkStatus());
+      for (size_t k = 0; k < keys.size(); ++k) {
+        EXPECT_EQ(positions[k].ordinal, static_cast<uint64_t>(keys[k]));
+        EXPECT_TRUE(positions[k].exact);
+      }
+    }
+  }
+  const std::vector<StorageEntry> files = *storage_->List("");
+  for (const StorageEntry& file : files) {
+    if (!file.path.starts_with("chunk-")) continue;
+    ASSERT_TRUE(storage_->Delete(file.path).ok());
+  }
+  auto cursor = TableReader::Open(storage_)->NewCursor<int64_t>(0);
+  const std::vector<int64_t> keys = {static_cast<int64_t>(rows), static_cast<int64_t>(rows - 3),
+                                     static_cast<int64_t>(rows - 1)};
+  std::vector<KeyPosition> positions(3);
+  ASSERT_EQ(cursor->SeekMany(keys, positions), absl::OkStatus());
+  EXPECT_EQ(positions[0].ordinal, rows);
+  EXPECT_EQ(positions[1].ordinal, rows - 3);
+  EXPECT_EQ(positions[2].ordinal, rows - 1);
+}
+
+// table.cft itself describes the last parts, so a scan of their rows needs no chunk.
 TEST_F(ManyPartsTest, RangesReadOnlyTheirChunks) {
   WriteParts(130);
   const TableReader table = *TableReader::Open(storage_);
@@ -211,7 +247,7 @@ TEST_F(ManyPartsTest, RangesReadOnlyTheirChunks) {
   EXPECT_EQ(split->front().begin, rows - 10);
 }
 
-// Seek indexes take only the memory that is left.
+// Seek indexes take only memory that other data leaves free.
 TEST(TableMemory, SeekIndexesRespectTheLimit) {
   const std::shared_ptr<Storage> storage = NewMemoryStorage();
   const Schema schema{.columns = {{.name = "key", .type = ColumnType::String()}}};

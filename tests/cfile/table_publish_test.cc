@@ -154,7 +154,7 @@ TEST_F(TablePublishTest, AppendersOfAnotherTableAreAborted) {
   expect_aborted("it has been removed", [&] { fs::remove(table_file_); });
 }
 
-// A killed process may leave its lock file. A writer can lock this file, and removes it later.
+// A killed process leaves its lock file. The next writer can lock this file, and then removes it.
 TEST_F(TablePublishTest, PassesOverTheLockFileOfAKilledWriter) {
   WritePart(0, 10);
   WriteFile(internal::LockFilePath(table_file_), "");
@@ -201,7 +201,7 @@ TEST_F(TablePublishTest, AppendersThatRaceLoseNothing) {
   const TableReader table = OpenTable();
   EXPECT_EQ(table.num_rows(), 10 + kPublished);
   EXPECT_EQ(table.num_parts(), 1 + kPublished);
-  // There is exactly one directory per published part. Commits that met others may have left chunks.
+  // Each published part has exactly one directory. Repeated commits may have left chunk files.
   EXPECT_EQ(std::count_if(fs::directory_iterator(path_), {},
                           [](const auto& entry) { return entry.is_directory(); }),
             1 + kPublished);
@@ -358,8 +358,8 @@ TEST_F(TablePublishTest, WriterRefusesWhatReadersRefuse) {
   // One more part would exceed the limit in memory, but not in bytes of the file.
   const std::string bytes = ReadFile(table_file_);
   EXPECT_LT(bytes.size() * 20 / 19, 20'000);
-  // With each limit from the size of the file on, the writer and the reader agree whether the limit
-  // is exceeded.
+  // For each limit that is not less than the size of the file, the writer and the reader agree
+  // whether the limit is exceeded.
   std::set<bool> seen;
   for (size_t limit = bytes.size(); limit < 20'000; ++limit) {
     const bool written = internal::CheckTableFileSize(bytes, "table.cft", limit).ok();

@@ -1,6 +1,7 @@
 // Tables whose table.cft, chunks or columns are damaged or missing are repaired.
 #include "cfile/table_repair.h"
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -13,13 +14,17 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/internal/table/part_copy.h"
 #include "cfile/table.h"
+#include "cfile/table_columns.h"
 #include "cfile/table_maintenance.h"
 #include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/cfile/failing_storage.h"
+#include "tests/cfile/table_contents.h"
 #include "tests/cfile/table_fixture.h"
 
 namespace cfile {
@@ -73,15 +78,17 @@ class StoppingStorage final : public Storage {
   }
 
   int calls_left = 1 << 30;
+  int calls_between = 0;  // how many calls succeed after the first failed one
   bool stopped = false;
   bool keeps_columns = false;  // removing a folder removes only its marks and then fails
   std::function<void()> before_commit;
 
  private:
   bool Go() {
-    stopped = stopped || calls_left == 0;
-    --calls_left;
-    return !stopped;
+    if (calls_left-- > 0) return true;
+    // The first call that fails; then other calls, until the process is killed.
+    if (!std::exchange(stopped, true)) return false;
+    return calls_between-- > 0;
   }
 
   const std::shared_ptr<Storage> base_;
@@ -186,8 +193,8 @@ class TableRepairTest : public testing::Test {
     return states;
   }
 
-  const Schema schema_ = {.columns = {{.name = "a", .type = ColumnType::Int64()},
-                                      {.name = "b", .type = ColumnType::String()}}};
+  Schema schema_ = {.columns = {{.name = "a", .type = ColumnType::Int64()},
+                                {.name = "b", .type = ColumnType::String()}}};
   std::shared_ptr<Storage> storage_ = NewMemoryStorage("t");
   int64_t next_ = 0;
 };
@@ -600,6 +607,316 @@ TEST_F(TableRepairTest, GarbageOfFailedCommits) {
   Write(names[0] + "/dropped", "");
   EXPECT_EQ(CollectGarbage(storage_, std::chrono::seconds(0))->size(), 7);
   EXPECT_THAT(Files(""), ElementsAreArray(before));
+}
+
+// Tables whose columns were changed.
+class RepairedColumnsTest : public TableRepairTest {
+ protected:
+  using Change = std::function<absl::Status(const std::shared_ptr<Storage>&)>;
+
+  RepairedColumnsTest() {
+    schema_ = {.columns = {{.name = "a", .type = ColumnType::Int32()},
+                           {.name = "b", .type = ColumnType::String(), .nullable = true},
+                           {.name = "c", .type = ColumnType::Float()}}};
+  }
+
+  TableReader Open() const {
+    auto table = TableReader::Open(storage_);
+    EXPECT_TRUE(table.ok()) << table.status();
+    return *std::move(table);
+  }
+
+  // Appends parts of three rows; creates the table if there is none.
+  void AppendParts(int count) {
+    for (int i = 0; i < count; ++i, next_ += 3) {
+      const bool is_new = !storage_->Open("table.cft").ok();
+      const Schema schema = is_new ? schema_ : Open().schema();
+      auto writer = is_new ? TableWriter::Create(storage_, schema) : TableWriter::Append(storage_);
+      ASSERT_TRUE(writer.ok()) << writer.status();
+      ASSERT_TRUE(AppendNumbers(*writer, schema, next_, 3).ok());
+      const absl::Status status = writer->Finish();
+      ASSERT_TRUE(status.ok()) << status;
+    }
+  }
+
+  // Writes the values from `first` on.
+  static absl::Status WriteColumn(absl::StatusOr<ColumnsWriter> writer, const ColumnSchema& column,
+                                  int64_t first) {
+    if (!writer.ok()) return writer.status();
+    const absl::Status status = AppendNumbers(*writer, 0, column, first, writer->num_rows());
+    return status.ok() ? writer->Finish() : status;
+  }
+
+  std::vector<Change> Changes() const {
+    const ColumnSchema x = {.name = "x", .type = ColumnType::Int32(), .nullable = true};
+    const ColumnSchema y = {.name = "y", .type = ColumnType::Double()};
+    return {
+        [=](const auto& storage) { return AddColumn(storage, x, int64_t{7}); },
+        [](const auto& storage) { return DropColumns(storage, std::vector<std::string>{"b"}); },
+        [](const auto& storage) { return RenameColumn(storage, "b", "words"); },
+        [](const auto& storage) {
+          return ReorderColumns(storage, std::vector<std::string>{"c", "a", "b"});
+        },
+        [](const auto& storage) { return WidenColumn(storage, "a", ColumnType::Int64()); },
+        [=](const auto& storage) {
+          return WriteColumn(ColumnsWriter::Add(storage, {&x, 1}), x, 100);
+        },
+        [=](const auto& storage) {
+          return WriteColumn(ColumnsWriter::Add(storage, {&y, 1}), y, 100);
+        },
+        [=, this](const auto& storage) {
+          return WriteColumn(ColumnsWriter::Replace(storage, {"b"}), schema_.columns[1], 100);
+        },
+    };
+  }
+
+  // Loses table.cft, repairs the table, and EXPECTs that it is as before.
+  void ExpectRebuilt() {
+    const TableReader before = Open();
+    const std::vector<std::string> names = Names();
+    LoseTable();
+    const RepairReport report = MustRepair();
+    EXPECT_TRUE(report.changed);
+    EXPECT_TRUE(report.complete());
+    EXPECT_EQ(report.num_rows, before.num_rows());
+    EXPECT_EQ(Open().schema(), before.schema());
+    EXPECT_THAT(Names(), ElementsAreArray(names));
+    EXPECT_THAT(Contents(Open()), ElementsAreArray(Contents(before)));
+  }
+
+  // The rebuilt table may be used as before.
+  void ExpectUsable() {
+    const uint64_t rows = Open().num_rows();
+    AppendParts(1);
+    EXPECT_EQ(Open().num_rows(), rows + 3);
+    ExpectRebuilt();
+    const std::vector<std::string> before = Contents(Open());
+    ASSERT_TRUE(CollectGarbage(storage_, std::chrono::seconds(0)).ok());
+    EXPECT_THAT(Contents(Open()), ElementsAreArray(before));
+    ExpectRebuilt();
+  }
+};
+
+TEST_F(RepairedColumnsTest, EachChange) {
+  for (const int parts : {1, 3, 70}) {
+    const std::vector<Change> changes = Changes();
+    for (size_t i = 0; i < changes.size(); ++i) {
+      SCOPED_TRACE(absl::StrCat("change ", i, " of a table of ", parts, " parts"));
+      storage_ = NewMemoryStorage("t");
+      next_ = 0;
+      AppendParts(parts);
+      const absl::Status status = changes[i](storage_);
+      ASSERT_TRUE(status.ok()) << status;
+      ExpectRebuilt();
+      ExpectUsable();
+      if (HasFailure()) return;
+    }
+  }
+}
+
+// A chunk is lost, whose parts are older than a change of columns.
+TEST_F(RepairedColumnsTest, EachChangeAndADamagedChunk) {
+  for (const Change& change : Changes()) {
+    storage_ = NewMemoryStorage("t");
+    next_ = 0;
+    AppendParts(70);
+    ASSERT_TRUE(change(storage_).ok());
+    ASSERT_TRUE(CollectGarbage(storage_, std::chrono::seconds(0)).ok());
+    const std::vector<std::string> before = Contents(Open());
+    ASSERT_EQ(Files("chunk-").size(), 1);
+    ASSERT_TRUE(storage_->Delete(Files("chunk-")[0]).ok());
+    EXPECT_TRUE(MustRepair().complete());
+    EXPECT_THAT(Contents(Open()), ElementsAreArray(before));
+    if (HasFailure()) return;
+  }
+}
+
+TEST_F(RepairedColumnsTest, RandomChanges) {
+  for (uint32_t seed = 0; seed < 25; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    storage_ = NewMemoryStorage("t");
+    next_ = 0;
+    AppendParts(1 + static_cast<int>(random() % 3));
+    for (int step = 0; step < 40; ++step) {
+      SCOPED_TRACE(step);
+      const std::vector<std::string> names = Names();
+      const Schema schema = Open().schema();
+      const ColumnSchema column = schema.columns[random() % schema.columns.size()];
+      std::vector<std::string> chosen;
+      for (const std::string& name : names) {
+        if (random() % 3 == 0) chosen.push_back(name);
+      }
+      ColumnSchema added = {.name = absl::StrCat("added", next_, "_", step),
+                            .type = random() % 2 == 0 ? ColumnType::Int32() : ColumnType::Float(),
+                            .nullable = random() % 2 == 0};
+      absl::Status status;
+      switch (random() % 14) {
+        case 0:
+          status = Compact(storage_, chosen).status();
+          break;
+        case 1:
+          if (chosen.size() < names.size()) status = DropParts(storage_, chosen);
+          break;
+        case 2:
+          status = CollectGarbage(storage_, std::chrono::seconds(0)).status();
+          break;
+        case 3:
+          ExpectRebuilt();
+          break;
+        case 4:
+          status = added.nullable ? AddColumn(storage_, added) : AddColumn(storage_, added, 7);
+          break;
+        case 5:
+          status = WriteColumn(ColumnsWriter::Add(storage_, {&added, 1}), added, next_);
+          break;
+        case 6:
+        case 7:
+          status = WriteColumn(ColumnsWriter::Replace(storage_, {column.name}), column, next_);
+          break;
+        case 8:
+          if (schema.columns.size() > 1) {
+            status = DropColumns(storage_, std::vector{column.name});
+          }
+          break;
+        case 9:
+          status = RenameColumn(storage_, column.name, added.name);
+          break;
+        case 10: {
+          std::vector<std::string> order;
+          for (const ColumnSchema& each : schema.columns) order.push_back(each.name);
+          std::shuffle(order.begin(), order.end(), random);
+          status = ReorderColumns(storage_, order);
+          break;
+        }
+        case 11:
+          if (column.type == ColumnType::Int32() || column.type == ColumnType::Float()) {
+            status = WidenColumn(
+                storage_, column.name,
+                column.type == ColumnType::Float() ? ColumnType::Double() : ColumnType::Int64());
+          }
+          break;
+        default:
+          AppendParts(1);
+      }
+      ASSERT_TRUE(status.ok()) << status;
+      if (HasFailure()) return;
+    }
+    ExpectRebuilt();
+    ExpectUsable();
+    if (HasFailure()) return;
+  }
+}
+
+// A change is interrupted at each call of the storage, and then table.cft is lost. The columns are
+// those before or after the change, in all parts.
+TEST_F(RepairedColumnsTest, InterruptedChanges) {
+  const std::vector<Change> changes = Changes();
+  // Some parts have a default in place of values of d.
+  const auto prepare = [&](size_t change) {
+    storage_ = NewMemoryStorage("t");
+    next_ = 0;
+    AppendParts(2);
+    ASSERT_TRUE(AddColumn(storage_, {.name = "d", .type = ColumnType::Int32()}, int64_t{5}).ok());
+    if (change == 3) {
+      ASSERT_TRUE(DropColumns(storage_, std::vector<std::string>{"d"}).ok());
+    }
+    AppendParts(2);
+  };
+  for (size_t i = 0; i < changes.size(); ++i) {
+    prepare(i);
+    const std::vector<std::string> before = Contents(Open());
+    ASSERT_TRUE(changes[i](storage_).ok());
+    const std::vector<std::string> changed = Contents(Open());
+    // Only one call fails; or one call fails, and after some other calls the process is killed.
+    for (const int calls_between : {-1, 0, 1, 2, 3}) {
+      bool done = false, seen_before = false, seen_after = false;
+      for (int calls = 0; !done; ++calls) {
+        SCOPED_TRACE(absl::StrCat("change ", i, ", call ", calls, ", then ", calls_between));
+        prepare(i);
+        const auto stopping = std::make_shared<StoppingStorage>(storage_);
+        stopping->calls_left = calls;
+        stopping->calls_between = calls_between;
+        const auto failing = std::make_shared<FailingStorage>(storage_);
+        failing->FailOnce(static_cast<uint64_t>(calls) + 1);
+        const absl::Status status = calls_between < 0 ? changes[i](failing) : changes[i](stopping);
+        done = calls_between < 0 ? failing->failures() == 0 : !stopping->stopped;
+        const bool committed = Contents(Open()) == changed;
+        EXPECT_TRUE(committed || (!status.ok() && Contents(Open()) == before)) << status;
+        LoseTable();
+        EXPECT_TRUE(MustRepair().complete());
+        const std::vector<std::string> after = Contents(Open());
+        // An attempt that was prepared counts.
+        EXPECT_TRUE(after == changed || (!committed && after == before))
+            << testing::PrintToString(after);
+        (after == before ? seen_before : seen_after) = true;
+        if (calls % 8 == 0) ExpectUsable();
+        if (HasFailure()) return;
+      }
+      EXPECT_TRUE(seen_before && seen_after);
+    }
+  }
+}
+
+// A default of a widened column, in parts that have no file of this column.
+TEST_F(RepairedColumnsTest, InterruptedWideningOfADefault) {
+  for (int calls = 0;; ++calls) {
+    SCOPED_TRACE(calls);
+    storage_ = NewMemoryStorage("t");
+    next_ = 0;
+    AppendParts(2);
+    ASSERT_TRUE(AddColumn(storage_, {.name = "d", .type = ColumnType::Int32()}, int64_t{5}).ok());
+    AppendParts(2);
+    const std::vector<std::string> before = Contents(Open());
+    const auto stopping = std::make_shared<StoppingStorage>(storage_);
+    stopping->calls_left = calls;
+    (void)WidenColumn(stopping, "d", ColumnType::Int64());
+    const std::vector<std::string> now = Contents(Open());
+    LoseTable();
+    EXPECT_TRUE(MustRepair().complete());
+    const std::vector<std::string> after = Contents(Open());
+    EXPECT_TRUE(now == before || after == now) << testing::PrintToString(after);
+    EXPECT_EQ(after[3].substr(after[3].find(' ', 2)), before[3].substr(before[3].find(' ', 2)));
+    if (HasFailure() || !stopping->stopped) break;
+  }
+}
+
+// Salvages parts whose columns are of several ages. Files that the table no longer needs may be
+// missing.
+TEST_F(RepairedColumnsTest, SalvagesColumnsOfSeveralAges) {
+  for (const bool lose : {false, true}) {
+    SCOPED_TRACE(lose);
+    storage_ = NewMemoryStorage("t");
+    next_ = 0;
+    AppendParts(2);
+    const std::vector<std::string> dropped = Files(Names()[0] + "/0001");
+    const ColumnSchema& c = schema_.columns[2];
+    ASSERT_TRUE(AddColumn(storage_, {.name = "d", .type = ColumnType::Int32()}, int64_t{5}).ok());
+    ASSERT_TRUE(DropColumns(storage_, std::vector<std::string>{"b"}).ok());
+    ASSERT_TRUE(WriteColumn(ColumnsWriter::Replace(storage_, {"c"}), c, 100).ok());
+    ASSERT_TRUE(WidenColumn(storage_, "a", ColumnType::Int64()).ok());
+    ASSERT_TRUE(RenameColumn(storage_, "c", "e").ok());
+    AppendParts(1);
+    ASSERT_EQ(dropped.size(), 1);
+    ASSERT_TRUE(storage_->Delete(dropped[0]).ok());
+    if (lose) LoseTable();
+    EXPECT_TRUE(MustRepair({.salvage = true}).complete());
+    const std::vector<std::string> before = Contents(Open());
+    EXPECT_THAT(before,
+                ElementsAre("a int64 0 1 2 3 4 5 6 7 8", "e float 100 101 102 103 104 105 6 7 8",
+                            "d int32 5 5 5 5 5 5 6 7 8"));
+    // The footer of a file is damaged; its only block is not.
+    const std::string file = *Open().part_file(0, 1);
+    Damage(file, Bytes(file).size() - 12);
+    if (lose) LoseTable();
+    EXPECT_EQ(MustRepair({.dry_run = true}).num_parts, 2);
+    const RepairReport report = MustRepair({.salvage = true});
+    EXPECT_EQ(report.parts[0].state, State::kSalvaged);
+    EXPECT_EQ(report.parts[0].lost_rows, 0);
+    EXPECT_THAT(Contents(Open()), ElementsAreArray(before));
+    ExpectRebuilt();
+    ExpectUsable();
+  }
 }
 
 TEST(TableRepairLocal, RepairsADirectory) {

@@ -1,5 +1,5 @@
-// Scans of tables in unusual cases: constants at the ends of a type, damaged files, long records,
-// reads that fail.
+// Scans of tables in unusual cases: constants at the ends of a type, damaged files, long records
+// and failing reads.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -67,7 +67,7 @@ void BetweenAboveTheGreatest(const ColumnType& type) {
               testing::IsEmpty());
 }
 
-// (floor + 1) of the lower bound overflows.
+// The scan rounds the lower bound up to the next integer. This integer is too large for the type.
 TEST(TableScanEdges, BetweenAboveTheGreatestValue) {
   BetweenAboveTheGreatest<int8_t>(ColumnType::Int8());
   BetweenAboveTheGreatest<uint16_t>(ColumnType::Uint16());
@@ -75,7 +75,7 @@ TEST(TableScanEdges, BetweenAboveTheGreatestValue) {
   BetweenAboveTheGreatest<uint32_t>(ColumnType::Uint32());
 }
 
-// Float columns: constants outside the range of float.
+// Conditions on a float column may have constants outside the range of float.
 TEST(TableScanEdges, FloatConstantsOutsideTheRange) {
   const float inf = std::numeric_limits<float>::infinity();
   const float values[] = {-inf, -1, 0, 1, std::numeric_limits<float>::max(), inf};
@@ -91,7 +91,7 @@ TEST(TableScanEdges, FloatConstantsOutsideTheRange) {
   EXPECT_THAT(scan(Ge("value", -1e300)), testing::ElementsAre(1, 2, 3, 4, 5));
 }
 
-// A file with a value index only.
+// The file has a value index and no positional index.
 TEST(TableScanEdges, NoPositionalIndex) {
   std::vector<int64_t> values;
   for (int64_t i = 0; i < 20000; ++i) values.push_back(i);
@@ -103,7 +103,7 @@ TEST(TableScanEdges, NoPositionalIndex) {
                                                                  values)));
   ASSERT_TRUE(reader.ok()) << reader.status();
   EXPECT_EQ(Ordinals(NewTableScan(*reader, {})).size(), 20000u);
-  // The scan of one column (cfile/scan.h) can do this.
+  // A scan of one column (cfile/scan.h) works with such a file.
   size_t found = 0;
   auto scan = reader->NewScan<int64_t>(Predicate<int64_t>::Between(15000, 15009));
   ASSERT_TRUE(scan.ok());
@@ -150,7 +150,7 @@ class TableScanEdgesOfTables : public testing::Test {
   const std::string path_ = directory_.path("table");
 };
 
-// A source whose reads fail now and then.
+// A source in which every n-th read fails; `every` is n, and 0 means that no read fails.
 class FailingSource final : public Source {
  public:
   FailingSource(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {}
@@ -168,7 +168,7 @@ class FailingSource final : public Source {
   const std::vector<uint8_t> bytes_;
   const std::string name_ = "failing";
 };
-// Each N-th read fails: a scan must get further with each call.
+// Every n-th read fails. The scan must make progress with each call.
 TEST(TableScanEdges, EachNthReadFails) {
   std::vector<int64_t> values;
   for (int64_t i = 0; i < 20'000; ++i) values.push_back(i / 3);
@@ -205,7 +205,7 @@ TEST(TableScanEdges, EachNthReadFails) {
   }
 }
 
-// Damaged files: no crash, no endless loop.
+// A scan of a damaged file does not crash and does not run for ever.
 TEST(TableScanEdges, DamagedFiles) {
   std::mt19937_64 random(11);
   for (int round = 0; round < 500; ++round) {
@@ -275,7 +275,7 @@ TEST(TableScanEdges, LimitReadsFewBlocks) {
   }
 }
 
-// Keys of another length than the column's.
+// Conditions may have values that are shorter or longer than the values of the column.
 TEST(TableScanEdges, FixedLengthWithValueIndex) {
   const ColumnType type = ColumnType::FixedBytes(4);
   std::vector<std::string> texts;
@@ -297,7 +297,7 @@ TEST(TableScanEdges, FixedLengthWithValueIndex) {
   EXPECT_EQ(count(In("value", {"1", "1001", "10011", "6000"})), 1u);
 }
 
-// A batch that was cut: "nullptr if no row is null".
+// If a batch is cut so that no row of it is null, its validity is nullptr.
 TEST_F(TableScanEdgesOfTables, ValidityOfACutBatch) {
   const Schema schema{.columns = {{.name = "n", .type = ColumnType::Int64(), .nullable = true},
                                   {.name = "t", .type = ColumnType::String()}}};
@@ -403,7 +403,7 @@ TEST_F(TableScanEdgesOfTables, LongRecords) {
   }
 }
 
-// Damaged files with levels.
+// A scan of damaged files with levels does not crash and does not run for ever.
 TEST_F(TableScanEdgesOfTables, DamagedLevels) {
   std::mt19937_64 random(12);
   const auto tree = RecordSchema::Parse(

@@ -606,7 +606,7 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
     for (const auto& batch : scan->Batches()) EXPECT_TRUE(batch.ok()) << batch.status();
     return scan->counters();
   };
-  // Bounds exclude parts 0 and 2; the value index finds the rows, whose blocks are not read.
+  // The bounds exclude parts 0 and 2. The value index finds the rows, so no block of id is read.
   TableScanCounters counters = run(Between("id", 1500, 1509), {"v"});
   EXPECT_EQ(counters.parts_skipped, 2u);
   EXPECT_EQ(counters.rows_returned, 10u);
@@ -616,8 +616,8 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   EXPECT_EQ(counters.conditions[0].rows_excluded_by_value_index, 990u);
   EXPECT_EQ(counters.conditions[0].blocks_read, 0u);
   EXPECT_THAT(counters.blocks_read, ElementsAre(1));
-  // The column has no value index: the bounds of its statistics exclude parts 0 and 2, and the
-  // statistics exclude all blocks of part 1 but one.
+  // Column v has no value index. The bounds of its statistics exclude parts 0 and 2. In part 1, the
+  // statistics exclude all blocks except one.
   counters = run(Between("v", 1500, 1509), {});
   EXPECT_EQ(counters.parts_skipped, 2u);
   EXPECT_EQ(counters.conditions[0].rows_excluded_by_bounds, 2000u);
@@ -631,12 +631,49 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   counters = run(Eq("w", 4321), {"v"});
   EXPECT_EQ(counters.conditions[0].rows_excluded_by_bloom_filter, 3000u);
   EXPECT_EQ(counters.rows_returned, 0u);
-  // The second condition reads only the block where the first one found rows.
+  // The second condition reads only the block in which the first condition found rows.
   counters = run(And(Gt("w", 5000), Between("v", 1500, 1509)), {"w"});
   ASSERT_EQ(counters.conditions.size(), 2u);
   EXPECT_EQ(counters.conditions[0].blocks_read, 1u);
   EXPECT_EQ(counters.conditions[1].rows_excluded_by_bounds, 2000u);
   EXPECT_EQ(counters.conditions[1].rows_excluded_by_statistics, 1000 - in_block);
+}
+
+// Bounds of a chunk exclude the rows of all its parts.
+TEST_F(TableScanTest, CountersOfManyParts) {
+  constexpr uint64_t kParts = 300;
+  const std::shared_ptr<Storage> storage = NewMemoryStorage();
+  const Schema schema{.columns = {{.name = "id", .type = ColumnType::Int64()}}};
+  for (uint64_t part = 0; part < kParts; ++part) {
+    auto writer =
+        part == 0 ? TableWriter::Create(storage, schema) : TableWriter::Append(storage, {});
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    const auto first = static_cast<int64_t>(2 * part);
+    ASSERT_EQ(writer->Append<int64_t>(0, {{first, first + 1}}), absl::OkStatus());
+    ASSERT_EQ(writer->Finish(), absl::OkStatus());
+  }
+  const auto table = TableReader::Open(storage);
+  ASSERT_TRUE(table.ok()) << table.status();
+  for (const bool reverse : {false, true}) {
+    for (const OrdinalRange range :
+         {kAllRows, OrdinalRange{3, 597}, OrdinalRange{131, 132}, OrdinalRange{300, 450}}) {
+      SCOPED_TRACE(absl::StrCat(reverse, " ", range.begin));
+      const uint64_t end = std::min(range.end, 2 * kParts);
+      for (const int64_t id : {-1, 3, 131, 300, 449, 596, 600}) {
+        auto scan = table->NewScan({.where = Eq("id", id), .range = range, .reverse = reverse});
+        ASSERT_TRUE(scan.ok()) << scan.status();
+        for (const auto& batch : scan->Batches()) EXPECT_TRUE(batch.ok()) << batch.status();
+        const TableScanCounters& counters = scan->counters();
+        // Only the part with this id is read.
+        const uint64_t row = static_cast<uint64_t>(id);
+        const auto in_part = [&](uint64_t r) { return r >= range.begin && r < end && id >= 0; };
+        const uint64_t read = in_part(row / 2 * 2) + in_part(row / 2 * 2 + 1);
+        EXPECT_EQ(counters.conditions[0].rows_excluded_by_bounds, end - range.begin - read) << id;
+        EXPECT_EQ(counters.parts_skipped, (end + 1) / 2 - range.begin / 2 - (read > 0)) << id;
+        EXPECT_EQ(counters.rows_returned, in_part(row)) << id;
+      }
+    }
+  }
 }
 
 TEST_F(TableScanTest, Cancelled) {
@@ -657,7 +694,8 @@ TEST_F(TableScanTest, Cancelled) {
   EXPECT_FALSE(scan->Next()->empty());
 }
 
-// The keys (service, host, time) narrow the rows of each part; the rest is filtered.
+// The key index (service, host, time) finds a range of rows in each part. The scan filters these
+// rows.
 TEST_F(TableScanTest, CompoundKeysFindRows) {
   const Schema schema{.columns = {{.name = "service", .type = ColumnType::String()},
                                   {.name = "host", .type = ColumnType::Int32()},
@@ -740,7 +778,7 @@ TEST_F(TableScanTest, CompoundKeysFindRows) {
             rows_.size() - scan->counters().rows_returned);
 }
 
-// The same with nullable key columns: no condition but IsNull matches a null.
+// The same test with nullable key columns. Only IsNull matches a null.
 TEST_F(TableScanTest, CompoundKeysWithNullsFindRows) {
   std::mt19937_64 random(6);
   for (int round = 0; round < 4; ++round) {
@@ -753,11 +791,13 @@ TEST_F(TableScanTest, CompoundKeysWithNullsFindRows) {
     for (const size_t column : schema_.key_columns) {
       if ((round + column) % 2 == 0) schema_.nulls_last.push_back(column);
     }
-    if (round == 3) schema_.key_columns = {3, 2, 1, 0};  // a string is the last column
+    if (round == 3) schema_.key_columns = {3, 2, 1, 0};  // the last key column is a string
     rows_.clear();
     for (int part = 0; part < 2; ++part) {
       std::vector<std::pair<std::string, Row>> sorted(1000);
-      for (auto& [key, row] : sorted) {
+      for (auto& [first, second] : sorted) {
+        std::string& key = first;
+        Row& row = second;
         row.resize(4);
         const auto present = [&] { return random() % 4 != 0; };
         if (present()) row[0] = std::string("ab\xff").substr(0, random() % 4);
@@ -820,7 +860,7 @@ TEST_F(TableScanTest, CompoundKeysWithNullsFindRows) {
       ExpectScan(*table, {.where = Filter(Filter::Kind::kAnd, conditions)}, {0, 1, 2, 3});
       if (HasFatalFailure()) return;
     }
-    // The key index finds the nulls, and the values without the nulls.
+    // The key index finds the rows of these conditions, which ask for nulls or for values.
     const auto& first = schema_.columns[keys[0]].name;
     const auto& second = schema_.columns[keys[1]].name;
     for (const Filter& where :
@@ -836,7 +876,7 @@ TEST_F(TableScanTest, CompoundKeysWithNullsFindRows) {
   }
 }
 
-// Strings whose bytes exceed a decoder's buffer end a batch earlier than the other columns.
+// A batch ends early if its strings need more bytes than a decoder's buffer has.
 TEST_F(TableScanTest, LongStringsEndABatch) {
   const Schema schema{.columns = {{.name = "id", .type = ColumnType::Int64()},
                                   {.name = "text", .type = ColumnType::String(), .nullable = true},

@@ -19,8 +19,8 @@ class FileParts {
     Kind kind;
     BlockPointer pointer = {};  // only for blocks
     bool compressed = false;
-    // The protobuf message of a header or footer, a movable block as it is stored, or any other
-    // block before compression.
+    // For a header or footer, this is its protobuf message. Movable blocks are as in the file.
+    // Other blocks are not compressed.
     Bytes bytes;
     // These two are set only for an index node that parses.
     std::optional<IndexKind> index = {};

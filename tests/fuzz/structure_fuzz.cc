@@ -13,6 +13,7 @@
 #include "cfile/reader.h"
 #include "encodings/hybrid/levels.h"
 #include "tests/cfile/column_testing.h"
+#include "tests/cfile/wire_comparison.h"
 #include "tests/fuzz/file_parts.h"
 #include "tests/fuzz/seed_files.h"
 
@@ -295,8 +296,8 @@ std::vector<Bytes> StatisticsSeeds() {
   });
 }
 
-// A table of some parts. `changed`: whether its columns have changed since it was created; then the
-// first part lacks the last column.
+// Returns a table of two parts. If `changed`, its columns were changed after the first part was
+// written, and the first part lacks the last column if that column may be missing.
 internal::TableContents TableOf(const Schema& schema, bool changed) {
   internal::TableContents table{.schema = schema, .parts = {}};
   const std::vector<ColumnSchema> columns = internal::StoredColumns(schema);
@@ -334,7 +335,8 @@ std::vector<Schema> TableSchemas() {
   return {Schema::OfRecords(*tree), keyed, keyed_by_nulls};
 }
 
-// Input: a number, of which bit 0 says that there are features, and the message of table.cft.
+// Input: a number, followed by the message of table.cft. Bit 0 of the number says whether the table
+// has features.
 void TableFile(std::span<const uint8_t> message) {
   uint8_t features;
   if (!TakeNumbers(message, features)) return;
@@ -371,8 +373,8 @@ std::vector<Bytes> TableFileSeeds() {
   return seeds;
 }
 
-// Input: a number that chooses the table, the height of the chunk, its numbers of parts and rows,
-// and the message of the chunk.
+// Input: a number that chooses the table; the height, the number of parts and the number of rows of
+// a chunk; the message of the chunk. Chunks of height 0 describe parts. Other chunks name chunks.
 void TableChunk(std::span<const uint8_t> message) {
   uint8_t table_number, height;
   uint32_t num_parts, num_rows;
@@ -421,21 +423,21 @@ std::vector<Bytes> TableChunkSeeds() {
 }
 
 // Input: a version and a codec, followed by a stored block without its checksum, or by a movable
-// block.
+// block with its checksums.
 void StoredBlock(std::span<const uint8_t> bytes) {
   static const std::vector<Compression> codecs = testing_support::BuiltInCompressions();
   uint8_t version, codec;
   if (!TakeNumbers(bytes, version, codec)) return;
   const auto source = NewMemorySource(ToBytes(bytes));
   internal::BlockBuffer buffer;
-  const auto block = internal::FetchBlock(
-      *source,
-      {.compression = codecs[codec % codecs.size()],
-       .checksums = false,
-       .compresses_all = version % 2 == 0,
-       .movable = version % 4 == 1},
-      {.offset = 0, .size = static_cast<uint32_t>(bytes.size())}, /*verify=*/false,
-      ReaderOptions().max_block_size_bytes, bytes.size(), buffer);
+  const auto block =
+      internal::FetchBlock(*source,
+                           {.compression = codecs[codec % codecs.size()],
+                            .checksums = false,
+                            .compresses_all = version % 2 == 0,
+                            .movable = version % 4 == 1},
+                           {.offset = 0, .size = static_cast<uint32_t>(bytes.size())},
+                           /*verify=*/false, ReaderOptions().max_block_size_bytes, buffer);
   if (!block.ok()) return ExpectBadData(block.status());
   Touch(encodings::AsString(block->bytes));
   if (version % 4 != 1) return;
@@ -472,7 +474,7 @@ std::vector<Bytes> StoredBlockSeeds() {
   return seeds;
 }
 
-// The column that `number` means: a type, and whether the column is nullable and where nulls sort.
+// Returns a key column. `number` chooses the type, the nullability, and where the nulls sort.
 KeyColumn KeyColumnOf(uint8_t number) {
   static const std::vector<ColumnType> all = testing_support::AllColumnTypes();
   const size_t nulls = number / all.size();
@@ -545,9 +547,40 @@ std::vector<Bytes> CompoundKeySeeds() {
 
 }  // namespace
 
+namespace {
+
+// Parses a message with the protobuf library, too. The first byte chooses the type.
+void Messages(std::span<const uint8_t> bytes) {
+  uint8_t chosen;
+  if (!TakeNumbers(bytes, chosen)) return;
+  uint8_t number = 0;
+  ForEachWireMessage([&]<typename M>(std::type_identity<M>) {
+    if (number++ == chosen) Expect(WireDifference<M>(encodings::AsString(bytes)).empty());
+  });
+}
+
+// Seeds of messages that contain messages of all types but index trailers.
+std::vector<Bytes> AllMessageSeeds() {
+  std::vector<Bytes> seeds;
+  uint8_t number = 0;
+  ForEachWireMessage([&]<typename M>(std::type_identity<M>) {
+    const auto add = [&](const std::vector<Bytes>& messages) {
+      for (const Bytes& message : messages) seeds.push_back(WithNumbers(message, number));
+    };
+    if (M::kType.name == "CFileHeaderPB") add(MessageSeeds(Kind::kHeader));
+    if (M::kType.name == "CFileFooterPB") add(MessageSeeds(Kind::kFooter));
+    if (M::kType.name == "TablePB") add(TableFileSeeds());
+    ++number;
+  });
+  return seeds;
+}
+
+}  // namespace
+
 std::vector<Target> Targets() {
   return {{"header", Header, [] { return MessageSeeds(Kind::kHeader); }},
           {"footer", Footer, [] { return MessageSeeds(Kind::kFooter); }},
+          {"messages", Messages, AllMessageSeeds},
           {"index-node", IndexNode, IndexNodeSeeds},
           {"level-block", LevelBlock, LevelBlockSeeds},
           {"page-levels", PageLevels, PageLevelSeeds},

@@ -268,7 +268,7 @@ absl::Status WriteTable(const std::string& directory, const json& table, const N
   for (const json& column : table["columns"]) {
     columns.push_back(DescriptionOf(column));
     options.push_back(columns.back().options);
-    options.back().movable_blocks = false;  // the files were made before there were such blocks
+    options.back().movable_blocks = false;  // the golden files are older than such blocks
   }
   bool first = true;
   for (const json& part : table["parts"]) {

@@ -14,6 +14,7 @@ import functools
 import itertools
 import json
 import os
+import re
 import struct
 import sys
 
@@ -125,7 +126,8 @@ def decompress(codec, data, size, where):
 
 # ---------------------------------------------------------------- protobuf messages
 
-# "Message: field=number:kind ...". A kind is int, uint, bool, bytes, an enum of 2 or 3 values, or a message; * is a repeated field.
+# "Message: field=number:kind ...". A kind is int, uint, bool, bytes, fixed32, fixed64, an enum of 2 or 3 values, or a message; * is
+# a repeated field.
 MESSAGES = {}
 for _line in """
 Pointer: offset=1:int size=2:int
@@ -144,10 +146,18 @@ BlockStatistics: present_count=1:uint null_count=2:uint nan_count=3:uint min_key
 Statistics: blocks=1:BlockStatistics* file=2:BlockStatistics bloom_filter=3:bytes
 Column: type=1:int encoding=2:int compression=3:int nullable=4:bool extensions=5:Extensions array=6:bool
 BloomHeader: num_hash_functions=1:int
-SchemaNode: name=1:bytes repetition=2:enum3 children=3:SchemaNode* column=4:Column kind=5:enum3
-PartColumn: file_name=1:bytes size_bytes=2:uint num_values=3:uint null_count=4:uint min_key=5:bytes max_key=6:bytes
-Part: directory=1:bytes num_rows=2:uint columns=3:PartColumn*
-Table: schema=1:SchemaNode parts=2:Part* created_by=3:bytes key_columns=4:uint* incompatible_features=5:uint nulls_last=8:uint*
+SchemaNode: name=1:bytes repetition=2:enum3 children=3:SchemaNode* column=4:Column kind=5:enum3 column_id=6:uint \
+    default_value=7:bytes
+PartColumn: file_name=1:bytes size_bytes=2:uint num_values=3:uint null_count=4:uint min_key=5:bytes max_key=6:bytes \
+    column_id=7:uint lower_bound=8:bytes upper_bound=9:bytes nan_count=10:uint
+Part: directory=1:bytes num_rows=2:uint columns=3:PartColumn* order=5:uint*
+ChunkColumn: column_id=1:uint statistics=2:BlockStatistics
+Chunk: file_name=1:bytes size_bytes=2:uint crc32c=3:fixed32 height=4:uint num_parts=5:uint num_rows=6:uint data_bytes=7:uint \
+    columns=8:ChunkColumn*
+ChunkContents: parts=1:Part* chunks=2:Chunk*
+Table: schema=1:SchemaNode parts=2:Part* created_by=3:bytes key_columns=4:uint* incompatible_features=5:uint \
+    next_column_id=6:uint chunks=7:Chunk* nulls_last=8:uint* condemned=9:bytes* key_index_id=10:uint sequence=11:uint \
+    replaced=12:bytes* commit_ids=13:fixed64*
 """.strip().splitlines():
     _name, _fields = _line.split(": ")
     MESSAGES[_name] = {}
@@ -167,16 +177,18 @@ def parse(name, data, where, depth=0):
     refuse(depth > 200, where, "messages lie too deep in each other")
     for number, wire, value in wire_fields(Cursor(data, where)):
         field, kind, repeated = fields.get(number, ("", "", False))
-        is_number = kind in ("int", "uint", "bool", "enum2", "enum3")
-        if is_number and repeated and wire == 2:  # packed: numbers back to back
+        wanted = {"int": 0, "uint": 0, "bool": 0, "enum2": 0, "enum3": 0, "fixed64": 1, "fixed32": 5}.get(kind, 2)
+        if wanted != 2 and repeated and wire == 2:  # packed: numbers back to back
             packed = Cursor(value, where)
             while packed.left():
-                message[field].append(packed.vint(64))
-        elif kind and wire == (0 if is_number else 2) and not (kind in ("enum2", "enum3") and value >= int(kind[4])):
+                message[field].append(packed.number(8) if kind == "fixed64" else packed.vint(64))
+        elif kind and wire == wanted and not (kind in ("enum2", "enum3") and value >= int(kind[4])):
             if kind == "int":
                 value -= (value >> 63) << 64
             elif kind == "bool":
                 value = value != 0
+            elif kind in ("fixed32", "fixed64"):
+                value = int.from_bytes(value, "little")
             elif kind in MESSAGES:
                 value = parse(kind, value, f"{where}, field {field}", depth + 1)
             if repeated:
@@ -232,6 +244,17 @@ class Shape:
             sign = 1 << (8 * self.size - 1)
             return (value ^ (2 * sign - 1 if value & sign else sign)).to_bytes(self.size, "big")
         return bytes([value]) if self.kind == "bool" else value
+
+    def from_memcmp(self, form, where):
+        """The value with this memcmp form."""
+        refuse(self.size and len(form) != self.size or self.name == "INT96" or self.kind == "bool" and form not in (b"\0", b"\1"), where,
+               f"{form.hex()} is no value of type {self.name}")
+        if self.kind == "int":
+            return int.from_bytes(form, "big") - (1 << (8 * self.size - 1) if self.signed else 0)
+        if self.kind == "float":
+            bits, sign = int.from_bytes(form, "big"), 1 << (8 * self.size - 1)
+            return bits ^ (sign if bits & sign else 2 * sign - 1)
+        return form[0] if self.kind == "bool" else form
 
     def is_nan(self, value):
         infinity = 0x7F800000 if self.size == 4 else 0x7FF0000000000000
@@ -1072,7 +1095,8 @@ class SplitBlockBloom:
 
 REQUIRED, OPTIONAL, REPEATED = 0, 1, 2
 PLAIN_GROUP, LIST, MAP = 0, 1, 2
-NULLABLE_KEYS = 2  # a bit of a table's incompatible_features
+NULLABLE_KEYS, CHUNKS, COLUMN_IDS = 2, 4, 8  # bits of a table's incompatible_features
+MAX_HEIGHT = 8  # of a chunk
 
 class Node:
     """A node of a schema: a leaf, or a group with children."""
@@ -1150,25 +1174,46 @@ def compound_key(values, shapes, nulls=None):
         forms.append(b"\1" + form if value is not None and null is not None else form)
     return b"".join(forms)
 
+def unseal(data, magics, where):
+    """Returns the magic and the message of table.cft, a chunk or a copy."""
+    cursor = Cursor(data, where)
+    magic = cursor.take(8)
+    cursor.refuse(magic not in magics, f"the magic {magic} is none of {magics}")
+    body = cursor.take(cursor.fixed32())
+    cursor.refuse(cursor.fixed32() != crc32c(cursor.data[:12 + len(body)]), "the checksum is wrong")
+    cursor.done("the checksum")
+    return magic, body
+
+def plain_path(folder, *names):
+    """The path of a file of a table. The names come from a message."""
+    names = [(name or b"").decode("utf-8", "surrogateescape") for name in names]
+    plain = not any(name in ("", ".", "..") or "/" in name or "\0" in name for name in names)
+    refuse(not plain, folder, f"{names} are no plain names")
+    return os.path.join(folder, *names)
+
+def read_file(path):
+    try:
+        with open(path, "rb") as stream:
+            return stream.read()
+    except FileNotFoundError:
+        raise Damage(path, "the file is missing") from None
+
 class Table:
-    def __init__(self, path, data=None):
-        self.path, where = path, os.path.join(path, "table.cft")
-        if data is None:
-            with open(where, "rb") as file:
-                data = file.read()
-        cursor = Cursor(data, where)
-        magic = cursor.take(8)
-        cursor.refuse(magic not in (b"cfiletb1", b"cfiletb2"), "this is no table")
-        body = cursor.take(cursor.fixed32())
-        cursor.refuse(cursor.fixed32() != crc32c(cursor.data[:12 + len(body)]), "the checksum is wrong")
-        cursor.done("the checksum")
+    """An open table. parts: all parts, in the order of the rows. In each part, `columns` has one message for each leaf, then one for
+    the compound keys; None if the part lacks the column. `by_id` has the messages of all columns, also of those that the schema no
+    longer has. chunks: (message, parts below it) for each chunk."""
+
+    def __init__(self, path, data=None, name="table.cft"):
+        self.path, where = path, os.path.join(path, name)
+        magic, body = unseal(read_file(where) if data is None else data, (b"cfiletb1", b"cfiletb2"), where)
         self.message = parse("Table", body, where)
         bits = self.message.incompatible_features or 0
         refuse((magic == b"cfiletb2") != (bits != 0), where, f"the magic does not fit the feature bits {bits:x}")
-        if bits & ~NULLABLE_KEYS:
-            raise Unsupported(where, f"incompatible feature bits {bits & ~NULLABLE_KEYS:x} are not known")
+        unknown = bits & ~(NULLABLE_KEYS | CHUNKS | COLUMN_IDS)
+        if unknown:
+            raise Unsupported(where, f"incompatible feature bits {unknown:x} are not known")
         self.root = root = self._node(self.message.schema or Message(), where, 0)
-        self.leaves, self.keys, self.parts = root.number(), self.message.key_columns, self.message.parts
+        self.leaves, self.keys = root.number(), self.message.key_columns
         self.flat = not root.name and not any(node.children or node.repetition == REPEATED for node in root.children)
         legal = root.children and root.repetition == REQUIRED and root.kind == PLAIN_GROUP
         refuse(not legal, where, "the root is not a REQUIRED group of kind PLAIN")
@@ -1180,14 +1225,102 @@ class Table:
         last = self.message.nulls_last
         refuse(len(set(last) & nullable) != len(last), where, "nulls_last names no nullable key column, or one twice")
         self.key_nulls = [(b"\2" if i in last else b"\0") if i in nullable else None for i in self.keys]
-        for part in self.parts:
-            refuse(len(part.columns) != len(self.leaves) + bool(self.keys), where, f"a part has {len(part.columns)} columns")
-            for leaf, entry in zip([*self.leaves, None], part.columns):
-                nulls, low, high = entry.null_count or 0, entry.min_key, entry.max_key
-                can = leaf and (leaf.repetitions or leaf.definitions)
-                legal = (entry.num_values or 0) == (part.num_rows or 0) < 1 << 32 and (can or not nulls)
-                legal = legal and (low is None) == (high is None) and (low is None or low <= high)
-                refuse(not legal, where, f"the counts or bounds of {entry.file_name} do not fit")
+        self.by_id = bits & COLUMN_IDS
+        self._set_ids(where)
+        refuse(bool(self.message.chunks) != bool(bits & CHUNKS), where, "there are chunks without the feature bit, or the bit without chunks")
+        heights = [chunk.height or 0 for chunk in self.message.chunks]
+        refuse(heights != sorted(heights, reverse=True), where, "the heights of the chunks increase")
+        self.chunks, self.parts, self._seen = [], [], set()
+        for chunk in self.message.chunks:
+            self.parts += self._chunk(chunk, where)
+        self.parts += [self._part(part, where) for part in self.message.parts]
+        rows = sum(part.num_rows or 0 for part in self.parts)
+        refuse(rows > 1 << 62 or len(self.parts) > 1 << 32, where, f"{len(self.parts)} parts with {rows} rows are too many")
+
+    def _set_ids(self, where):
+        """Sets the ids of the leaves and, after them, of the compound keys."""
+        message, count = self.message, len(self.leaves)
+        given = [message.next_column_id, message.key_index_id] + [v for leaf in self.leaves for v in (leaf.column_id, leaf.default)]
+        refuse(not self.by_id and any(v is not None for v in given), where, "there are ids or defaults, but the feature bit is not set")
+        self.ids = [i if leaf.column_id is None else leaf.column_id for i, leaf in enumerate(self.leaves)]
+        if self.keys:
+            self.ids.append(count if message.key_index_id is None else message.key_index_id)
+        self.next_id = (message.next_column_id or 0) if self.by_id else len(self.ids)
+        legal = len(set(self.ids)) == len(self.ids) and all(i < self.next_id for i in self.ids)
+        refuse(not legal, where, f"the ids {self.ids} are not different numbers below {self.next_id}")
+        for leaf in self.leaves:
+            leaf.has_levels = leaf.repetitions > 0 or leaf.definitions > 1
+            if leaf.default is not None:
+                refuse(leaf.has_levels, where, f"{leaf.name!r} has levels and a default")
+                leaf.default = leaf.shape.from_memcmp(leaf.default, f"{where}, default of {leaf.name!r}")
+
+    def _part(self, part, where):
+        """Checks a part. Puts its columns into the order of the schema."""
+        where = f"{where}, part {part.directory}"
+        ids = [i if column.column_id is None else column.column_id for i, column in enumerate(part.columns)]
+        refuse(not self.by_id and (ids != self.ids or any(column.column_id is not None for column in part.columns)), where,
+               f"{len(ids)} columns or their ids are not those of the schema")
+        refuse(any(i >= self.next_id for i in ids), where, f"the ids {ids} are not below {self.next_id}")
+        known = [i for i in ids if i in self.ids]
+        refuse(len(set(known)) != len(known), where, f"an id stands twice in {ids}")
+        part["by_id"] = dict(zip(ids, part.columns))
+        part["columns"] = [part.by_id.get(i) for i in self.ids]
+        for leaf, entry in itertools.zip_longest(self.leaves, part.columns):
+            if entry is None:
+                has_rows = leaf and (leaf.default is not None or leaf.has_levels or leaf.definitions)
+                refuse(not has_rows, where, f"the column {leaf.name if leaf else 'of compound keys'!r} is missing")
+                continue
+            nulls, rows = entry.null_count or 0, part.num_rows or 0
+            nans = entry.nan_count or 0 if entry.min_key is None else 0
+            can = leaf and (leaf.has_levels or leaf.definitions)
+            legal = (entry.num_values or 0) == rows < 1 << 32 and (can or not nulls)
+            legal = legal and (leaf and leaf.has_levels or nulls + nans <= rows)
+            legal = legal and (entry.min_key is None) == (entry.max_key is None)
+            bounds = (entry.lower_bound, entry.upper_bound) if entry.min_key is None else (None, None)  # else ignored
+            for low, high in ((entry.min_key, entry.max_key), bounds):
+                legal = legal and (low is None or high is None or low <= high)
+            legal = legal and (not nans or leaf and leaf.shape.kind == "float")
+            refuse(not legal, where, f"the counts or bounds of {entry.file_name} do not fit")
+        return part
+
+    def _chunk(self, chunk, where):
+        """Returns the parts below a chunk."""
+        name, height = chunk.file_name or b"", chunk.height or 0
+        digits = name[6:-4]
+        legal = name == b"chunk-" + digits + b".cft" and len(digits) == 32 and not digits.strip(b"0123456789abcdef")
+        refuse(not legal or name in self._seen, where, f"the name {name} of a chunk is not legal, or stands twice")
+        refuse(height > MAX_HEIGHT, where, f"the height {height} of a chunk is above {MAX_HEIGHT}")
+        self._seen.add(name)
+        path = plain_path(self.path, name)
+        data = read_file(path)
+        fits = len(data) == (chunk.size_bytes or 0) and int.from_bytes(data[-4:], "little") == (chunk.crc32c or 0)
+        refuse(not fits, path, "the chunk has another size or checksum than the file that names it says")
+        contents = parse("ChunkContents", unseal(data, (b"cfilech1",), path)[1], path)
+        heights = {below.height or 0 for below in contents.chunks}
+        legal = not contents.parts and heights == {height - 1} if height else not contents.chunks
+        refuse(not legal, path, f"a chunk of height {height} has other entries than it should have")
+        parts = [self._part(part, path) for part in contents.parts]
+        for below in contents.chunks:
+            parts += self._chunk(below, path)
+        totals = (len(parts), sum(part.num_rows or 0 for part in parts))
+        refuse(totals != (chunk.num_parts or 0, chunk.num_rows or 0) or not parts, path, f"the totals {totals} are not those that are stated")
+        for column in chunk.columns:
+            self._check_chunk_column(column, totals[1], path)
+        self.chunks.append((chunk, parts))
+        return parts
+
+    def _check_chunk_column(self, column, rows, where):
+        number = column.column_id or 0
+        refuse(number >= self.next_id, where, f"the id {number} of statistics is not below {self.next_id}")
+        i, statistics = self.column_of(number), column.statistics or Message()
+        if i is None:
+            return
+        leaf = self.leaves[i] if i < len(self.leaves) else None
+        counts = (statistics.present_count or 0) + (statistics.null_count or 0)
+        bounds = [(statistics.min_key, statistics.min_inexact), (statistics.max_key, statistics.max_inexact)]
+        legal = counts == rows and not (leaf and leaf.repetitions)
+        legal = legal and all(bound is None or inexact and len(bound) <= 64 for bound, inexact in bounds)
+        refuse(not legal, where, f"the statistics of column id {number} are not legal")
 
     def _node(self, message, where, depth):
         name, column = (message.name or b"").decode("utf-8", "surrogateescape"), message.column or Message()
@@ -1200,6 +1333,7 @@ class Table:
         if not children:
             number = number_of(column.type or 0, (column.extensions or Message()).data_type, None, where, "type")
             node.shape = shape_of(number, column.extensions, where)
+            node.column_id, node.default = message.column_id, message.default_value
         wraps = len(children) == 1 and children[0].repetition == REPEATED
         refuse(node.kind != PLAIN_GROUP and not wraps, where, f"LIST or MAP {name!r} has not one REPEATED child")
         pair = children[0].children if node.kind == MAP else ()
@@ -1208,15 +1342,15 @@ class Table:
         return node
 
     def files(self, part):
-        """The CFiles of a part, one for each leaf. The last one is that of the compound keys, if the table has them."""
+        """The CFiles of a part, one for each leaf. The last one is that of the compound keys, if the table has them. None: the part
+        lacks the column."""
         out = []
-        for leaf, entry in zip([*self.leaves, None], part.columns):
-            names = [(name or b"").decode("utf-8", "surrogateescape") for name in (part.directory, entry.file_name)]
-            plain = not any(name in ("", ".", "..") or "/" in name or "\0" in name for name in names)
-            refuse(not plain, self.path, f"{names} are no plain names")
-            path = os.path.join(self.path, *names)
-            with open(path, "rb") as stream:
-                file = CFile(stream.read(), path)
+        for leaf, entry in itertools.zip_longest(self.leaves, part.columns):
+            if entry is None:
+                out.append(None)
+                continue
+            path = plain_path(self.path, part.directory, entry.file_name)
+            file = CFile(read_file(path), path)
             fits = file.num_values == (part.num_rows or 0) and (entry.size_bytes or 0) == len(file.data)
             refuse(not fits, path, "the file has another size or number of rows than table.cft says")
             if leaf:
@@ -1232,16 +1366,69 @@ class Table:
         fits = fits and file.column.nullable == (leaf.definitions > 0)
         refuse(not fits, file.name, "the file has other levels, or other nulls, than the schema")
 
+    def column_of(self, number):
+        """The position of the column with this id among `columns` of a part; None if the schema does not have it."""
+        return self.ids.index(number) if number in self.ids else None
+
     def rows(self):
         """Yields rows as dicts of raw values, as assemble() returns them."""
         for part in self.parts:
-            files = self.files(part)[:len(self.leaves)]
-            for row in zip(*(file.rows() for file in files)):
+            for row in zip(*self.columns(part)):
                 entries = {}
-                for leaf, file, value in zip(self.leaves, files, row):
-                    flat = [(0, 0 if value is None else leaf.definitions, value)]
-                    entries[leaf] = value if file.column.levels else flat
+                for leaf, value in zip(self.leaves, row):
+                    entries[leaf] = value if leaf.has_levels else [(0, 0 if value is None else leaf.definitions, value)]
                 yield assemble(self.root, entries, self.path)
+
+    def columns(self, part):
+        """The rows of each leaf column of a part: for each leaf an iterator."""
+        lacking = lambda leaf: [(0, 0, None)] if leaf.has_levels else leaf.default
+        return [file.rows() if file else itertools.repeat(lacking(leaf), part.num_rows or 0)
+                for leaf, file in zip(self.leaves, self.files(part))]
+
+# ---------------------------------------------------------------- repair
+
+def rebuild(path):
+    """Finds out what a lost table.cft said: returns the newest copy, as a Table, and the descriptions of the parts in order."""
+    copies, marks = {}, {}  # by folder
+    attempts, took_place, last = {}, {}, {}  # the times of the files of each attempt to commit; numbers of commits by sequence
+    for folder in sorted(os.listdir(path)):
+        inside = os.path.join(path, folder)
+        for name in sorted(os.listdir(inside)) if os.path.isdir(inside) else ():
+            match = re.fullmatch(r"(part|dropped)-(\d+)-([0-9a-f]{16})(\.cft)?", name)
+            if not match or bool(match[4]) != (match[1] == "part"):
+                if name == "dropped":
+                    marks.setdefault(folder, []).append(None)
+                continue
+            tag = int(match[2]), int(match[3], 16)
+            file = os.path.join(inside, name)
+            attempts[tag] = max(attempts.get(tag, 0), os.stat(file).st_mtime_ns)
+            if match[1] == "dropped":
+                marks.setdefault(folder, []).append(tag)
+                continue
+            copy = Table(path, read_file(file), os.path.join(folder, name))
+            [part], ids = copy.parts, copy.message.commit_ids
+            same = (copy.message.sequence, ids[:1], part.directory) == (tag[0], [tag[1]], os.fsencode(folder))
+            refuse(not same, file, "this is not the copy of this part and this commit")
+            copies.setdefault(folder, []).append((tag, copy))
+            took_place.update((tag[0] - i, number) for i, number in enumerate(ids) if i)
+    for tag in sorted(attempts, key=attempts.get):  # the newest attempt counts
+        last[tag[0]] = tag[1]
+    counts = lambda tag: took_place.get(tag[0], last[tag[0]]) == tag[1]
+    newest = max(((tag, copy) for found in copies.values() for tag, copy in found if counts(tag)), key=lambda found: found[0], default=None)
+    refuse(newest is None, path, "no part has a copy of the schema")
+    replaced = {}
+    for tag, copy in itertools.chain(*copies.values()):
+        for folder in copy.message.replaced:
+            replaced.setdefault(os.fsdecode(folder), []).append(tag)
+    parts = []
+    for folder, found in copies.items():
+        described = max(tag[0] for tag, _ in found)
+        gone = [tag for tag in marks.get(folder, []) + replaced.get(folder, []) if tag is None or tag[0] >= described and counts(tag)]
+        whole = lambda part: all(os.path.exists(plain_path(path, part.directory, entry.file_name)) for entry in part.columns if entry)
+        mine = [(whole(copy.parts[0]), tag[0], copy) for tag, copy in found if counts(tag)]
+        if mine and not gone:
+            parts.append(max(mine, key=lambda copy: copy[:2])[2].parts[0])
+    return newest[1], sorted(parts, key=lambda part: part.order)
 
 # ---------------------------------------------------------------- output
 

@@ -2,7 +2,7 @@
 import itertools
 import os
 
-from reader import Cursor, Message, SplitBlockBloom, as_signed, compound_key, delta_integers, refuse, to_parquet_plain
+from reader import (Cursor, Message, SplitBlockBloom, as_signed, compound_key, delta_integers, rebuild, refuse, to_parquet_plain)
 
 
 def check_file(file):
@@ -154,20 +154,68 @@ def check_statistics(statistics, blocks, shape, where):
 
 
 def check_table(table):
-    """Checks each file, the compound keys, and the counts and bounds in table.cft."""
+    """Checks each file, the compound keys, and the counts and bounds in table.cft and in chunks."""
+    measured = {}  # what each column of each part holds
     for part in table.parts:
-        files = table.files(part)
-        for file, entry in zip(files, part.columns):
+        files, measured[part.directory] = table.files(part), []
+        for i, (file, entry) in enumerate(zip(files, part.columns)):
+            if file is None:
+                measured[part.directory].append(lacking(table.leaves[i], part))
+                continue
             check_file(file)
             blocks = list(file.blocks())
-            _, _, _, low, high = measure([value for block in blocks for value in block.values], 0, file.column.shape)
             nulls = sum(block.nulls for block in blocks)
-            refuse(entry.null_count not in (None, nulls), file.name, f"{nulls} nulls, table.cft says {entry.null_count}")
-            refuse(entry.min_key not in (None, low) or entry.max_key not in (None, high), file.name, "table.cft has other bounds")
+            found = measure([value for block in blocks for value in block.values], nulls, file.column.shape)
+            measured[part.directory].append(found)
+            check_part_column(entry, file, nulls, *found[3:])
         if table.keys:
-            columns, shapes = zip(*((files[key].rows(), files[key].column.shape) for key in table.keys))
-            right = [compound_key(values, shapes, table.key_nulls) for values in zip(*columns)] == list(files[-1].rows())
+            columns, shapes = table.columns(part), [table.leaves[key].shape for key in table.keys]
+            rows = zip(*(columns[key] for key in table.keys))
+            right = [compound_key(values, shapes, table.key_nulls) for values in rows] == list(files[-1].rows())
             refuse(not right, files[-1].name, "the compound keys are not those of the rows")
+    for chunk, parts in table.chunks:
+        for column in chunk.columns:
+            i = table.column_of(column.column_id or 0)
+            if i is not None:
+                check_chunk_column(column, [measured[part.directory][i] for part in parts], f"{table.path}, {chunk.file_name}")
+
+
+def lacking(leaf, part):
+    """What a column holds that the part lacks."""
+    rows = part.num_rows or 0
+    return measure([] if leaf.default is None else [leaf.default] * rows, rows if leaf.default is None else 0, leaf.shape)
+
+
+def check_part_column(entry, file, nulls, low, high):
+    refuse(entry.null_count not in (None, nulls), file.name, f"{nulls} nulls, table.cft says {entry.null_count}")
+    refuse(entry.min_key not in (None, low) or entry.max_key not in (None, high), file.name, "table.cft has other bounds")
+    if entry.min_key is not None:
+        return  # readers ignore the other bounds
+    bounds = (file.statistics() or Message()).file or Message()
+    same = entry.lower_bound in (None, bounds.min_key) and entry.upper_bound in (None, bounds.max_key)
+    same = same and (entry.nan_count or 0) in (0, bounds.nan_count or 0)
+    refuse(not same, file.name, "table.cft has other bounds or another number of NaN than the statistics of the file")
+
+
+def check_chunk_column(column, found, where):
+    statistics = column.statistics or Message()
+    counts = (statistics.present_count or 0, statistics.null_count or 0, statistics.nan_count or 0)
+    right = counts == tuple(sum(part[i] for part in found) for i in range(3))
+    for _, _, _, low, high in found:
+        right = right and (low is None or statistics.min_key is None or statistics.min_key <= low)
+        right = right and (high is None or statistics.max_key is None or high <= statistics.max_key)
+    refuse(not right, where, f"the statistics of column id {column.column_id or 0} are not those of the parts")
+
+
+def check_copies(table):
+    """Checks that the copies in the folders of the parts say what table.cft says."""
+    copy, parts = rebuild(table.path)
+    described = lambda part: (part.directory, part.num_rows, part.order, {
+        i: {k: v for k, v in entry.items() if k != "column_id"} for i, entry in part.by_id.items() if i in table.ids})
+    fields = lambda message: (message.schema, message.key_columns, message.nulls_last, message.next_column_id, message.key_index_id)
+    refuse(fields(copy.message) != fields(table.message), table.path, "the newest copy has another schema than table.cft")
+    refuse([described(part) for part in parts] != [described(part) for part in table.parts], table.path,
+           f"the copies describe {len(parts)} parts, other ones than the {len(table.parts)} of table.cft")
 
 
 def array_entries(row, nullable):

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Reads every golden file with reader.py, which was written from cfile/FORMAT.md alone, and compares value by value.
 
-    reader_test.py [--import CFILE_IMPORT] [--only KIND]
+    reader_test.py [--import CFILE_IMPORT] [--mint-tables CFILE_MINT_TABLES] [--only KIND]
 
-With --import, also makes tables with cfile-import and compares them with the input. Prints how many files of each kind were
+With --import, also makes tables with cfile-import and compares them with the input. With --mint-tables, also reads new tables of
+cfile_mint_tables. Prints how many files of each kind were
 read. The exit code is 1 if a test failed. Takes about 20 s of processor time.
 """
 import argparse
@@ -24,7 +25,7 @@ import time
 
 import reader
 from reader import BYTES, TYPES, CFile, Column, Cursor, Node, Refused, Shape
-from reader_checks import array_entries, check_file, check_table
+from reader_checks import array_entries, check_copies, check_file, check_table
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
@@ -271,6 +272,72 @@ def minted(name):
     for about in tables_:
         if not any(column["encoding"] in UNREAD for column in about["columns"]):
             run(name, about["table"], minted_table, os.path.join(folder, about["table"]), about, rows)
+
+
+# ---------------------------------------------------------------- tables of tests/golden/mint_tables.cc: tables-*
+
+
+def read_table(path):
+    """Compares a table with what cfile reads from it (tests/golden/table_rows.h)."""
+    about, table = load(path + ".json"), reader.Table(path)
+    check_table(table)
+    check_copies(table)
+    expect([list(table.keys), table.message.nulls_last], [about["keys"], about["nulls_last"]], "key columns")
+    expect([part.num_rows or 0 for part in table.parts], about["parts"], "rows of the parts")
+    expect(len(table.leaves), len(about["columns"]), "columns")
+    parts = [[list(rows) for rows in table.columns(part)] for part in table.parts]
+    count = 0
+    for i, (leaf, column) in enumerate(zip(table.leaves, about["columns"])):
+        if "levels" in column:
+            expect([leaf.repetitions, leaf.definitions], column["levels"], "levels")
+        else:
+            expect((leaf.name, leaf.definitions > 0), (column["name"], column["nullable"]), "column")
+        rows = [row for part in parts for row in part[i]]
+        expect(rows, minted_rows(column, leaf.shape, column["rows"]), column["name"])
+        count += len(rows)
+    expect(len(list(table.rows())), sum(about["parts"]), "rows")
+    return count
+
+
+def damaged_table(path):
+    """Reads a table with one changed byte in table.cft, a chunk or a copy. It is refused or read; no other error may occur."""
+    refused, originals = 0, (reader.refuse, reader.read_file)
+    reader.refuse = lambda when, where, what: originals[0](when and "checksum" not in what, where, what)
+    names = [os.path.join(folder, name) for folder, _, files in os.walk(path) for name in files if name.endswith(".cft")]
+    try:
+        for name in sorted(names)[-3:]:  # of each table: some copies or chunks, and table.cft
+            data = read(name)
+            for i in range(0, len(data), max(1, len(data) // 40)):
+                changed = bytes([*data[:i], data[i] ^ (1 << i % 8), *data[i + 1:]])
+                reader.read_file = lambda file: changed if file == name else originals[1](file)
+                try:
+                    table = reader.Table(path)
+                    check_copies(table)
+                    for part in table.parts[-2:]:
+                        table.files(part)
+                except Refused:
+                    refused += 1
+    finally:
+        reader.refuse, reader.read_file = originals
+    return refused
+
+
+def read_tables(kind, folder):
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".json"):
+            run(kind, name[:-5], read_table, os.path.join(folder, name[:-5]))
+            run("damage", name[:-5], damaged_table, os.path.join(folder, name[:-5]))
+
+
+def new_tables(tool):
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run([tool, folder], capture_output=True, text=True)
+        expect((done.returncode, done.stderr), (0, ""), "cfile_mint_tables")
+        read_tables("new tables", folder)
+
+
+def table_folders():
+    return sorted(name for name in os.listdir(GOLDEN) if name.startswith("tables-"))
 
 
 # ---------------------------------------------------------------- pages of Parquet and ALP
@@ -520,7 +587,7 @@ def example(info, data, text):
         words += [f"key:{key}" for key in table.keys]
         for part in table.parts:
             words.append(f"{part.directory.decode()}:{part.num_rows}")
-            words += [f"{entry.file_name.decode()}:{entry.size_bytes}:{entry.null_count}" for entry in part.columns]
+            words += [f"{entry.file_name.decode()}:{entry.size_bytes}:{entry.null_count}" if entry else "-" for entry in part.columns]
         expect(" ".join(words), text, "table")
         return len(words)
     number = WORDS[words[1]]
@@ -929,9 +996,12 @@ def nothing_left_out(known):
         _, files, tables_ = manifest_of(name)
         there = {about["file"] + ".cfile" for about in files} | {about["table"] for about in tables_} | {"manifest.jsonl.gz"}
         expect(set(os.listdir(os.path.join(GOLDEN, name))), there, f"files in {name}")
+    for name in table_folders():
+        names = os.listdir(os.path.join(GOLDEN, name))
+        expect(set(names), {other for name in names if name.endswith(".json") for other in (name, name[:-5])}, f"tables in {name}")
     for folder, _, names in os.walk(GOLDEN):
         kind = os.path.relpath(folder, GOLDEN)
-        if kind.split(os.sep)[0] in minted_folders():
+        if kind.split(os.sep)[0] in minted_folders() + table_folders():
             continue
         expect(kind in (".", *known), True, f"folder {kind} is read")
         for name in names if kind != "." else ():
@@ -943,6 +1013,7 @@ def nothing_left_out(known):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--import", dest="tool", help="cfile-import, to make tables with")
+    parser.add_argument("--mint-tables", help="cfile_mint_tables, to make tables with")
     parser.add_argument("--only", help="only this kind")
     arguments = parser.parse_args()
     folder = lambda *names: os.path.join(GOLDEN, *names)
@@ -953,6 +1024,7 @@ def main():
         "kudu/delta": lambda: cfiles("kudu/delta", folder("kudu", "delta")),
         "cfile": lambda: cfiles("cfile", folder("cfile")),
         **{name: functools.partial(minted, name) for name in minted_folders()},
+        **{name: functools.partial(read_tables, name, folder(name)) for name in table_folders()},
         "parquet": lambda: pages("parquet", folder("parquet"), page),
         "parquet/seeds": lambda: pages("parquet/seeds", folder("parquet", "seeds"), page),
         "parquet/groupvarint": lambda: pages("parquet/groupvarint", folder("parquet", "groupvarint"), page),
@@ -969,6 +1041,8 @@ def main():
     steps["golden"] = lambda: run("golden", "folders", nothing_left_out, known)
     steps["output"] = outputs
     steps["damage"] = damaged_files
+    if arguments.mint_tables:
+        steps["new tables"] = lambda: new_tables(arguments.mint_tables)
     if arguments.tool:
         steps["tables"] = lambda: tables(arguments.tool)
     for kind, step in steps.items():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the examples of a document and compares their output with the document.
 
-run_blocks.py DOCUMENT cpp PROGRAM    runs PROGRAM, which was built from the first ```cpp block
+run_blocks.py DOCUMENT cpp PROGRAM    runs PROGRAM, which was built from the first ```cpp block; the same for ```c
 run_blocks.py DOCUMENT sh DIRECTORY   runs each block that begins with ```sh run, with DIRECTORY first in PATH
 
 A document may be a C++ header; its blocks stand in comments. All blocks run in one directory, which is empty at first, one after
@@ -51,7 +51,7 @@ def main():
     num_run = 0
     with tempfile.TemporaryDirectory() as directory:
         for (info, contents, line), (next_info, next_contents, _) in zip(shown, shown[1:]):
-            if language == "cpp" and info == "cpp":
+            if language != "sh" and info == language:
                 command = [tools]
             elif language == "sh" and info == "sh run":
                 command = ["bash", "-euo", "pipefail", "-c", contents]
@@ -59,7 +59,7 @@ def main():
                 continue
             check(f"{document}:{line}", command, next_contents if next_info == "text" else None, environment, directory)
             num_run += 1
-            if language == "cpp":
+            if language != "sh":
                 break  # only the first block was built
     if num_run == 0:
         sys.exit(f"{document}: no block to run")

@@ -35,7 +35,7 @@ class ImportTest(unittest.TestCase):
         (self.folder / name).write_bytes(data)
 
     def part_files(self):
-        """The contents of the files of the columns of table t, by name."""
+        """Returns the contents of the column files of table t, by file name."""
         return {path.name: path.read_bytes() for path in self.folder.glob("t/part-*/*.cfile")}
 
     def peak_memory(self, *command):
@@ -43,7 +43,7 @@ class ImportTest(unittest.TestCase):
         program = pathlib.Path(IMPORT).read_bytes()
         if b"__asan_init" in program or b"__tsan_init" in program:
             self.skipTest("sanitizers keep memory that was freed")
-        # A small process starts the command, because the memory of the process that starts it counts, too.
+        # A small process starts the command, because the system also counts the memory of the process that starts it.
         program = ("import resource, subprocess, sys\nsubprocess.run(sys.argv[1:], check=True)\n"
                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
         done = self.run_tool(sys.executable, "-c", program, *command)
@@ -240,8 +240,8 @@ class Sorting(ImportTest):
         text = "k,name,n,v\n" + "".join(
             f'{generator.randrange(-40, 40)},"{"x" * generator.randrange(30)}",{generator.choice(["", "1", "-7"])},{i}\n'
             for i in range(8_000))
-        # A row takes more than 60 bytes, so there are at least 7 runs of 64 KiB, or 2 of 200 KiB. There is only memory to
-        # merge two at a time.
+        # A row takes more than 60 bytes, so there are at least 7 runs of 64 KiB, or 2 runs of 200 KiB. The memory is only
+        # enough to merge two runs at a time.
         for keys in (["k"], ["name", "k"]):
             options = [option for key in keys for option in ("--sorted-by", key)]
             at_once = self.import_csv(text, *options)
@@ -254,7 +254,7 @@ class Sorting(ImportTest):
                     self.assertEqual((in_runs["rows"], in_runs["reordered"], in_runs["columns"]),
                                      (8_000, True, at_once["columns"]))
                     self.assertEqual(len(list((self.folder / "t").iterdir())), 2)  # table.cft and the part
-                    # The new part of a table is sorted in the same way; the columns may have another order.
+                    # An appended part is sorted in the same way. Its columns may have another order in the file.
                     self.write("v,k,name,n\n" + "".join(f"{i},{-i},x,\n" for i in range(2_000)))
                     done = self.run_tool(IMPORT, "t.csv", "t", "--append", "--quiet", "--memory", memory)
                     self.assertEqual((done.returncode, done.stderr), (0, b""))
@@ -303,12 +303,12 @@ class Sorting(ImportTest):
                 self.assertIn(f"\nkeys   name (nulls {where}), n (nulls {where})\n", summary)
                 summary = json.loads(self.run_tool(DUMP, "--json", "t").stdout)
                 self.assertEqual(summary["keys"], [{"name": "name", "nulls": where}, {"name": "n", "nulls": where}])
-                # A new part has the order of the table.
+                # An appended part is sorted like the table.
                 self.assertEqual(self.import_csv(text, "--append")["reordered"], True)
                 self.assertEqual([int(row[2]) for row in self.values()], order * 2)
                 self.assertEqual(self.run_tool(DUMP, "verify", "t").returncode, 0)
                 self.run_tool("rm", "-r", "t")
-        # One column with nulls has compound keys, too.
+        # If the only sort column has nulls, the table has compound keys, too.
         self.import_csv("k,i\n2,0\n,1\n1,2\n", "--sorted-by", "k", "--nulls", "last")
         self.assertEqual([row[1] for row in self.values()], ["2", "0", "1"])
         self.assertEqual(find("null")["ordinal"], 2)
@@ -380,7 +380,7 @@ class Threads(ImportTest):
     """The files that are written, and the error that is reported, do not depend on the number of threads."""
 
     def table_files(self):
-        """A hash of each column's file, and what cfile-dump says of the table. table.cft has random names and numbers."""
+        """Returns a hash of each column's file, and what cfile-dump prints of the table: table.cft has random names and numbers."""
         files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in self.folder.glob("t/part-*/*.cfile")}
         return files, self.run_tool(DUMP, "--json", "t").stdout
 
@@ -554,9 +554,9 @@ class Errors(ImportTest):
         return sorted(str(path) for path in self.folder.glob("t/**/*"))
 
     def interrupt_import(self, sent, head, line, name, *options, begun=""):
-        """Imports a file of `line`s into table t and sends the signal when the import has begun to write: when there is a new
-        file with `begun` in its path. An import that ends before the signal was fast, not wrong: it is undone and repeated with
-        twice the lines."""
+        """Imports a file that repeats `line` into table t. Sends the signal when the import has begun to write: when there is
+        a new file with `begun` in its path. An import may end before the signal, because it was fast. Such an import is undone
+        and repeated with twice the lines."""
         kept = self.folder / "kept"
         shutil.rmtree(kept, ignore_errors=True)
         if (self.folder / "t").exists():

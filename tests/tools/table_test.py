@@ -113,7 +113,7 @@ class Table(unittest.TestCase):
         self.assertEqual(code, 2)
         self.assertRegex(out, rf"{names[2]} +damaged +3 rows, 3 lost: ")
         self.assertIn("would be repaired: 1 part, 3 rows, 3 lost\n", out)
-        # The rows are before the torn footer.
+        # Only the footer is lost, so all rows can be recovered.
         code, out, error = self.run_tool("repair", "--salvage", "t")
         self.assertEqual((code, error), (2, ""))
         self.assertRegex(out, rf"{names[2]} +salvaged +3 rows, 0 lost: ")

@@ -54,9 +54,10 @@ absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
   const auto inside = table->part_file(common.part.value_or(0), *column);
   if (!inside.ok()) return inside.status();
   if (inside->empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        common.path, ": this part has no file of column ", common.column,
-        ", because the column is newer than the part: all its rows have the default value"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(common.path, ": this part has no file of column ", common.column,
+                     ", because the part is older than the column: all rows of the part have the "
+                     "default value"));
   }
   file.path = (std::filesystem::path(common.path) / *inside).string();
   file.column.clear();

@@ -80,7 +80,7 @@ std::string Align(const std::vector<std::vector<std::string>>& lines, size_t fir
   return text;
 }
 
-// The key columns as text: the names, and where the nulls of nullable columns sort.
+// Returns the names of the key columns. After each nullable column, says where its nulls sort.
 std::string KeysText(const Schema& schema) {
   const std::vector<KeyColumn> keys = schema.key_types();
   std::string text;

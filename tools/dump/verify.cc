@@ -225,7 +225,7 @@ ExitCode VerifyInput(const CommonOptions& common, Output& output) {
       for (const size_t column : chosen->columns) {
         const auto file = table.part_file(part, column);
         if (!file.ok()) return output.Fail(file.status());
-        if (file->empty()) continue;  // the column is newer than the part
+        if (file->empty()) continue;  // the part is older than the column
         const std::filesystem::path path = std::filesystem::path(common.path) / *file;
         printer.Add(path.string(), table.VerifyColumn(part, column),
                     SizeOf(table.OpenColumn(part, column)));

@@ -82,8 +82,7 @@ CLI::ParseError Wrong(const std::string& option, const std::string& text, std::s
   return CLI::ValidationError(option + " " + text, std::string(reason));
 }
 
-// The error for an encoding or codec that this build does not have. Its exit code is kUnsupported,
-// not kUsage.
+// The error for an encoding or codec that this build does not have. The exit code is kUnsupported.
 class Unsupported final : public CLI::ParseError {
  public:
   explicit Unsupported(std::string message)

@@ -111,11 +111,11 @@ std::optional<size_t> CsvInput::Find(std::string_view column) const {
 
 void CsvInput::Release(uint64_t begin, uint64_t end) const {
   static const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  // The system maps pages around a page that is used. So pages before `begin` that were released
-  // may be there again.
+  // When a page is used, the system may also load pages around it. So pages before `begin` that
+  // were released earlier may be in memory again.
   begin -= std::min<uint64_t>(begin, 256 << 10);
   begin -= begin % page_bytes;
-  // The bytes are a mapped file, so their contents are not lost.
+  // The text is a mapped file, so the system can load it again.
   (void)madvise(const_cast<char*>(TextOf(*source_).data()) + begin, end - begin, MADV_DONTNEED);
 }
 

@@ -46,8 +46,8 @@ class CsvInput {
   CsvReader& reader() { return reader_; }
   // Goes back to the first row.
   void Rewind() { reader_.SeekToRange(first_row_, reader_.size()); }
-  // Where the first row and the first record of the file begin, in bytes from the start of the text
-  // as CsvReader::offset() counts them.
+  // The offsets of the first row and of the first record, in bytes from the start of the text
+  // (CsvReader::offset).
   uint64_t first_row() const { return first_row_; }
   uint64_t first_record() const { return first_record_; }
 
@@ -59,8 +59,8 @@ class CsvInput {
 
   uint64_t size_bytes() const { return source_->size(); }
 
-  // Removes the text from `begin` to `end` from the memory of the process. The text stays valid: the
-  // system maps it again when it is read.
+  // Frees the memory that the text from `begin` to `end` takes. The text stays valid: the system
+  // loads it from the file again when it is read.
   void Release(uint64_t begin, uint64_t end) const;
 
   bool IsNull(const CsvField& field) const {

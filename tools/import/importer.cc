@@ -65,11 +65,12 @@ class Importer {
   Progress& progress_;
   std::vector<ImportColumn> columns_;  // in the order of the file
   std::vector<std::string> sorted_by_;
-  std::vector<KeyColumn> key_types_;       // of sorted_by_
+  std::vector<KeyColumn> key_types_;       // the types of sorted_by_
   std::optional<RowKey> row_key_;          // set if rows are sorted
   bool in_order_ = true;                   // the rows are written in the order of the file
-  std::span<const KeyedRow> sorted_rows_;  // not in_order_: the rows of the run being written
-  uint64_t next_piece_ = 0;                // its first byte, or index of sorted_rows_
+  std::span<const KeyedRow> sorted_rows_;  // if not in_order_: the rows that are written next
+  // The next piece: if in_order_, its offset in the file; otherwise an index of sorted_rows_.
+  uint64_t next_piece_ = 0;
   uint64_t rows_ = 0;
 };
 
@@ -197,8 +198,8 @@ absl::Status Importer::FindTypes(std::vector<ColumnEvidence>& found) {
   return absl::OkStatus();
 }
 
-// Decides whether the first record is a row (see Import in importer.h). If so, adds it to `found`,
-// which has the evidence of the other rows.
+// Decides whether the first record is a row (see Import in importer.h). If it is, adds the record
+// to `found`. `found` already has the evidence of the other rows.
 absl::StatusOr<bool> Importer::FirstRecordIsARow(std::vector<ColumnEvidence>& found) {
   input_.reader().SeekToRange(input_.first_record(), input_.first_row());
   if (absl::StatusOr<bool> more = input_.reader().Next(); !more.ok()) return more.status();
@@ -246,7 +247,8 @@ absl::Status Importer::FindSchema() {
     const auto type = options_.types.find(schema.name);
     schema.type = type != options_.types.end() ? type->second
                                                : found[i].inference.Type(options_.compatibility);
-    // A later pass reports a null in a column of --not-null, or in a sort column without --nulls.
+    // A null in a column of --not-null, or in a sort column without --nulls, is an error. A later
+    // pass reports this error with its line.
     const bool needs_values =
         !options_.nulls_last && std::count(sorted_by_.begin(), sorted_by_.end(), schema.name) > 0;
     schema.nullable =
@@ -301,7 +303,7 @@ absl::Status Importer::CheckOrder() {
   if (sorted_by_.empty()) return absl::OkStatus();
   std::vector<size_t> columns;
   for (const std::string& name : sorted_by_) columns.push_back(*input_.Find(name));
-  // A table with key columns has set key_types_.
+  // With `append`, key_types_ already has the key columns of the table, if the table has any.
   for (size_t i = key_types_.size(); i < columns.size(); ++i) {
     const ColumnSchema& schema = columns_[columns[i]].schema;
     key_types_.push_back({.type = schema.type,
@@ -330,7 +332,7 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
   return all;
 }
 
-// The last pass: reads the rows from `begin` on, or those of sorted_rows_, and writes them.
+// The last pass: reads the rows from `begin` on, or the rows of sorted_rows_, and writes them.
 absl::Status Importer::WritePieces(uint64_t begin, TableWriter& writer) {
   const bool has_keys = writer.schema().key_index().has_value();
   const size_t num_columns = columns_.size();
@@ -338,7 +340,7 @@ absl::Status Importer::WritePieces(uint64_t begin, TableWriter& writer) {
   // with the number of lanes.
   const size_t num_lanes = std::min(num_columns, kMaxLanes);
   const size_t num_slots = NumSlots(options_.num_threads);
-  std::deque<RowBatch> batches;  // by slot, as are `pieces` and `sorted_pieces`
+  std::deque<RowBatch> batches;  // one for each slot, like `pieces` and `sorted_pieces`
   for (size_t i = 0; i < num_slots; ++i) {
     batches.emplace_back(input_, columns_, has_keys ? row_key_ : std::nullopt);
   }
@@ -384,8 +386,8 @@ absl::Status Importer::WritePieces(uint64_t begin, TableWriter& writer) {
   return RunPieces(options_.num_threads, work);
 }
 
-// Writes the rows in the order of their keys: at once if they fit into memory, otherwise as runs,
-// which it then merges.
+// Writes the rows in the order of their keys. If the rows do not fit into memory, writes sorted
+// runs of rows and then merges the runs.
 absl::Status Importer::WriteSorted(std::span<const WriterOptions> column_options,
                                    TableWriter& writer) {
   std::optional<RowSorter> sorter(std::in_place, *row_key_, options_.memory_bytes);
@@ -404,15 +406,15 @@ absl::Status Importer::WriteSorted(std::span<const WriterOptions> column_options
     input_.Release(begin, sorter->end());
     begin = sorter->end();
   }
-  sorter.reset();  // so that the merge can use its memory
+  sorter.reset();  // frees memory for the merge
   return runs->MergeInto(writer, progress_);
 }
 
 absl::Status Importer::Write(std::span<const WriterOptions> column_options, TableWriter& writer) {
   CFILE_RETURN_IF_ERROR(in_order_ ? WritePieces(input_.first_row(), writer)
                                   : WriteSorted(column_options, writer));
-  // Update returns the error if the import is cancelled. If the file has no rows, WritePieces has
-  // not called it.
+  // If the import is cancelled, Update returns the error. WritePieces does not call Update if the
+  // file has no rows.
   CFILE_RETURN_IF_ERROR(progress_.Update(input_.reader().size(), rows_));
   return writer.Finish();
 }
@@ -434,8 +436,8 @@ absl::StatusOr<ImportResult> Importer::Run() {
 
   Schema schema;
   for (const ImportColumn& column : columns_) schema.columns.push_back(column.schema);
-  // A single sort column without nulls has its own value index. Other sort columns have compound
-  // keys, which are a column of their own with a value index.
+  // If one column without nulls sorts the rows, this column gets a value index. Otherwise the table
+  // gets compound keys: they are stored in one more column, which has the value index.
   for (size_t i = 0; i < sorted_by_.size(); ++i) {
     if (sorted_by_.size() == 1 && !key_types_[0].nullable) break;
     const size_t column = *schema.Find(sorted_by_[i]);

@@ -25,8 +25,8 @@ class RowKey {
       : columns_(std::move(columns)), types_(types), key_(types) {}
 
   // Returns the key of the record that input.reader() read last. The key is valid until the next
-  // call. kInvalidArgument, with the line: a value of a key column is nan, not a text of the
-  // column's type, or null although the key column is not nullable.
+  // call. kInvalidArgument, with the line: a field of a key column is nan, or is no value of the
+  // column's type, or is null although the key column is not nullable.
   absl::StatusOr<std::string_view> Of(CsvInput& input);
 
  private:
@@ -39,39 +39,40 @@ class RowKey {
   std::string scratch_;
 };
 
-// Where a record of a file begins and ends, in bytes from the start of the text as
-// CsvReader::offset() counts them.
+// Where a record of a file begins and ends, in bytes from the start of the text
+// (CsvReader::offset).
 struct RecordPlace {
   uint64_t begin = 0;
   uint64_t end = 0;
 };
 
-// True if the rows of the file are in ascending order of their keys. Stops at the first row that is
-// not. Errors: those of RowKey::Of; kCancelled if Progress::Cancel was called. Afterwards the
-// position of `input` is undefined.
+// Returns true if the rows of the file are in ascending order of their keys. Stops at the first row
+// that is out of order. Errors: those of RowKey::Of, and kCancelled if Progress::Cancel was called.
+// After the call, the position of `input` is undefined.
 absl::StatusOr<bool> RowsAreInOrder(CsvInput& input, RowKey& row_key, Progress& progress);
 
 // A row and its key.
 struct KeyedRow {
-  uint64_t first_bytes = 0;  // of the key, the first one most significant; for quick comparisons
+  uint64_t first_bytes = 0;  // first 8 bytes of the key, big-endian: compared before `key`
   std::string_view key;
   RecordPlace place;
 };
 
-// Sorts as many rows at a time as fit into the memory. Thread-compatible.
+// Reads and sorts as many rows at a time as fit into the memory. Thread-compatible.
 class RowSorter {
  public:
-  // `memory_bytes`: for the text, the keys and the places of the rows.
+  // `memory_bytes`: the memory for the text, the keys and the places of the rows.
   RowSorter(RowKey row_key, size_t memory_bytes)
       : row_key_(std::move(row_key)), memory_bytes_(memory_bytes) {}
 
-  // Replaces the rows by the next rows of the file, of which the first begins at `begin`, in
-  // ascending order of their keys. Rows with equal keys stay in the order of the file. Errors as
-  // RowsAreInOrder. Precondition: a row or the end of the file is at `begin`.
+  // Replaces the rows by the rows of the file from `begin` on, as many as fit into the memory.
+  // Sorts these rows by their keys. Rows with equal keys stay in the order of the file. Errors:
+  // those of RowsAreInOrder. Precondition: a row begins at `begin`, or `begin` is the end of the
+  // file.
   absl::Status Take(CsvInput& input, uint64_t begin, Progress& progress);
 
   std::span<const KeyedRow> rows() const { return rows_; }
-  // Where the first row begins that was not taken, in bytes from the start of the text.
+  // The end of the last row that was taken, in bytes from the start of the text.
   uint64_t end() const { return end_; }
 
  private:
@@ -80,7 +81,7 @@ class RowSorter {
   RowKey row_key_;
   const size_t memory_bytes_;
   std::vector<KeyedRow> rows_;
-  std::vector<std::string> key_chunks_;  // the bytes of the keys
+  std::vector<std::string> key_chunks_;  // the bytes of the keys of rows_
   uint64_t end_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// cfile-table: keeps a table in order. Lists its parts, merges them, drops them, removes the files
-// that no longer belong to it, and repairs it.
+// cfile-table: keeps a table in order. Lists, merges and drops its parts, removes files that the
+// table no longer needs, and repairs the table.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
@@ -96,7 +96,8 @@ ExitCode Drop(const Arguments& arguments) {
   return status.ok() ? kFine : Fail(status);
 }
 
-// The column by which the table is sorted, unless it has compound keys.
+// Returns the column by which the table is sorted: the first column with a value index. For tables
+// without compound keys.
 absl::StatusOr<size_t> SortColumn(const TableReader& table) {
   for (size_t column = 0; column < table.schema().columns.size(); ++column) {
     const auto indexed = table.has_value_index(column);
@@ -181,8 +182,9 @@ ExitCode RepairTable(const Arguments& arguments) {
 int Run(int argc, char** argv) {
   Arguments arguments;
   std::function<ExitCode(const Arguments&)> action;
-  CLI::App app("Keeps a table in order: lists, merges and drops its parts, removes old files.",
-               kTool);
+  CLI::App app(
+      "Keeps a table in order: lists, merges and drops its parts, removes old files, repairs it.",
+      kTool);
   app.set_help_flag("-h,--help", "Print this help");
   app.set_version_flag("--version", absl::StrCat("cfile-table ", CFILE_VERSION),
                        "Print the version");
@@ -211,21 +213,21 @@ int Run(int argc, char** argv) {
   add("drop-below", "Remove the rows whose key is less than KEY from a sorted table", DropBelow)
       ->add_option("KEY", arguments.keys,
                    "A value as `cfile-dump values` prints it. If the table is sorted by several "
-                   "columns: values of all these columns or of the first of them; null for a null")
+                   "columns, give values of all these columns or of the first of them. Write null "
+                   "for a null")
       ->required()
       ->type_name("");
   add("gc", "Remove the files of parts that the table no longer has", RemoveGarbage)
       ->add_option("--older-than", arguments.older_than_seconds,
-                   "Only files that were not changed for so many seconds (default: 7 days). "
-                   "Writers and readers that need the files must be done by then")
+                   "Only files that were not changed for this many seconds (default: 7 days). "
+                   "No writer or reader may need these files any more")
       ->type_name("SECONDS")
       ->check(NumberIn(0, UINT32_MAX));
 #ifdef CFILE_WITH_SALVAGE
   CLI::App* const repair =
       add("repair",
           "Rebuild a damaged or missing table.cft from the parts. Parts whose files are damaged "
-          "are left "
-          "out. Exits with 2 if rows are lost, or if --dry-run finds something to repair",
+          "are left out. Exits with 2 if rows are lost, or if --dry-run finds something to repair",
           RepairTable);
   repair->add_flag("--salvage", arguments.salvage,
                    "Read all values, and recover the rows that all columns of a damaged part still "
@@ -233,7 +235,7 @@ int Run(int argc, char** argv) {
   repair->add_flag("--dry-run", arguments.dry_run, "Only print what would be done");
   repair->add_flag(
       "--force", arguments.force,
-      "Also if table.cft is sound: parts that an earlier repair left out may come back");
+      "Rebuild table.cft even if it is valid. Parts that an earlier repair left out may come back");
 #endif
   try {
     app.parse(argc, argv);

@@ -1,12 +1,11 @@
 #include "cfile/internal/arrow/dictionary_store.h"
 
 #include <algorithm>
-#include <cstring>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "absl/hash/hash.h"
 #include "absl/status/status.h"
 #include "cfile/internal/arrow/buffer_pool.h"
 #include "encodings/core/bytes.h"
@@ -26,7 +25,7 @@ class LocalDictionary {
   // Returns the number of `value`; nullopt if there is no room for it.
   std::optional<uint32_t> Find(std::string_view value) {
     if (2 * (strings_.size() + 1) > slots_.size()) Grow();
-    size_t slot = absl::HashOf(value) & (slots_.size() - 1);
+    size_t slot = std::hash<std::string_view>()(value) & (slots_.size() - 1);
     for (; slots_[slot] != kFree; slot = (slot + 1) & (slots_.size() - 1)) {
       if (strings_[slots_[slot]] == value) return slots_[slot];
     }
@@ -45,7 +44,7 @@ class LocalDictionary {
   void Grow() {
     std::vector<uint32_t> slots(std::max<size_t>(64, 2 * slots_.size()), kFree);
     for (size_t i = 0; i < strings_.size(); ++i) {
-      size_t slot = absl::HashOf(strings_[i]) & (slots.size() - 1);
+      size_t slot = std::hash<std::string_view>()(strings_[i]) & (slots.size() - 1);
       while (slots[slot] != kFree) slot = (slot + 1) & (slots.size() - 1);
       slots[slot] = static_cast<uint32_t>(i);
     }

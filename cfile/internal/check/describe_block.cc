@@ -40,13 +40,14 @@ absl::StatusOr<IndexWalk> FirstBlock(FileReader& file) {
   return walk;
 }
 
-// The value of the field of a checksum. `found`: the checksum of the bytes.
+// Returns the value of a checksum field as text.
+// `found`: the checksum of the bytes. `expected`: the stored checksum.
 std::string RightOrWrong(uint32_t found, uint32_t expected) {
   if (found == expected) return "right";
   return StrCat("wrong: the bytes have 0x", absl::Hex(found, absl::kZeroPad8));
 }
 
-// Adds the head of a movable block. `block`: the bytes from the head on.
+// Adds the fields of the head of a movable block. `block`: bytes that begin with the head.
 absl::Status AddHead(std::span<const uint8_t> block, BlockDescription& description) {
   for (const std::string_view name :
        {"number of the encoding", "number of the codec", "rows", "entries", "number of values",
@@ -66,7 +67,7 @@ absl::Status AddHead(std::span<const uint8_t> block, BlockDescription& descripti
                    encodings::LoadLittleEndian<uint32_t>(block.data() + end)));
 }
 
-// The fields of a movable block as it is stored in the file: `stored`.
+// Returns the fields of `stored`, a movable block as it is stored in the file.
 std::vector<BlockField> StoredMovableFields(std::span<const uint8_t> stored) {
   BlockDescription description(stored);
   const absl::Status status = [&]() -> absl::Status {
@@ -88,7 +89,7 @@ std::vector<BlockField> StoredMovableFields(std::span<const uint8_t> stored) {
   return std::move(description).TakeFields();
 }
 
-// The fields of a block as it is stored in the file: `stored`.
+// Returns the fields of `stored`, a block as it is stored in the file.
 std::vector<BlockField> StoredFields(const FileInfo& info, std::span<const uint8_t> stored) {
   if (info.has_movable_blocks()) return StoredMovableFields(stored);
   BlockDescription description(stored);
@@ -140,8 +141,9 @@ absl::Status AddLevels(const FileInfo& info, BlockDescription& description) {
   return AddSized("size of the null bitmap", "null bitmap", description);
 }
 
-// Adds the part of a data block before the values: the head of a movable block, the null bitmap or
-// the levels, and the header of an extended block. Sets what they say about the values.
+// Adds the part of a data block before the values: the head of a movable block, the null bitmap
+// or the levels, and the header of an extended block.
+// Sets `encoding` and `values` to what this part says.
 absl::Status AddPrefix(const FileInfo& info, BlockDescription& description, Encoding& encoding,
                        encodings::BlockView& values) {
   if (info.has_movable_blocks()) {

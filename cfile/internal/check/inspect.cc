@@ -4,17 +4,16 @@
 #include <string>
 #include <utility>
 
+#include "cfile/internal/check/describe_message.h"
 #include "cfile/internal/read/block_cursor.h"
 #include "cfile/internal/read/block_walk.h"
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/index_walk.h"
 #include "cfile/internal/read/level_block_cursor.h"
 #include "cfile/internal/read/reader_access.h"
+#include "cfile/internal/wire/messages.h"
 #include "cfile/reader.h"
 #include "encodings/core/status.h"
-#include "google/protobuf/text_format.h"
-#include "google/protobuf/util/json_util.h"
-#include "proto/cfile.pb.h"
 
 namespace cfile {
 namespace {
@@ -72,24 +71,15 @@ class BlockVisitor : internal::BlockWalk<Block> {
   }
 };
 
-// Shows a message in text and JSON. `serialized` is valid, because it was parsed when the file was
-// opened.
-template <typename Message>
-void Describe(const std::string& serialized, std::string& text, std::string& json) {
-  Message message;
-  message.ParsePartialFromString(serialized);
-  google::protobuf::TextFormat::PrintToString(message, &text);
-  google::protobuf::util::JsonPrintOptions options;
-  options.preserve_proto_field_names = true;
-  (void)google::protobuf::util::MessageToJsonString(message, &json, options);
-}
-
 }  // namespace
 
 MetadataText DescribeMetadata(const FileInfo& info) {
   MetadataText text;
-  Describe<CFileHeaderPB>(info.header_message, text.header_text, text.header_json);
-  Describe<CFileFooterPB>(info.footer_message, text.footer_text, text.footer_json);
+  // The messages are valid, because they were parsed when the file was opened.
+  internal::DescribeMessage(info.header_message, internal::wire::CFileHeader::kType,
+                            text.header_text, text.header_json);
+  internal::DescribeMessage(info.footer_message, internal::wire::CFileFooter::kType,
+                            text.footer_text, text.footer_json);
   return text;
 }
 

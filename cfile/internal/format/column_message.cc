@@ -24,37 +24,37 @@ bool NeedsExtension(const ColumnType& type) {
          !type.time_zone.empty() || type.type_length > 0;
 }
 
-int32_t DescribeType(const ColumnType& type, ExtensionsPB& extensions) {
-  if (type.type_length > 0) extensions.set_type_length(static_cast<int32_t>(type.type_length));
+int32_t DescribeType(const ColumnType& type, wire::Extensions& extensions) {
+  if (type.type_length > 0) extensions.type_length = static_cast<int32_t>(type.type_length);
   if (type.decimal_precision > 0) {
-    extensions.set_decimal_precision(type.decimal_precision);
-    extensions.set_decimal_scale(type.decimal_scale);
+    extensions.decimal_precision = type.decimal_precision;
+    extensions.decimal_scale = type.decimal_scale;
   }
   if (type.logical != LogicalType::kNone) {
-    extensions.set_logical_type(static_cast<int32_t>(type.logical));
+    extensions.logical_type = static_cast<int32_t>(type.logical);
   }
   if (type.time_unit != TimeUnit::kNone) {
-    extensions.set_time_unit(static_cast<int32_t>(type.time_unit));
+    extensions.time_unit = static_cast<int32_t>(type.time_unit);
   }
-  if (!type.time_zone.empty()) extensions.set_time_zone(type.time_zone);
+  if (!type.time_zone.empty()) extensions.time_zone = type.time_zone;
   const auto number = static_cast<int32_t>(type.data_type);
   if (static_cast<uint32_t>(number) < encodings::kFirstExtendedNumber) return number;
-  extensions.set_data_type(number);
+  extensions.data_type = number;
   return kNumberInExtensions;
 }
 
-absl::StatusOr<ColumnType> InterpretType(int32_t data_type, const ExtensionsPB& extensions) {
-  if (data_type == kNumberInExtensions && !extensions.has_data_type()) {
+absl::StatusOr<ColumnType> InterpretType(int32_t data_type, const wire::Extensions& extensions) {
+  if (data_type == kNumberInExtensions && !extensions.data_type) {
     return encodings::DataLoss("the number of the type is missing in the extensions");
   }
-  const int32_t number = data_type == kNumberInExtensions ? extensions.data_type() : data_type;
+  const int32_t number = data_type == kNumberInExtensions ? *extensions.data_type : data_type;
   ColumnType type{.data_type = static_cast<DataType>(number),
-                  .logical = ToByteEnum<LogicalType>(extensions.logical_type()),
-                  .time_unit = ToByteEnum<TimeUnit>(extensions.time_unit()),
-                  .time_zone = extensions.time_zone(),
-                  .type_length = static_cast<uint32_t>(extensions.type_length()),
-                  .decimal_precision = extensions.decimal_precision(),
-                  .decimal_scale = extensions.decimal_scale()};
+                  .logical = ToByteEnum<LogicalType>(extensions.logical_type.value_or(0)),
+                  .time_unit = ToByteEnum<TimeUnit>(extensions.time_unit.value_or(0)),
+                  .time_zone = std::string(extensions.time_zone.value_or("")),
+                  .type_length = static_cast<uint32_t>(extensions.type_length.value_or(0)),
+                  .decimal_precision = extensions.decimal_precision.value_or(0),
+                  .decimal_scale = extensions.decimal_scale.value_or(0)};
   const absl::Status status = Validate(type);
   if (status.ok()) return type;
   if (absl::IsUnimplemented(status)) return status;

@@ -5,8 +5,8 @@
 #include <cstdint>
 
 #include "absl/status/statusor.h"
+#include "cfile/internal/wire/messages.h"
 #include "cfile/types.h"
-#include "proto/cfile.pb.h"
 
 namespace cfile::internal {
 
@@ -17,15 +17,15 @@ inline constexpr int32_t kNumberInExtensions = 999;
 // True if this number of a type, encoding or codec is an extension: Kudu does not have it.
 constexpr bool NeedsExtension(uint32_t number) { return number >= encodings::kFirstExtendedNumber; }
 
-// True if the footer needs ExtensionsPB to describe `type`.
+// True if the footer needs wire::Extensions to describe `type`.
 bool NeedsExtension(const ColumnType& type);
 
 // Returns the value of Kudu's field for `type` and sets the fields of `extensions` that describe
-// the rest of the type. Precondition: Validate(type).ok().
-int32_t DescribeType(const ColumnType& type, ExtensionsPB& extensions);
+// the rest of the type. Their texts point into `type`. Precondition: Validate(type).ok().
+int32_t DescribeType(const ColumnType& type, wire::Extensions& extensions);
 
 // The reverse of DescribeType. kDataLoss: the fields contradict each other; kUnimplemented: a
 // number is unknown.
-absl::StatusOr<ColumnType> InterpretType(int32_t data_type, const ExtensionsPB& extensions);
+absl::StatusOr<ColumnType> InterpretType(int32_t data_type, const wire::Extensions& extensions);
 
 }  // namespace cfile::internal

@@ -23,7 +23,9 @@ struct DataBlock {
   Encoding encoding = Encoding::kPlain;   // of the values
   std::optional<uint32_t> present_count;  // the number of encoded values, without nulls
   std::optional<uint32_t> first_ordinal;  // the ordinal of the block's first row
-  uint32_t body_ordinal = 0;  // the first ordinal that the body of an encoding of Kudu must have
+  // Some encodings of Kudu store a first ordinal in the values.
+  // The values must then store this number.
+  uint32_t body_ordinal = 0;
   std::span<const uint8_t> skip_table;  // empty: the block has no skip table
   std::span<const uint8_t> values;      // the encoded present values
 };

@@ -11,11 +11,12 @@
 #include "cfile/internal/format/feature_bits.h"
 #include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/metadata_keys.h"
-#include "cfile/internal/format/parse_message.h"
 #include "cfile/internal/format/statistics_block.h"
 #include "cfile/internal/io/named_status.h"
+#include "cfile/internal/wire/messages.h"
+#include "cfile/internal/wire/parse_message.h"
+#include "cfile/internal/wire/write_message.h"
 #include "encodings/core/status.h"
-#include "proto/cfile.pb.h"
 
 namespace cfile::internal {
 namespace {
@@ -40,54 +41,53 @@ int32_t KuduNumber(Enum value, SetExtension set_extension) {
   return kNumberInExtensions;
 }
 
-// Fills the fields that the header's ColumnPB and the footer share.
+// Fills the fields that the header's wire::Column and the footer share. Their texts point into
+// `info`.
 template <typename Message>
-void DescribeColumn(const FileInfo& info, Message& message, ExtensionsPB& extensions) {
+void DescribeColumn(const FileInfo& info, Message& message, wire::Extensions& extensions) {
   const int32_t data_type = DescribeType(info.type, extensions);
   const bool array = (info.incompatible_features & kFeatureArrayBlocks) != 0;
   if (info.has_levels() && !array) {
-    extensions.set_max_repetition_level(info.levels.max_repetition);
-    extensions.set_max_definition_level(info.levels.max_definition);
+    extensions.max_repetition_level = info.levels.max_repetition;
+    extensions.max_definition_level = info.levels.max_definition;
   }
-  if constexpr (std::is_same_v<Message, ColumnPB>) {
-    message.set_type(data_type);
-    message.set_nullable(info.nullable);
-    if (array) message.set_array(true);
+  if constexpr (std::is_same_v<Message, wire::Column>) {
+    message.type = data_type;
+    message.nullable = info.nullable;
+    if (array) message.array = true;
   } else {
-    message.set_data_type(data_type);
-    message.set_is_type_nullable(info.nullable);
-    if (array) message.set_is_type_array(true);
-    if (info.num_entries) extensions.set_num_entries(static_cast<int64_t>(*info.num_entries));
+    message.data_type = data_type;
+    message.is_type_nullable = info.nullable;
+    if (array) message.is_type_array = true;
+    if (info.num_entries) extensions.num_entries = static_cast<int64_t>(*info.num_entries);
   }
-  message.set_encoding(KuduNumber(info.encoding, [&](int32_t n) { extensions.set_encoding(n); }));
-  message.set_compression(
-      KuduNumber(info.compression, [&](int32_t n) { extensions.set_compression(n); }));
+  message.encoding = KuduNumber(info.encoding, [&](int32_t n) { extensions.encoding = n; });
+  message.compression =
+      KuduNumber(info.compression, [&](int32_t n) { extensions.compression = n; });
 }
 
 void AddPairs(const std::vector<std::pair<std::string, std::string>>& pairs,
-              google::protobuf::RepeatedPtrField<FileMetadataPairPB>& out) {
-  for (const auto& [key, value] : pairs) {
-    FileMetadataPairPB& pair = *out.Add();
-    pair.set_key(key);
-    pair.set_value(value);
-  }
+              std::vector<wire::FileMetadataPair>& out) {
+  for (const auto& [key, value] : pairs) out.push_back({.key = key, .value = value});
 }
 
 std::vector<std::pair<std::string, std::string>> ToPairs(
-    const google::protobuf::RepeatedPtrField<FileMetadataPairPB>& pairs) {
+    const std::vector<wire::FileMetadataPair>& pairs) {
   std::vector<std::pair<std::string, std::string>> result;
-  result.reserve(static_cast<size_t>(pairs.size()));
-  for (const FileMetadataPairPB& pair : pairs) result.emplace_back(pair.key(), pair.value());
+  result.reserve(pairs.size());
+  for (const wire::FileMetadataPair& pair : pairs)
+    result.emplace_back(pair.key.value_or(""), pair.value.value_or(""));
   return result;
 }
 
-void SetPointer(const std::optional<BlockPointer>& pointer, BlockPointerPB* message) {
-  message->set_offset(static_cast<int64_t>(pointer->offset));
-  message->set_size(static_cast<int32_t>(pointer->size));
+void SetPointer(const std::optional<BlockPointer>& pointer,
+                std::unique_ptr<wire::BlockPointer>& message) {
+  wire::Mutable(message) = {.offset = static_cast<int64_t>(pointer->offset),
+                            .size = static_cast<int32_t>(pointer->size)};
 }
 
 absl::Status CheckMetadata(std::string_view what, std::string_view message, size_t size_bytes,
-                           const google::protobuf::Descriptor& type, const WriterOptions& options) {
+                           const wire::MessageType& type, const WriterOptions& options) {
   const size_t limit = options.max_metadata_size_bytes;
   const size_t kudu_limit = PolicyOf(options).max_metadata_size_bytes;
   if (size_bytes > kudu_limit) {
@@ -98,7 +98,7 @@ absl::Status CheckMetadata(std::string_view what, std::string_view message, size
     return encodings::OutOfRange("a ", what, " of ", size_bytes, " bytes is ",
                                  encodings::AboveLimit(limit, "max_metadata_size_bytes"));
   }
-  const absl::Status status = CheckParsedSize(message, limit, type);
+  const absl::Status status = wire::CheckParsedSize(message, limit, type);
   if (status.ok()) return status;
   return encodings::OutOfRange("the ", what, ": ", status.message());
 }
@@ -138,32 +138,34 @@ class MetadataReader {
     CFILE_RETURN_IF_ERROR(ReadHeader());
     const auto pair = std::find_if(info_.header_metadata.begin(), info_.header_metadata.end(),
                                    [](const auto& each) { return each.first == kColumnKey; });
-    ColumnPB column;
-    if (pair == info_.header_metadata.end() || !column.ParseFromString(pair->second) ||
-        !column.has_type() || !column.has_encoding()) {
+    wire::Column column;
+    if (pair == info_.header_metadata.end() ||
+        !wire::ParseMessage(pair->second, options_.max_metadata_size_bytes, column).ok() ||
+        !column.type || !column.encoding) {
       return Error("the header has no valid ", kColumnKey,
                    ", which gives type and encoding (Kudu writes none): ",
                    "without its footer the file cannot be read");
     }
-    footer_.set_data_type(column.type());
-    footer_.set_encoding(column.encoding());
-    footer_.set_compression(column.compression());
-    footer_.set_is_type_nullable(column.nullable());
-    footer_.set_is_type_array(column.array());
-    *footer_.mutable_extensions() = column.extensions();
+    const int32_t compression = column.compression.value_or(0);
+    const bool array = column.array.value_or(false);
+    footer_.data_type = column.type;
+    footer_.encoding = column.encoding;
+    footer_.compression = compression;
+    footer_.is_type_nullable = column.nullable;
+    footer_.is_type_array = array;
+    footer_.extensions = std::move(column.extensions);
     // The number of values is unknown: use the maximum.
-    footer_.set_num_values(std::numeric_limits<uint32_t>::max());
-    footer_.mutable_extensions()->set_num_entries(footer_.num_values());
-    const ExtensionsPB& extensions = column.extensions();
-    const bool nested =
-        extensions.has_max_repetition_level() || extensions.has_max_definition_level();
+    footer_.num_values = std::numeric_limits<uint32_t>::max();
+    wire::Extensions& extensions = wire::Mutable(footer_.extensions);
+    extensions.num_entries = footer_.num_values;
+    const bool nested = extensions.max_repetition_level || extensions.max_definition_level;
     const bool extended =
-        nested || NeedsExtendedBlocks(Number(column.type(), extensions.data_type()),
-                                      Number(column.encoding(), extensions.encoding()),
-                                      Number(column.compression(), extensions.compression()));
+        nested || NeedsExtendedBlocks(Number(*column.type, extensions.data_type),
+                                      Number(*column.encoding, extensions.encoding),
+                                      Number(compression, extensions.compression));
     info_.incompatible_features = kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |
                                   (nested ? kFeatureNestedBlocks : 0) |
-                                  (column.array() ? kFeatureArrayBlocks : 0);
+                                  (array ? kFeatureArrayBlocks : 0);
     CFILE_RETURN_IF_ERROR(InterpretFooter());
     return std::move(info_);
   }
@@ -207,9 +209,10 @@ class MetadataReader {
                  absl::Hex(found, absl::kZeroPad8));
   }
 
-  absl::Status Parse(std::string_view what, const std::string& bytes,
-                     google::protobuf::Message& message) const {
-    const absl::Status status = ParseMessage(bytes, options_.max_metadata_size_bytes, message);
+  template <typename Message>
+  absl::Status Parse(std::string_view what, std::string_view bytes, Message& message) const {
+    const absl::Status status =
+        wire::ParseMessage(bytes, options_.max_metadata_size_bytes, message);
     if (status.ok()) return status;
     if (!absl::IsOutOfRange(status)) return Error("the ", what, " is damaged: ", status.message());
     return encodings::OutOfRange(source_.name(), ": the ", what, ": ", status.message());
@@ -223,11 +226,10 @@ class MetadataReader {
                            ParseMagic(std::string_view(tail).substr(0, kMagicBytes), "end"));
     const auto length = encodings::LoadLittleEndian<uint32_t>(AsBytes(tail).data() + kMagicBytes);
     CFILE_RETURN_IF_ERROR(CheckLength("footer", length, 2 * kTailBytes));
-    CFILE_ASSIGN_OR_RETURN(std::string message, ReadBytes(size - kTailBytes - length, length));
-    info_.footer_message = message;
-    CFILE_RETURN_IF_ERROR(Parse("footer", message, footer_));
-    info_.incompatible_features = footer_.incompatible_features();
-    info_.compatible_features = footer_.compatible_features();
+    CFILE_ASSIGN_OR_RETURN(info_.footer_message, ReadBytes(size - kTailBytes - length, length));
+    CFILE_RETURN_IF_ERROR(Parse("footer", info_.footer_message, footer_));
+    info_.incompatible_features = footer_.incompatible_features.value_or(0);
+    info_.compatible_features = footer_.compatible_features.value_or(0);
     info_.footer_size_bytes = kTailBytes + length;
     if (!info_.has_checksums()) return absl::OkStatus();
     if (!PolicyOf(info_.version).features) {
@@ -273,51 +275,55 @@ class MetadataReader {
             "the footer is damaged: it says that there are no checksums, but the header has one");
       }
     }
-    CFileHeaderPB header;
+    wire::CFileHeader header;
     CFILE_RETURN_IF_ERROR(Parse("header", message, header));
-    info_.header_metadata = ToPairs(header.metadata());
+    info_.header_metadata = ToPairs(header.metadata);
     info_.header_message = message;
     return absl::OkStatus();
   }
 
   // Returns Kudu's number, or the extension's number if Kudu's field refers to the extensions.
-  uint32_t Number(int32_t kudu, int32_t extension) const {
-    return static_cast<uint32_t>(kudu == kNumberInExtensions ? extension : kudu);
+  uint32_t Number(int32_t kudu, std::optional<int32_t> extension) const {
+    return static_cast<uint32_t>(kudu == kNumberInExtensions ? extension.value_or(0) : kudu);
   }
 
   absl::StatusOr<BlockPointer> ReadPointer(std::string_view what,
-                                           const BlockPointerPB& message) const {
+                                           const wire::BlockPointer& message) const {
     // The conversion to unsigned makes a negative number large, so that the checks reject it.
-    const auto offset = static_cast<uint64_t>(message.offset());
-    const auto block_size = static_cast<uint32_t>(message.size());
+    const int64_t stored_offset = message.offset.value_or(0);
+    const int32_t stored_size = message.size.value_or(0);
+    const auto offset = static_cast<uint64_t>(stored_offset);
+    const auto block_size = static_cast<uint32_t>(stored_size);
     const uint64_t end = source_.size() - info_.footer_size_bytes;
     if (offset < info_.header_size_bytes || offset > end || block_size > end - offset) {
-      return Error("the footer is damaged: the ", what, " at offset ", message.offset(), ", ",
-                   message.size(), " bytes, lies outside of bytes ", info_.header_size_bytes,
-                   " to ", end);
+      return Error("the footer is damaged: the ", what, " at offset ", stored_offset, ", ",
+                   stored_size, " bytes, lies outside of bytes ", info_.header_size_bytes, " to ",
+                   end);
     }
     return BlockPointer{.offset = offset, .size = block_size};
   }
 
   absl::Status InterpretFooter() {
-    const ExtensionsPB& extensions = footer_.extensions();
-    info_.encoding = static_cast<Encoding>(Number(footer_.encoding(), extensions.encoding()));
-    info_.compression =
-        static_cast<Compression>(Number(footer_.compression(), extensions.compression()));
+    const wire::Extensions& extensions = wire::OrEmpty(footer_.extensions);
+    const int32_t encoding = footer_.encoding.value_or(0);
+    const int32_t compression =
+        footer_.compression.value_or(wire::CFileFooter::kDefaultCompression);
+    info_.encoding = static_cast<Encoding>(Number(encoding, extensions.encoding));
+    info_.compression = static_cast<Compression>(Number(compression, extensions.compression));
     if (info_.compression == Compression::kDefault) info_.compression = Compression::kNone;
-    info_.nullable = footer_.is_type_nullable();
-    info_.created_by = extensions.created_by();
-    info_.footer_metadata = ToPairs(footer_.metadata());
+    info_.nullable = footer_.is_type_nullable.value_or(false);
+    info_.created_by = extensions.created_by.value_or("");
+    info_.footer_metadata = ToPairs(footer_.metadata);
 
     CFILE_RETURN_IF_ERROR(Named(CheckFeatures(info_.incompatible_features), source_.name()));
-    if (!footer_.has_data_type() || !footer_.has_encoding() || !footer_.has_num_values()) {
+    if (!footer_.data_type || !footer_.encoding || !footer_.num_values) {
       return Error("the footer is damaged: type, encoding or number of rows is missing");
     }
-    if ((footer_.encoding() == kNumberInExtensions && !extensions.has_encoding()) ||
-        (footer_.compression() == kNumberInExtensions && !extensions.has_compression())) {
+    if ((encoding == kNumberInExtensions && !extensions.encoding) ||
+        (compression == kNumberInExtensions && !extensions.compression)) {
       return Error("the footer is damaged: the extensions lack the number of encoding or codec");
     }
-    auto type = InterpretType(footer_.data_type(), extensions);
+    auto type = InterpretType(*footer_.data_type, extensions);
     if (!type.ok()) {
       return internal::WithMessage(
           type.status(), StrCat(source_.name(), ": the footer's type: ", type.status().message()));
@@ -334,31 +340,33 @@ class MetadataReader {
           "extended "
           "blocks");
     }
-    if (footer_.num_values() < 0 || footer_.num_values() > std::numeric_limits<uint32_t>::max()) {
-      return Error("the footer is damaged: ", footer_.num_values(),
-                   " rows, expected 0 to 2^32 - 1");
+    const int64_t num_values = *footer_.num_values;
+    if (num_values < 0 || num_values > std::numeric_limits<uint32_t>::max()) {
+      return Error("the footer is damaged: ", num_values, " rows, expected 0 to 2^32 - 1");
     }
-    info_.num_rows = static_cast<uint64_t>(footer_.num_values());
+    info_.num_rows = static_cast<uint64_t>(num_values);
     CFILE_RETURN_IF_ERROR(InterpretLevels());
-    if (footer_.has_posidx_info()) {
-      CFILE_ASSIGN_OR_RETURN(info_.positional_index_root,
-                             ReadPointer("positional index", footer_.posidx_info().root_block()));
+    if (footer_.posidx_info != nullptr) {
+      CFILE_ASSIGN_OR_RETURN(
+          info_.positional_index_root,
+          ReadPointer("positional index", wire::OrEmpty(footer_.posidx_info->root_block)));
     }
-    if (footer_.has_validx_info()) {
-      CFILE_ASSIGN_OR_RETURN(info_.value_index_root,
-                             ReadPointer("value index", footer_.validx_info().root_block()));
+    if (footer_.validx_info != nullptr) {
+      CFILE_ASSIGN_OR_RETURN(
+          info_.value_index_root,
+          ReadPointer("value index", wire::OrEmpty(footer_.validx_info->root_block)));
     }
     if (info_.positional_index_root && info_.value_index_root &&
         info_.positional_index_root->offset == info_.value_index_root->offset) {
       return Error("the footer is damaged: both indexes have their root at offset ",
                    info_.value_index_root->offset);
     }
-    if (footer_.has_dict_block_ptr()) {
-      CFILE_ASSIGN_OR_RETURN(info_.dictionary, ReadPointer("dictionary", footer_.dict_block_ptr()));
+    if (footer_.dict_block_ptr != nullptr) {
+      CFILE_ASSIGN_OR_RETURN(info_.dictionary, ReadPointer("dictionary", *footer_.dict_block_ptr));
     }
-    if (extensions.has_statistics() &&
+    if (extensions.statistics != nullptr &&
         (info_.compatible_features & kCompatibleFeatureStatistics) != 0) {
-      CFILE_ASSIGN_OR_RETURN(info_.statistics, ReadPointer("statistics", extensions.statistics()));
+      CFILE_ASSIGN_OR_RETURN(info_.statistics, ReadPointer("statistics", *extensions.statistics));
       if (absl::Status status = InterpretStatistics(extensions, options_, info_); !status.ok())
         return Error("the footer is damaged: ", status.message());
     }
@@ -366,13 +374,13 @@ class MetadataReader {
   }
 
   absl::Status InterpretLevels() {
-    const ExtensionsPB& extensions = footer_.extensions();
+    const wire::Extensions& extensions = wire::OrEmpty(footer_.extensions);
+    const bool is_array = footer_.is_type_array.value_or(false);
     const bool array = (info_.incompatible_features & kFeatureArrayBlocks) != 0;
     const bool nested = (info_.incompatible_features & kFeatureNestedBlocks) != 0;
-    if (array != footer_.is_type_array()) {
+    if (array != is_array) {
       return Error("the footer is damaged: the feature bit for arrays is ", array ? "" : "not ",
-                   "set, but the column is ", footer_.is_type_array() ? "" : "not ",
-                   "one of arrays");
+                   "set, but the column is ", is_array ? "" : "not ", "one of arrays");
     }
     if (array) {
       if (nested)
@@ -386,8 +394,8 @@ class MetadataReader {
       return absl::OkStatus();
     }
     constexpr int32_t kMax = std::numeric_limits<uint16_t>::max();
-    const int32_t repetition = extensions.max_repetition_level();
-    const int32_t definition = extensions.max_definition_level();
+    const int32_t repetition = extensions.max_repetition_level.value_or(0);
+    const int32_t definition = extensions.max_definition_level.value_or(0);
     if (repetition < 0 || repetition > kMax || definition < 0 || definition > kMax) {
       return Error("the footer is damaged: maximum levels ", repetition, " and ", definition,
                    ", expected 0 to ", kMax);
@@ -399,20 +407,20 @@ class MetadataReader {
     }
     info_.levels = {.max_repetition = static_cast<uint16_t>(repetition),
                     .max_definition = static_cast<uint16_t>(definition)};
-    info_.num_entries = static_cast<uint64_t>(extensions.num_entries());
+    const int64_t num_entries = extensions.num_entries.value_or(0);
+    info_.num_entries = static_cast<uint64_t>(num_entries);
     const bool one_each = repetition == 0;
     if (one_each ? *info_.num_entries != info_.num_rows : *info_.num_entries < info_.num_rows) {
-      return Error("the footer is damaged: ", extensions.num_entries(), " entries for ",
-                   info_.num_rows, " records, expected ",
-                   one_each ? "one for each" : "at least one for each");
+      return Error("the footer is damaged: ", num_entries, " entries for ", info_.num_rows,
+                   " records, expected ", one_each ? "one for each" : "at least one for each");
     }
     return absl::OkStatus();
   }
 
   const Source& source_;
   const ReaderOptions& options_;
-  CFileFooterPB footer_;
   FileInfo info_;
+  wire::CFileFooter footer_;  // its texts point into the messages in info_
 };
 
 }  // namespace
@@ -426,22 +434,22 @@ absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOpti
 }
 
 std::string AppendHeader(const FileInfo& info, bool with_extensions, ByteWriter& out) {
-  CFileHeaderPB header;
+  wire::CFileHeader header;
   if (PolicyOf(info.version).numbers_header) {
-    header.set_major_version(1);
-    header.set_minor_version(0);
+    header.major_version = 1;
+    header.minor_version = 0;
   }
-  AddPairs(info.header_metadata, *header.mutable_metadata());
+  AddPairs(info.header_metadata, header.metadata);
+  std::string described;
   if (with_extensions) {
-    ColumnPB column;
-    ExtensionsPB extensions;
+    wire::Column column;
+    wire::Extensions extensions;
     DescribeColumn(info, column, extensions);
-    if (extensions.ByteSizeLong() > 0) *column.mutable_extensions() = extensions;
-    FileMetadataPairPB& pair = *header.add_metadata();
-    pair.set_key(std::string(kColumnKey));
-    pair.set_value(column.SerializeAsString());
+    if (!wire::IsEmpty(extensions)) wire::Mutable(column.extensions) = std::move(extensions);
+    described = wire::Serialize(column);
+    header.metadata.push_back({.key = kColumnKey, .value = described});
   }
-  std::string message = header.SerializeAsString();
+  std::string message = wire::Serialize(header);
   const size_t begin = out.size();
   out.PutBytes(PolicyOf(info.version).magic);
   out.PutFixed(static_cast<uint32_t>(message.size()));
@@ -451,26 +459,25 @@ std::string AppendHeader(const FileInfo& info, bool with_extensions, ByteWriter&
 }
 
 std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter& out) {
-  CFileFooterPB footer;
-  ExtensionsPB extensions;
+  wire::CFileFooter footer;
+  wire::Extensions extensions;
   DescribeColumn(info, footer, extensions);
-  footer.set_num_values(static_cast<int64_t>(info.num_rows));
-  if (info.positional_index_root) {
-    SetPointer(info.positional_index_root, footer.mutable_posidx_info()->mutable_root_block());
-  }
+  footer.num_values = static_cast<int64_t>(info.num_rows);
+  if (info.positional_index_root)
+    SetPointer(info.positional_index_root, wire::Mutable(footer.posidx_info).root_block);
   if (info.value_index_root)
-    SetPointer(info.value_index_root, footer.mutable_validx_info()->mutable_root_block());
-  if (info.dictionary) SetPointer(info.dictionary, footer.mutable_dict_block_ptr());
-  AddPairs(info.footer_metadata, *footer.mutable_metadata());
-  footer.set_incompatible_features(info.incompatible_features);
-  if (info.compatible_features != 0) footer.set_compatible_features(info.compatible_features);
+    SetPointer(info.value_index_root, wire::Mutable(footer.validx_info).root_block);
+  if (info.dictionary) SetPointer(info.dictionary, footer.dict_block_ptr);
+  AddPairs(info.footer_metadata, footer.metadata);
+  footer.incompatible_features = info.incompatible_features;
+  if (info.compatible_features != 0) footer.compatible_features = info.compatible_features;
   if (with_extensions) {
-    if (info.statistics) SetPointer(info.statistics, extensions.mutable_statistics());
+    if (info.statistics) SetPointer(info.statistics, extensions.statistics);
     if (info.bloom_filter) DescribeBloomFilter(*info.bloom_filter, extensions);
-    extensions.set_created_by(std::string(kCreatedBy));
-    *footer.mutable_extensions() = extensions;
+    extensions.created_by = kCreatedBy;
+    wire::Mutable(footer.extensions) = std::move(extensions);
   }
-  std::string message = footer.SerializeAsString();
+  std::string message = wire::Serialize(footer);
   ByteWriter tail;
   tail.PutBytes(std::string_view(message));
   tail.PutBytes(PolicyOf(info.version).magic);
@@ -482,12 +489,12 @@ std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter&
 
 absl::Status CheckHeader(std::string_view message, size_t size_bytes,
                          const WriterOptions& options) {
-  return CheckMetadata("header", message, size_bytes, *CFileHeaderPB::descriptor(), options);
+  return CheckMetadata("header", message, size_bytes, wire::CFileHeader::kType, options);
 }
 
 absl::Status CheckFooter(std::string_view message, size_t size_bytes,
                          const WriterOptions& options) {
-  return CheckMetadata("footer", message, size_bytes, *CFileFooterPB::descriptor(), options);
+  return CheckMetadata("footer", message, size_bytes, wire::CFileFooter::kType, options);
 }
 
 }  // namespace cfile::internal

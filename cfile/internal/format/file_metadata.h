@@ -34,12 +34,14 @@ absl::Status CheckFooter(std::string_view message, size_t size_bytes, const Writ
 // Errors as Reader::Open.
 absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions& options);
 
-// Describes a file whose end is lost, from its header alone: num_rows is the maximum of the format,
-// there are no block pointers (indexes, dictionary, statistics), and footer_size_bytes is 0. The
-// header does not say the form of the blocks: has_movable_blocks() is false although the blocks may
-// be movable, and has_extended_blocks() may be false although the blocks are extended or movable
-// (cfile/FORMAT.md, Extended blocks): a writer that chooses the encoding of each block writes PLAIN
-// into the header. kDataLoss: the header is damaged, or the file cannot be read without its footer.
+// Describes a file whose end is lost, from its header alone. num_rows is the maximum of the format.
+// There are no block pointers (indexes, dictionary, statistics), and footer_size_bytes is 0.
+// kDataLoss: the header is damaged, or the file cannot be read without its footer.
+//
+// The header does not say which form the blocks have (cfile/FORMAT.md, Extended blocks).
+// has_movable_blocks() is false, although the blocks may be movable.
+// has_extended_blocks() may be false, although the blocks are extended or movable: a writer that
+// chooses the encoding of each block writes PLAIN into the header.
 absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOptions& options);
 
 }  // namespace cfile::internal

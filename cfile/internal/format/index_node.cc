@@ -2,9 +2,10 @@
 
 #include <cassert>
 
-#include "cfile/internal/format/parse_message.h"
+#include "cfile/internal/wire/messages.h"
+#include "cfile/internal/wire/parse_message.h"
+#include "cfile/internal/wire/write_message.h"
 #include "encodings/core/status.h"
-#include "proto/cfile.pb.h"
 
 namespace cfile::internal {
 namespace {
@@ -51,10 +52,10 @@ void IndexNodeBuilder::Add(std::string_view key, const BlockPointer& pointer) {
 void IndexNodeBuilder::Finish(bool leaf, ByteWriter& out) {
   out.PutBytes(entries_.span());
   for (const uint32_t offset : offsets_) out.PutFixed(offset);
-  IndexBlockTrailerPB trailer;
-  trailer.set_num_entries(static_cast<int32_t>(offsets_.size()));
-  trailer.set_type(leaf ? IndexBlockTrailerPB::LEAF : IndexBlockTrailerPB::INTERNAL);
-  const std::string message = trailer.SerializeAsString();
+  wire::IndexBlockTrailer trailer;
+  trailer.num_entries = static_cast<int32_t>(offsets_.size());
+  trailer.type = leaf ? wire::IndexBlockTrailer::LEAF : wire::IndexBlockTrailer::INTERNAL;
+  const std::string message = wire::Serialize(trailer);
   out.PutBytes(std::string_view(message));
   out.PutFixed(static_cast<uint32_t>(message.size()));
   entries_.Clear();
@@ -92,27 +93,27 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(
     return DataLoss("the index node's trailer claims ", trailer_size, " bytes, there are ",
                     bytes.size());
   }
-  IndexBlockTrailerPB trailer;
+  wire::IndexBlockTrailer trailer;
   constexpr uint64_t kMaxTrailerBytes = 64;
-  if (!ParseMessage(AsString(bytes.last(trailer_size)), kMaxTrailerBytes, trailer).ok() ||
-      !trailer.has_num_entries() || !trailer.has_type()) {
+  if (!wire::ParseMessage(AsString(bytes.last(trailer_size)), kMaxTrailerBytes, trailer).ok() ||
+      !trailer.num_entries || !trailer.type) {
     return DataLoss("the index node's trailer does not parse");
   }
   bytes = bytes.first(bytes.size() - trailer_size);
   constexpr size_t kOffsetBytes = 4;
-  if (trailer.num_entries() < 0 ||
-      static_cast<uint64_t>(trailer.num_entries()) > bytes.size() / kOffsetBytes) {
-    return DataLoss("the index node claims ", trailer.num_entries(), " entries in ", bytes.size(),
+  if (*trailer.num_entries < 0 ||
+      static_cast<uint64_t>(*trailer.num_entries) > bytes.size() / kOffsetBytes) {
+    return DataLoss("the index node claims ", *trailer.num_entries, " entries in ", bytes.size(),
                     " bytes");
   }
-  const auto num_entries = static_cast<uint32_t>(trailer.num_entries());
+  const auto num_entries = static_cast<uint32_t>(*trailer.num_entries);
   // Do not allocate memory for more entries than there can be blocks before the node.
   const uint64_t room = pointer.offset - std::min(pointer.offset, first_block_offset);
   if (num_entries > room / kLeastBlockBytes) {
     return DataLoss("the index node claims ", num_entries, " entries, but only ", room,
                     " bytes of blocks lie before it");
   }
-  const bool leaf = trailer.type() == IndexBlockTrailerPB::LEAF;
+  const bool leaf = *trailer.type == wire::IndexBlockTrailer::LEAF;
   const size_t entry_bytes = sizeof(BlockPointer) + BytesOfEntry(leaf) +
                              (kind == IndexKind::kPositional ? sizeof(uint64_t) : sizeof(uint32_t));
   if (num_entries > memory_room / entry_bytes)

@@ -33,7 +33,8 @@ absl::Status CheckHeadChecksum(std::span<const uint8_t> head) {
                            : WrongChecksum(expected, found, "of the block's head");
 }
 
-// Computes the checksums of the parts of the bytes that are added.
+// Divides the bytes that are added into parts of kPartBytes bytes, and writes the
+// checksum of each part.
 class PartChecksums {
  public:
   explicit PartChecksums(ByteWriter& out) : out_(out) {}

@@ -1,5 +1,6 @@
-// Movable blocks (cfile/FORMAT.md, Movable blocks): a head that is never compressed, then the
-// sections levels, skip table and body, each compressed alone. The head has the checksums.
+// Movable blocks (cfile/FORMAT.md, Movable blocks).
+// A movable block is a head and three sections: the levels, the skip table and the body.
+// Each section is compressed alone. The head is never compressed, and has the checksums.
 #pragma once
 
 #include <array>
@@ -17,13 +18,13 @@
 
 namespace cfile::internal {
 
-// The bytes of the sections that one checksum covers.
+// The sections are divided into parts of this many bytes. Each part has a checksum.
 inline constexpr size_t kPartBytes = 4096;
-// The bytes of a head before its checksums.
+// The size of a head without its checksums, in bytes.
 inline constexpr size_t kHeadFieldBytes = 52;
 
-// The sections of a movable block, in the order of the block. kLevels is the null header, the level
-// header or the array header; it is empty in a flat column without nulls.
+// The sections of a movable block, in the order of the block. kLevels is the null header, the
+// level header or the array header (cfile/FORMAT.md). It is empty in a flat column without nulls.
 enum BlockSection : uint8_t { kLevels, kSkipTable, kBody };
 inline constexpr size_t kBlockSections = 3;
 
@@ -35,16 +36,17 @@ struct BlockHead {
   };
 
   Encoding encoding = Encoding::kPlain;
-  Compression compression = Compression::kNone;  // of the compressed sections; else kNone
-  uint32_t num_rows = 0;                         // nulls included; records
-  uint32_t num_entries = 0;                      // without levels: as many as rows
+  Compression compression = Compression::kNone;  // of the compressed sections, if there are any
+  uint32_t num_rows = 0;                         // nulls included; with levels: records
+  uint32_t num_entries = 0;                      // without levels: equal to num_rows
   uint32_t present_count = 0;
   uint32_t first_ordinal = 0;
   uint32_t dictionary = 0;  // always 0
   std::array<Section, kBlockSections> sections;
 
-  // Sizes in bytes: of the sections as stored and before compression, of the head, of the block as
-  // stored and before compression. Only sections count for max_block_size_bytes.
+  // Sizes in bytes. payload_bytes: the sections as stored.
+  // unpacked_bytes: the sections before compression; max_block_size_bytes limits this number.
+  // size_bytes: the head. stored_bytes: the whole block as stored.
   uint64_t payload_bytes() const {
     return uint64_t{sections[0].stored_size} + sections[1].stored_size + sections[2].stored_size;
   }
@@ -60,8 +62,8 @@ struct BlockHead {
   }
 };
 
-// The size in bytes of the head of a movable block of `stored_bytes` bytes, by this size alone. At
-// least the size of the smallest head.
+// Returns the size in bytes of the head of a movable block that is stored in `stored_bytes` bytes.
+// Needs no field of the head. The result is at least the size of the smallest head.
 constexpr size_t HeadBytesOf(size_t stored_bytes) {
   constexpr size_t kLeast = kHeadFieldBytes + kChecksumBytes;
   constexpr size_t kPerPart = kPartBytes + kChecksumBytes;
@@ -69,51 +71,56 @@ constexpr size_t HeadBytesOf(size_t stored_bytes) {
   return kLeast + kChecksumBytes * ((stored_bytes - kLeast + kPerPart - 1) / kPerPart);
 }
 
-// Reads the head at the begin of `block`, which may have more bytes. kDataLoss: the head is cut
-// off, contradicts itself or, if `verify` is set, has a wrong checksum. kUnimplemented: the block
-// needs a dictionary other than the file's. ReadBlockHead stores the result in `head`.
+// Reads the head at the start of `block`. Other bytes may follow the head.
+// kDataLoss: the head is cut off or contradicts itself, or `verify` is set and the checksum of
+// the head is wrong. kUnimplemented: the block needs a dictionary other than the file's.
+// ReadBlockHead stores the result in `head`.
 absl::StatusOr<BlockHead> ParseBlockHead(std::span<const uint8_t> block, bool verify);
 absl::Status ReadBlockHead(std::span<const uint8_t> block, bool verify, BlockHead& head);
 
-// kDataLoss if the head of `block`, all bytes of a stored block, has a wrong checksum. Finds the
-// head by the size of the block, so that a wrong size in the head is a wrong checksum, too.
+// kDataLoss if the head of `block` has a wrong checksum.
+// `block`: all bytes of a stored block. Computes the size of the head from the size of `block`,
+// because the size fields in the head may be damaged.
 absl::Status CheckHead(std::span<const uint8_t> block);
 
 // kDataLoss if a part of the sections has a wrong checksum. `block`: a stored block whose head is
 // `head`. Precondition: block.size() == head.stored_bytes().
 absl::Status CheckParts(const BlockHead& head, std::span<const uint8_t> block);
 
-// Appends the head of the block that has these stored sections. Sets nothing else.
+// Appends a head for a block with the sections `stored`, and computes its checksums.
+// `head`: all fields of the head.
 void AppendBlockHead(const BlockHead& head,
                      const std::array<std::span<const uint8_t>, kBlockSections>& stored,
                      encodings::ByteWriter& out);
 
-// Moves a block: sets the first ordinal in the bytes of its head, and the head's checksum.
-// Precondition: ParseBlockHead returned OK for `head`, which has all bytes of the head.
+// Changes the first ordinal of a block. Writes it into `head`, the bytes of the block's head,
+// and updates the head's checksum. Precondition: ParseBlockHead returned OK for `head`.
 void SetFirstOrdinal(std::span<uint8_t> head, uint32_t first_ordinal);
 
 // A movable block before compression: the head as it is stored, then the uncompressed sections.
 struct MovableBlock {
   BlockHead head;
   std::span<const uint8_t> levels;
-  DataBlock values;  // without num_rows and validity
+  DataBlock values;  // num_rows and validity are not set
 };
 
-// Splits the uncompressed block `bytes`. `head`: as for ParseDataBlock. kDataLoss or kUnimplemented
-// as ParseBlockHead, and kDataLoss if the sections do not have the sizes that the head says.
+// Splits the uncompressed block `bytes`. `head`: as for ParseDataBlock.
+// Errors as ParseBlockHead. Also kDataLoss if the sections do not have the sizes in the head.
 absl::StatusOr<MovableBlock> SplitMovableBlock(std::span<const uint8_t> bytes,
                                                const BlockHead* head = nullptr);
 
-// Splits the uncompressed data block `bytes` of the flat file that `info` describes into its parts,
-// whether it is movable or not. `head`: the head of a movable block if it was read already, or
-// nullptr. kDataLoss: a length or a count does not fit. kUnimplemented: see ParseBlockHead.
+// Splits the uncompressed data block `bytes` into its parts.
+// The block may be movable or not. `info` describes the file, which is flat.
+// `head`: the head of a movable block if it was read already, or nullptr.
+// kDataLoss: a length or a count does not fit. kUnimplemented: see ParseBlockHead.
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, const FileInfo& info,
                                          const BlockHead* head = nullptr);
 
-// kDataLoss if `rest`, the bytes of the levels after their last field, are not empty.
+// kDataLoss if `rest` is not empty. `rest`: the bytes of the levels after their last field.
 absl::Status CheckLevelsEnd(std::span<const uint8_t> rest);
 
-// kDataLoss if the head has other numbers of rows and entries than these, which the levels have.
+// kDataLoss if the head has other numbers of rows and entries than `num_rows` and `num_entries`,
+// the numbers in the levels.
 absl::Status CheckRowCounts(const BlockHead& head, uint64_t num_rows, uint64_t num_entries);
 
 }  // namespace cfile::internal

@@ -9,12 +9,13 @@
 
 #include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/format/key_codec.h"
-#include "cfile/internal/format/parse_message.h"
 #include "cfile/internal/format/writer_choices.h"
+#include "cfile/internal/wire/field_reader.h"
+#include "cfile/internal/wire/parse_message.h"
+#include "cfile/internal/wire/write_message.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
-#include "proto/cfile.pb.h"
 
 namespace cfile {
 
@@ -54,8 +55,8 @@ namespace {
 
 using encodings::DataLoss;
 
-// True if the values within the bounds of `inner` are also within the bounds of `outer`. Ignores a
-// bound that is not known for both.
+// True if the bounds of `outer` include all values within the bounds of `inner`.
+// Compares a bound only if both have it.
 bool Encloses(const BlockStatistics& outer, const BlockStatistics& inner) {
   return !(outer.min_key && inner.min_key && *outer.min_key > *inner.min_key) &&
          !(outer.max_key && inner.max_key && *outer.max_key < *inner.max_key);
@@ -80,24 +81,24 @@ bool IsBound(const std::string& key, const ColumnType& type) {
   });
 }
 
-BlockStatisticsPB ToMessage(const BlockStatistics& statistics) {
-  BlockStatisticsPB message;
-  message.set_present_count(statistics.present_count);
-  if (statistics.null_count > 0) message.set_null_count(statistics.null_count);
-  if (statistics.nan_count > 0) message.set_nan_count(statistics.nan_count);
-  if (statistics.min_key) message.set_min_key(*statistics.min_key);
-  if (statistics.max_key) message.set_max_key(*statistics.max_key);
-  if (!statistics.min_exact) message.set_min_inexact(true);
-  if (!statistics.max_exact) message.set_max_inexact(true);
+wire::BlockStatistics ToMessage(const BlockStatistics& statistics) {
+  wire::BlockStatistics message{.present_count = statistics.present_count,
+                                .min_key = statistics.min_key,
+                                .max_key = statistics.max_key};
+  if (statistics.null_count > 0) message.null_count = statistics.null_count;
+  if (statistics.nan_count > 0) message.nan_count = statistics.nan_count;
+  if (!statistics.min_exact) message.min_inexact = true;
+  if (!statistics.max_exact) message.max_inexact = true;
   return message;
 }
 
-absl::StatusOr<BlockStatistics> FromMessage(BlockStatisticsPB& message, const ColumnType& type) {
-  BlockStatistics result{.present_count = message.present_count(),
-                         .null_count = message.null_count(),
-                         .nan_count = message.nan_count(),
-                         .min_exact = !message.min_inexact(),
-                         .max_exact = !message.max_inexact()};
+absl::StatusOr<BlockStatistics> FromMessage(const wire::BlockStatistics& message,
+                                            const ColumnType& type) {
+  BlockStatistics result{.present_count = message.present_count.value_or(0),
+                         .null_count = message.null_count.value_or(0),
+                         .nan_count = message.nan_count.value_or(0),
+                         .min_exact = !message.min_inexact.value_or(false),
+                         .max_exact = !message.max_inexact.value_or(false)};
   constexpr uint64_t kMaxCount = std::numeric_limits<int64_t>::max();
   const bool is_float =
       type.physical() == PhysicalType::kFloat || type.physical() == PhysicalType::kDouble;
@@ -106,8 +107,8 @@ absl::StatusOr<BlockStatistics> FromMessage(BlockStatisticsPB& message, const Co
     return DataLoss("the counts are impossible: ", result.present_count, " present values, ",
                     result.null_count, " nulls, ", result.nan_count, " NaN");
   }
-  if (message.has_min_key()) result.min_key = std::move(*message.mutable_min_key());
-  if (message.has_max_key()) result.max_key = std::move(*message.mutable_max_key());
+  if (message.min_key) result.min_key = *message.min_key;
+  if (message.max_key) result.max_key = *message.max_key;
   const bool bounded = result.min_key || result.max_key;
   if (bounded && result.present_count == result.nan_count)
     return DataLoss("they have a minimum or maximum, but no present values");
@@ -145,9 +146,10 @@ void StatisticsWriter<T>::FinishBlock(uint64_t num_entries) {
   if (!enabled_) return;
   const uint64_t null_count = num_entries - block_.present_count();
   if (!blocks_dropped_) {
-    StatisticsPB message;
-    *message.add_blocks() = ToMessage(block_.Statistics(null_count));
-    AddEntry(message.SerializeAsString());
+    const BlockStatistics statistics = block_.Statistics(null_count);
+    wire::Statistics message;
+    message.blocks.push_back(ToMessage(statistics));
+    AddEntry(wire::Serialize(message));
   }
   file_.Merge(block_);
   null_count_ += null_count;
@@ -188,11 +190,12 @@ template <typename T>
 absl::StatusOr<StatisticsBytes> StatisticsWriter<T>::Finish() {
   StatisticsBytes result;
   if (!enabled_) return result;
-  StatisticsPB rest;
-  *rest.mutable_file() = ToMessage(file_.Statistics(null_count_));
+  const BlockStatistics file = file_statistics();
+  wire::Statistics rest;
+  wire::Mutable(rest.file) = ToMessage(file);
   // The fields of a message may have any order, so the entries in blocks_ and the fields of `rest`
   // together are one valid message.
-  rest.AppendToString(&blocks_);
+  blocks_ += wire::Serialize(rest);
   // If the statistics exceed max_block_size_bytes, the file gets no statistics. This happens only
   // with a very small limit.
   if (blocks_.size() <= max_block_size_bytes_) result.message = std::move(blocks_);
@@ -207,9 +210,8 @@ absl::StatusOr<StatisticsBytes> StatisticsWriter<T>::Finish() {
   result.bloom_info = bloom_->info();
   // Append only the tag and the length of the last field. The field's bytes, the Bloom filter, are
   // stored after the message without being copied into it.
-  constexpr uint32_t kLengthDelimited = 2;
   encodings::ByteWriter field;
-  field.PutVint(uint32_t{StatisticsPB::kBloomFilterFieldNumber} << 3 | kLengthDelimited);
+  field.PutVint(wire::MakeTag(wire::Statistics::kBloomFilterNumber, wire::WireType::kDelimited));
   field.PutVint(result.bloom_filter.size());
   result.message.append(field.view());
   return result;
@@ -225,26 +227,26 @@ constexpr uint64_t kLeastBlockBytes = 16;
 
 // Reads the next field of a message: its number and, if the field has a length, its bytes.
 absl::Status ReadField(ByteReader& reader, uint32_t& number, std::span<const uint8_t>& field) {
-  constexpr uint32_t kVint = 0, kFixed64 = 1, kLength = 2, kFixed32 = 5;
   uint32_t tag = 0;
   uint64_t value = 0;
   bool sound = reader.ReadVint32(tag);
-  number = tag >> 3;
+  number = wire::NumberOf(tag);
   field = {};
-  if (const uint32_t kind = tag & 7; kind == kLength) {
+  using wire::WireType;
+  if (const WireType type = wire::WireTypeOf(tag); type == WireType::kDelimited) {
     sound = sound && reader.ReadLengthPrefixed(field);
-  } else if (kind == kVint) {
+  } else if (type == WireType::kVarint) {
     sound = sound && reader.ReadVint64(value);
   } else {
-    sound = sound && (kind == kFixed64 || kind == kFixed32) &&
-            reader.ReadBytes(kind == kFixed64 ? 8 : 4, field);
+    sound = sound && (type == WireType::kFixed64 || type == WireType::kFixed32) &&
+            reader.ReadBytes(type == WireType::kFixed64 ? 8 : 4, field);
     number = 0;  // not one of our fields
   }
   return sound ? absl::OkStatus()
                : DataLoss("statistics: the message does not parse at byte ", reader.offset());
 }
 
-// The fields of a StatisticsPB that are not repeated.
+// The fields of a wire::Statistics that are not repeated.
 struct StatisticsFields {
   std::span<const uint8_t> file;
   std::span<const uint8_t> bloom_filter;
@@ -255,8 +257,8 @@ absl::StatusOr<StatisticsFields> FieldsOf(std::span<const uint8_t> bytes) {
     std::span<const uint8_t> field;
     uint32_t number = 0;
     CFILE_RETURN_IF_ERROR(ReadField(reader, number, field));
-    if (number == StatisticsPB::kFileFieldNumber) fields.file = field;
-    if (number == StatisticsPB::kBloomFilterFieldNumber) fields.bloom_filter = field;
+    if (number == wire::Statistics::kFileNumber) fields.file = field;
+    if (number == wire::Statistics::kBloomFilterNumber) fields.bloom_filter = field;
   }
   return fields;
 }
@@ -270,39 +272,39 @@ uint64_t StatisticsLimit(const ReaderOptions& options) {
          std::min<uint64_t>(options.max_bloom_filter_bytes, kNone);
 }
 
-void DescribeBloomFilter(const BloomFilterInfo& filter, ExtensionsPB& extensions) {
-  extensions.set_bloom_filter_size_bytes(filter.size_bytes);
-  extensions.set_bloom_filter_distinct_values(filter.distinct_values);
+void DescribeBloomFilter(const BloomFilterInfo& filter, wire::Extensions& extensions) {
+  extensions.bloom_filter_size_bytes = filter.size_bytes;
+  extensions.bloom_filter_distinct_values = filter.distinct_values;
 }
 
-absl::Status InterpretStatistics(const ExtensionsPB& extensions, const ReaderOptions& options,
+absl::Status InterpretStatistics(const wire::Extensions& extensions, const ReaderOptions& options,
                                  FileInfo& info) {
   const uint64_t limit = StatisticsLimit(options);
   // If the file has a codec, the block's size before compression is stored before the block.
   const uint64_t most_beside =
       kChecksumBytes + (info.compression == Compression::kNone ? 0 : sizeof(uint32_t));
   info.statistics_above_limit = info.statistics->size > limit + most_beside;
-  if (!extensions.has_bloom_filter_size_bytes()) return absl::OkStatus();
-  const uint64_t size = extensions.bloom_filter_size_bytes();
+  if (!extensions.bloom_filter_size_bytes) return absl::OkStatus();
+  const uint64_t size = *extensions.bloom_filter_size_bytes;
   if (size == 0 || size % kBloomBlockBytes != 0) {
     return DataLoss("a Bloom filter of ", size, " bytes, expected a multiple of ",
                     kBloomBlockBytes);
   }
   info.bloom_filter = {.size_bytes = size,
-                       .distinct_values = extensions.bloom_filter_distinct_values()};
+                       .distinct_values = extensions.bloom_filter_distinct_values.value_or(0)};
   info.statistics_above_limit |= size > limit;
   return absl::OkStatus();
 }
 
 absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
                                                const FileInfo& info) {
-  // Parse StatisticsPB field by field: an entry of two bytes must not take hundreds of bytes of
+  // Parse the message field by field: an entry of two bytes must not take hundreds of bytes of
   // memory before it is checked.
   CFILE_ASSIGN_OR_RETURN(const auto fields, FieldsOf(bytes));
-  BlockStatisticsPB entry;
+  wire::BlockStatistics entry;
   const auto parse = [&entry](std::span<const uint8_t> field) {
     constexpr uint64_t kLeast = 64;  // small messages take more memory in relation to their size
-    return ParseMessage(AsString(field), field.size() + kLeast, entry).ok()
+    return wire::ParseMessage(AsString(field), field.size() + kLeast, entry).ok()
                ? absl::OkStatus()
                : DataLoss("the message does not parse");
   };
@@ -327,7 +329,7 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
     std::span<const uint8_t> field;
     uint32_t number = 0;
     CFILE_RETURN_IF_ERROR(ReadField(reader, number, field));
-    if (number != StatisticsPB::kBlocksFieldNumber) continue;
+    if (number != wire::Statistics::kBlocksNumber) continue;
     if (i >= info.file_size_bytes / kLeastBlockBytes) {
       return DataLoss("there are statistics of more than ", i, " blocks, but the file has ",
                       info.file_size_bytes, " bytes");

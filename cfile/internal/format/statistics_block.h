@@ -11,13 +11,9 @@
 #include "cfile/file_info.h"
 #include "cfile/internal/format/bloom_filter.h"
 #include "cfile/internal/format/value_summary.h"
+#include "cfile/internal/wire/messages.h"
 #include "cfile/options.h"
 #include "cfile/statistics.h"
-
-namespace cfile {
-class BlockStatisticsPB;
-class ExtensionsPB;
-}  // namespace cfile
 
 namespace cfile::internal {
 
@@ -43,9 +39,9 @@ class StatisticsWriter {
   // file with levels, the number of its entries.
   void FinishBlock(uint64_t num_entries);
 
-  // Adds a finished block by its statistics instead of its values. Precondition: no values of
-  // another block were added since the last FinishBlock; CanAddBlock(&statistics). The values of
-  // the block must go to AddToBloomFilter if the file gets a Bloom filter.
+  // Adds a finished block by its statistics instead of its values. If the file gets a Bloom filter,
+  // pass the values of the block to AddToBloomFilter. Preconditions: no values were added since
+  // the last FinishBlock; CanAddBlock(&statistics) is true.
   void AddBlock(const BlockStatistics& statistics);
   // False if the statistics of the file would become less exact, or if `statistics` is null.
   bool CanAddBlock(const BlockStatistics* statistics) const;
@@ -73,7 +69,7 @@ class StatisticsWriter {
   ValueSummary<T> block_;
   ValueSummary<T> file_;
   uint64_t null_count_ = 0;  // of finished blocks
-  std::string blocks_;       // entries of finished blocks, as fields of StatisticsPB
+  std::string blocks_;       // entries of finished blocks, as fields of wire::Statistics
   bool blocks_dropped_ = false;
   std::optional<BloomFilterBuilder> bloom_;
 };
@@ -82,11 +78,11 @@ class StatisticsWriter {
 uint64_t StatisticsLimit(const ReaderOptions& options);
 
 // Sets the fields of the footer that describe the Bloom filter.
-void DescribeBloomFilter(const BloomFilterInfo& filter, ExtensionsPB& extensions);
+void DescribeBloomFilter(const BloomFilterInfo& filter, wire::Extensions& extensions);
 
 // Sets bloom_filter and statistics_above_limit of `info` from the footer. Precondition: statistics
 // and compression of `info` are set. kDataLoss: the footer describes an invalid filter.
-absl::Status InterpretStatistics(const ExtensionsPB& extensions, const ReaderOptions& options,
+absl::Status InterpretStatistics(const wire::Extensions& extensions, const ReaderOptions& options,
                                  FileInfo& info);
 
 // True if `key` can be a bound of values of `type`: the memcmp form of a value, possibly cut or
@@ -94,10 +90,11 @@ absl::Status InterpretStatistics(const ExtensionsPB& extensions, const ReaderOpt
 bool IsBound(const std::string& key, const ColumnType& type);
 
 // Converts the statistics of a block, a file or several files to a message and back. kDataLoss: the
-// counts are impossible, or the bounds are not bounds of values of `type`. FromMessage moves the
-// bounds out of `message`.
-BlockStatisticsPB ToMessage(const BlockStatistics& statistics);
-absl::StatusOr<BlockStatistics> FromMessage(BlockStatisticsPB& message, const ColumnType& type);
+// counts are impossible, or the bounds are not bounds of values of `type`. The bounds
+// of the message point into `statistics`.
+wire::BlockStatistics ToMessage(const BlockStatistics& statistics);
+absl::StatusOr<BlockStatistics> FromMessage(const wire::BlockStatistics& message,
+                                            const ColumnType& type);
 
 // Parses the statistics of the file that `info` describes. The result's Bloom filter is a copy.
 // kDataLoss: the bytes are malformed, or the statistics contradict each other or the footer.

@@ -21,7 +21,7 @@ using encodings::DataLoss;
 using encodings::OutOfRange;
 
 constexpr uint8_t kZeros[kAlignment] = {};
-// Smaller sections of movable blocks are not compressed.
+// Sections of movable blocks with fewer bytes are not compressed.
 constexpr size_t kLeastCompressedBytes = 64;
 
 // False if compression saves less than a tenth. Such a block is not compressed, unless the format
@@ -142,8 +142,8 @@ absl::StatusOr<BlockPointer> BlockAppender::AppendMovable(
       stored_size += size;
     }
   }
-  // A block of which only a small section gets smaller stays as it is, so that readers can use its
-  // body in place.
+  // If only a small section gets smaller, the block is stored uncompressed, so that readers can
+  // use its body in place.
   last_compressed_ = !compressed_.empty() && WorthCompressing(stored_size, uncompressed_size);
   head.compression = last_compressed_ ? format_.compression : Compression::kNone;
   auto compressed = compressed_.span();
@@ -191,7 +191,7 @@ namespace {
 // Reads the stored bytes of the block at `pointer`. See FetchBlock.
 absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
                                                     const BlockPointer& pointer, bool movable,
-                                                    size_t max_block_size_bytes, uint64_t read_end,
+                                                    size_t max_block_size_bytes,
                                                     BlockBuffer& buffer) {
   // Do not read a block that exceeds twice the limit. A valid block is smaller than that, even if
   // the codec has made the block larger.
@@ -201,8 +201,8 @@ absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
   }
   if (const auto memory = source.InMemory(); !memory.empty()) {
     const auto stored = memory.subspan(pointer.offset, pointer.size);
-    // Decoders begin at the front, and many of them also read the end: fetch both from memory at
-    // the same time. The front of a movable block is its head and the bytes after it.
+    // Decoders begin at the front, and many of them also read the end: fetch both from memory
+    // at the same time. The front of a movable block is its head and the bytes after the head.
     __builtin_prefetch(stored.data());
     if (movable)
       __builtin_prefetch(stored.data() + std::min(HeadBytesOf(stored.size()), stored.size()));
@@ -211,19 +211,15 @@ absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
     }
     return stored;
   }
-  const uint64_t skipped = pointer.offset - buffer.stored_offset;  // may wrap around
-  const uint64_t held = buffer.stored.size();
-  if (pointer.offset >= buffer.stored_offset && skipped <= held && pointer.size <= held - skipped)
-    return buffer.stored.span().subspan(skipped, pointer.size);
-  assert(read_end >= pointer.end());
-  const size_t size = read_end - pointer.offset;
-  buffer.stored.Clear();
-  uint8_t* bytes = buffer.stored.Extend(size);
-  absl::Status status = source.ReadAt(pointer.offset, {bytes, size});
-  if (!status.ok()) buffer.stored.Clear();
-  CFILE_RETURN_IF_ERROR(status);
-  buffer.stored_offset = pointer.offset;
-  return buffer.stored.span().first(pointer.size);
+  if (!buffer.Holds(pointer)) {
+    buffer.stored.Clear();
+    uint8_t* bytes = buffer.stored.Extend(pointer.size);
+    absl::Status status = source.ReadAt(pointer.offset, {bytes, pointer.size});
+    if (!status.ok()) buffer.stored.Clear();
+    CFILE_RETURN_IF_ERROR(status);
+    buffer.stored_offset = pointer.offset;
+  }
+  return buffer.stored.span().subspan(pointer.offset - buffer.stored_offset, pointer.size);
 }
 
 // Reads the head of the movable block `stored`, and checks that it fits the block and the file.
@@ -252,7 +248,8 @@ absl::Status ReadHead(std::span<const uint8_t> stored, Compression of_file, bool
   return absl::OkStatus();
 }
 
-// FetchBlock for the movable block `stored`, whose bytes are in the source's memory if `in_source`.
+// Does FetchBlock for the movable block `stored`.
+// `in_source`: the bytes are in the source's memory.
 absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool in_source,
                                            Compression of_file, bool verify,
                                            size_t max_block_size_bytes, BlockBuffer& buffer) {
@@ -287,10 +284,9 @@ absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool
 
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
-                                        size_t max_block_size_bytes, uint64_t read_end,
-                                        BlockBuffer& buffer) {
-  CFILE_ASSIGN_OR_RETURN(auto stored, ReadStored(source, pointer, format.movable,
-                                                 max_block_size_bytes, read_end, buffer));
+                                        size_t max_block_size_bytes, BlockBuffer& buffer) {
+  CFILE_ASSIGN_OR_RETURN(auto stored,
+                         ReadStored(source, pointer, format.movable, max_block_size_bytes, buffer));
   const bool in_source = !source.InMemory().empty();
   if (format.movable) {
     return UnpackMovable(stored, in_source, format.compression, verify, max_block_size_bytes,
@@ -338,7 +334,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
     return DataLoss("expected ", compressed_size, " compressed bytes, found ", rest.size());
   }
   const bool compressed = format.compresses_all || uncompressed_size != rest.size();
-  // A size to which these bytes cannot expand is damage, whatever the limit is.
+  // If these bytes cannot expand to this size, the block is damaged, even if the size
+  // is within the limit.
   if (compressed) {
     CFILE_RETURN_IF_ERROR(
         CheckUncompressedSize(format.compression, rest.size(), uncompressed_size));
@@ -362,12 +359,11 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
 
 absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFormat& format,
                                              const BlockPointer& pointer,
-                                             size_t max_block_size_bytes, uint64_t read_end,
-                                             BlockBuffer& buffer) {
+                                             size_t max_block_size_bytes, BlockBuffer& buffer) {
   assert(format.movable);
   StoredBlock block;
-  CFILE_ASSIGN_OR_RETURN(block.bytes, ReadStored(source, pointer, /*movable=*/true,
-                                                 max_block_size_bytes, read_end, buffer));
+  CFILE_ASSIGN_OR_RETURN(
+      block.bytes, ReadStored(source, pointer, /*movable=*/true, max_block_size_bytes, buffer));
   CFILE_RETURN_IF_ERROR(
       ReadHead(block.bytes, format.compression, /*verify=*/true, max_block_size_bytes, block.head));
   return block;
@@ -376,15 +372,13 @@ absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFo
 absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo& info,
                                             const BlockPointer& pointer, bool verify,
                                             size_t max_block_size_bytes, BlockBuffer& buffer) {
-  return FetchBlock(source, DataBlockFormatOf(info), pointer, verify, max_block_size_bytes,
-                    pointer.end(), buffer);
+  return FetchBlock(source, DataBlockFormatOf(info), pointer, verify, max_block_size_bytes, buffer);
 }
 
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const FileInfo& info,
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, BlockBuffer& buffer) {
-  return FetchBlock(source, BlockFormatOf(info), pointer, verify, max_block_size_bytes,
-                    pointer.end(), buffer);
+  return FetchBlock(source, BlockFormatOf(info), pointer, verify, max_block_size_bytes, buffer);
 }
 
 absl::Status InBlock(const absl::Status& status, const std::string& file,

@@ -40,11 +40,12 @@ struct BlockFormat {
   bool checksums = true;
   // As VersionPolicy::compresses_all.
   bool compresses_all = false;
-  // The blocks are movable blocks (cfile/FORMAT.md). Only data blocks are.
+  // True: the blocks are movable blocks (cfile/FORMAT.md). Only data blocks can be movable.
   bool movable = false;
 };
 
-// The format of the data blocks, and of all other blocks, of the file that `info` describes.
+// DataBlockFormatOf: the format of the data blocks of the file that `info` describes.
+// BlockFormatOf: the format of all other blocks of this file.
 BlockFormat DataBlockFormatOf(const FileInfo& info);
 BlockFormat BlockFormatOf(const FileInfo& info);
 
@@ -66,15 +67,15 @@ class BlockAppender {
                                       std::span<const uint8_t> body,
                                       const BlockStorage& storage = {});
 
-  // Stores a movable block. Ignores the codec and the sizes in `head`. storage.align_at counts from
-  // the begin of the body. Compresses each section alone. kOutOfRange as above.
+  // Stores a movable block. Compresses each section alone. Ignores the codec and the
+  // sizes in `head`. storage.align_at counts from the start of the body. Errors as Append.
   absl::StatusOr<BlockPointer> AppendMovable(
       BlockHead head, std::array<std::span<const uint8_t>, kBlockSections> sections,
       const BlockStorage& storage);
 
-  // Stores a copy of a movable block with another first ordinal. `stored`: the bytes of the block
-  // in another file, where they begin at `from_offset`; `head`: their head. The body gets the same
-  // alignment as in the other file.
+  // Stores a copy of a movable block of another file, with another first ordinal.
+  // `stored`: the bytes of the block. `from_offset`: their place in the other file.
+  // `head`: the head of the block. The body gets the same alignment as in the other file.
   absl::StatusOr<BlockPointer> AppendMoved(const BlockHead& head, std::span<const uint8_t> stored,
                                            uint64_t from_offset, uint32_t first_ordinal);
 
@@ -110,11 +111,18 @@ struct BlockBuffer {
   uint64_t announced_end = 0;  // the end of the bytes that a scan has announced to the source
   ByteWriter uncompressed;
   BlockHead head;  // of the movable block that was fetched last
+
+  // True if `stored` has the stored bytes of a block.
+  bool Holds(const BlockPointer& pointer) const {
+    const uint64_t skipped = pointer.offset - stored_offset;  // may wrap around
+    return pointer.offset >= stored_offset && skipped <= stored.size() &&
+           pointer.size <= stored.size() - skipped;
+  }
   size_t memory_usage_bytes() const { return stored.capacity() + uncompressed.capacity(); }
 };
 
-// A block before compression; a movable block with its head. Valid until the source, or the buffer
-// that the block was fetched into, changes.
+// A block before compression. A movable block includes its head.
+// Valid until the source changes, or the buffer into which the block was fetched changes.
 struct FetchedBlock {
   std::span<const uint8_t> bytes;
   bool compressed = false;
@@ -127,15 +135,12 @@ struct FetchedBlock {
 // parsed). Verifies the checksum if the file has checksums and `verify` is set. kDataLoss says what
 // was expected and what was found; kOutOfRange: the block exceeds `max_block_size_bytes`, stored or
 // uncompressed. Errors do not name the block (see InBlock).
-//
-// If the source is not in memory, reads up to the offset `read_end`, which is at or after the
-// block's end. The bytes after the block stay in the buffer for the next call.
+// Reads nothing if the buffer has the bytes of the block.
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
-                                        size_t max_block_size_bytes, uint64_t read_end,
-                                        BlockBuffer& buffer);
-// As above, for a data block, or for another block, of the file that `info` describes. These do not
-// read beyond the block.
+                                        size_t max_block_size_bytes, BlockBuffer& buffer);
+// Read a block of the file that `info` describes, as FetchBlock above. FetchDataBlock reads a
+// data block, and FetchBlock any other block.
 absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo& info,
                                             const BlockPointer& pointer, bool verify,
                                             size_t max_block_size_bytes, BlockBuffer& buffer);
@@ -143,7 +148,7 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const FileInfo& in
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, BlockBuffer& buffer);
 
-// A movable block as it is stored. Valid as FetchedBlock.
+// A movable block as it is stored. The views are valid as long as those of a FetchedBlock.
 struct StoredBlock {
   BlockHead head;
   std::span<const uint8_t> bytes;
@@ -153,8 +158,7 @@ struct StoredBlock {
 // of the head; call CheckParts before the sections are used.
 absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFormat& format,
                                              const BlockPointer& pointer,
-                                             size_t max_block_size_bytes, uint64_t read_end,
-                                             BlockBuffer& buffer);
+                                             size_t max_block_size_bytes, BlockBuffer& buffer);
 
 // Puts the names of the file and of the block before the message of `status`. A name that the
 // message already has is not added.

@@ -32,8 +32,8 @@ class ValueSummary {
   // Adds all values that were added to `other`.
   void Merge(const ValueSummary& other);
 
-  // Makes this the summary of a block that has these statistics. False if there is no such summary:
-  // Statistics(statistics.null_count) would not return the same statistics.
+  // Makes this object the summary of a block with these statistics. Returns false if that is not
+  // possible: Statistics(statistics.null_count) would return other statistics.
   bool Set(const BlockStatistics& statistics);
 
   // The statistics of all values added, with `null_count` nulls. For Int96, which has no order,

@@ -42,7 +42,8 @@ class BufferedEnds final : public Source {
   void ReadMany(std::span<ReadRequest> requests) const override;
 
   size_t memory_usage_bytes() const { return head_.bytes.capacity() + tail_.bytes.capacity(); }
-  // The ranges that were read from the source, those of failed requests included, and their bytes.
+  // The number of ranges that were read from the source, and their bytes.
+  // Failed requests count, too.
   uint64_t requests() const { return requests_.load(std::memory_order_relaxed); }
   uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
 
@@ -59,9 +60,9 @@ class BufferedEnds final : public Source {
   mutable std::atomic<uint64_t> bytes_read_ = 0;
 };
 
-// Wraps `source` and reads its first and last bytes now: with one ReadMany of two ranges, or one
-// after the other if `max_requests` is below 2. A small file is read with one ReadAt. Errors are
-// those of `source`.
+// Wraps `source` and reads its first and last bytes now: two ranges with one ReadMany, or one
+// range after the other if `max_requests` is below 2.
+// A small file is read with one ReadAt. Returns errors of `source`.
 absl::StatusOr<std::shared_ptr<const BufferedEnds>> BufferEnds(std::shared_ptr<const Source> source,
                                                                size_t max_requests);
 

@@ -87,7 +87,7 @@ absl::StatusOr<std::optional<FileIdentity>> IdentityOf(const std::string& path) 
                       .changed_ns = found->st_mtim.tv_nsec};
 }
 
-absl::StatusOr<std::string> RandomName() {
+absl::StatusOr<std::string> RandomName(std::string_view prefix, std::string_view suffix) {
   char bytes[16];
   ssize_t size;
   do {
@@ -95,15 +95,18 @@ absl::StatusOr<std::string> RandomName() {
   } while (size < 0 && errno == EINTR);
   // A request this small is never answered in part.
   if (size != sizeof bytes) return SystemError("getrandom", "for a name", errno);
-  return absl::BytesToHexString({bytes, sizeof bytes});
+  return encodings::StrCat(prefix, absl::BytesToHexString({bytes, sizeof bytes}), suffix);
 }
 
-bool IsRandomName(std::string_view name) {
-  return name.size() == 32 && name.find_first_not_of("0123456789abcdef") == name.npos;
+bool IsRandomName(std::string_view name, std::string_view prefix, std::string_view suffix) {
+  constexpr size_t kDigits = 32;
+  return name.size() == prefix.size() + kDigits + suffix.size() && name.starts_with(prefix) &&
+         name.ends_with(suffix) &&
+         name.substr(prefix.size(), kDigits).find_first_not_of("0123456789abcdef") == name.npos;
 }
 
 FileLock::~FileLock() {
-  // If the removal fails, the file stays. It can be locked again.
+  // If the file cannot be removed, it stays. It can be locked again.
   if (descriptor_.get() >= 0) unlink(path_.c_str());
 }
 
@@ -118,13 +121,13 @@ absl::StatusOr<FileLock> FileLock::Acquire(std::string path) {
     if (result != 0 && errno != ENOLCK && errno != EOPNOTSUPP) {
       return SystemError("flock", path, errno);
     }
-    // The holder before may have removed the file. Then the lock is on a file that nobody else can
-    // find.
+    // The previous holder of the lock may have removed the file.
+    // Then no other process can find the locked file.
     struct stat locked;
     if (fstat(descriptor.get(), &locked) != 0) return SystemError("fstat", path, errno);
     CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
     if (found.has_value() && found->st_dev == locked.st_dev && found->st_ino == locked.st_ino) {
-      // This allocates nothing, so the file cannot stay because memory is missing.
+      // This line allocates no memory. So a lack of memory cannot leave the file behind.
       return FileLock(std::move(path), std::move(descriptor));
     }
   }

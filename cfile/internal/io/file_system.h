@@ -12,10 +12,10 @@
 
 namespace cfile::internal {
 
-// Returns an error with the message "CALL PATH: what the system says". `error`: a value of errno,
-// which determines the code: kNotFound, kPermissionDenied, kResourceExhausted, ...; kUnavailable if
-// no code fits. The code is never kDataLoss, kAborted, kOutOfRange or kUnimplemented, which mean
-// something else.
+// Returns an error with the message "CALL PATH: what the system says". `error`: a value of errno.
+// It determines the code: kNotFound, kPermissionDenied, kResourceExhausted, ...; kUnavailable
+// if no code fits. The code is never kDataLoss, kAborted, kOutOfRange or kUnimplemented, because
+// these codes have another meaning in this library.
 absl::Status SystemError(std::string_view call, const std::string& path, int error);
 
 // Owns an open file descriptor. Movable.
@@ -51,9 +51,9 @@ absl::Status SyncFolder(const std::string& folder);
 // regular file: a folder, a FIFO, a socket, a device, or a symbolic link to one of these.
 absl::Status CheckReplaceable(const std::string& path);
 
-// Distinguishes a file from another file that is later put at its path. Two different files compare
-// equal only if the second one has the inode number and the size of the first and was changed at the
-// same moment.
+// Distinguishes a file from another file that is later put at its path.
+// Two different files compare equal only if they have the same inode number and the same size
+// and were changed at the same moment.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t number = 0;
@@ -65,18 +65,21 @@ struct FileIdentity {
 // The identity of the file or the folder at `path`; nullopt if nothing is at `path`.
 absl::StatusOr<std::optional<FileIdentity>> IdentityOf(const std::string& path);
 
-// Returns 128 random bits of the system as 32 lower-case hexadecimal digits.
-absl::StatusOr<std::string> RandomName();
+// Returns 128 random bits of the system as 32 lower-case hexadecimal digits, between a prefix and a
+// suffix.
+absl::StatusOr<std::string> RandomName(std::string_view prefix = "", std::string_view suffix = "");
 // True for names that RandomName may return.
-bool IsRandomName(std::string_view name);
+bool IsRandomName(std::string_view name, std::string_view prefix = "",
+                  std::string_view suffix = "");
 
 // Excludes all other holders of a lock on the same file, in any thread or process. The lock ends
 // when this object is destroyed or when the process dies. Movable.
 //
-// The lock is that of flock(2), because it belongs to the open file: threads of one process exclude
-// each other, and no close of another descriptor releases it, as it would with POSIX locks. Unlike
-// the locks of fcntl(2) on open files, it exists on all Unix systems. Over NFS, Linux turns it into
-// a lock that other machines respect. On file systems without locks this class excludes nobody.
+// The lock is that of flock(2). It belongs to the open file.
+// So threads of one process exclude each other, and closing another descriptor of the file does not
+// release the lock, as it would with POSIX locks. Unlike the locks of fcntl(2) on open files, flock
+// exists on all Unix systems. Over NFS, Linux turns the lock into one that other machines respect.
+// On file systems without locks this class excludes nobody.
 class FileLock {
  public:
   // Creates the file at `path` if there is none, and waits for its lock.

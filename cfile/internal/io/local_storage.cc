@@ -1,4 +1,4 @@
-// The files of a local directory.
+// Implements Storage for the files of a local directory.
 #include "cfile/internal/io/local_storage.h"
 
 #include <dirent.h>
@@ -90,8 +90,9 @@ class LocalStorage final : public Storage {
     object.bytes.resize(source->size());
     CFILE_RETURN_IF_ERROR(
         source->ReadAt(0, {reinterpret_cast<uint8_t*>(object.bytes.data()), object.bytes.size()}));
-    // The identity alone is not enough: the third version may get the identity of the first one. If
-    // another process replaces the file here, this version is never found again.
+    // The version has the identity and the bytes, because a later file may get the identity of
+    // an earlier one. If another process has replaced the file since it was opened above, no later
+    // file has this version.
     object.version = absl::StrCat(identity ? TextOf(*identity) : "", "\n", object.bytes);
     return object;
   }
@@ -99,7 +100,7 @@ class LocalStorage final : public Storage {
   absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
                       std::string_view bytes) override {
     const std::string full_path = PathOf(path);
-    // The files that the object names must be durable before the object is.
+    // Make the files that the object names durable before the object itself.
     CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory_));
     if (!expected_version) CFILE_RETURN_IF_ERROR(SyncParent());
     CFILE_ASSIGN_OR_RETURN(const auto lock,
@@ -107,7 +108,8 @@ class LocalStorage final : public Storage {
     const auto found = Read(path, UINT64_MAX);
     if (!found.ok() && !absl::IsNotFound(found.status())) return found.status();
     const bool expected = found.ok() ? found->version == expected_version : !expected_version;
-    if (!expected) return absl::AbortedError(absl::StrCat(full_path, ": it has been replaced"));
+    if (!expected)
+      return absl::AbortedError(absl::StrCat(full_path, ": another writer has replaced it"));
     CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, NewFileSink(full_path));
     CFILE_RETURN_IF_ERROR(sink->Append(encodings::AsBytes(bytes)));
     return sink->Finish();
@@ -166,7 +168,7 @@ class LocalStorage final : public Storage {
     }
     CFILE_ASSIGN_OR_RETURN(const std::optional<FileIdentity> found,
                            internal::IdentityOf(full_path));
-    if (!found) return absl::OkStatus();  // it vanished meanwhile
+    if (!found) return absl::OkStatus();  // another process has removed it
     entries.push_back(
         {.path = absl::StrCat(prefix, name, is_folder ? "/" : ""),
          .size_bytes = is_folder ? 0 : found->size_bytes,

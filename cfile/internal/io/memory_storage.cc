@@ -1,4 +1,4 @@
-// Files in memory.
+// Implements Storage for files in memory.
 #include "cfile/storage.h"
 
 #include <map>
@@ -75,7 +75,7 @@ class MemoryStorage final : public Storage, public std::enable_shared_from_this<
                               ? !expected_version
                               : absl::StrCat(file->second.version) == expected_version;
     if (!expected) {
-      return absl::AbortedError(absl::StrCat(name_, "/", path, ": it has been replaced"));
+      return absl::AbortedError(absl::StrCat(name_, "/", path, ": another writer has replaced it"));
     }
     const std::span<const uint8_t> copied = encodings::AsBytes(bytes);
     Put(path, std::vector<uint8_t>(copied.begin(), copied.end()));

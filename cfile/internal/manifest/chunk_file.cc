@@ -1,16 +1,16 @@
 #include "cfile/internal/manifest/chunk_file.h"
 
 #include <cassert>
-#include <memory>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/format/parse_message.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/manifest/sealed_message.h"
+#include "cfile/internal/wire/messages.h"
+#include "cfile/internal/wire/parse_message.h"
+#include "cfile/internal/wire/write_message.h"
 #include "encodings/core/status.h"
-#include "proto/table.pb.h"
 
 namespace cfile::internal {
 namespace {
@@ -20,13 +20,15 @@ using encodings::DataLoss;
 constexpr std::string_view kMagic = "cfilech1";
 
 void Serialize(std::span<const TablePart> parts, const PartLayout& layout,
-               ChunkContentsPB& message) {
-  for (const TablePart& part : parts) SerializePart(part, layout, *message.add_parts());
+               wire::ChunkContents& message) {
+  message.parts.reserve(parts.size());
+  for (const TablePart& part : parts) SerializePart(part, layout, message.parts.emplace_back());
 }
 
 void Serialize(std::span<const ChunkInfo> chunks, const PartLayout& layout,
-               ChunkContentsPB& message) {
-  for (const ChunkInfo& chunk : chunks) SerializeChunkInfo(chunk, layout, *message.add_chunks());
+               wire::ChunkContents& message) {
+  for (const ChunkInfo& chunk : chunks)
+    SerializeChunkInfo(chunk, layout, message.chunks.emplace_back());
 }
 
 uint32_t HeightAbove(std::span<const TablePart>) { return 0; }
@@ -36,16 +38,16 @@ template <typename T>
 absl::StatusOr<NewChunk> MakeChunkOf(std::span<const T> entries, const PartLayout& layout,
                                      size_t max_size_bytes) {
   assert(!entries.empty());
-  ChunkContentsPB message;
+  wire::ChunkContents message;
   Serialize(entries, layout, message);
   NewChunk chunk;
-  chunk.bytes = SealMessage(kMagic, message.SerializeAsString());
+  chunk.bytes = SealMessage(kMagic, wire::Serialize(message));
   if (chunk.bytes.size() > max_size_bytes) {
     return encodings::OutOfRange("a chunk of ", chunk.bytes.size(), " bytes is ",
                                  encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes"));
   }
   CFILE_RETURN_IF_ERROR(
-      CheckParsedSize(MessageIn(chunk.bytes), max_size_bytes, *ChunkContentsPB::descriptor()));
+      wire::CheckParsedSize(MessageIn(chunk.bytes), max_size_bytes, wire::ChunkContents::kType));
   CFILE_ASSIGN_OR_RETURN(chunk.info.file_name, NewChunkName());
   chunk.info.size_bytes = chunk.bytes.size();
   chunk.info.crc32c = Crc32cIn(chunk.bytes);
@@ -58,18 +60,18 @@ absl::StatusOr<NewChunk> MakeChunkOf(std::span<const T> entries, const PartLayou
 
 absl::StatusOr<ChunkEntries> ParseEntries(std::string_view bytes, const ChunkInfo& expected,
                                           const PartLayout& layout, size_t max_size_bytes) {
-  auto message = std::make_unique<ChunkContentsPB>();
-  CFILE_RETURN_IF_ERROR(ParseMessage(bytes, max_size_bytes, *message));
+  wire::ChunkContents message;
+  CFILE_RETURN_IF_ERROR(wire::ParseMessage(bytes, max_size_bytes, message));
   const bool has_parts = expected.height == 0;
-  if ((has_parts ? message->chunks_size() : message->parts_size()) > 0) {
+  if (has_parts ? !message.chunks.empty() : !message.parts.empty()) {
     return DataLoss("at height ", expected.height, ", only ", has_parts ? "parts" : "chunks",
                     " expected, found ", has_parts ? "chunks" : "parts");
   }
   ChunkEntries entries;
-  for (PartPB& part : *message->mutable_parts()) {
+  for (const wire::Part& part : message.parts) {
     CFILE_ASSIGN_OR_RETURN(entries.parts.emplace_back(), ParsePart(part, layout));
   }
-  for (ChunkPB& chunk : *message->mutable_chunks()) {
+  for (const wire::Chunk& chunk : message.chunks) {
     CFILE_ASSIGN_OR_RETURN(ChunkInfo info, ParseChunkInfo(chunk, layout));
     if (info.height + 1 != expected.height) {
       return DataLoss("chunk ", info.file_name, ": height ", expected.height - 1,

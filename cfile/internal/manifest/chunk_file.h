@@ -1,4 +1,5 @@
 // Writes and reads the files of chunks (cfile/FORMAT.md, Table).
+// A chunk describes older parts of a table, or names other chunks.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +21,10 @@ struct NewChunk {
   std::string bytes;
 };
 
-// Makes a chunk of the next greater height, with a new name. The chunks have one height.
-// kOutOfRange: readers with the limit `max_size_bytes` would refuse the chunk. Precondition: there
-// are parts or chunks.
+// Make a chunk with a new name from `parts` or from `chunks`. All of `chunks` must have the same
+// height. The new chunk has height 0 if it holds parts, otherwise it is one higher than `chunks`.
+// kOutOfRange: readers with the limit `max_size_bytes` would refuse the chunk.
+// Precondition: `parts` or `chunks` is not empty.
 absl::StatusOr<NewChunk> MakeChunk(std::span<const TablePart> parts, const PartLayout& layout,
                                    size_t max_size_bytes);
 absl::StatusOr<NewChunk> MakeChunk(std::span<const ChunkInfo> chunks, const PartLayout& layout,
@@ -34,8 +36,9 @@ struct ChunkEntries {
   std::vector<TablePart> parts;
 };
 
-// Parses the bytes of a chunk's file. `expected`: what is known of the chunk. `path`: for messages.
-// kDataLoss: the bytes are damaged, or are not the chunk; kOutOfRange: they exceed the limit.
+// Parses the bytes of a chunk's file. `expected`: the description of the chunk in the file that
+// names it. `path`: for messages. kDataLoss: the bytes are damaged, or belong to another chunk.
+// kOutOfRange: the bytes exceed the limit.
 absl::StatusOr<ChunkEntries> ParseChunk(std::string_view bytes, const ChunkInfo& expected,
                                         const PartLayout& layout, size_t max_size_bytes,
                                         const std::string& path);

@@ -87,17 +87,20 @@ absl::StatusOr<ManifestPart> Manifest::Find(std::vector<uint64_t> Node::*before,
   }
 }
 
-absl::StatusOr<uint64_t> Manifest::PassOver(
-    uint64_t number, bool reverse, absl::FunctionRef<bool(const ChunkInfo&)> excluded) const {
+absl::StatusOr<uint64_t> Manifest::PassOver(uint64_t number, bool reverse,
+                                            ExcludesChunk excluded) const {
   const uint64_t part = reverse ? number - 1 : number;
   NodePtr node = root_node_;
+  uint64_t first_row = 0;
   for (uint64_t begin = 0;;) {
     const std::vector<uint64_t>& starts = node->parts_before;
     const auto after = std::upper_bound(starts.begin(), starts.end(), part - begin);
     const auto entry = static_cast<size_t>(after - starts.begin()) - 1;
     if (entry >= node->chunks.size()) return number;
     const ChunkInfo& chunk = node->chunks[entry];
-    if (excluded(chunk)) return begin + starts[reverse ? entry : entry + 1];
+    first_row += node->rows_before[entry];
+    if (excluded(chunk, {first_row, first_row + chunk.num_rows}))
+      return begin + starts[reverse ? entry : entry + 1];
     begin += starts[entry];
     CFILE_ASSIGN_OR_RETURN(node, NodeOf(chunk));
   }

@@ -1,5 +1,5 @@
-// The parts of a table: those that table.cft names, and those in its chunks (cfile/FORMAT.md,
-// Table).
+// The parts of a table (cfile/FORMAT.md, Table). table.cft names the newer parts itself.
+// It names the older parts by chunks: files that describe parts, or name other chunks.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,7 @@
 #include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/batch.h"
 #include "cfile/internal/manifest/chunk_file.h"
 #include "cfile/internal/manifest/part_message.h"
 #include "cfile/internal/manifest/table_contents.h"
@@ -31,15 +32,15 @@ struct ManifestPart {
   std::shared_ptr<const TablePart> part;  // keeps the part's chunk in memory
 };
 
-// What one table.cft and its chunks say. Reads a chunk when it is needed. Keeps chunks of at most
-// max_metadata_size_bytes in memory, and those that callers hold. Immutable, thread-safe.
+// What table.cft and its chunks say. Reads a chunk when it is needed. Keeps chunks of at most
+// max_metadata_size_bytes in memory, and the chunks that callers hold. Immutable, thread-safe.
 //
-// Errors of all functions that may read a chunk: kDataLoss, the chunk is damaged; kOutOfRange, it
-// exceeds max_metadata_size_bytes; and the errors of the function that reads files.
+// Functions that may read a chunk return these errors. kDataLoss: the chunk is damaged.
+// kOutOfRange: the chunk exceeds max_metadata_size_bytes. Other errors: those of ReadFile.
 class Manifest {
  public:
-  // Reads the whole file with this name in the table's directory, which should have `size_bytes`
-  // bytes; never more than max_metadata_size_bytes. Thread-safe.
+  // Reads the whole file with this name in the table's directory. The file should have
+  // `size_bytes` bytes. Never reads more than max_metadata_size_bytes. Must be thread-safe.
   using ReadFile =
       std::function<absl::StatusOr<std::string>(const std::string& file_name, uint64_t size_bytes)>;
 
@@ -59,23 +60,26 @@ class Manifest {
   // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
   absl::StatusOr<ManifestPart> PartOfRow(uint64_t ordinal) const;
 
-  // Calls `visit` for the parts in order until it returns false or an error, which is returned.
-  // Passes over all parts of a chunk, without reading the chunk, if `wants` returns false for it.
+  // Calls `visit` for the parts in order until `visit` returns false or an error. Returns this
+  // error. If `wants` returns false for a chunk, skips all its parts and does not read the chunk.
   using WantsChunk = std::function<bool(const ChunkInfo&)>;
   using VisitPart = std::function<absl::StatusOr<bool>(const ManifestPart&)>;
   absl::Status ForEachPart(const WantsChunk& wants, const VisitPart& visit) const;
   absl::Status ForEachPart(const VisitPart& visit) const;
-  // Visits only parts that may hold values of a column whose memcmp form is in [low, high). `high`:
-  // nullopt = no end. Precondition: the column has no levels.
+  // Visits only parts that may hold values of a column whose memcmp form is in [low, high).
+  // `high`: nullopt = no end. Precondition: the column has no levels.
   absl::Status ForEachPartHolding(size_t column, std::string_view low,
                                   std::optional<std::string_view> high,
                                   const VisitPart& visit) const;
 
-  // Returns `number`, or, if this part lies in chunks that `excluded` returns true for, the next part
-  // that does not (`reverse`: the number after the next lower one). Reads the chunks above the part
-  // that are not excluded. Precondition: number < num_parts(); `reverse`: 0 < number <= num_parts().
-  absl::StatusOr<uint64_t> PassOver(uint64_t number, bool reverse,
-                                    absl::FunctionRef<bool(const ChunkInfo&)> excluded) const;
+  // Skips a chunk for which `excluded` returns true; `excluded` gets the chunk and its rows.
+  // Returns `number` if this part is not in such a chunk. Otherwise returns the number of the first
+  // part after the chunk.
+  // If `reverse`, goes back: `number` and the result are then the number of a part plus 1.
+  // Reads the chunks above the part that are not excluded.
+  // Precondition: number < num_parts(), or, if `reverse`, 0 < number <= num_parts().
+  using ExcludesChunk = absl::FunctionRef<bool(const ChunkInfo& chunk, const OrdinalRange& rows)>;
+  absl::StatusOr<uint64_t> PassOver(uint64_t number, bool reverse, ExcludesChunk excluded) const;
 
   // The names of the files of all chunks.
   absl::StatusOr<std::set<std::string>> ChunkFiles() const;
@@ -84,16 +88,16 @@ class Manifest {
   absl::StatusOr<std::shared_ptr<const ChunkEntries>> Read(const ChunkInfo& chunk) const;
 
  private:
-  // The entries of table.cft or of a chunk: chunks, then parts.
+  // The entries of table.cft or of a chunk: first the chunks, then the parts.
   struct Node {
     explicit Node(ChunkEntries held);
     explicit Node(const TableContents& root);
     size_t size() const { return chunks.size() + parts.size(); }
 
-    ChunkEntries entries;  // of a chunk
+    ChunkEntries entries;  // only in the node of a chunk
     std::span<const ChunkInfo> chunks;
     std::span<const TablePart> parts;
-    // How many parts and rows are before each entry; the last element is the total.
+    // For each entry, the number of parts and of rows before it. The last element is the total.
     std::vector<uint64_t> parts_before;
     std::vector<uint64_t> rows_before;
 
@@ -103,15 +107,17 @@ class Manifest {
   using NodePtr = std::shared_ptr<const Node>;
 
   absl::StatusOr<NodePtr> NodeOf(const ChunkInfo& chunk) const;
-  // Finds the part by the position of `wanted` in the member `before` of each node.
+  // Finds the part that contains number `wanted`.
+  // `before`: the member of each node that counts parts or rows.
   absl::StatusOr<ManifestPart> Find(std::vector<uint64_t> Node::*before, uint64_t wanted) const;
-  // Returns false if `visit` returned false. `place`: of the first part; moved to the last one.
+  // Returns false if `visit` returned false.
+  // `place`: the place of the node's first part; moved to the place after its last part.
   absl::StatusOr<bool> Visit(const NodePtr& node, const WantsChunk& wants, const VisitPart& visit,
                              ManifestPart& place) const;
   absl::Status AddChunkFiles(std::span<const ChunkInfo> chunks, std::set<std::string>& names) const;
   NodePtr Keep(const ChunkInfo& chunk, NodePtr node) const;
-  // kDataLoss if one of `chunks`, which the file `namer` names, is named elsewhere, too. Otherwise a
-  // few bytes could stand for any number of parts.
+  // kDataLoss if one of `chunks` is also named elsewhere. `namer`: the file that names `chunks`.
+  // Without this check, a few bytes could stand for any number of parts.
   absl::Status CheckNamedOnce(std::span<const ChunkInfo> chunks, const std::string& namer) const;
 
   struct Kept {
@@ -121,7 +127,7 @@ class Manifest {
     uint32_t height = 0;
     uint64_t last_use = 0;
 
-    // False: a damaged manifest names another chunk in the same way.
+    // False if a damaged manifest names another chunk by the same file name.
     bool Is(const ChunkInfo& chunk) const;
   };
 

@@ -42,7 +42,7 @@ class Editor {
   }
 
  private:
-  // Sets places_, and edit_.removed.
+  // Sets places_ and edit_.removed.
   absl::Status FindPlaces(ManifestChange& change) {
     std::unordered_map<std::string_view, TablePart*> wanted;  // nullptr: to be removed
     for (const std::string& name : change.removed) wanted.emplace(name, nullptr);
@@ -76,7 +76,7 @@ class Editor {
     return absl::OkStatus();
   }
 
-  // Sets the order of new parts, which come after all parts or in the place of a removed part.
+  // Sets the order of new parts. They come after all parts, or take the place of a removed part.
   void SetOrder(std::vector<TablePart>& added) const {
     const std::vector<uint64_t> order = edit_.removed.empty()
                                             ? std::vector{manifest_.root().sequence + 1}
@@ -102,8 +102,8 @@ class Editor {
     return result;
   }
 
-  // Appends to `out` what takes the place of a chunk: chunks of the same height. `first`: the number
-  // of the chunk's first part.
+  // Appends the chunks that replace `chunk` to `out`.
+  // They have the same height as `chunk`. `first`: the number of the chunk's first part.
   absl::Status EditChunk(const ChunkInfo& chunk, uint64_t first, std::vector<ChunkInfo>& out) {
     const auto place = places_.lower_bound(first);
     if (place == places_.end() || place->first - first >= chunk.num_parts) {
@@ -124,7 +124,7 @@ class Editor {
     return Pack(std::span<const ChunkInfo>(chunks), out);
   }
 
-  // Makes chunks of all `entries`, of similar sizes, as few as possible.
+  // Puts all `entries` into chunks of similar sizes. Makes as few chunks as possible.
   template <typename T>
   absl::Status Pack(std::span<const T> entries, std::vector<ChunkInfo>& out) {
     for (size_t left = (entries.size() + kMaxChunkEntries - 1) / kMaxChunkEntries; left > 0;
@@ -136,7 +136,7 @@ class Editor {
     return absl::OkStatus();
   }
 
-  // Makes one chunk, or several if it would be too large.
+  // Makes one chunk, or several if one chunk would be too large.
   template <typename T>
   absl::Status AddChunk(std::span<const T> entries, std::vector<ChunkInfo>& out) {
     absl::StatusOr<NewChunk> chunk =
@@ -151,8 +151,8 @@ class Editor {
     return absl::OkStatus();
   }
 
-  // Moves the oldest parts to chunks, and the oldest chunks to higher ones, until there are at most
-  // kMaxChunkEntries of each.
+  // Moves the oldest parts to chunks, and the oldest chunks to chunks of a greater height, until
+  // table.cft names at most kMaxChunkEntries of each kind.
   absl::Status Carry() {
     std::vector<ChunkInfo>& chunks = edit_.root.chunks;
     std::vector<TablePart>& parts = edit_.root.parts;
@@ -182,7 +182,7 @@ class Editor {
   }
 
   const Manifest& manifest_;
-  // What takes the places of changed parts, by the number of the part.
+  // The parts that replace a changed or removed part, by the number of this part.
   std::map<uint64_t, std::vector<TablePart>> places_;
   ManifestEdit edit_;
 };
@@ -209,7 +209,7 @@ absl::StatusOr<TableContents> WithSchema(const TableContents& contents, const Sc
   result.identities = identities;
   const PartLayout before(contents);
   const PartLayout after(result);
-  std::vector<std::optional<size_t>> sources;  // by column: its number before
+  std::vector<std::optional<size_t>> sources;  // for each new column, its old number; nullopt: none
   for (size_t i = 0; i < after.columns().size(); ++i) sources.push_back(before.Find(after.id(i)));
   for (ChunkInfo& chunk : result.chunks) {
     const auto columns = std::move(chunk.columns);

@@ -15,8 +15,8 @@ namespace cfile::internal {
 struct ManifestChange {
   // The names of the parts to remove.
   std::vector<std::string> removed = {};
-  // The new parts, in order. They take the place of the first part in `removed`; without one, they
-  // come after the last part. EditManifest sets TablePart::order if it is empty.
+  // The new parts, in order. They take the place of the first part in `removed`. If `removed`
+  // is empty, they come after the last part. EditManifest sets TablePart::order if it is empty.
   std::vector<TablePart> added = {};
   // New descriptions of the parts with these names, which stay where they are.
   std::vector<TablePart> updated = {};
@@ -27,28 +27,28 @@ struct ManifestEdit {
   // The files that must be durable before the new table.cft names them.
   std::vector<NewChunk> new_chunks = {};
   std::vector<TablePart> added = {};             // the new parts
-  std::vector<TablePart> updated = {};           // the parts that are described anew
+  std::vector<TablePart> updated = {};           // the parts with new descriptions
   std::vector<TablePart> removed = {};           // the parts that are no longer in the table
-  std::vector<std::string> removed_chunks = {};  // the files of chunks that it no longer has
+  std::vector<std::string> removed_chunks = {};  // the files of chunks that are no longer needed
   bool removes_columns = false;                  // parts that stay may lose files of columns
 };
 
-// Applies `change`. Reads and writes anew the chunks that hold changed parts, and those above them.
-// An append reads no chunk. Looks for named parts from the last part to the first. Does not change
-// any file. kNotFound: there is no part of a name; kOutOfRange: a description of one part exceeds
-// max_metadata_size_bytes of the manifest; other errors: those of Manifest. Precondition: the names
-// in `removed` and `updated` are different.
+// Applies `change`. Reads the chunks that hold changed parts, and the chunks above these.
+// Makes new chunks that replace them. An append reads no chunk. Looks for named parts from the
+// last part to the first. Does not change any file. kNotFound: no part has one of these names.
+// kOutOfRange: the description of one part exceeds max_metadata_size_bytes of the manifest. Other
+// errors: those of Manifest. Precondition: the names in `removed` and `updated` are different.
 absl::StatusOr<ManifestEdit> EditManifest(const Manifest& manifest, ManifestChange change);
 
-// Returns `contents` with another schema, whose columns have the ids of `identities`. Parts and
-// chunks keep what is said of the columns that stay. kInvalidArgument: a part would lack a column
-// that has no default and is not nullable. To change the schema of a table, make a Manifest of the
-// result, and give it to EditManifest.
+// Returns `contents` with another schema. `identities`: the ids of the columns of this schema.
+// The descriptions of parts and chunks keep what they say about columns that stay.
+// kInvalidArgument: a part would lack a column that has no default and is not nullable.
+// To change the schema of a table, make a Manifest of the result, and pass it to EditManifest.
 absl::StatusOr<TableContents> WithSchema(const TableContents& contents, const Schema& schema,
                                          const ColumnIdentities& identities);
 
-// The identities of the columns of `contents`; if there are none, those that the columns have by
-// their numbers.
+// Returns the identities of the columns of `contents`.
+// If `contents` has none, the id of each column is its number.
 ColumnIdentities IdentitiesOf(const TableContents& contents);
 
 }  // namespace cfile::internal

@@ -6,6 +6,7 @@
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/format/statistics_block.h"
 #include "cfile/internal/format/value_summary.h"
+#include "encodings/core/status.h"
 
 namespace cfile::internal {
 namespace {
@@ -24,8 +25,8 @@ void WidenZeroBounds(BlockStatistics& bounds) {
   if (bounds.max_key == negative) bounds.max_key = positive;
 }
 
-// Cuts the bounds of a chunk to the size that statistics have. Drops bounds that cannot be bounds
-// of `type`: readers of the chunk would refuse them.
+// Cuts the bounds of a chunk to the size that bounds in statistics have.
+// Drops bounds that cannot be bounds of `type`, because readers of the chunk would refuse them.
 void Cut(const ColumnType& type, BlockStatistics& bounds) {
   if (bounds.min_key && bounds.min_key->size() > kMaxBoundBytes) {
     bounds.min_key->resize(kMaxBoundBytes);
@@ -39,8 +40,8 @@ void Cut(const ColumnType& type, BlockStatistics& bounds) {
   bounds.max_exact = !bounds.max_key;
 }
 
-// The statistics of one column of a part for its chunk. nullopt if the counts of rows do not
-// describe the values.
+// Returns the statistics of one column of a part, for the chunk of this part.
+// nullopt if the counts of rows do not describe the values.
 std::optional<BlockStatistics> StatisticsOf(const TablePartColumn& column,
                                             const ColumnSchema& schema) {
   if (schema.levels.max_repetition > 0 || column.null_count > column.num_rows) return std::nullopt;
@@ -89,8 +90,8 @@ bool AddTotal(uint64_t num_parts, uint64_t num_rows, uint64_t data_bytes, ChunkI
 }  // namespace
 
 BlockStatistics BoundsOf(const TablePartColumn& column, const ColumnSchema& schema) {
-  // The counts of nullable columns with levels are counts of entries; there is one for each row
-  // unless the column is repeated.
+  // For nullable columns with levels, the counts are counts of entries.
+  // There is one entry for each row, unless the column is repeated.
   BlockStatistics bounds{
       .present_count = column.num_rows - std::min(column.null_count, column.num_rows),
       .null_count = column.null_count,
@@ -107,6 +108,10 @@ BlockStatistics BoundsOf(const TablePartColumn& column, const ColumnSchema& sche
   if (schema.type.physical() == PhysicalType::kFloat) WidenZeroBounds<float>(bounds);
   if (schema.type.physical() == PhysicalType::kDouble) WidenZeroBounds<double>(bounds);
   return bounds;
+}
+
+absl::Status WrongBounds(const std::string& path) {
+  return encodings::DataLoss(path, ": the least and the greatest value are not those in table.cft");
 }
 
 bool MayHold(const BlockStatistics& bounds, std::string_view low,

@@ -1,4 +1,5 @@
-// The bounds of the values of parts and chunks, by which reads skip them.
+// Bounds of the values in parts and chunks.
+// A reader skips the parts and chunks that these bounds exclude.
 #pragma once
 
 #include <optional>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "cfile/internal/manifest/table_contents.h"
 #include "cfile/schema.h"
 #include "cfile/statistics.h"
@@ -21,6 +23,10 @@ BlockStatistics BoundsOf(const TablePartColumn& column, const ColumnSchema& sche
 bool MayHold(const BlockStatistics& bounds, std::string_view low,
              std::optional<std::string_view> high);
 
+// kDataLoss: the file of a column with a value index has another least or greatest value than
+// table.cft says.
+absl::Status WrongBounds(const std::string& path);
+
 // Sets num_parts, num_rows, data_bytes and columns of `chunk` to the totals of its entries: of
 // parts or of chunks. False: there are more than 2^62 rows or 2^32 parts.
 bool Summarize(std::span<const TablePart> parts, const std::vector<ColumnSchema>& columns,
@@ -28,7 +34,7 @@ bool Summarize(std::span<const TablePart> parts, const std::vector<ColumnSchema>
 bool Summarize(std::span<const ChunkInfo> chunks, const std::vector<ColumnSchema>& columns,
                ChunkInfo& chunk);
 
-// The same without `columns`.
+// Does the same, but does not set `columns`.
 bool AddTotals(std::span<const TablePart> parts, ChunkInfo& chunk);
 bool AddTotals(std::span<const ChunkInfo> chunks, ChunkInfo& chunk);
 

@@ -8,7 +8,6 @@
 #include "cfile/internal/format/value_summary.h"
 #include "cfile/internal/manifest/part_bounds.h"
 #include "encodings/core/status.h"
-#include "proto/table.pb.h"
 
 namespace cfile::internal {
 namespace {
@@ -21,15 +20,15 @@ bool IsPlainName(const std::string& name) {
          name.find_first_of(std::string_view("/\0", 2)) == std::string::npos;
 }
 
-absl::StatusOr<TablePartColumn> ParsePartColumn(PartColumnPB& message, const TablePart& part,
-                                                const ColumnSchema& column) {
+absl::StatusOr<TablePartColumn> ParsePartColumn(const wire::PartColumn& message,
+                                                const TablePart& part, const ColumnSchema& column) {
   const auto error = [&](const auto&... pieces) {
     return DataLoss("part ", part.directory, ", column ", column.name, ": ", pieces...);
   };
-  TablePartColumn result{.file_name = std::move(*message.mutable_file_name()),
-                         .size_bytes = message.size_bytes(),
-                         .num_rows = message.num_values(),
-                         .null_count = message.null_count()};
+  TablePartColumn result{.file_name = std::string(message.file_name.value_or("")),
+                         .size_bytes = message.size_bytes.value_or(0),
+                         .num_rows = message.num_values.value_or(0),
+                         .null_count = message.null_count.value_or(0)};
   if (!IsPlainName(result.file_name)) {
     return error("a file name expected, found \"", result.file_name, "\"");
   }
@@ -42,21 +41,21 @@ absl::StatusOr<TablePartColumn> ParsePartColumn(PartColumnPB& message, const Tab
     return error(result.null_count, " nulls found in ", result.num_rows,
                  column.nullable ? " rows" : " rows, but the column is not nullable");
   }
-  if (message.has_min_key() != message.has_max_key()) {
+  if (message.min_key.has_value() != message.max_key.has_value()) {
     return error("minimum and maximum expected, found only one of them");
   }
-  if (message.has_min_key()) {
-    if (message.min_key() > message.max_key()) return error("the minimum is above the maximum");
-    result.min_key = std::move(*message.mutable_min_key());
-    result.max_key = std::move(*message.mutable_max_key());
+  if (message.min_key) {
+    if (*message.min_key > *message.max_key) return error("the minimum is above the maximum");
+    result.min_key = *message.min_key;
+    result.max_key = *message.max_key;
     return result;
   }
-  if (message.has_lower_bound()) result.lower_bound = std::move(*message.mutable_lower_bound());
-  if (message.has_upper_bound()) result.upper_bound = std::move(*message.mutable_upper_bound());
+  if (message.lower_bound) result.lower_bound = *message.lower_bound;
+  if (message.upper_bound) result.upper_bound = *message.upper_bound;
   if (result.lower_bound && result.upper_bound && *result.lower_bound > *result.upper_bound) {
     return error("the lower bound is above the upper bound");
   }
-  result.nan_count = message.nan_count();
+  result.nan_count = message.nan_count.value_or(0);
   const PhysicalType physical = column.type.physical();
   const bool is_float = physical == PhysicalType::kFloat || physical == PhysicalType::kDouble;
   if (result.nan_count > 0 && !is_float) {
@@ -69,14 +68,15 @@ absl::StatusOr<TablePartColumn> ParsePartColumn(PartColumnPB& message, const Tab
   return result;
 }
 
-// Parses the columns of a part that may lack some, or have other ones.
-absl::Status ParseColumnsById(PartPB& message, const PartLayout& layout, TablePart& part) {
+// Parses the columns of a part, which are named by their ids.
+// The part may lack columns, and may have columns that the table no longer has.
+absl::Status ParseColumnsById(const wire::Part& message, const PartLayout& layout,
+                              TablePart& part) {
   part.columns.resize(layout.columns().size());
   std::vector<bool> found(part.columns.size());
-  for (int i = 0; i < message.columns_size(); ++i) {
-    PartColumnPB& in_message = *message.mutable_columns(i);
-    const uint32_t id =
-        in_message.has_column_id() ? in_message.column_id() : static_cast<uint32_t>(i);
+  for (size_t i = 0; i < message.columns.size(); ++i) {
+    const wire::PartColumn& in_message = message.columns[i];
+    const uint32_t id = in_message.column_id.value_or(static_cast<uint32_t>(i));
     const std::optional<size_t> column = layout.Find(id);
     if (!column) {
       if (id < layout.next_id()) continue;  // the schema no longer has the column
@@ -98,17 +98,17 @@ absl::Status ParseColumnsById(PartPB& message, const PartLayout& layout, TablePa
   return absl::OkStatus();
 }
 
-void SerializePartColumn(const TablePartColumn& column, PartColumnPB& message) {
-  message.set_file_name(column.file_name);
-  message.set_size_bytes(column.size_bytes);
-  message.set_num_values(column.num_rows);
-  message.set_null_count(column.null_count);
-  if (column.min_key.has_value()) message.set_min_key(*column.min_key);
-  if (column.max_key.has_value()) message.set_max_key(*column.max_key);
+void SerializePartColumn(const TablePartColumn& column, wire::PartColumn& message) {
+  message.file_name = column.file_name;
+  message.size_bytes = column.size_bytes;
+  message.num_values = column.num_rows;
+  message.null_count = column.null_count;
+  message.min_key = column.min_key;
+  message.max_key = column.max_key;
   if (column.min_key.has_value()) return;
-  if (column.lower_bound.has_value()) message.set_lower_bound(*column.lower_bound);
-  if (column.upper_bound.has_value()) message.set_upper_bound(*column.upper_bound);
-  if (column.nan_count > 0) message.set_nan_count(column.nan_count);
+  message.lower_bound = column.lower_bound;
+  message.upper_bound = column.upper_bound;
+  if (column.nan_count > 0) message.nan_count = column.nan_count;
 }
 
 }  // namespace
@@ -139,16 +139,17 @@ bool PartLayout::FillMissing(size_t column, uint64_t num_rows, TablePartColumn& 
   if (!value && !schema.nullable && !schema.has_levels()) return false;
   in_part = {.num_rows = num_rows, .null_count = value ? 0 : num_rows, .missing = true};
   if (!value) return true;
-  // All parts that lack the column keep a copy, so a long default is cut like other bounds.
+  // Each part that lacks the column gets a copy of the default.
+  // So a long default is cut, like other bounds.
   in_part.lower_bound = value->substr(0, kMaxBoundBytes);
   in_part.upper_bound = value->size() > kMaxBoundBytes ? RoundedUp(*in_part.lower_bound) : *value;
   return true;
 }
 
-absl::StatusOr<TablePart> ParsePart(PartPB& message, const PartLayout& layout) {
-  TablePart part{.directory = std::move(*message.mutable_directory()),
-                 .num_rows = message.num_rows(),
-                 .order = {message.order().begin(), message.order().end()}};
+absl::StatusOr<TablePart> ParsePart(const wire::Part& message, const PartLayout& layout) {
+  TablePart part{.directory = std::string(message.directory.value_or("")),
+                 .num_rows = message.num_rows.value_or(0),
+                 .order = message.order};
   if (!IsPlainName(part.directory)) {
     return DataLoss("a part's directory expected, found \"", part.directory, "\"");
   }
@@ -162,13 +163,13 @@ absl::StatusOr<TablePart> ParsePart(PartPB& message, const PartLayout& layout) {
     return part;
   }
   const std::vector<ColumnSchema>& columns = layout.columns();
-  if (static_cast<size_t>(message.columns_size()) != columns.size()) {
+  if (message.columns.size() != columns.size()) {
     return DataLoss("part ", part.directory, ": ", columns.size(),
-                    " columns expected as in the schema, found ", message.columns_size());
+                    " columns expected as in the schema, found ", message.columns.size());
   }
   part.columns.reserve(columns.size());
-  for (PartColumnPB& column : *message.mutable_columns()) {
-    if (column.has_column_id()) {
+  for (const wire::PartColumn& column : message.columns) {
+    if (column.column_id) {
       return DataLoss("part ", part.directory,
                       ": a column id found, but incompatible feature bit 3 is not set");
     }
@@ -178,27 +179,28 @@ absl::StatusOr<TablePart> ParsePart(PartPB& message, const PartLayout& layout) {
   return part;
 }
 
-void SerializePart(const TablePart& part, const PartLayout& layout, PartPB& message) {
-  message.set_directory(part.directory);
-  message.set_num_rows(part.num_rows);
-  for (const uint64_t number : part.order) message.add_order(number);
+void SerializePart(const TablePart& part, const PartLayout& layout, wire::Part& message) {
+  message.directory = part.directory;
+  message.num_rows = part.num_rows;
+  message.order = part.order;
+  message.columns.reserve(part.columns.size());
   for (size_t i = 0; i < part.columns.size(); ++i) {
     if (part.columns[i].missing) continue;
-    const auto position = static_cast<uint32_t>(message.columns_size());
-    PartColumnPB& column = *message.add_columns();
+    const auto position = static_cast<uint32_t>(message.columns.size());
+    wire::PartColumn& column = message.columns.emplace_back();
     SerializePartColumn(part.columns[i], column);
-    if (layout.id(i) != position) column.set_column_id(layout.id(i));
+    if (layout.id(i) != position) column.column_id = layout.id(i);
   }
 }
 
-absl::StatusOr<ChunkInfo> ParseChunkInfo(ChunkPB& message, const PartLayout& layout) {
-  ChunkInfo chunk{.file_name = std::move(*message.mutable_file_name()),
-                  .size_bytes = message.size_bytes(),
-                  .crc32c = message.crc32c(),
-                  .height = message.height(),
-                  .num_parts = message.num_parts(),
-                  .num_rows = message.num_rows(),
-                  .data_bytes = message.data_bytes()};
+absl::StatusOr<ChunkInfo> ParseChunkInfo(const wire::Chunk& message, const PartLayout& layout) {
+  ChunkInfo chunk{.file_name = std::string(message.file_name.value_or("")),
+                  .size_bytes = message.size_bytes.value_or(0),
+                  .crc32c = message.crc32c.value_or(0),
+                  .height = message.height.value_or(0),
+                  .num_parts = message.num_parts.value_or(0),
+                  .num_rows = message.num_rows.value_or(0),
+                  .data_bytes = message.data_bytes.value_or(0)};
   if (!IsChunkName(chunk.file_name)) {
     return DataLoss("the file name of a chunk expected, found \"", chunk.file_name, "\"");
   }
@@ -210,15 +212,16 @@ absl::StatusOr<ChunkInfo> ParseChunkInfo(ChunkPB& message, const PartLayout& lay
     return DataLoss("chunk ", chunk.file_name, ": one part or more expected, found none");
   }
   chunk.columns.resize(layout.columns().size());
-  for (ChunkColumnPB& in_message : *message.mutable_columns()) {
-    const std::optional<size_t> column = layout.Find(in_message.column_id());
+  for (const wire::ChunkColumn& in_message : message.columns) {
+    const uint32_t id = in_message.column_id.value_or(0);
+    const std::optional<size_t> column = layout.Find(id);
     if (!column) {
-      if (in_message.column_id() < layout.next_id()) continue;
+      if (id < layout.next_id()) continue;
       return DataLoss("chunk ", chunk.file_name, ": a column id below ", layout.next_id(),
-                      " expected, found ", in_message.column_id());
+                      " expected, found ", id);
     }
     const ColumnSchema& schema = layout.columns()[*column];
-    auto statistics = FromMessage(*in_message.mutable_statistics(), schema.type);
+    auto statistics = FromMessage(wire::OrEmpty(in_message.statistics), schema.type);
     if (!statistics.ok()) {
       return DataLoss("chunk ", chunk.file_name, ", column ", schema.name,
                       ": statistics: ", std::string(statistics.status().message()));
@@ -232,19 +235,19 @@ absl::StatusOr<ChunkInfo> ParseChunkInfo(ChunkPB& message, const PartLayout& lay
   return chunk;
 }
 
-void SerializeChunkInfo(const ChunkInfo& chunk, const PartLayout& layout, ChunkPB& message) {
-  message.set_file_name(chunk.file_name);
-  message.set_size_bytes(chunk.size_bytes);
-  message.set_crc32c(chunk.crc32c);
-  if (chunk.height > 0) message.set_height(chunk.height);
-  message.set_num_parts(chunk.num_parts);
-  message.set_num_rows(chunk.num_rows);
-  message.set_data_bytes(chunk.data_bytes);
+void SerializeChunkInfo(const ChunkInfo& chunk, const PartLayout& layout, wire::Chunk& message) {
+  message.file_name = chunk.file_name;
+  message.size_bytes = chunk.size_bytes;
+  message.crc32c = chunk.crc32c;
+  if (chunk.height > 0) message.height = chunk.height;
+  message.num_parts = chunk.num_parts;
+  message.num_rows = chunk.num_rows;
+  message.data_bytes = chunk.data_bytes;
   for (size_t i = 0; i < chunk.columns.size(); ++i) {
     if (!chunk.columns[i]) continue;
-    ChunkColumnPB& column = *message.add_columns();
-    column.set_column_id(layout.id(i));
-    *column.mutable_statistics() = ToMessage(*chunk.columns[i]);
+    wire::ChunkColumn& column = message.columns.emplace_back();
+    column.column_id = layout.id(i);
+    wire::Mutable(column.statistics) = ToMessage(*chunk.columns[i]);
   }
 }
 

@@ -11,16 +11,13 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/internal/manifest/table_contents.h"
+#include "cfile/internal/wire/messages.h"
 #include "cfile/schema.h"
-
-namespace cfile {
-class ChunkPB;
-class PartPB;
-}  // namespace cfile
 
 namespace cfile::internal {
 
-// Which columns the parts of a table have, and by which ids parts and chunks name them. Immutable.
+// Says which columns the parts of a table have, and by which ids parts and chunks name
+// these columns. Immutable.
 class PartLayout {
  public:
   // Precondition: CheckIdentities(contents).ok().
@@ -34,8 +31,8 @@ class PartLayout {
   std::optional<size_t> Find(uint32_t id) const;
   // Greater than the ids of all columns that the table ever had.
   uint32_t next_id() const { return next_id_; }
-  // Sets what the part's description says of a column that it lacks. False: the column has neither
-  // a default nor nulls.
+  // Sets `in_part`, the description of a column that the part lacks.
+  // Returns false if the column has no default and is not nullable.
   bool FillMissing(size_t column, uint64_t num_rows, TablePartColumn& in_part) const;
 
  private:
@@ -47,15 +44,16 @@ class PartLayout {
   std::unordered_map<uint32_t, size_t> columns_by_id_;  // empty unless by_id_
 };
 
-// kDataLoss if the message contradicts itself or the layout. Both may move text out of `message`.
-absl::StatusOr<TablePart> ParsePart(PartPB& message, const PartLayout& layout);
-absl::StatusOr<ChunkInfo> ParseChunkInfo(ChunkPB& message, const PartLayout& layout);
+// Both functions return kDataLoss if the message contradicts itself or the layout.
+absl::StatusOr<TablePart> ParsePart(const wire::Part& message, const PartLayout& layout);
+absl::StatusOr<ChunkInfo> ParseChunkInfo(const wire::Chunk& message, const PartLayout& layout);
 
-void SerializePart(const TablePart& part, const PartLayout& layout, PartPB& message);
-void SerializeChunkInfo(const ChunkInfo& chunk, const PartLayout& layout, ChunkPB& message);
+// Set the fields of `message`. Their texts point into the part or the chunk.
+void SerializePart(const TablePart& part, const PartLayout& layout, wire::Part& message);
+void SerializeChunkInfo(const ChunkInfo& chunk, const PartLayout& layout, wire::Chunk& message);
 
-// kDataLoss if a height of the chunks is more than the one before it, or if there are more than 2^62
-// rows or 2^32 parts.
+// kDataLoss if a chunk is higher than the chunk before it, or if there are more than
+// 2^62 rows or 2^32 parts.
 absl::Status CheckRoot(const TableContents& contents);
 
 }  // namespace cfile::internal

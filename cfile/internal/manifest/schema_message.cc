@@ -8,22 +8,24 @@
 #include "cfile/internal/format/feature_bits.h"
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/io/named_status.h"
+#include "cfile/internal/wire/write_message.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
-#include "proto/table.pb.h"
 
 namespace cfile::internal {
 namespace {
 
 using encodings::DataLoss;
 
-absl::StatusOr<RecordNode> ParseNode(const SchemaNodePB& message) {
-  RecordNode node{.name = message.name(),
-                  .repetition = static_cast<Repetition>(message.repetition()),
-                  .kind = static_cast<GroupKind>(message.kind()),
-                  .num_children = static_cast<size_t>(message.children_size())};
+absl::StatusOr<RecordNode> ParseNode(const wire::SchemaNode& message) {
+  RecordNode node{.name = std::string(message.name.value_or("")),
+                  .repetition = static_cast<Repetition>(
+                      message.repetition.value_or(wire::SchemaNode::REQUIRED)),
+                  .kind = static_cast<GroupKind>(message.kind.value_or(wire::SchemaNode::PLAIN)),
+                  .num_children = message.children.size()};
   if (!node.is_leaf()) return node;
-  auto type = InterpretType(message.column().type(), message.column().extensions());
+  const wire::Column& column = wire::OrEmpty(message.column);
+  auto type = InterpretType(column.type.value_or(0), wire::OrEmpty(column.extensions));
   if (!type.ok()) {
     return internal::WithMessage(type.status(),
                                  absl::StrCat("column ", node.name, ": ", type.status().message()));
@@ -36,46 +38,44 @@ absl::StatusOr<RecordNode> ParseNode(const SchemaNodePB& message) {
 struct ParsedTree {
   bool flat = true;
   std::vector<RecordNode> nodes;
-  std::vector<const SchemaNodePB*> leaves;
+  std::vector<const wire::SchemaNode*> leaves;
 };
 
-absl::StatusOr<ParsedTree> ParseTree(const SchemaNodePB& root) {
-  ParsedTree tree{.flat = root.name().empty()};
-  // The nodes that are still to be parsed; the next one is at the back. ParseMessage has limited
-  // the memory of the message, and so the number of nodes.
-  std::vector<const SchemaNodePB*> pending = {&root};
+absl::StatusOr<ParsedTree> ParseTree(const wire::SchemaNode& root) {
+  ParsedTree tree{.flat = root.name.value_or("").empty()};
+  // The nodes that were not parsed yet; the next node is the last element.
+  // ParseMessage has limited the memory of the message, and so the number of nodes.
+  std::vector<const wire::SchemaNode*> pending = {&root};
   while (!pending.empty()) {
-    const SchemaNodePB& message = *pending.back();
+    const wire::SchemaNode& message = *pending.back();
     pending.pop_back();
     if (&message != &root) {
-      if (message.children_size() > 0 || message.repetition() == SchemaNodePB::REPEATED) {
+      if (!message.children.empty() || message.repetition == wire::SchemaNode::REPEATED) {
         tree.flat = false;
       }
-      if (message.children_size() == 0) tree.leaves.push_back(&message);
+      if (message.children.empty()) tree.leaves.push_back(&message);
     }
     CFILE_ASSIGN_OR_RETURN(tree.nodes.emplace_back(), ParseNode(message));
-    for (int i = message.children_size(); i-- > 0;) pending.push_back(&message.children(i));
+    for (size_t i = message.children.size(); i-- > 0;) pending.push_back(&message.children[i]);
   }
   return tree;
 }
 
-absl::Status ParseIdentities(const TablePB& message, const std::vector<const SchemaNodePB*>& leaves,
+absl::Status ParseIdentities(const wire::Table& message,
+                             const std::vector<const wire::SchemaNode*>& leaves,
                              TableContents& contents) {
-  bool used = message.has_next_column_id() || message.has_key_index_id();
-  ColumnIdentities identities{.next_id = message.next_column_id()};
-  for (const SchemaNodePB* leaf : leaves) {
-    used = used || leaf->has_column_id() || leaf->has_default_value();
-    identities.ids.push_back(leaf->has_column_id() ? leaf->column_id()
-                                                   : static_cast<uint32_t>(identities.ids.size()));
-    identities.defaults.push_back(leaf->has_default_value()
-                                      ? std::optional<std::string>(leaf->default_value())
-                                      : std::nullopt);
+  bool used = message.next_column_id || message.key_index_id;
+  ColumnIdentities identities{.next_id = message.next_column_id.value_or(0)};
+  for (const wire::SchemaNode* leaf : leaves) {
+    used = used || leaf->column_id || leaf->default_value;
+    identities.ids.push_back(
+        leaf->column_id.value_or(static_cast<uint32_t>(identities.ids.size())));
+    identities.defaults.emplace_back(leaf->default_value);
   }
-  if (message.key_columns_size() > 0) {
-    identities.ids.push_back(message.has_key_index_id() ? message.key_index_id()
-                                                        : static_cast<uint32_t>(leaves.size()));
+  if (!message.key_columns.empty()) {
+    identities.ids.push_back(message.key_index_id.value_or(static_cast<uint32_t>(leaves.size())));
   }
-  if ((message.incompatible_features() & kTableFeatureColumnIds) != 0) {
+  if ((message.incompatible_features.value_or(0) & kTableFeatureColumnIds) != 0) {
     contents.identities = std::move(identities);
   } else if (used) {
     return DataLoss("ids or defaults of columns found, but incompatible feature bit 3 is not set");
@@ -97,25 +97,25 @@ bool IsValue(const std::string& key, const ColumnType& type) {
   });
 }
 
-void SerializeColumn(const ColumnType& type, SchemaNodePB& node) {
-  ExtensionsPB extensions;
-  node.mutable_column()->set_type(DescribeType(type, extensions));
-  if (extensions.ByteSizeLong() > 0) *node.mutable_column()->mutable_extensions() = extensions;
+void SerializeColumn(const ColumnType& type, wire::SchemaNode& node) {
+  wire::Extensions extensions;
+  wire::Column& column = wire::Mutable(node.column);
+  column.type = DescribeType(type, extensions);
+  if (!wire::IsEmpty(extensions)) wire::Mutable(column.extensions) = std::move(extensions);
 }
 
 // Appends the messages of the leaves to `leaves`.
-void SerializeTree(const RecordSchema& tree, SchemaNodePB& root,
-                   std::vector<SchemaNodePB*>& leaves) {
-  std::vector<SchemaNodePB*> messages;  // by node
+void SerializeTree(const RecordSchema& tree, wire::SchemaNode& root,
+                   std::vector<wire::SchemaNode*>& leaves) {
+  std::vector<wire::SchemaNode*> messages;  // by node
   for (size_t i = 0; i < tree.nodes().size(); ++i) {
     const RecordNode& node = tree.node(i);
-    SchemaNodePB& message = i == 0 ? root : *messages[node.parent]->add_children();
+    wire::SchemaNode& message = i == 0 ? root : messages[node.parent]->children.emplace_back();
+    message.children.reserve(node.num_children);  // so the children stay where they are
     messages.push_back(&message);
-    message.set_name(node.name);
-    if (i > 0) message.set_repetition(static_cast<SchemaNodePB::Repetition>(node.repetition));
-    if (node.kind != GroupKind::kPlain) {
-      message.set_kind(static_cast<SchemaNodePB::GroupKind>(node.kind));
-    }
+    message.name = node.name;
+    if (i > 0) message.repetition = static_cast<int32_t>(node.repetition);
+    if (node.kind != GroupKind::kPlain) message.kind = static_cast<int32_t>(node.kind);
     if (!node.is_leaf()) continue;
     SerializeColumn(node.type, message);
     leaves.push_back(&message);
@@ -124,9 +124,9 @@ void SerializeTree(const RecordSchema& tree, SchemaNodePB& root,
 
 }  // namespace
 
-absl::Status ParseSchema(const TablePB& message, const RecordLimits& limits,
+absl::Status ParseSchema(const wire::Table& message, const RecordLimits& limits,
                          TableContents& contents) {
-  CFILE_ASSIGN_OR_RETURN(ParsedTree tree, ParseTree(message.schema()));
+  CFILE_ASSIGN_OR_RETURN(ParsedTree tree, ParseTree(wire::OrEmpty(message.schema)));
   if (!tree.flat) {
     CFILE_ASSIGN_OR_RETURN(const RecordSchema records,
                            RecordSchema::Create(std::move(tree.nodes), limits));
@@ -139,8 +139,8 @@ absl::Status ParseSchema(const TablePB& message, const RecordLimits& limits,
                                          .nullable = node.repetition == Repetition::kOptional});
     }
   }
-  contents.schema.key_columns.assign(message.key_columns().begin(), message.key_columns().end());
-  contents.schema.nulls_last.assign(message.nulls_last().begin(), message.nulls_last().end());
+  contents.schema.key_columns.assign(message.key_columns.begin(), message.key_columns.end());
+  contents.schema.nulls_last.assign(message.nulls_last.begin(), message.nulls_last.end());
   return ParseIdentities(message, tree.leaves, contents);
 }
 
@@ -171,33 +171,35 @@ absl::Status CheckIdentities(const TableContents& contents) {
   return absl::OkStatus();
 }
 
-void SerializeSchema(const TableContents& contents, TablePB& message) {
-  std::vector<SchemaNodePB*> leaves;
+void SerializeSchema(const TableContents& contents, wire::Table& message) {
+  std::vector<wire::SchemaNode*> leaves;
+  wire::SchemaNode& root = wire::Mutable(message.schema);
   if (contents.schema.tree.has_value()) {
-    SerializeTree(*contents.schema.tree, *message.mutable_schema(), leaves);
+    SerializeTree(*contents.schema.tree, root, leaves);
   } else {
+    root.children.reserve(contents.schema.columns.size());  // so the children stay where they are
     for (const ColumnSchema& column : contents.schema.columns) {
-      SchemaNodePB& node = *message.mutable_schema()->add_children();
-      node.set_name(column.name);
-      node.set_repetition(column.nullable ? SchemaNodePB::OPTIONAL : SchemaNodePB::REQUIRED);
+      wire::SchemaNode& node = root.children.emplace_back();
+      node.name = column.name;
+      node.repetition = column.nullable ? wire::SchemaNode::OPTIONAL : wire::SchemaNode::REQUIRED;
       SerializeColumn(column.type, node);
       leaves.push_back(&node);
     }
   }
   for (const size_t column : contents.schema.key_columns) {
-    message.add_key_columns(static_cast<uint32_t>(column));
+    message.key_columns.push_back(static_cast<uint32_t>(column));
   }
   for (const size_t column : contents.schema.nulls_last) {
-    message.add_nulls_last(static_cast<uint32_t>(column));
+    message.nulls_last.push_back(static_cast<uint32_t>(column));
   }
   if (!contents.identities) return;
   const ColumnIdentities& identities = *contents.identities;
-  message.set_next_column_id(identities.next_id);
+  message.next_column_id = identities.next_id;
   for (size_t i = 0; i < leaves.size(); ++i) {
-    if (identities.ids[i] != i) leaves[i]->set_column_id(identities.ids[i]);
-    if (identities.defaults[i]) leaves[i]->set_default_value(*identities.defaults[i]);
+    if (identities.ids[i] != i) leaves[i]->column_id = identities.ids[i];
+    leaves[i]->default_value = identities.defaults[i];
   }
-  if (contents.schema.key_index()) message.set_key_index_id(identities.ids.back());
+  if (contents.schema.key_index()) message.key_index_id = identities.ids.back();
 }
 
 }  // namespace cfile::internal

@@ -4,25 +4,23 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/internal/manifest/table_contents.h"
+#include "cfile/internal/wire/messages.h"
 #include "cfile/options.h"
-
-namespace cfile {
-class TablePB;
-}
 
 namespace cfile::internal {
 
-// Sets the schema, the key columns and the identities of `contents` from `message`. kDataLoss
-// or kInvalidArgument: the message contradicts itself; kOutOfRange: it exceeds a limit;
-// kUnimplemented: a type is unknown. The caller checks the schema (ValidateSchema), then the identities.
-absl::Status ParseSchema(const TablePB& message, const RecordLimits& limits,
+// Sets the schema, the key columns and the identities of `contents` from `message`.
+// kDataLoss or kInvalidArgument: the message contradicts itself.
+// kOutOfRange: the message exceeds a limit. kUnimplemented: a type is unknown. The caller must then
+// check the schema (ValidateSchema), and after that the identities (CheckIdentities).
+absl::Status ParseSchema(const wire::Table& message, const RecordLimits& limits,
                          TableContents& contents);
 
 // kDataLoss if the ids of columns are not unique or not below the next id, or a default is not a
 // value of its column.
 absl::Status CheckIdentities(const TableContents& contents);
 
-// Sets the fields of `message` that ParseSchema reads.
-void SerializeSchema(const TableContents& contents, TablePB& message);
+// Sets the fields of `message` that ParseSchema reads. Their texts point into `contents`.
+void SerializeSchema(const TableContents& contents, wire::Table& message);
 
 }  // namespace cfile::internal

@@ -44,7 +44,7 @@ absl::StatusOr<SealedMessage> UnsealMessage(std::string_view bytes,
   if (!reader.ReadFixed(length) || !reader.ReadBytes(length, message) || !reader.ReadFixed(crc) ||
       !reader.empty()) {
     return DataLoss(path, ": the file has ", bytes.size(),
-                    " bytes, which does not fit the length in it");
+                    " bytes, but its length field says another size");
   }
   const size_t crc_offset = bytes.size() - kChecksumBytes;
   const uint32_t expected_crc = Crc32c(AsBytes(bytes.substr(0, crc_offset)));

@@ -1,5 +1,6 @@
-// The frame of table.cft and of chunk files: a magic, the length of a message, the message, and a
-// CRC32C of all bytes before it (cfile/FORMAT.md, Table).
+// The frame of table.cft and of chunk files (cfile/FORMAT.md, Table).
+// Such a file has four fields: a magic, the length of a message, the message, and a CRC32C.
+// The CRC32C covers all bytes before it.
 #pragma once
 
 #include <cstdint>
@@ -13,24 +14,25 @@ namespace cfile::internal {
 
 inline constexpr size_t kMagicBytes = 8;
 
-// Returns the bytes of a file. Precondition: the magic has kMagicBytes bytes.
+// Returns the bytes of a file with this magic and this message.
+// Precondition: the magic has kMagicBytes bytes.
 std::string SealMessage(std::string_view magic, std::string_view message);
 
-// What a file holds. The views point into the file's bytes.
+// The fields of a file. The views point into the file's bytes.
 struct SealedMessage {
   std::string_view magic;
   std::string_view message;
   uint32_t crc32c = 0;
 };
-// Checks the bytes of a file, whose magic must be one of `magics`. kDataLoss; the message begins
-// with `path` and says that the file is not `what`, or what is wrong with it.
+// Checks the bytes of a file. Its magic must be one of `magics`. `what`: the kind of the file,
+// for messages ("a table"). kDataLoss: a check has failed. The message begins with `path`.
 absl::StatusOr<SealedMessage> UnsealMessage(std::string_view bytes,
                                             std::span<const std::string_view> magics,
                                             std::string_view what, const std::string& path);
 
-// The message in the result of SealMessage.
+// Returns the message in `sealed`, a result of SealMessage.
 std::string_view MessageIn(std::string_view sealed);
-// The CRC32C in the result of SealMessage.
+// Returns the CRC32C in `sealed`, a result of SealMessage.
 uint32_t Crc32cIn(std::string_view sealed);
 
 }  // namespace cfile::internal

@@ -15,16 +15,8 @@ std::vector<ColumnSchema> StoredColumns(const Schema& schema) {
   return columns;
 }
 
-absl::StatusOr<std::string> NewChunkName() {
-  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
-  return encodings::StrCat(kChunkPrefix, random, kChunkSuffix);
-}
+absl::StatusOr<std::string> NewChunkName() { return RandomName(kChunkPrefix, kChunkSuffix); }
 
-bool IsChunkName(std::string_view name) {
-  if (!name.starts_with(kChunkPrefix) || !name.ends_with(kChunkSuffix)) return false;
-  name.remove_prefix(kChunkPrefix.size());
-  return name.size() > kChunkSuffix.size() &&
-         IsRandomName(name.substr(0, name.size() - kChunkSuffix.size()));
-}
+bool IsChunkName(std::string_view name) { return IsRandomName(name, kChunkPrefix, kChunkSuffix); }
 
 }  // namespace cfile::internal

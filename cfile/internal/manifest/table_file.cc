@@ -1,29 +1,29 @@
 #include "cfile/internal/manifest/table_file.h"
 
 #include <algorithm>
-#include <memory>
 #include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/feature_bits.h"
-#include "cfile/internal/format/parse_message.h"
 #include "cfile/internal/io/file_system.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/manifest/part_message.h"
 #include "cfile/internal/manifest/schema_message.h"
 #include "cfile/internal/manifest/sealed_message.h"
+#include "cfile/internal/wire/messages.h"
+#include "cfile/internal/wire/parse_message.h"
+#include "cfile/internal/wire/write_message.h"
 #include "cfile/io.h"
 #include "encodings/core/status.h"
-#include "proto/table.pb.h"
 
 namespace cfile::internal {
 namespace {
 
 using encodings::DataLoss;
 
-// A table with incompatible features has another magic, because readers from before there were such
-// features do not look for them.
+// A table with incompatible features has another magic.
+// The first versions of this library ignore the features, but refuse the other magic.
 constexpr std::string_view kMagic = "cfiletb1";
 constexpr std::string_view kFeaturesMagic = "cfiletb2";
 static_assert(kMagic.size() == kMagicBytes && kFeaturesMagic.size() == kMagicBytes);
@@ -31,7 +31,7 @@ constexpr std::string_view kPartPrefix = "part-";
 constexpr std::string_view kColumnsMarkPrefix = "columns-";
 constexpr std::string_view kColumnsMarkSuffix = ".dropped";
 constexpr std::string_view kColumnSuffix = ".cfile";
-constexpr size_t kColumnDigits = 4;  // of a column's number, at least
+constexpr size_t kColumnDigits = 4;  // the least number of digits of a column's number
 
 std::string_view MagicOf(uint32_t incompatible_features) {
   return incompatible_features == 0 ? kMagic : kFeaturesMagic;
@@ -50,41 +50,42 @@ uint32_t FeaturesOf(const Schema& schema) {
 
 absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
                                             const ReaderOptions& options) {
-  auto message = std::make_unique<TablePB>();
-  CFILE_RETURN_IF_ERROR(ParseMessage(sealed.message, options.max_metadata_size_bytes, *message));
-  const uint32_t features = message->incompatible_features();
+  wire::Table message;
+  CFILE_RETURN_IF_ERROR(
+      wire::ParseMessage(sealed.message, options.max_metadata_size_bytes, message));
+  const uint32_t features = message.incompatible_features.value_or(0);
   const std::string_view expected_magic = MagicOf(features);
   if (sealed.magic != expected_magic) {
     return DataLoss("with the incompatible feature bits ", absl::Hex(features), ", the magic ",
                     expected_magic, " expected, found ", sealed.magic);
   }
-  // Check the features before all else: they may change what the other fields mean.
+  // Check the features first, because they may change the meaning of other fields.
   CFILE_RETURN_IF_ERROR(CheckTableFeatures(features));
   TableContents contents{.incompatible_features = features};
-  absl::Status status = ParseSchema(*message, options.record_limits, contents);
+  absl::Status status = ParseSchema(message, options.record_limits, contents);
   if (status.ok()) status = ValidateSchema(contents.schema);
   if (absl::IsInvalidArgument(status)) return absl::DataLossError(status.message());
   CFILE_RETURN_IF_ERROR(status);
   CFILE_RETURN_IF_ERROR(CheckIdentities(contents));
   const PartLayout layout(contents);
-  if ((message->chunks_size() > 0) != ((features & kTableFeatureChunks) != 0)) {
+  if (message.chunks.empty() == ((features & kTableFeatureChunks) != 0)) {
     return DataLoss("chunks and incompatible feature bit 2 expected together, found only ",
-                    message->chunks_size() > 0 ? "chunks" : "the bit");
+                    message.chunks.empty() ? "the bit" : "chunks");
   }
   if (const uint32_t missing = FeaturesOf(contents.schema) & ~features; missing != 0) {
     return DataLoss("the schema needs the incompatible feature bits ", absl::Hex(missing),
                     ", which the table does not have");
   }
-  for (ChunkPB& chunk : *message->mutable_chunks()) {
+  for (const wire::Chunk& chunk : message.chunks) {
     CFILE_ASSIGN_OR_RETURN(contents.chunks.emplace_back(), ParseChunkInfo(chunk, layout));
   }
-  for (PartPB& part : *message->mutable_parts()) {
+  for (const wire::Part& part : message.parts) {
     CFILE_ASSIGN_OR_RETURN(contents.parts.emplace_back(), ParsePart(part, layout));
   }
-  contents.condemned.assign(message->condemned().begin(), message->condemned().end());
-  contents.sequence = message->sequence();
-  contents.commit_ids.assign(message->commit_ids().begin(), message->commit_ids().end());
-  contents.replaced.assign(message->replaced().begin(), message->replaced().end());
+  contents.condemned.assign(message.condemned.begin(), message.condemned.end());
+  contents.sequence = message.sequence.value_or(0);
+  contents.commit_ids = std::move(message.commit_ids);
+  contents.replaced.assign(message.replaced.begin(), message.replaced.end());
   CFILE_RETURN_IF_ERROR(CheckRoot(contents));
   return contents;
 }
@@ -100,15 +101,11 @@ std::string DroppedMarkOfChunk(const std::string& chunk) {
 }
 
 absl::StatusOr<std::string> NewColumnsMark() {
-  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
-  return encodings::StrCat(kColumnsMarkPrefix, random, kColumnsMarkSuffix);
+  return RandomName(kColumnsMarkPrefix, kColumnsMarkSuffix);
 }
 
 bool IsColumnsMark(std::string_view name) {
-  if (!name.starts_with(kColumnsMarkPrefix) || !name.ends_with(kColumnsMarkSuffix)) return false;
-  name.remove_prefix(kColumnsMarkPrefix.size());
-  return name.size() > kColumnsMarkSuffix.size() &&
-         IsRandomName(name.substr(0, name.size() - kColumnsMarkSuffix.size()));
+  return IsRandomName(name, kColumnsMarkPrefix, kColumnsMarkSuffix);
 }
 
 std::string PathInStorage(const TablePart& part, size_t column) {
@@ -119,14 +116,9 @@ std::string ColumnFilePath(const std::string& storage, const TablePart& part, si
   return absl::StrCat(storage, "/", PathInStorage(part, column));
 }
 
-absl::StatusOr<std::string> NewPartName() {
-  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
-  return std::string(kPartPrefix) + random;
-}
+absl::StatusOr<std::string> NewPartName() { return RandomName(kPartPrefix); }
 
-bool IsUniquePartName(std::string_view name) {
-  return name.starts_with(kPartPrefix) && IsRandomName(name.substr(kPartPrefix.size()));
-}
+bool IsUniquePartName(std::string_view name) { return IsRandomName(name, kPartPrefix); }
 
 bool IsPartName(std::string_view name) {
   constexpr size_t kLeastDigits = 6;
@@ -147,10 +139,9 @@ std::string ColumnFileName(size_t column, std::string_view name) {
 }
 
 absl::StatusOr<std::string> NewColumnFileName(size_t column, std::string_view name) {
-  CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
   std::string file_name = ColumnFileName(column, name);
-  file_name.insert(file_name.size() - kColumnSuffix.size(), "-" + random);
-  return file_name;
+  file_name.resize(file_name.size() - kColumnSuffix.size());
+  return RandomName(file_name + "-", kColumnSuffix);
 }
 
 bool IsColumnFileName(std::string_view name) {
@@ -218,24 +209,26 @@ absl::Status ValidateSchema(const Schema& schema) {
 }
 
 std::string SerializeTable(const TableContents& contents) {
-  TablePB table;
+  wire::Table table;
   const uint32_t features = (contents.incompatible_features & ~kOwnFeatures) |
                             FeaturesOf(contents.schema) |
                             (contents.chunks.empty() ? 0 : kTableFeatureChunks) |
                             (contents.identities ? kTableFeatureColumnIds : 0);
-  if (features != 0) table.set_incompatible_features(features);
-  table.set_created_by("cfile " CFILE_VERSION);
+  if (features != 0) table.incompatible_features = features;
+  table.created_by = "cfile " CFILE_VERSION;
   SerializeSchema(contents, table);
   const PartLayout layout(contents);
   for (const ChunkInfo& chunk : contents.chunks) {
-    SerializeChunkInfo(chunk, layout, *table.add_chunks());
+    SerializeChunkInfo(chunk, layout, table.chunks.emplace_back());
   }
-  for (const TablePart& part : contents.parts) SerializePart(part, layout, *table.add_parts());
-  for (const std::string& name : contents.condemned) table.add_condemned(name);
-  if (contents.sequence > 0) table.set_sequence(contents.sequence);
-  for (const std::string& name : contents.replaced) table.add_replaced(name);
-  for (const uint64_t id : contents.commit_ids) table.add_commit_ids(id);
-  return SealMessage(MagicOf(features), table.SerializeAsString());
+  table.parts.reserve(contents.parts.size());
+  for (const TablePart& part : contents.parts)
+    SerializePart(part, layout, table.parts.emplace_back());
+  table.condemned.assign(contents.condemned.begin(), contents.condemned.end());
+  if (contents.sequence > 0) table.sequence = contents.sequence;
+  table.replaced.assign(contents.replaced.begin(), contents.replaced.end());
+  table.commit_ids = contents.commit_ids;
+  return SealMessage(MagicOf(features), wire::Serialize(table));
 }
 
 absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
@@ -245,7 +238,7 @@ absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
         encodings::StrCat(path, ": ", bytes.size(), " bytes are ",
                           encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes")));
   }
-  return Named(CheckParsedSize(MessageIn(bytes), max_size_bytes, *TablePB::descriptor()), path);
+  return Named(wire::CheckParsedSize(MessageIn(bytes), max_size_bytes, wire::Table::kType), path);
 }
 
 absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,

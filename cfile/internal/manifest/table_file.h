@@ -13,42 +13,47 @@
 
 namespace cfile::internal {
 
-// A new name for a part: "part-" and 128 random bits, so that no two parts of any tables have the
-// same name.
+// Returns a new name for a part: "part-" and 128 random bits.
+// So no two parts of any tables have the same name.
 absl::StatusOr<std::string> NewPartName();
 // True for names that NewPartName makes. Earlier versions numbered the parts (part-000000, ...).
 bool IsUniquePartName(std::string_view name);
-// True for the names of both kinds.
+// True for the names that NewPartName makes, and for those that earlier versions made.
 bool IsPartName(std::string_view name);
 
-// The names of files in a table's storage: the one that names all others, and the one that says that
-// its part has been dropped.
+// Names of files in a table's storage. table.cft names all other files.
+// "dropped" is a mark: a file in the folder of a part that says that the part was dropped.
 inline constexpr char kTableFileName[] = "table.cft";
 inline constexpr char kDroppedFileName[] = "dropped";
-// The name of the file that says that a chunk is no longer in the table.
+// Returns the name of the mark of a chunk: a file that says that the chunk is no
+// longer in the table.
 std::string DroppedMarkOfChunk(const std::string& chunk);
-// A new name for a file that says when files of columns were no longer needed: "columns-", 128 random
-// bits and ".dropped".
+// Returns a new name for a mark of columns: a file whose time says when files of columns were
+// no longer needed. The name is "columns-", 128 random bits and ".dropped".
 absl::StatusOr<std::string> NewColumnsMark();
 bool IsColumnsMark(std::string_view name);
 
-// The path of a part's column in the table's storage, and the name of a column's file in a new part.
+// PathInStorage: the path of a part's column in the table's storage.
+// ColumnFileName: the name of a column's file in a new part.
 std::string PathInStorage(const TablePart& part, size_t column);
 std::string ColumnFileName(size_t column, std::string_view name);
-// A new name for a column's file in a part that was written before: the name that ColumnFileName
-// makes, with '-' and 128 random bits before ".cfile".
+// Returns a new name for a column's file in a part that exists already.
+// It is the name that ColumnFileName makes, with '-' and 128 random bits before ".cfile".
 absl::StatusOr<std::string> NewColumnFileName(size_t column, std::string_view name);
-// True for the names that ColumnFileName and NewColumnFileName make, and for the temporary names of
-// such files.
+// True for the names that ColumnFileName and NewColumnFileName make, and for the names of temporary
+// files with these names.
 bool IsColumnFileName(std::string_view name);
 // For messages: the paths of table.cft and of a part's column. `storage`: the name of the storage.
 std::string TableFilePath(const std::string& storage);
 std::string ColumnFilePath(const std::string& storage, const TablePart& part, size_t column);
 
-// kInvalidArgument: there are no columns, a name is empty or not unique, a type is invalid, or the
-// columns are not the leaves of the tree; a key column does not exist, has levels, has no order
-// (int96) or is named twice; nulls_last names a column that is not a nullable key column, or a
-// column twice. Other errors: those of Validate for a column's type.
+// kInvalidArgument:
+// - there are no columns; a name is empty or not unique; a type is invalid; the columns are not
+//   the leaves of the tree;
+// - a key column does not exist, has levels, has no order (int96) or is named twice;
+// - nulls_last names a column that is not a nullable key column, or names a column twice.
+//
+// Other errors: those of Validate for a column's type.
 absl::Status ValidateSchema(const Schema& schema);
 
 // The bytes of table.cft. Precondition: ValidateSchema(contents.schema).ok().

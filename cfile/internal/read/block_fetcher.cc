@@ -6,8 +6,8 @@
 namespace cfile::internal {
 namespace {
 
-// Two blocks with at most this many bytes between them are read as one range. Between blocks that
-// follow each other are only zeros for alignment or index nodes.
+// Two blocks with at most this many bytes between them are read as one range.
+// Blocks that follow each other usually have only index nodes or zeros for alignment between them.
 constexpr uint64_t kMaxGapBytes = 64 * 1024;
 
 uint64_t Sum(uint64_t a, uint64_t b) {
@@ -19,7 +19,7 @@ uint64_t Product(uint64_t a, uint64_t b) {
   return b > most / a ? most : a * b;
 }
 
-// FetchBlock refuses such a block before it reads it.
+// True if FetchBlock refuses the block before it reads it.
 bool TooLarge(const ReaderOptions& options, const BlockPointer& block) {
   return block.size / 2 > options.max_block_size_bytes;
 }
@@ -47,11 +47,13 @@ void BlockFetcher::RangeFailed(const BlockPointer& pointer) {
   most_range_bytes_ = pointer.size;
 }
 
-void BlockFetcher::PlanFrom(uint64_t offset, size_t width, const ReaderOptions& options) {
+void BlockFetcher::PlanAfter(const BlockPointer& block, size_t width,
+                             const ReaderOptions& options) {
   next_width_ = width;
-  next_begin_ = offset;
+  next_begin_ = Back(block);
   // There may be index nodes between the last block of a leaf and the next block.
-  next_last_ = Sum(offset, options.read_ahead_bytes);
+  const uint64_t gap = options.read_ahead_bytes;
+  next_last_ = backward_ ? next_begin_ - std::min(next_begin_, gap) : Sum(next_begin_, gap);
 }
 
 void BlockFetcher::Begin(const Source& source, const ReaderOptions& options,
@@ -63,30 +65,36 @@ void BlockFetcher::Begin(const Source& source, const ReaderOptions& options,
                     ? std::max<size_t>(std::min(options.max_requests_in_flight, max_requests_), 1)
                     : 1;
   most_range_bytes_ = Product(2, most_range_bytes_);
-  follows_ = pointer.offset >= next_begin_ && pointer.offset <= next_last_;
+  const auto [least, greatest] = std::minmax(next_begin_, next_last_);
+  follows_ = Front(pointer) >= least && Front(pointer) <= greatest;
   growing_width_ = follows_ ? std::min(next_width_, most_width_) : 1;
   width_ = plan_ == BlockPlan::kSome ? most_width_ : growing_width_;
   AddRange(pointer);
-  PlanFrom(pointer.end(), growing_width_ + std::min(growing_width_, most_width_ - growing_width_),
-           options);
+  PlanAfter(pointer, growing_width_ + std::min(growing_width_, most_width_ - growing_width_),
+            options);
 }
 
 bool BlockFetcher::Add(const ReaderOptions& options, const BlockPointer& block, bool wanted) {
   Range& last = ranges_.back();
   const uint64_t most_bytes = Product(most_width_, options.read_ahead_bytes);
   const bool room = !TooLarge(options, first_) && !TooLarge(options, block);
-  if (room && block.offset - last.end <= kMaxGapBytes &&
-      block.end() - last.begin <= std::min(most_range_bytes_, uint64_t{options.read_ahead_bytes})) {
-    planned_bytes_ += block.end() - last.end;
-    last.end = block.end();
+  // The gap wraps around if the blocks are not in order.
+  const uint64_t gap = backward_ ? last.begin - block.end() : block.offset - last.end;
+  const uint64_t begin = backward_ ? block.offset : last.begin;
+  const uint64_t end = backward_ ? last.end : block.end();
+  if (room && gap <= kMaxGapBytes &&
+      end - begin <= std::min(most_range_bytes_, uint64_t{options.read_ahead_bytes})) {
+    planned_bytes_ += gap + block.size;
+    last.begin = begin;
+    last.end = end;
   } else if (room && ranges_.size() < (wanted ? width_ : growing_width_) &&
              Sum(planned_bytes_, block.size) <= most_bytes) {
     AddRange(block);
   } else {
-    next_last_ = block.offset;
+    next_last_ = Front(block);
     return false;
   }
-  PlanFrom(block.end(), next_width_, options);
+  PlanAfter(block, next_width_, options);
   return true;
 }
 
@@ -100,14 +108,14 @@ void BlockFetcher::AddRange(const BlockPointer& block) {
 void BlockFetcher::ReadPlanned(const Source& source, const BlockPointer& pointer,
                                BlockBuffer& buffer) {
   if (ranges_.size() == 1) {
-    const uint64_t end = ranges_[0].end;
+    const uint64_t begin = ranges_[0].begin;
+    const size_t size = ranges_[0].end - begin;
     ranges_.clear();
-    if (end == pointer.end()) return;  // FetchBlock reads it
-    const size_t size = end - pointer.offset;
+    if (size == pointer.size) return;  // FetchBlock reads this block
     buffer.stored.Clear();
     uint8_t* const bytes = buffer.stored.Extend(size);
-    const bool filled = source.ReadAt(pointer.offset, {bytes, size}).ok();
-    buffer.stored_offset = pointer.offset;
+    const bool filled = source.ReadAt(begin, {bytes, size}).ok();
+    buffer.stored_offset = begin;
     if (filled) return;
     buffer.stored.Clear();
     RangeFailed(pointer);

@@ -52,14 +52,14 @@ class CachedBlocks {
     }
   };
 
-  // Returns the name of the file with an identity (Source::identity): a hash of 128 bits. Files with
-  // equal identities get the same name in the whole process, so that a file that is opened again
-  // finds its blocks. An empty identity gets a name that no other file has.
+  // Returns the name of the file with an identity (Source::identity): a hash of 128 bits.
+  // Files with equal identities get the same name in the whole process. So a file that is opened
+  // again finds its blocks. An empty identity gets a name that no other file has.
   static File FileOf(std::string_view identity);
 
   // Returns nullptr if the block is not cached.
   std::shared_ptr<const ResidentBlock> Find(const Key& key);
-  // Does the same, but does not count as a lookup or as a use of the block.
+  // Does the same as Find, but the call does not count as a lookup or as a use of the block.
   std::shared_ptr<const ResidentBlock> Peek(const Key& key);
   // Stores `block` unless it is larger than a shard.
   void Insert(const Key& key, std::shared_ptr<const ResidentBlock> block);

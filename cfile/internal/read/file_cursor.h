@@ -151,6 +151,23 @@ class FileCursor : protected BlockWalk<Block> {
   // True if the path to the current block is in the positional index, whose nodes have ordinals.
   bool by_ordinal() const { return path_ == &paths_[0]; }
 
+  // Says which blocks will be read from now on, as BlockFetcher::Expect does. `wants` is called only
+  // for entries of the positional index. If the path is in the value index, all blocks are wanted.
+  template <typename Wants>
+  void ExpectBlocks(BlockPlan plan, Wants wants, BlockFetcher::Wants perhaps = nullptr) {
+    fetcher_.Expect(
+        plan,
+        [this, wants](const IndexNode& leaf, uint32_t entry) {
+          return !by_ordinal() || wants(leaf, entry);
+        },
+        std::move(perhaps));
+  }
+  // Sets the direction in which blocks will be read. Without a positional index, a cursor reads
+  // blocks only in ascending order.
+  void SetBackward(bool backward) {
+    fetcher_.SetBackward(backward && file_->info().positional_index_root.has_value());
+  }
+
   bool InBlock(uint64_t ordinal) const {
     return loaded_ && ordinal >= first_ordinal_ && ordinal - first_ordinal_ < block_.num_rows();
   }
@@ -200,9 +217,10 @@ class FileCursor : protected BlockWalk<Block> {
     return SeekInBlock(ordinal);
   }
 
-  // Opens the block with row `row`, a row of the file. Needs no search if this block is the next
-  // one. Without a positional index, reads all blocks before it, from the current one on if `row`
-  // is not before it.
+  // Opens the block that has row `row`. Precondition: `row` is a row of the file.
+  // Needs no search if this is the block after the current one.
+  // Without a positional index, reads all blocks before it.
+  // If `row` is not before the current block, this begins at the current block.
   absl::Status OpenBlockOf(uint64_t row) {
     const bool searches = file_->info().positional_index_root.has_value();
     while (!InBlock(row)) {
@@ -260,8 +278,8 @@ class FileCursor : protected BlockWalk<Block> {
   // needs kAfterPath or kAtPath, except for ordinal 0.
   enum class Resume : uint8_t {
     kBySeek,     // by a seek to ordinal_
-    kAfterPath,  // it is the block after path_'s
-    kAtPath,     // it is path_'s block
+    kAfterPath,  // it is the block after the block at path_
+    kAtPath,     // it is the block at path_
   };
   Resume resume_ = Resume::kBySeek;
   // An error that NextBatch found inside a block. NextBatch returns it until the next seek, since a

@@ -16,7 +16,8 @@ namespace cfile::internal {
 
 namespace {
 
-// The identity of a file's blocks in the cache: cached blocks were checked as these options say.
+// The identity of a file's blocks in the cache.
+// It includes the options that say how blocks are checked before they get into the cache.
 std::string CacheIdentity(const Source& source, const ReaderOptions& options) {
   const std::string identity = source.identity();
   if (identity.empty()) return identity;
@@ -128,13 +129,13 @@ absl::StatusOr<const IndexNode*> FileReader::IndexRoot(IndexKind kind) {
 
 absl::StatusOr<const IndexNode*> FileReader::LoadRoot(IndexKind kind, const BlockPointer& pointer) {
   auto& slot = roots_[static_cast<size_t>(kind)];
-  // Another thread may have stored the root while this one waited.
+  // Another thread may have stored the root while this thread waited.
   if (const IndexNode* root = slot.load(std::memory_order_acquire); root != nullptr) return root;
   std::optional<IndexKeyForm> form = IndexKeyForm::kBytes;
   if (kind == IndexKind::kPositional && PolicyOf(info_.version).vint_ordinals) form.reset();
   auto loaded = LoadNode(kind, pointer, form, info_.header_size_bytes);
   const IndexNode* kept = slot.load(std::memory_order_acquire);
-  if (kept != nullptr) return kept;  // another thread was first; maybe no room is left
+  if (kept != nullptr) return kept;  // another thread was first, or there is no room left
   CFILE_ASSIGN_OR_RETURN(std::unique_ptr<IndexNode> root, std::move(loaded));
   if (!slot.compare_exchange_strong(kept, root.get(), std::memory_order_acq_rel)) return kept;
   const size_t bytes = root->memory_usage_bytes();
@@ -152,7 +153,7 @@ absl::StatusOr<const IndexNode*> FileReader::IndexChild(IndexKind kind, const In
 
 absl::StatusOr<const IndexNode*> FileReader::LoadChild(IndexKind kind, const IndexNode& parent,
                                                        uint32_t entry) {
-  // Another thread may have stored the child while this one waited.
+  // Another thread may have stored the child while this thread waited.
   if (const IndexNode* child = parent.child(entry); child != nullptr) return child;
   const BlockPointer& pointer = parent.entry_pointer(entry);
   auto loaded = LoadNode(kind, pointer, parent.key_form(), parent.subtree_begin(entry));
@@ -207,7 +208,8 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Diction
       auto dictionary =
           encodings::LoadDictionary(info_.encoding, info_.type.physical(), info_.type.type_length,
                                     block->bytes, options_.max_dictionary_values);
-      // The bytes, and 16 for each value. This is right for values with 8 bytes in the block.
+      // A decoded dictionary takes its bytes and 16 bytes for each value.
+      // The factor is right for values of 8 bytes.
       if (dictionary.ok()) usage_.AddMemory(3 * block->bytes.size());
       if (dictionary.ok()) return dictionary;
       status = dictionary.status();
@@ -220,7 +222,7 @@ absl::StatusOr<std::shared_ptr<const FileStatistics>> FileReader::Statistics() {
   if (!info_.statistics || info_.statistics_above_limit) return nullptr;
   return statistics_.Get([&]() -> absl::StatusOr<std::shared_ptr<const FileStatistics>> {
     auto statistics = ReadStatistics();
-    // Too large: the footer does not show the size of a compressed block.
+    // The statistics are too large. The footer does not show the size of a compressed block.
     if (absl::IsOutOfRange(statistics.status())) return nullptr;
     CFILE_RETURN_IF_ERROR(statistics.status());
     usage_.AddMemory(MemoryOf(*statistics));
@@ -250,10 +252,10 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
   // Bytes in memory do not change after they were verified. Bytes of other sources are verified
   // each time they are read.
   const bool verify = options_.verify_checksums && !(leaf.verified(entry) && in_memory());
-  auto block = FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes,
-                          pointer.end(), buffer);
+  auto block =
+      FetchBlock(*source_, format_, pointer, verify, options_.max_block_size_bytes, buffer);
   if (!block.ok()) {
-    // So the next try reads the block again.
+    // Then the next try reads the block again.
     buffer.stored.Clear();
     return InBlock(block.status(), source_->name(), pointer);
   }
@@ -281,8 +283,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
         return cache.Peek({cache_file_, block}) != nullptr;
       };
       fetcher.Prepare(*source_, options_, leaf, entry, access, is_cached, buffer);
-      shared = access == BlockAccess::kSeek && !BlockFetcher::Holds(buffer, pointer);
-    } else if (access == BlockAccess::kScan) {
+      shared = access == BlockAccess::kSeek && !buffer.Holds(pointer);
+    } else if (access == BlockAccess::kScan && !fetcher.backward()) {
       AnnounceScan(pointer, buffer);
     }
     if (shared) {
@@ -303,7 +305,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
       loaded.head = fetched.head;
       if (access == BlockAccess::kSeek && fetched.in_source) {
         loaded.seek_index = &leaf.seek_index(entry);
-        // If there is no room for a seek index, none is built.
+        // Without room for a seek index, none is built.
         loaded.seen_before = verified && HasRoomForSeekIndex(1);
       }
       if (access == BlockAccess::kScan || fetched.in_source) return loaded;
@@ -326,10 +328,9 @@ absl::StatusOr<StoredBlock> FileReader::FetchStored(const IndexNode& leaf, uint3
     const auto is_cached = [](const BlockPointer&) { return false; };
     fetcher.Prepare(*source_, options_, leaf, entry, BlockAccess::kScan, is_cached, buffer);
   }
-  auto block = FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes,
-                                pointer.end(), buffer);
+  auto block = FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes, buffer);
   if (!block.ok()) {
-    buffer.stored.Clear();  // so the next try reads the block again
+    buffer.stored.Clear();  // then the next try reads the block again
     return InBlock(block.status(), source_->name(), pointer);
   }
   return block;
@@ -367,7 +368,7 @@ const encodings::SeekIndex* FileReader::KeepSeekIndex(
     std::unique_ptr<const encodings::SeekIndex> index) {
   const size_t size_bytes = index->memory_usage_bytes();
   const bool cached = block.resident != nullptr;
-  // An index that does not fit uses up the file's room, so that no further ones are built.
+  // An index that does not fit uses up the budget of the file. So no further indexes are built.
   const auto needed = static_cast<int64_t>(size_bytes);
   if (!cached) {
     if (!HasRoomForSeekIndex(size_bytes)) {

@@ -42,8 +42,8 @@ struct LoadedBlock {
 // verified blocks, seek indexes, dictionary and statistics. Thread-safe.
 class FileReader {
  public:
-  // `usage`: where the file adds its memory and its counters; may be null. If it has no room, the
-  // file builds no seek indexes.
+  // `usage`: where the file adds its memory and its counters; may be null.
+  // If `usage` has no room, the file builds no seek indexes.
   static absl::StatusOr<std::shared_ptr<FileReader>> Open(
       std::shared_ptr<const Source> source, const ReaderOptions& options,
       std::shared_ptr<SharedUsage> usage = nullptr);
@@ -74,12 +74,12 @@ class FileReader {
   // indexes only in that case.
   absl::Status CheckNumValues();
 
-  // The file's dictionary, read and decoded once; null if the file has none. Threads that need it
-  // at the same time share one request, also if it fails.
+  // The file's dictionary, read and decoded once; null if the file has none.
+  // Threads that need the dictionary at the same time share one request, also if the request fails.
   absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> Dictionary();
 
-  // The file's statistics, read and checked once. Null if the file has none or if they exceed the
-  // limit (StatisticsLimit). Shared like the dictionary.
+  // The file's statistics, read and checked once. Null if the file has none or if they exceed
+  // the limit (StatisticsLimit). Threads share requests as for the dictionary.
   absl::StatusOr<std::shared_ptr<const FileStatistics>> Statistics();
   // Reads the statistics without keeping them. kOutOfRange if they exceed the limit. Precondition:
   // the file has statistics.
@@ -90,16 +90,16 @@ class FileReader {
   absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
                                               BlockBuffer& buffer) const;
 
-  // Reads the data block of a leaf's entry for a cursor, from the cache if the cache has it. With
-  // kSeek, puts the block into the cache, unless the block is used directly from the source's
-  // memory. `fetcher` belongs to the cursor and knows which blocks it will read next. Threads that
-  // each seek the same block share one request; those that read several blocks at once (Take,
-  // SeekMany) or scan do not. Errors name the file and the block.
+  // Reads the data block of a leaf's entry for a cursor, from the cache if the cache has it.
+  // With kSeek, puts the block into the cache, unless the block is used directly from the source's
+  // memory. `fetcher` belongs to the cursor and knows which blocks the cursor will read next.
+  // Threads that seek the same block share one request. Threads that scan, or read several blocks
+  // at once (Take, SeekMany), do not share requests. Errors name the file and the block.
   absl::StatusOr<LoadedBlock> LoadDataBlock(const IndexNode& leaf, uint32_t entry,
                                             BlockAccess access, BlockFetcher& fetcher,
                                             BlockBuffer& buffer);
 
-  // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock), for a reader of
+  // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock). Meant for reading
   // blocks in order. Precondition: the file has movable blocks. Errors name the file and the block.
   absl::StatusOr<StoredBlock> FetchStored(const IndexNode& leaf, uint32_t entry,
                                           BlockFetcher& fetcher, BlockBuffer& buffer) const;
@@ -113,7 +113,8 @@ class FileReader {
   // `ends`: the source if it is not in memory, else null.
   FileReader(std::shared_ptr<const Source> source, std::shared_ptr<const BufferedEnds> ends,
              const ReaderOptions& options, FileInfo info, std::shared_ptr<SharedUsage> usage);
-  // Whether seek indexes of blocks outside the cache may take `bytes` more.
+  // Returns whether there is room for `bytes` more bytes of seek indexes of blocks outside the
+  // cache.
   bool HasRoomForSeekIndex(size_t bytes) const;
   // Reads a block that is needed once: an index node, the dictionary, the statistics.
   absl::StatusOr<FetchedBlock> FetchOnce(const BlockPointer& pointer, size_t max_size_bytes,
@@ -123,7 +124,7 @@ class FileReader {
   absl::StatusOr<const IndexNode*> LoadRoot(IndexKind kind, const BlockPointer& pointer);
   absl::StatusOr<const IndexNode*> LoadChild(IndexKind kind, const IndexNode& parent,
                                              uint32_t entry);
-  // Copies a block that was fetched into `buffer` for the cache, and puts it there.
+  // Copies a block that was fetched into `buffer`, and puts the copy into the cache.
   std::shared_ptr<const ResidentBlock> KeepBlock(const FetchedBlock& fetched,
                                                  const CachedBlocks::Key& key, BlockBuffer& buffer);
   absl::StatusOr<std::unique_ptr<IndexNode>> LoadNode(IndexKind kind, const BlockPointer& pointer,
@@ -136,9 +137,9 @@ class FileReader {
   const BlockFormat format_;
   std::atomic<const IndexNode*> roots_[2] = {nullptr, nullptr};  // by IndexKind
   CachedBlocks::File cache_file_;                                // this file's cache key
-  // Requests of all threads. A node is checked against its parent's entry, so the key of its request
-  // is this entry, not its offset: two entries of a damaged file may point to the same bytes. The
-  // parent of a root is null, and its entry is the kind of the index.
+  // Requests of all threads. A node is checked against its parent's entry. So the key of a request
+  // is this entry, not the offset of the node: two entries of a damaged file may point to
+  // the same bytes. The parent of a root is null, and its entry is the kind of the index.
   SharedRequests<std::pair<const IndexNode*, uint32_t>, absl::StatusOr<const IndexNode*>>
       node_requests_;
   // By offset and size.

@@ -1,4 +1,5 @@
-// What an open file uses and has read, and what several files, those of a table, use together.
+// The memory and the counters of an open file, and their sums for several files, for
+// example those of a table.
 #pragma once
 
 #include <atomic>
@@ -15,11 +16,11 @@ namespace cfile::internal {
 
 class FileUsage;
 
-// Adds up what files use and have read. A file counts until its last cursor is destroyed.
-// Thread-safe.
+// Adds up the memory and the counters of several files.
+// A file counts until its last cursor is destroyed. Thread-safe.
 class SharedUsage {
  public:
-  // `max_bytes`: the memory that the files should have at most.
+  // `max_bytes`: the limit for the memory of all files.
   explicit SharedUsage(size_t max_bytes) : max_bytes_(max_bytes) {}
 
   size_t memory_bytes() const { return bytes_.load(std::memory_order_relaxed); }
@@ -29,7 +30,7 @@ class SharedUsage {
     return taken < max_bytes_ && bytes <= max_bytes_ - taken;
   }
 
-  // The sums over all files, those that are closed included.
+  // The sums over all files. Files that are closed are included.
   ReaderCounters counters() const;
 
  private:
@@ -42,12 +43,12 @@ class SharedUsage {
   ReaderCounters closed_;  // of the files that are closed
 };
 
-// Belongs to an open file. Each read changes the counters, so they do not share a cache line with
-// what other threads read. Thread-safe.
+// Belongs to an open file. Each read changes the counters.
+// So the counters do not share a cache line with data that other threads read. Thread-safe.
 class alignas(64) FileUsage {
  public:
-  // `source`: null if the file's source is in memory. `shared`: where to add all numbers; may be
-  // null.
+  // `source`: null if the file's source is in memory.
+  // `shared`: gets all numbers added; may be null.
   FileUsage(std::shared_ptr<const BufferedEnds> source, std::shared_ptr<SharedUsage> shared);
   FileUsage(const FileUsage&) = delete;
   FileUsage& operator=(const FileUsage&) = delete;
@@ -61,7 +62,8 @@ class alignas(64) FileUsage {
   // Counts memory that is kept until the file is closed.
   void AddMemory(size_t bytes);
   size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
-  // Whether the file may take `bytes` more for what it can do without.
+  // Returns whether the file may use `bytes` more bytes for something that it does not need,
+  // such as a seek index.
   bool has_room(size_t bytes) const { return shared_ == nullptr || shared_->has_room(bytes); }
 
  private:

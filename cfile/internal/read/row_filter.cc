@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
+#include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,110 +19,93 @@
 namespace cfile::internal {
 namespace {
 
-// Block is BlockCursor<T> or LevelBlockCursor<T>.
+// The rows of a file, for all conditions on this column. Block is BlockCursor<T> or
+// LevelBlockCursor<T>. Thread-compatible. A batch is valid until the next call.
 template <typename T, typename Block>
-class ColumnFilter final : public RowFilter, FileCursor<Block> {
+class ConditionRows final : FileCursor<Block> {
   using Cursor = FileCursor<Block>;
   using Cursor::block_;
-  using Cursor::file_;
-  using Cursor::first_ordinal_;
-  using Form = typename PredicateJudge<T>::Form;
   static constexpr bool kFlat = std::is_same_v<Block, BlockCursor<T>>;
 
  public:
-  ColumnFilter(std::shared_ptr<FileReader> file,
-               std::shared_ptr<const encodings::Dictionary> dictionary,
-               const Predicate<T>& predicate, bool negated)
-      : Cursor(file, Block(file->info().type, std::move(dictionary))),
-        judge_(predicate, negated),
-        negated_(negated) {
+  ConditionRows(std::shared_ptr<FileReader> file,
+                std::shared_ptr<const encodings::Dictionary> dictionary)
+      : Cursor(file, Block(file->info().type, std::move(dictionary))) {
     this->fetcher_.Expect(BlockPlan::kMaybeSome, [this](const IndexNode& leaf, uint32_t entry) {
-      if (!this->by_ordinal()) return expected_end_ > 0;
-      const uint64_t first = leaf.ordinal(entry);
-      return first < expected_end_ && judge_.Judge(first).verdict == Verdict::kSome;
+      if (!this->by_ordinal()) return expected_.end > 0;
+      return HasRowOf(expected_, leaf, entry) &&
+             std::any_of(judges_.begin(), judges_.end(), [&](const PredicateJudge<T>* judge) {
+               return judge->Judge(leaf.ordinal(entry)).verdict == Verdict::kSome;
+             });
     });
   }
 
-  absl::Status Open(const Reader& reader) { return judge_.Open(reader, *file_); }
+  FileReader& file() const { return *this->file_; }
+  using Cursor::Failed;
 
-  JudgedRows Judge(uint64_t row) const override { return judge_.Judge(row); }
+  // Adds the judge of a condition, which must outlive this object or its last call.
+  void Add(const PredicateJudge<T>* judge) { judges_.push_back(judge); }
 
-  void Expect(uint64_t end) override { expected_end_ = std::min(end, this->num_rows()); }
-
-  absl::StatusOr<size_t> Match(uint64_t begin, size_t count, uint8_t* bits) override {
-    CFILE_RETURN_IF_ERROR(Enter(begin));
-    count = std::min<uint64_t>(count, first_ordinal_ + block_.num_rows() - begin);
-    const size_t left = encodings::CountOnes(bits, count);
-    if (left == 0) return count;
-    rows_compared_ += left;
-    const bool seeks = kFlat && SeeksAreFaster<T>(left, count, file_->info().nullable);
-    auto examined = seeks ? MatchEach(begin, count, bits) : MatchAll(begin, count, bits);
-    if (!examined.ok()) return this->Failed(examined.status());
-    return examined;
+  void Expect(const OrdinalRange& rows, bool backward) {
+    expected_ = {rows.begin, std::min(rows.end, this->num_rows())};
+    this->SetBackward(backward);
   }
 
-  double cost_per_row() const override {
-    const FileInfo& info = file_->info();
-    const double rows = static_cast<double>(std::max<uint64_t>(info.num_rows, 1));
-    const double bytes = static_cast<double>(info.file_size_bytes) / rows;
-    return 1 + bytes + (kIsBytes<T> ? 8 : 0);
+  // Opens the block with row `row`. Returns false if the block was open.
+  absl::StatusOr<bool> Enter(uint64_t row) {
+    if (this->InBlock(row)) return false;
+    decoded_ = OrdinalRange{};
+    CFILE_RETURN_IF_ERROR(this->OpenBlockOf(row));
+    const absl::Status status =
+        judges_[0]->CheckBlock(this->first_ordinal_, block_.num_rows(), block_.num_present());
+    if (!status.ok()) return this->Failed(status);
+    return true;
+  }
+
+  // For the open block:
+  uint64_t first_ordinal() const { return this->first_ordinal_; }
+  uint64_t end() const { return this->first_ordinal_ + block_.num_rows(); }
+  std::span<const T> DictionaryValues() const {
+    if constexpr (kFlat) return block_.DictionaryValues();
+    return {};
+  }
+
+  // Decode rows from `begin` on, at most `count`; as codes of DictionaryValues(), or as one value
+  // per row.
+  absl::StatusOr<Batch<uint32_t>> Codes(uint64_t begin, size_t count) {
+    if constexpr (kFlat)
+      return Decode(begin, count, codes_, [&] { return block_.NextCodes(count); });
+    return Batch<uint32_t>();
+  }
+  absl::StatusOr<Batch<T>> Values(uint64_t begin, size_t count) {
+    return Decode(begin, count, batch_, [&] { return NextRows(count); });
+  }
+
+  // Calls put(i, value) or put_null(i) for each of `rows`, which are rows of the block of a flat
+  // column.
+  template <typename Put, typename PutNull>
+  absl::Status Take(std::span<const uint32_t> rows, const Put& put, const PutNull& put_null) {
+    decoded_ = OrdinalRange{};
+    if constexpr (kFlat) return block_.Take(rows, put, put_null);
+    return absl::OkStatus();
   }
 
  private:
-  // Opens the block with row `row`.
-  absl::Status Enter(uint64_t row) {
-    if (this->InBlock(row)) return absl::OkStatus();
-    CFILE_RETURN_IF_ERROR(this->OpenBlockOf(row));
-    ++blocks_read_;
-    const absl::Status status =
-        judge_.CheckBlock(first_ordinal_, block_.num_rows(), block_.num_present());
-    return status.ok() ? status : this->Failed(status);
-  }
-
-  // Decodes and compares all rows; returns how many.
-  absl::StatusOr<size_t> MatchAll(uint64_t begin, size_t count, uint8_t* bits) {
-    CFILE_RETURN_IF_ERROR(block_.SeekToRow(static_cast<uint32_t>(begin - first_ordinal_)));
-    if constexpr (kFlat) {
-      if (judge_.comparing() && !block_.DictionaryValues().empty()) {
-        codes_.SetDictionary(judge_.matcher(), block_.DictionaryValues());
-        CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> batch, block_.NextCodes(count));
-        if (codes_.verdict() == Verdict::kNone) {
-          std::memset(matches_, 0, sizeof(matches_));
-        } else {
-          codes_.Match(batch.values, matches_);
-        }
-        Apply(batch.validity, batch.size(), bits);
-        return batch.size();
-      }
+  // Returns the first `count` rows of `batch` if it has the rows from `begin` on; otherwise calls
+  // `next`, which decodes them.
+  template <typename V, typename Next>
+  absl::StatusOr<Batch<V>> Decode(uint64_t begin, size_t count, Batch<V>& batch, const Next& next) {
+    const bool held =
+        decoded_.begin == begin && decoded_.end >= begin + count && decoded_batch_ == &batch;
+    if (!held) {
+      decoded_ = OrdinalRange{};
+      CFILE_RETURN_IF_ERROR(block_.SeekToRow(static_cast<uint32_t>(begin - this->first_ordinal_)));
+      CFILE_ASSIGN_OR_RETURN(batch, next());
+      decoded_ = {begin, begin + batch.size()};
+      decoded_batch_ = &batch;
     }
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, NextRows(count));
-    Compare(batch.values);
-    Apply(batch.validity, batch.size(), bits);
-    return batch.size();
-  }
-
-  // Compares only the rows whose bit is 1.
-  absl::StatusOr<size_t> MatchEach(uint64_t begin, size_t count, uint8_t* bits) {
-    if constexpr (kFlat) {
-      const auto first = static_cast<uint32_t>(begin - first_ordinal_);
-      rows_.clear();
-      for (uint32_t i = 0; i < count; ++i) {
-        if ((bits[i / 8] >> (i % 8) & 1) != 0) rows_.push_back(first + i);
-      }
-      const auto clear = [&](size_t i) {
-        const uint32_t at = rows_[i] - first;
-        bits[at / 8] &= static_cast<uint8_t>(~(1u << at % 8));
-      };
-      const auto put = [&](size_t i, const T& value) {
-        Compare({&value, 1});
-        if ((matches_[0] & 1) == (negated_ ? 1 : 0)) clear(i);
-      };
-      const bool nulls = judge_.matcher().form() == Form::kNull;
-      CFILE_RETURN_IF_ERROR(block_.Take(rows_, put, [&](size_t i) {
-        if (!nulls) clear(i);
-      }));
-    }
-    return count;
+    return Batch<V>{.values = batch.values.first(std::min(count, batch.size())),
+                    .validity = batch.validity};
   }
 
   // The next rows of the block, as one value per row.
@@ -132,16 +116,122 @@ class ColumnFilter final : public RowFilter, FileCursor<Block> {
       CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch, block_.Next(count));
       if (batch.num_entries != batch.num_records)
         return encodings::DataLoss("a record has several entries");
-      const uint16_t max = file_->info().levels.max_definition;
+      const uint16_t max = file().info().levels.max_definition;
       if (batch.values.size() == batch.num_entries) return Batch<T>{.values = batch.values};
       std::memset(validity_, 0, sizeof(validity_));
       for (size_t i = 0; i < batch.num_entries; ++i) {
         if (batch.definition[i] == max) validity_[i / 8] |= static_cast<uint8_t>(1u << i % 8);
       }
-      if (values_ == nullptr) values_ = std::make_unique<T[]>(kMaxRows);
+      if (values_ == nullptr) values_ = std::make_unique<T[]>(RowFilter::kMaxRows);
       encodings::SpreadValues(batch.values.data(), validity_, batch.num_entries, values_.get());
       return Batch<T>{.values = {values_.get(), batch.num_entries}, .validity = validity_};
     }
+  }
+
+  std::vector<const PredicateJudge<T>*> judges_;
+  OrdinalRange expected_;  // blocks with these rows are read in advance
+  // The rows that were decoded last, and the batch that has them.
+  OrdinalRange decoded_;
+  const void* decoded_batch_ = nullptr;
+  Batch<uint32_t> codes_;
+  Batch<T> batch_;
+  std::unique_ptr<T[]> values_;  // kMaxRows values
+  uint8_t validity_[RowFilter::kMaxRows / 8];
+};
+
+template <typename T, typename Block>
+class ColumnFilter final : public RowFilter {
+  using Form = typename PredicateJudge<T>::Form;
+  using Rows = ConditionRows<T, Block>;
+  static constexpr bool kFlat = std::is_same_v<Block, BlockCursor<T>>;
+
+ public:
+  ColumnFilter(const Predicate<T>& predicate, bool negated)
+      : judge_(predicate, negated), negated_(negated) {}
+
+  // `others`: filters of which one may read the same file.
+  absl::Status Open(const Reader& reader, std::span<const std::unique_ptr<RowFilter>> others) {
+    const std::shared_ptr<FileReader>& file = ReaderAccess::File(reader);
+    CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead<T>(*file));
+    CFILE_RETURN_IF_ERROR(judge_.Open(reader, *file));
+    for (const auto& other : others) {
+      if (rows_ == nullptr && other != nullptr)
+        rows_ = std::static_pointer_cast<Rows>(other->RowsOf(file.get()));
+    }
+    if (rows_ == nullptr) rows_ = std::make_shared<Rows>(file, std::move(dictionary));
+    rows_->Add(&judge_);
+    return absl::OkStatus();
+  }
+
+  std::shared_ptr<void> RowsOf(const FileReader* file) const override {
+    return file == &rows_->file() ? rows_ : nullptr;
+  }
+
+  JudgedRows Judge(uint64_t row) const override { return judge_.Judge(row); }
+
+  void Expect(const OrdinalRange& rows, bool backward) override { rows_->Expect(rows, backward); }
+
+  absl::StatusOr<size_t> Match(uint64_t begin, size_t count, uint8_t* bits) override {
+    CFILE_ASSIGN_OR_RETURN(const bool read, rows_->Enter(begin));
+    blocks_read_ += read;
+    count = std::min<uint64_t>(count, rows_->end() - begin);
+    const size_t left = encodings::CountOnes(bits, count);
+    if (left == 0) return count;
+    rows_compared_ += left;
+    const bool seeks = kFlat && SeeksAreFaster<T>(left, count, rows_->file().info().nullable);
+    auto examined = seeks ? MatchEach(begin, count, bits) : MatchAll(begin, count, bits);
+    if (!examined.ok()) return rows_->Failed(examined.status());
+    return examined;
+  }
+
+  double cost_per_row() const override {
+    const FileInfo& info = rows_->file().info();
+    const double rows = static_cast<double>(std::max<uint64_t>(info.num_rows, 1));
+    const double bytes = static_cast<double>(info.file_size_bytes) / rows;
+    return 1 + bytes + (kIsBytes<T> ? 8 : 0);
+  }
+
+ private:
+  // Decodes and compares all rows; returns how many.
+  absl::StatusOr<size_t> MatchAll(uint64_t begin, size_t count, uint8_t* bits) {
+    if (const auto dictionary = rows_->DictionaryValues();
+        judge_.comparing() && !dictionary.empty()) {
+      codes_.SetDictionary(judge_.matcher(), dictionary);
+      CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> batch, rows_->Codes(begin, count));
+      if (codes_.verdict() == Verdict::kNone) {
+        std::memset(matches_, 0, sizeof(matches_));
+      } else {
+        codes_.Match(batch.values, matches_);
+      }
+      Apply(batch.validity, batch.size(), bits);
+      return batch.size();
+    }
+    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, rows_->Values(begin, count));
+    Compare(batch.values);
+    Apply(batch.validity, batch.size(), bits);
+    return batch.size();
+  }
+
+  // Compares only the rows whose bit is 1.
+  absl::StatusOr<size_t> MatchEach(uint64_t begin, size_t count, uint8_t* bits) {
+    const auto first = static_cast<uint32_t>(begin - rows_->first_ordinal());
+    taken_.clear();
+    for (uint32_t i = 0; i < count; ++i) {
+      if ((bits[i / 8] >> (i % 8) & 1) != 0) taken_.push_back(first + i);
+    }
+    const auto clear = [&](size_t i) {
+      const uint32_t at = taken_[i] - first;
+      bits[at / 8] &= static_cast<uint8_t>(~(1u << at % 8));
+    };
+    const auto put = [&](size_t i, const T& value) {
+      Compare({&value, 1});
+      if ((matches_[0] & 1) == (negated_ ? 1 : 0)) clear(i);
+    };
+    const bool nulls = judge_.matcher().form() == Form::kNull;
+    CFILE_RETURN_IF_ERROR(rows_->Take(taken_, put, [&](size_t i) {
+      if (!nulls) clear(i);
+    }));
+    return count;
   }
 
   // Sets matches_ for values, none of them null.
@@ -172,36 +262,31 @@ class ColumnFilter final : public RowFilter, FileCursor<Block> {
 
   PredicateJudge<T> judge_;
   const bool negated_;
-  uint64_t expected_end_ = 0;  // blocks before this row are read in advance
+  std::shared_ptr<Rows> rows_;
   CodeMatcher<T> codes_;
-  std::vector<uint32_t> rows_;
-  std::unique_ptr<T[]> values_;  // kMaxRows values
+  std::vector<uint32_t> taken_;  // used by MatchEach
   uint8_t matches_[kMaxRows / 8];
-  uint8_t validity_[kMaxRows / 8];
 };
 
 }  // namespace
 
 template <ValueType T>
-absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(const Reader& reader,
-                                                        const Predicate<T>& predicate,
-                                                        bool negated) {
-  const std::shared_ptr<FileReader>& file = ReaderAccess::File(reader);
-  CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead<T>(*file));
+absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(
+    const Reader& reader, const Predicate<T>& predicate, bool negated,
+    std::span<const std::unique_ptr<RowFilter>> others) {
   const auto open =
       [&]<typename Block>(std::type_identity<Block>) -> absl::StatusOr<std::unique_ptr<RowFilter>> {
-    auto filter =
-        std::make_unique<ColumnFilter<T, Block>>(file, std::move(dictionary), predicate, negated);
-    CFILE_RETURN_IF_ERROR(filter->Open(reader));
+    auto filter = std::make_unique<ColumnFilter<T, Block>>(predicate, negated);
+    CFILE_RETURN_IF_ERROR(filter->Open(reader, others));
     return filter;
   };
-  return file->info().has_levels() ? open(std::type_identity<LevelBlockCursor<T>>())
-                                   : open(std::type_identity<BlockCursor<T>>());
+  return reader.info().has_levels() ? open(std::type_identity<LevelBlockCursor<T>>())
+                                    : open(std::type_identity<BlockCursor<T>>());
 }
 
-#define CFILE_INSTANTIATE(T)                                                         \
-  template absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter<T>(const Reader&, \
-                                                                      const Predicate<T>&, bool);
+#define CFILE_INSTANTIATE(T)                                           \
+  template absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter<T>( \
+      const Reader&, const Predicate<T>&, bool, std::span<const std::unique_ptr<RowFilter>>);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

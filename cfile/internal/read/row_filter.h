@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "absl/status/statusor.h"
 #include "cfile/internal/read/predicate_judge.h"
@@ -13,6 +14,8 @@
 #include "cfile/types.h"
 
 namespace cfile::internal {
+
+class FileReader;
 
 // Thread-compatible. Keeps the file open. After an error a call may be repeated. Errors of all
 // functions: kDataLoss for damage (the error names the file and the block), kOutOfRange for limits
@@ -25,9 +28,10 @@ class RowFilter {
   // of the result's range, which contains `row`. Precondition: row < the number of rows.
   virtual JudgedRows Judge(uint64_t row) const = 0;
 
-  // Says that Match will be called for rows before `end` in ascending order, so that blocks can be
-  // read in advance. 0: the order is another one. Without a call, nothing is known.
-  virtual void Expect(uint64_t end) = 0;
+  // Says that Match will be called for the blocks with these rows in ascending order; if `backward`,
+  // in descending order. Then blocks can be read in advance.
+  // Without a call of Expect, the order is not known.
+  virtual void Expect(const OrdinalRange& rows, bool backward) = 0;
 
   // Examines rows from `begin` on, at most `count` and at least 1. Returns how many. Bit i of
   // `bits` stands for row begin + i; 0 means that another condition has excluded the row. Sets the
@@ -39,7 +43,11 @@ class RowFilter {
   // An estimate of the time to compare one value, in a unit that all filters share.
   virtual double cost_per_row() const = 0;
 
-  // Data blocks that were read, and rows whose values were compared.
+  // What reads and decodes the rows, if it reads `file`; otherwise null.
+  virtual std::shared_ptr<void> RowsOf(const FileReader* file) const = 0;
+
+  // Data blocks that were read, except those that another filter of the same file has read for both;
+  // and rows whose values were compared.
   uint64_t blocks_read() const { return blocks_read_; }
   uint64_t rows_compared() const { return rows_compared_; }
 
@@ -53,9 +61,13 @@ class RowFilter {
 // definition level of its entry is the maximum. Preconditions: a record has one entry
 // (max_repetition is 0); the predicate does not need an order if T is Int96. Errors as
 // Reader::NewCursor and Reader::Statistics.
+//
+// `others`: filters, or nulls. The new filter reads and decodes rows together with one of them that
+// reads the same file. Then both hold T, only one thread at a time may use them, and one must not be
+// used after the other is destroyed.
 template <ValueType T>
-absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(const Reader& reader,
-                                                        const Predicate<T>& predicate,
-                                                        bool negated);
+absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(
+    const Reader& reader, const Predicate<T>& predicate, bool negated,
+    std::span<const std::unique_ptr<RowFilter>> others = {});
 
 }  // namespace cfile::internal

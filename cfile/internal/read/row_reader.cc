@@ -58,25 +58,26 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
   BlockRows(std::shared_ptr<FileReader> file, Block block)
       : Cursor(std::move(file), std::move(block)) {
     expected_.count = this->num_rows();
-    this->fetcher_.Expect(
+    this->ExpectBlocks(
         BlockPlan::kInOrder,
         [this](const IndexNode& leaf, uint32_t entry) {
-          return !this->by_ordinal() || Expects(leaf, entry);
+          return expected_.rows == nullptr
+                     ? HasRowOf({expected_.first, expected_.first + expected_.count}, leaf, entry)
+                     : HasRowOf({expected_.rows, expected_.count}, 0, leaf, entry);
         },
-        [this](const IndexNode& leaf, uint32_t entry) {
-          return leaf.ordinal(entry) < possible_.end && LikelyEnd(leaf, entry) > possible_.begin;
-        });
+        [this](const IndexNode& leaf, uint32_t entry) { return HasRowOf(possible_, leaf, entry); });
   }
 
   void Expect(const ChosenRows& rows, const OrdinalRange& possible, size_t max_requests) override {
     expected_ = rows;
     possible_ = possible;
-    // Consecutive rows may be all rows of the file, of which the caller may read only the first.
+    // Consecutive rows may be all rows of the file, and the caller may read only the first of them.
     this->fetcher_.SetPlan(rows.rows == nullptr ? BlockPlan::kMaybeSome : BlockPlan::kSome);
     this->fetcher_.SetMaxRequests(max_requests);
   }
 
   absl::StatusOr<size_t> Enter(const ChosenRows& rows) override {
+    this->SetBackward(false);
     CFILE_RETURN_IF_ERROR(Open(rows.row(0)));
     const uint64_t end = this->first_ordinal_ + this->block_.num_rows();
     if (rows.rows == nullptr) return std::min<uint64_t>(rows.count, end - rows.first);
@@ -85,6 +86,7 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
   }
 
   absl::StatusOr<size_t> EnterLast(const ChosenRows& rows) override {
+    this->SetBackward(true);
     CFILE_RETURN_IF_ERROR(Open(rows.row(rows.count - 1)));
     const uint64_t begin = this->first_ordinal_;
     if (rows.rows == nullptr) return rows.first + rows.count - std::max(begin, rows.first);
@@ -108,13 +110,6 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
     CFILE_RETURN_IF_ERROR(this->OpenBlockOf(row));
     ++blocks_read_;
     return absl::OkStatus();
-  }
-
-  // True if an expected row is in the block of a leaf's entry.
-  bool Expects(const IndexNode& leaf, uint32_t entry) const {
-    if (expected_.rows != nullptr)
-      return HasRowOf({expected_.rows, expected_.count}, 0, leaf, entry);
-    return leaf.ordinal(entry) < expected_.first + expected_.count;
   }
 
   // The number in the block of a row of the file.
@@ -389,8 +384,8 @@ class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
   static constexpr size_t kWindowRecords = 1024;
 
   // Copies the chosen records of `read`. The first record of `read` is record `begin` of the file.
-  // `done` is the number of chosen records that were copied before this call. Returns this number
-  // after the call.
+  // `done`: the number of chosen records that were copied before this call.
+  // Returns this number after the call.
   size_t CopyChosen(const ChosenRows& rows, uint64_t begin, const LevelBatch<T>& read, size_t done,
                     size_t most) {
     const uint16_t max_definition = this->file().info().levels.max_definition;

@@ -38,11 +38,11 @@ class RowReader {
  public:
   virtual ~RowReader() = default;
 
-  // Says which rows the next calls will read, so that their blocks can be read in advance: with at
-  // most `max_requests` requests at a time. `possible`: rows after these that may be read later;
-  // their blocks are read in advance, too, as long as all blocks turn out to be needed. rows.rows
-  // must stay valid until the next call of Expect or the last call of Enter. Without a call, blocks
-  // are read in advance as for a scan.
+  // Says which rows the next calls will read, so that their blocks can be read in advance, with
+  // at most `max_requests` requests at a time. `possible`: further rows that may be read after these.
+  // Their blocks are also read in advance, as long as all blocks turn out to be needed.
+  // rows.rows must stay valid until the next call of Expect or the last call of Enter or EnterLast.
+  // Without a call of Expect, blocks are read in advance as for a scan.
   virtual void Expect(const ChosenRows& rows, const OrdinalRange& possible,
                       size_t max_requests) = 0;
 

@@ -1,4 +1,4 @@
-// Lets threads that need the same thing share one request for it.
+// Lets threads that need the same result share one request for it.
 #pragma once
 
 #include <condition_variable>
@@ -13,14 +13,15 @@
 
 namespace cfile::internal {
 
-// Key must say all that the result depends on. Result: a StatusOr that can be copied. Thread-safe.
+// Key: everything on which the result depends. Result: a StatusOr that can be copied. Thread-safe.
 template <typename Key, typename Result>
 class SharedRequests {
  public:
-  // Returns the result of request(). If another thread is making a request with the same key, waits
-  // for it and returns its result, also if it is an error. A thread that calls just after the end
-  // of such a request makes a new one, so request() should first look for the result of another
-  // thread. request() must not call Share of this object.
+  // Returns the result of request(). If another thread is making a request with the same key,
+  // waits for that thread and returns its result, also if the result is an error.
+  // A thread that calls just after the end of such a request makes a new request.
+  // So request() should first look whether another thread has already stored the result.
+  // request() must not call Share of this object.
   template <typename Request>
   Result Share(const Key& key, const Request& request) {
     std::unique_lock lock(mutex_);
@@ -30,14 +31,14 @@ class SharedRequests {
       const std::shared_ptr<Pending> other = found->second;
       other->ended.wait(lock, [&] { return other->done; });
       if (other->result) return *other->result;
-      // The other request has thrown std::bad_alloc: make one here.
+      // The other thread's request has thrown std::bad_alloc. Make a request here.
     }
     const auto own = std::make_shared<Pending>();
     pending_.emplace(key, own);
     lock.unlock();
     const Ending ending{this, key, own.get()};
     Result result = request();
-    // Copied while no other thread looks at it: it is read only when `done` is set.
+    // No lock is needed: other threads read `result` only after `done` is set.
     own->result = result;
     return result;
   }
@@ -69,8 +70,8 @@ class SharedRequests {
 template <typename Value>
 class ReadOnce {
  public:
-  // Returns the value. If it is not known, calls read() to get it; errors are not kept. Threads that
-  // call this at the same time share one call of read().
+  // Returns the value. If the value is not known, calls read() to get it.
+  // Errors are not kept. Threads that call this function at the same time share one call of read().
   template <typename Read>
   absl::StatusOr<Value> Get(const Read& read) {
     if (const std::optional<Value> kept = Kept()) return *kept;

@@ -104,6 +104,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
 
   absl::StatusOr<Batch<T>> Next(size_t max_rows) {
     if (rewound_to_) [[unlikely]] {
+      this->SetBackward(false);
       CFILE_RETURN_IF_ERROR(Base::SeekToOrdinal(*rewound_to_));
       rewound_to_.reset();
     }
@@ -124,8 +125,10 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     assert(max_rows > 0);
     const uint64_t at = ordinal();
     if (at <= range_.begin) return Batch<T>{.first_ordinal = at};
+    this->SetBackward(true);
     auto batch = this->Seeking([&]() -> absl::StatusOr<Batch<T>> {
-      CFILE_RETURN_IF_ERROR(this->GoTo(at - 1, BlockAccess::kSeek));
+      const bool in_order = this->loaded_ && at == this->first_ordinal_;
+      CFILE_RETURN_IF_ERROR(this->GoTo(at - 1, in_order ? BlockAccess::kScan : BlockAccess::kSeek));
       const uint64_t rows = std::min<uint64_t>({max_rows, kMaxBatchRows, at - range_.begin});
       const uint64_t first = std::max(this->first_ordinal_, at - std::min(at, rows));
       CFILE_RETURN_IF_ERROR(this->SeekInBlock(first));
@@ -139,7 +142,11 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
         if (Base::ordinal() == at) return found;
       }
     });
-    if (batch.ok()) rewound_to_ = batch->first_ordinal;
+    if (batch.ok()) {
+      rewound_to_ = batch->first_ordinal;
+    } else {
+      this->SetBackward(false);
+    }
     return batch;
   }
 
@@ -166,8 +173,8 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
       if (ordinal >= this->num_rows()) return this->OutOfRange(ordinal);
     }
     out.Reset(ordinals.size());
-    this->fetcher_.Expect(BlockPlan::kSome, [this](const IndexNode& leaf, uint32_t entry) {
-      return !this->by_ordinal() || HasRowOf(order_, 32, leaf, entry);
+    this->ExpectBlocks(BlockPlan::kSome, [this](const IndexNode& leaf, uint32_t entry) {
+      return HasRowOf(order_, 32, leaf, entry);
     });
     absl::Status status = SeekingToAnyRow([&] {
       for (size_t begin = 0; begin < ordinals.size(); begin += kTakenOrdinals) {
@@ -186,10 +193,10 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
   static constexpr int kKeyNumberBits = 16;
   static constexpr size_t kSoughtKeys = size_t{1} << kKeyNumberBits;
 
-  // Next will read the rows up to the end of range_.
+  // Tells the fetcher that Next and Previous will read only rows of range_.
   void ExpectRange() {
-    this->fetcher_.Expect(BlockPlan::kInOrder, [this](const IndexNode& leaf, uint32_t entry) {
-      return !this->by_ordinal() || leaf.ordinal(entry) < range_.end;
+    this->ExpectBlocks(BlockPlan::kInOrder, [this](const IndexNode& leaf, uint32_t entry) {
+      return HasRowOf(range_, leaf, entry);
     });
   }
 
@@ -206,6 +213,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
   void SetRange(const OrdinalRange& range) {
     range_ = range;
     rewound_to_.reset();
+    this->SetBackward(false);
   }
 
   absl::Status NotAKey() const {
@@ -342,7 +350,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     if (!ascending) SortNumbers(order_);
     for (size_t begin = 0; begin < order_.size();) {
       const uint64_t first = order_[begin] >> 32;
-      // Blocks that follow each other are not kept in the cache.
+      // If several blocks are read in order, they are not kept in the cache.
       const uint64_t block_end = this->first_ordinal_ + this->block_.num_rows();
       const bool in_order = begin > 0 && !this->file_->in_memory() && first >= block_end &&
                             first - block_end < this->block_.num_rows();

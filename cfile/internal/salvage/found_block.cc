@@ -102,9 +102,8 @@ absl::StatusOr<std::span<const uint8_t>> BlockJudge<T>::Fetch(const Source& sour
                                                               const BlockPointer& pointer,
                                                               bool verify, size_t max_size_bytes) {
   buffer_.stored.Clear();
-  CFILE_ASSIGN_OR_RETURN(
-      const FetchedBlock fetched,
-      FetchBlock(source, format, pointer, verify, max_size_bytes, pointer.end(), buffer_));
+  CFILE_ASSIGN_OR_RETURN(const FetchedBlock fetched,
+                         FetchBlock(source, format, pointer, verify, max_size_bytes, buffer_));
   return fetched.bytes;
 }
 
@@ -188,7 +187,7 @@ FoundBlock BlockJudge<T>::JudgeMovable(const Source& source, const FoundBlock& w
                                        uint64_t& cost_bytes) {
   const BlockPointer& pointer = whole.pointer;
   FoundBlock found{.pointer = pointer};
-  // As long as the form of the file is not known, the head may be inside a value.
+  // Until the form of the file is known, the bytes that look like a head may be inside a value.
   const bool known =
       info().has_movable_blocks() && whole.num_rows > 0 && CheckRows(whole, expected).ok();
   if (pointer.end() > end) {

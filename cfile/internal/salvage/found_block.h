@@ -20,7 +20,7 @@ struct FoundBlock {
     kNone,  // not a block that the file could have here
     kData,
     kCodes,  // data, valid as far as can be checked without the dictionary
-    kLost,   // data; the head of a movable block is right, another part of the block is not
+    kLost,   // data: a movable block with a right head, of which another part is damaged
     kIndexNode,
     kDictionary,
     kStatistics
@@ -61,14 +61,14 @@ class BlockJudge {
                    const ExpectedRows& expected, uint64_t& cost_bytes);
 
   // If `head` is the head of a movable block, and the file may have such blocks, returns the whole
-  // block as the head describes it (kLost), else nullopt. `pointer`: the place of `head`, whose last
-  // bytes are its checksum, which is assumed to be right.
+  // block as the head describes it (kLost). Otherwise returns nullopt. `pointer`: the place of
+  // `head`. The last bytes of `head` are its checksum, which is assumed to be right.
   std::optional<FoundBlock> WholeBlock(const BlockPointer& pointer,
                                        std::span<const uint8_t> head) const;
 
-  // As Judge, for `whole`, a result of WholeBlock. `end`: the end of the bytes that may be blocks.
-  // Verifies the checksums. Returns the part of `whole` before `end` if `whole` is a damaged block
-  // of the file.
+  // Does the same as Judge for `whole`, a result of WholeBlock.
+  // Verifies the checksums. `end`: the end of the bytes that may be blocks.
+  // If `whole` is a damaged block of the file, returns the part of `whole` before `end`.
   FoundBlock JudgeMovable(const Source& source, const FoundBlock& whole,
                           const ExpectedRows& expected, uint64_t end, uint64_t& cost_bytes);
 

@@ -24,7 +24,7 @@ namespace {
 // The rows of one column that can be read.
 struct SalvagedColumn {
   Reader file;
-  std::vector<OrdinalRange> missing;  // rows of the part that `file` does not have
+  std::vector<OrdinalRange> missing;  // rows of the part that are not in `file`
   uint64_t end = 0;                   // the part's rows from here on are missing, too
 };
 
@@ -94,9 +94,9 @@ class PartSalvager {
     const LevelLimits levels = report.info.has_levels() ? report.info.levels : LevelLimits();
     if (report.info.type != expected.type || levels != expected.levels ||
         (!expected.has_levels() && report.info.nullable != expected.nullable)) {
-      return encodings::DataLoss(path, ": the file of another column");
+      return encodings::DataLoss(path, ": this is the file of another column");
     }
-    // In a torn file the rows after the last one that was found may be missing.
+    // In a torn file, rows after the last row that was found may be missing.
     uint64_t end = report.rows;
     for (const OrdinalRange& range : report.missing) end += range.size();
     CFILE_ASSIGN_OR_RETURN(auto source, storage_->Open(copy));
@@ -105,7 +105,7 @@ class PartSalvager {
         .file = std::move(file), .missing = std::move(report.missing), .end = end};
   }
 
-  // Removes the rows that `column` lacks from kept_.
+  // Removes from kept_ the rows that `column` lacks.
   void Exclude(const SalvagedColumn& column) {
     std::vector<OrdinalRange> kept;
     auto gap = column.missing.begin();
@@ -181,7 +181,7 @@ class PartSalvager {
   const TableReader& table_;
   const size_t part_;
   const ReaderOptions& options_;
-  std::string folder_;                   // for salvaged columns; empty: there are none
+  std::string folder_;                   // for salvaged columns; empty: no column was salvaged
   std::vector<SalvagedColumn> columns_;  // without compound keys
   std::vector<OrdinalRange> kept_;       // the rows that all columns so far have
 };

@@ -1,18 +1,14 @@
 #include "cfile/internal/salvage/part_survey.h"
 
-#include <algorithm>
-#include <map>
 #include <memory>
 #include <set>
-#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/manifest/manifest.h"
-#include "cfile/internal/manifest/manifest_edit.h"
 #include "cfile/internal/manifest/table_file.h"
-#include "cfile/internal/table/part_copy.h"
+#include "cfile/internal/salvage/part_finder.h"
 #include "cfile/internal/table/table_commit.h"
 #include "cfile/reader.h"
 #include "encodings/core/status.h"
@@ -20,300 +16,8 @@
 namespace cfile::internal {
 namespace {
 
-using Kind = OtherPart::Kind;
-
-// True for errors that say that something is lost, not that it cannot be read now or here.
-bool IsDamage(const absl::Status& status) {
-  return absl::IsDataLoss(status) || absl::IsNotFound(status);
-}
-
-// A copy of a part's description.
-struct Copy {
-  CommitTag tag;
-  size_t table = 0;  // of PartFinder::tables_
-  TablePart part;
-};
-
-struct Folder {
-  std::map<std::string, uint64_t, std::less<>> sizes;  // of the files, by name
-  std::chrono::system_clock::time_point newest;
-  std::vector<Copy> copies;             // the readable ones
-  std::vector<std::string> unreadable;  // why other copies are not
-  std::map<std::string, CommitTag> marks;
-  // The parts that replaced this one, and the commits that did it.
-  std::vector<std::pair<std::string, CommitTag>> replaced_by;
-};
-
-class PartFinder {
- public:
-  // `named`: the parts that are known to be in the table, in order. `root`: what table.cft says;
-  // null: it cannot be read.
-  PartFinder(const Storage& storage, const SurveyOptions& options, const TableContents* root,
-             std::vector<TablePart> named)
-      : storage_(storage), options_(options), root_(root), named_(std::move(named)) {
-    if (root_ != nullptr) history_.Add(*root_, /*attempt=*/false);
-  }
-
-  // Sets root, parts and others of `survey`.
-  absl::Status Find(Survey& survey) {
-    CFILE_RETURN_IF_ERROR(ListFolders());
-    for (auto& [name, folder] : folders_) CFILE_RETURN_IF_ERROR(ReadCopies(name, folder));
-    // Of several attempts with one sequence of which nothing more is known, the last one counts: the
-    // others were interrupted before it began, or met it.
-    for (const auto& [sequence, ids] : attempts_) {
-      const auto last = std::max_element(
-          ids.begin(), ids.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-      history_.Add({.sequence = sequence, .id = last->first});
-    }
-    CFILE_RETURN_IF_ERROR(SetRoot(survey.root));
-    for (TablePart& part : named_) {
-      Folder& folder = folders_[part.directory];
-      survey.parts.push_back({.part = std::move(part), .has_copy = !folder.copies.empty()});
-      for (const auto& [mark, tag] : folder.marks) survey.parts.back().stale_marks.push_back(mark);
-      folder.sizes.clear();
-      found_.insert(survey.parts.back().part.directory);
-    }
-    // Parts of earlier versions have no order; their files may be in the order of their times.
-    std::vector<std::pair<std::string, const Folder*>> by_time;
-    for (const auto& [name, folder] : folders_) {
-      if (!found_.contains(name)) by_time.emplace_back(name, &folder);
-    }
-    std::stable_sort(by_time.begin(), by_time.end(), [](const auto& a, const auto& b) {
-      return a.second->newest < b.second->newest;
-    });
-    for (const auto& [name, folder] : by_time) Judge(name, *folder, survey);
-    std::stable_sort(
-        survey.parts.begin(), survey.parts.end(),
-        [](const SurveyedPart& a, const SurveyedPart& b) { return a.part.order < b.part.order; });
-    return absl::OkStatus();
-  }
-
- private:
-  bool Disproved(const CommitTag& tag) const {
-    return history_.Disproves(tag) || (root_ != nullptr && tag.sequence > root_->sequence);
-  }
-
-  absl::Status ListFolders() {
-    CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage_.List(""));
-    for (const StorageEntry& file : files) {
-      const size_t slash = file.path.find('/');
-      if (slash == file.path.npos || !IsPartName(file.path.substr(0, slash))) continue;
-      Folder& folder = folders_[file.path.substr(0, slash)];
-      std::string name = file.path.substr(slash + 1);
-      folder.newest = std::max(folder.newest, file.changed);
-      const auto mark = ParseDroppedMarkName(name);
-      if (mark) folder.marks.emplace(name, *mark);
-      const auto attempt = mark ? mark : ParsePartCopyName(name);
-      if (attempt && name != kDroppedFileName) {
-        auto& time = attempts_[attempt->sequence][attempt->id];
-        time = std::max(time, file.changed);
-      }
-      folder.sizes.emplace(std::move(name), file.size_bytes);
-    }
-    return absl::OkStatus();
-  }
-
-  absl::Status ReadCopies(const std::string& name, Folder& folder) {
-    for (const auto& [file, size] : folder.sizes) {
-      const auto tag = ParsePartCopyName(file);
-      if (!tag) continue;
-      absl::StatusOr<TableContents> copy = ReadCopy(name, file, *tag);
-      if (!copy.ok()) {
-        if (!IsDamage(copy.status())) return copy.status();
-        folder.unreadable.emplace_back(copy.status().message());
-        continue;
-      }
-      history_.Add(*copy, /*attempt=*/true);
-      for (const std::string& replaced : copy->replaced) {
-        const auto found = folders_.find(replaced);
-        if (found != folders_.end()) found->second.replaced_by.emplace_back(name, *tag);
-      }
-      TablePart part = std::move(copy->parts[0]);
-      folder.copies.push_back(
-          {.tag = *tag, .table = NumberOf(*std::move(copy)), .part = std::move(part)});
-    }
-    return absl::OkStatus();
-  }
-
-  absl::StatusOr<TableContents> ReadCopy(const std::string& folder, const std::string& file,
-                                         const CommitTag& tag) const {
-    const std::string path = absl::StrCat(folder, "/", file);
-    const std::string full_path = absl::StrCat(storage_.name(), "/", path);
-    CFILE_ASSIGN_OR_RETURN(const VersionedObject object,
-                           storage_.Read(path, options_.reader.max_metadata_size_bytes));
-    CFILE_ASSIGN_OR_RETURN(TableContents copy,
-                           ParseTable(object.bytes, full_path, options_.reader));
-    if (copy.parts.size() != 1 || copy.parts[0].directory != folder || !copy.chunks.empty() ||
-        copy.sequence != tag.sequence || copy.commit_ids.empty() || copy.commit_ids[0] != tag.id) {
-      return encodings::DataLoss(full_path, ": this is not the copy of this part and this commit");
-    }
-    return copy;
-  }
-
-  // The number in tables_ of what a copy says of the table. The copies of many parts say the same of
-  // it, except for the commit.
-  size_t NumberOf(TableContents copy) {
-    copy.parts.clear();
-    copy.replaced.clear();
-    for (size_t i = 0; i < tables_.size(); ++i) {
-      if (tables_[i].schema == copy.schema && tables_[i].identities == copy.identities &&
-          tables_[i].incompatible_features == copy.incompatible_features) {
-        commits_[i].push_back({copy.sequence, copy.commit_ids});
-        return i;
-      }
-    }
-    commits_.push_back({{copy.sequence, copy.commit_ids}});
-    tables_.push_back(std::move(copy));
-    return tables_.size() - 1;
-  }
-
-  // Takes the schema from table.cft, or from the newest copy whose commit may have taken place.
-  absl::Status SetRoot(TableContents& root) const {
-    if (root_ != nullptr) {
-      root = *root_;
-      root.parts.clear();
-      root.chunks.clear();
-      return absl::OkStatus();
-    }
-    bool found = false;
-    for (size_t i = 0; i < tables_.size(); ++i) {
-      for (const auto& [sequence, ids] : commits_[i]) {
-        if (Disproved({sequence, ids[0]}) || (found && sequence <= root.sequence)) continue;
-        root = tables_[i];
-        root.sequence = sequence;
-        root.commit_ids = ids;
-        found = true;
-      }
-    }
-    if (!found) {
-      const std::string path = TableFilePath(storage_.name());
-      if (folders_.empty()) return absl::NotFoundError(absl::StrCat(path, ": there is no table"));
-      std::string reason = "it may have been written by an earlier version";
-      for (const auto& [name, folder] : folders_) {
-        if (!folder.unreadable.empty()) reason = folder.unreadable[0];
-      }
-      return encodings::DataLoss(path, ": cannot be rebuilt: none of ", folders_.size(),
-                                 " folders of parts has a readable copy of the schema: ", reason);
-    }
-    // A drop of all parts leaves no copy, only marks.
-    uint64_t greatest = root.sequence;
-    for (const auto& [name, folder] : folders_) {
-      for (const auto& [file, tag] : folder.marks) {
-        if (file != kDroppedFileName) greatest = std::max(greatest, tag.sequence);
-      }
-    }
-    if (greatest > root.sequence) root.commit_ids.clear();
-    root.sequence = greatest;
-    return absl::OkStatus();
-  }
-
-  // The copy that describes a part: the newest one whose commit may have taken place and whose files
-  // are all there, or else the newest one whose commit may have taken place. Null: there is none.
-  const Copy* CopyOf(const Folder& folder) const {
-    const Copy* best = nullptr;
-    bool best_is_whole = false;
-    for (const Copy& copy : folder.copies) {
-      if (Disproved(copy.tag)) continue;
-      const bool is_whole =
-          std::all_of(copy.part.columns.begin(), copy.part.columns.end(), [&](const auto& column) {
-            const auto file = folder.sizes.find(column.file_name);
-            return column.missing ||
-                   (file != folder.sizes.end() && file->second == column.size_bytes);
-          });
-      if (best == nullptr || is_whole > best_is_whole ||
-          (is_whole == best_is_whole && copy.tag.sequence > best->tag.sequence)) {
-        best = &copy;
-        best_is_whole = is_whole;
-      }
-    }
-    return best;
-  }
-
-  // Says why the part is not in the table; "" if it is. Sets `stale` to the marks of drops that did
-  // not take place.
-  std::string ReasonOfDrop(const Folder& folder, std::vector<std::string>& stale) const {
-    // A commit that describes a part anew began when the part was in the table.
-    uint64_t described = 0;
-    for (const Copy& copy : folder.copies) described = std::max(described, copy.tag.sequence);
-    for (const auto& [by, tag] : folder.replaced_by) {
-      if (tag.sequence >= described && !Disproved(tag)) return absl::StrCat("replaced by ", by);
-    }
-    for (const auto& [file, tag] : folder.marks) {
-      const bool is_old_mark = file == kDroppedFileName;
-      if (tag.sequence >= described && (is_old_mark || !Disproved(tag))) {
-        return absl::StrCat("its folder holds the mark ", file);
-      }
-      stale.push_back(file);
-    }
-    return "";
-  }
-
-  // Adds a part that table.cft does not name, or did not name, to `survey`.
-  void Judge(const std::string& name, const Folder& folder, Survey& survey) const {
-    OtherPart other{.name = name};
-    const Copy* const copy = CopyOf(folder);
-    SurveyedPart found;
-    if (!folder.copies.empty()) other.num_rows = folder.copies[0].part.num_rows;
-    other.reason = ReasonOfDrop(folder, found.stale_marks);
-    if (!other.reason.empty()) {
-      other.kind = Kind::kDropped;
-    } else if (copy == nullptr && !folder.copies.empty()) {
-      other.kind = Kind::kUncommitted;
-      other.reason = "another commit took place instead of the one that wrote it";
-    } else if (copy == nullptr) {
-      other.kind = Kind::kUnknown;
-      other.reason = folder.unreadable.empty()
-                         ? "no copy of its description: its writer has not finished, or an earlier "
-                           "version wrote it"
-                         : folder.unreadable[0];
-    } else {
-      found.part = copy->part;
-      const absl::Status status = Translate(tables_[copy->table], survey.root, found.part);
-      if (status.ok()) {
-        survey.parts.push_back(std::move(found));
-        return;
-      }
-      other.kind = Kind::kDamaged;
-      other.num_rows = copy->part.num_rows;
-      other.reason = std::string(status.message());
-    }
-    survey.others.push_back(std::move(other));
-  }
-
-  // Describes `part` by the schema of `to` instead of the schema of `from`.
-  static absl::Status Translate(const TableContents& from, const TableContents& to,
-                                TablePart& part) {
-    if (from.schema == to.schema && from.identities == to.identities) return absl::OkStatus();
-    if (!to.identities) {
-      return encodings::DataLoss("part ", part.directory, ": its copy has another schema than the ",
-                                 "newest copy, whose columns have no ids");
-    }
-    TableContents table = from;
-    table.parts = {std::move(part)};
-    CFILE_ASSIGN_OR_RETURN(const TableContents result,
-                           WithSchema(table, to.schema, *to.identities));
-    part = result.parts[0];
-    return absl::OkStatus();
-  }
-
-  const Storage& storage_;
-  const SurveyOptions& options_;
-  const TableContents* const root_;
-  std::vector<TablePart> named_;
-  std::set<std::string> found_;  // the names of the parts in named_
-  CommitHistory history_;
-  // When files of attempts to commit were written, by sequence and id.
-  std::map<uint64_t, std::map<uint64_t, std::chrono::system_clock::time_point>> attempts_;
-  std::map<std::string, Folder> folders_;  // of parts, by name
-  std::vector<TableContents> tables_;      // the different schemas of copies
-  struct Commit {
-    uint64_t sequence;
-    std::vector<uint64_t> ids;
-  };
-  std::vector<std::vector<Commit>> commits_;  // that wrote copies, for each of tables_
-};
-
-// Appends the parts of `chunks` to `parts`. Appends what is wrong to `damage`, and goes on.
+// Appends the parts of `chunks` to `parts`.
+// If a chunk is damaged, sets `damage` and continues with the other chunks.
 absl::Status ReadChunks(const Manifest& manifest, std::span<const ChunkInfo> chunks,
                         std::set<std::string>& seen, std::vector<TablePart>& parts,
                         std::string& damage) {
@@ -325,7 +29,7 @@ absl::Status ReadChunks(const Manifest& manifest, std::span<const ChunkInfo> chu
     }
     const auto entries = manifest.Read(chunk);
     if (!entries.ok()) {
-      if (!IsDamage(entries.status())) return entries.status();
+      if (!SaysLost(entries.status())) return entries.status();
       if (damage.empty()) damage = std::string(entries.status().message());
       continue;
     }
@@ -387,9 +91,9 @@ absl::StatusOr<Survey> SurveyTable(const Storage& storage, const SurveyOptions& 
   }
   survey.rebuilt = options.always_find || !survey.damage.empty();
   if (survey.rebuilt) {
-    PartFinder finder(storage, options, manifest != nullptr ? &manifest->root() : nullptr,
-                      std::move(named));
-    CFILE_RETURN_IF_ERROR(finder.Find(survey));
+    CFILE_RETURN_IF_ERROR(FindPartsByCopies(storage, options,
+                                            manifest != nullptr ? &manifest->root() : nullptr,
+                                            std::move(named), survey));
   } else {
     survey.root.parts.clear();
     survey.root.chunks.clear();
@@ -398,7 +102,7 @@ absl::StatusOr<Survey> SurveyTable(const Storage& storage, const SurveyOptions& 
   for (SurveyedPart& part : survey.parts) {
     const absl::Status status = CheckFiles(storage, part.part, options);
     if (status.ok()) continue;
-    if (!IsDamage(status)) return status;
+    if (!SaysLost(status)) return status;
     part.damage = std::string(status.message());
   }
   return survey;

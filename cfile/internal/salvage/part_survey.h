@@ -1,54 +1,13 @@
-// Finds the parts of a table whose table.cft or chunks may be damaged.
+// Looks at all parts of a table whose table.cft, chunks or columns may be damaged.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "absl/status/statusor.h"
-#include "cfile/internal/manifest/table_contents.h"
-#include "cfile/options.h"
+#include "cfile/internal/salvage/part_finder.h"
 #include "cfile/storage.h"
 
 namespace cfile::internal {
 
-struct SurveyedPart {
-  TablePart part;        // described by the schema of Survey::root
-  bool has_copy = true;  // of its description; if table.cft is sound, this is not looked up
-  std::string damage;    // what is wrong with its files; empty: nothing
-  // The marks in its folder that belong to drops that did not take place.
-  std::vector<std::string> stale_marks = {};
-};
-
-// A part that has files but does not belong to the table.
-struct OtherPart {
-  // See RepairedPart::State.
-  enum class Kind : uint8_t { kDamaged, kDropped, kUncommitted, kUnknown };
-  std::string name;
-  Kind kind = Kind::kUnknown;
-  uint64_t num_rows = 0;
-  std::string reason;
-};
-
-struct Survey {
-  std::optional<std::string> version;  // of table.cft; nullopt: there is none
-  std::string table_bytes;             // of table.cft
-  std::string damage;                  // see RepairReport
-  bool rebuilt = false;                // the parts were looked up, not only read from table.cft
-  // The table without parts and chunks. The sequence is the greatest one that is known.
-  TableContents root;
-  std::vector<SurveyedPart> parts = {};  // that belong to the table, in order
-  std::vector<OtherPart> others = {};
-};
-
-struct SurveyOptions {
-  bool always_find = false;  // looks up the parts also if table.cft is sound
-  bool verify = false;       // reads all values
-  ReaderOptions reader;
-};
-
-// Does not change anything. Errors as Repair.
+// Finds the parts and checks their files. Does not change anything. Errors as Repair.
 absl::StatusOr<Survey> SurveyTable(const Storage& storage, const SurveyOptions& options);
 
 }  // namespace cfile::internal

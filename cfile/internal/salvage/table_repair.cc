@@ -42,7 +42,7 @@ State StateOf(Kind kind) {
   return State::kUnknown;
 }
 
-// Keeps the bytes of a damaged table.cft in another file. Returns its name.
+// Keeps the bytes of a damaged table.cft in another file. Returns the name of this file.
 absl::StatusOr<std::string> KeepDamaged(Storage& storage, const std::string& bytes) {
   CFILE_ASSIGN_OR_RETURN(const std::string random, internal::RandomName());
   const std::string name = absl::StrCat(internal::kTableFileName, ".damaged-", random);
@@ -52,17 +52,17 @@ absl::StatusOr<std::string> KeepDamaged(Storage& storage, const std::string& byt
   return name;
 }
 
-// Replaces table.cft by one that names the parts of `survey`, without the damaged ones unless they
-// will be salvaged.
+// Replaces table.cft by a new one that names the parts of `survey`.
+// Leaves out the damaged parts, unless they will be salvaged.
 absl::Status CommitParts(Storage& storage, const RepairOptions& options, const Survey& survey) {
   std::vector<TablePart> parts;
-  std::vector<TablePart> described;  // those that get a copy
+  std::vector<TablePart> described;  // the parts that get a copy
   for (const SurveyedPart& part : survey.parts) {
     if (!part.damage.empty() && !options.salvage) continue;
     parts.push_back(part.part);
     if (!part.has_copy) described.push_back(part.part);
   }
-  // The copy in the last part tells of this commit.
+  // At least one copy must name this commit: that of the last part.
   if (described.empty() && !parts.empty()) described.push_back(parts.back());
   const Manifest none(survey.root, storage.name(), options.reader.max_metadata_size_bytes, {});
   CFILE_ASSIGN_OR_RETURN(ManifestEdit edit,
@@ -79,7 +79,7 @@ absl::Status CommitParts(Storage& storage, const RepairOptions& options, const S
   return absl::OkStatus();
 }
 
-// Salvages the damaged parts of `survey`, and sets what `report` says of them.
+// Salvages the damaged parts of `survey`, and updates what `report` says about them.
 absl::Status SalvageParts(const std::shared_ptr<Storage>& storage, const RepairOptions& options,
                           const Survey& survey, RepairReport& report) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(storage, options.reader));

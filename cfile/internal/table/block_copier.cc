@@ -14,13 +14,18 @@ namespace cfile::internal {
 using encodings::DataLoss;
 
 BlockCopier::BlockCopier(std::shared_ptr<FileReader> file, KeyOfRow key_of_row, ColumnWriter& to,
-                         CopyTotals& totals)
-    : file_(std::move(file)), key_of_row_(std::move(key_of_row)), to_(to), totals_(totals) {}
+                         CopyTotals& totals, bool same_dictionary)
+    : file_(std::move(file)),
+      key_of_row_(std::move(key_of_row)),
+      to_(to),
+      totals_(totals),
+      same_dictionary_(same_dictionary) {}
 
 absl::StatusOr<std::unique_ptr<BlockCopier>> BlockCopier::Create(const Reader& from,
                                                                  const ColumnSchema& column,
                                                                  bool needs_keys, ColumnWriter& to,
-                                                                 CopyTotals& totals) {
+                                                                 CopyTotals& totals,
+                                                                 bool same_dictionary) {
   std::shared_ptr<FileReader> file = ReaderAccess::File(from);
   const FileInfo& info = file->info();
   const bool same_form =
@@ -46,7 +51,7 @@ absl::StatusOr<std::unique_ptr<BlockCopier>> BlockCopier::Create(const Reader& f
         }));
   }
   std::unique_ptr<BlockCopier> copier(
-      new BlockCopier(std::move(file), std::move(key_of_row), to, totals));
+      new BlockCopier(std::move(file), std::move(key_of_row), to, totals, same_dictionary));
   if (copier->file_ != nullptr) CFILE_RETURN_IF_ERROR(copier->Begin());
   return copier;
 }
@@ -87,7 +92,8 @@ absl::StatusOr<bool> BlockCopier::CopyBlock() {
   CopiedBlock block{.head = head,
                     .bytes = stored.bytes,
                     .offset = walk_.pointer().offset,
-                    .codec = file_->info().compression};
+                    .codec = file_->info().compression,
+                    .same_dictionary = same_dictionary_};
   if (statistics_ != nullptr && number_ < statistics_->blocks.size()) {
     const BlockStatistics& statistics = statistics_->blocks[number_];
     if (statistics.num_entries() == head.num_entries &&

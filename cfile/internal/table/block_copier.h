@@ -18,30 +18,33 @@
 
 namespace cfile::internal {
 
-// What was copied.
+// Totals of the copied blocks.
 struct CopyTotals {
   uint64_t blocks = 0;
   uint64_t bytes = 0;  // as stored
 };
 
-// Memory: like that of a scan. Thread-compatible.
+// Uses as much memory as a scan. Thread-compatible.
 class BlockCopier {
  public:
-  // `column`: of the file that `to` writes. `needs_keys`: that file has a value index. `totals`: the
-  // copied blocks are added to it. `to` and `totals` must outlive the copier. Errors as
-  // Reader::NewCursor.
+  // `column`: the column that `to` writes.
+  // `needs_keys`: whether the file of `to` has a value index. `totals`: the numbers of the copied
+  // blocks are added to it. `same_dictionary`: see CopiedBlock.
+  // `to` and `totals` must outlive the copier. Errors as Reader::NewCursor.
   static absl::StatusOr<std::unique_ptr<BlockCopier>> Create(const Reader& from,
                                                              const ColumnSchema& column,
                                                              bool needs_keys, ColumnWriter& to,
-                                                             CopyTotals& totals);
+                                                             CopyTotals& totals,
+                                                             bool same_dictionary = false);
 
   struct Result {
     uint64_t copied_rows = 0;    // from `begin` on
-    uint64_t rows_to_write = 0;  // after them: the caller must append these
+    uint64_t rows_to_write = 0;  // the rows after them that the caller must append
   };
-  // Copies blocks with the rows from `begin` on, as long as they lie wholly before the row `end` and
-  // the writer takes them. Preconditions: begin < end <= rows of the file; `begin` is at or after
-  // the begin of an earlier call. kDataLoss: a block is damaged. Errors as ColumnWriter::CopyBlock.
+  // Copies whole blocks, from row `begin` on. Stops at a block that cannot be copied: `begin`
+  // is inside the block, the block has rows at or after `end`, or the writer does not take it.
+  // Preconditions: begin < end <= rows of the file; `begin` does not decrease from call to call.
+  // kDataLoss: a block is damaged. Other errors as ColumnWriter::CopyBlock.
   absl::StatusOr<Result> Copy(uint64_t begin, uint64_t end);
 
  private:
@@ -49,7 +52,7 @@ class BlockCopier {
   using KeyOfRow = std::function<absl::StatusOr<std::string>(uint64_t row)>;
 
   BlockCopier(std::shared_ptr<FileReader> file, KeyOfRow key_of_row, ColumnWriter& to,
-              CopyTotals& totals);
+              CopyTotals& totals, bool same_dictionary);
   // Goes to the first block.
   absl::Status Begin();
   absl::Status NextBlock();
@@ -60,12 +63,14 @@ class BlockCopier {
   const KeyOfRow key_of_row_;               // null: no keys are needed
   ColumnWriter& to_;
   CopyTotals& totals_;
+  const bool same_dictionary_;
   std::shared_ptr<const FileStatistics> statistics_;  // null: the file has none
   BlockFetcher fetcher_;
   BlockBuffer buffer_;
-  // The current block: its place, its number and its rows. Before the first block, it has no rows.
+  // The current block: its place, its number and its rows.
+  // Before the first block, there are no rows.
   IndexWalk walk_;
-  IndexWalk next_;  // the block after it
+  IndexWalk next_;  // the block after the current one
   size_t number_ = 0;
   uint64_t begin_ = 0;
   uint64_t end_ = 0;

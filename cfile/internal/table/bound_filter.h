@@ -25,9 +25,9 @@ using AnyPredicate = std::variant<std::monostate CFILE_FOR_EACH_VALUE_TYPE(CFILE
 using AnyMatcher = std::variant<std::monostate CFILE_FOR_EACH_VALUE_TYPE(CFILE_MATCHER_TYPE)>;
 #undef CFILE_MATCHER_TYPE
 
-// A filter without kNot: the negations are in the conditions. It is true for the same rows as the
-// filter. (If a condition is unknown for a row, its negation is unknown, too: neither is true.) A
-// plain value.
+// A filter without kNot: each negation is a part of a condition. It is true for the same rows
+// as the Filter from which it was made. (If a condition is unknown for a row, the negated condition
+// is unknown, too. In both cases a scan does not return the row.) A plain value.
 struct BoundFilter {
   Filter::Kind kind = Filter::Kind::kAnd;
   std::vector<BoundFilter> operands = {};  // kAnd and kOr
@@ -42,14 +42,14 @@ struct BoundFilter {
 };
 
 // kInvalidArgument: the schema has no such column, or the column is repeated; a constant does not
-// fit its column's type; a condition has too few or too many constants; a column of type int96 is
-// tested for order; a prefix is not for strings; the filter is nested more than 200 deep. `name`
-// is the name of the table; each message begins with it.
+// fit its column's type; a condition has too few or too many constants; a condition needs an order,
+// but the column is of type int96; a condition on a prefix is for a column without strings; the
+// filter is nested more than 200 deep. `name`: the name of the table. Each message begins with it.
 absl::StatusOr<BoundFilter> BindFilter(const Filter& filter, const Schema& schema,
                                        std::string_view name);
 
-// The memcmp form of a constant that is a value of `type`. kInvalidArgument: it is not exactly one
-// (floating-point numbers are rounded), or has no memcmp form: NaN, int96.
+// Returns the memcmp form of a constant as a value of `type`. Floating-point numbers are rounded.
+// kInvalidArgument: the constant is not a value of `type`, or has no memcmp form (NaN, int96).
 absl::StatusOr<std::string> KeyOfLiteral(const ColumnType& type, const Literal& literal);
 
 // Returns the positions in the schema of the columns that `names` name (TableScanOptions::columns).

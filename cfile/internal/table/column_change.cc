@@ -96,7 +96,7 @@ absl::Status ColumnChange::Commit(const std::optional<TableColumns>& columns) {
   const absl::Status status =
       CommitTable(*storage_, limits(), [&](const Manifest* now) { return Edit(now, columns); });
   if (status.ok() || !published_) return status;
-  // In spite of the error table.cft may name the files.
+  // table.cft may name the files in spite of the error.
   const absl::StatusOr<bool> named = IsNamed();
   published_ = !named.ok() || *named;
   return status;
@@ -110,8 +110,9 @@ absl::StatusOr<std::optional<ManifestEdit>> ColumnChange::Edit(
   CFILE_RETURN_IF_ERROR(CheckFiles(*now));
   std::unique_ptr<const Manifest> changed;
   if (columns) {
-    // New columns may have neither a default nor nulls. Let parts lack them until their new files are
-    // named below: all parts have such files.
+    // A new column may have no default and not be nullable. Then no part may lack the column.
+    // All parts have new files of it, but these files are named only below.
+    // So the column gets a default until then.
     ColumnIdentities identities = columns->identities;
     for (size_t i = 0; i < identities.defaults.size(); ++i) {
       const bool is_new = identities.ids[i] >= now->layout().next_id();
@@ -135,8 +136,8 @@ absl::StatusOr<std::optional<ManifestEdit>> ColumnChange::Edit(
   CFILE_ASSIGN_OR_RETURN(ManifestEdit edit, EditManifest(*now, {.updated = std::move(updated)}));
   if (columns) edit.root.identities = columns->identities;
   edit.removes_columns = !watched_.empty();
-  // From here on table.cft may name the files. Set before the commit, because a failed allocation may
-  // throw.
+  // From here on, table.cft may name the files.
+  // Set published_ before the commit, because a failed allocation may throw during the commit.
   published_ = true;
   return edit;
 }

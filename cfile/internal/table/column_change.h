@@ -28,10 +28,10 @@ struct TableColumns {
   Schema schema;
   ColumnIdentities identities;
 
-  // A new id for a column. kOutOfRange: there are no more.
+  // Returns a new id for a column. kOutOfRange: all ids are used.
   absl::StatusOr<uint32_t> NewId();
-  // Puts the columns into the order of `order`, which holds positions; others are dropped.
-  // Precondition: no key column is dropped.
+  // Puts the columns into the order of `order`, a list of positions.
+  // Drops the columns that are not in `order`. Precondition: no key column is dropped.
   void Rearrange(std::span<const size_t> order);
 };
 
@@ -40,7 +40,9 @@ absl::Status NoColumn(const Storage& storage, std::string_view name);
 // kUnimplemented if the table holds nested records.
 absl::Status CheckFlat(const Storage& storage, const Schema& schema);
 
-// Thread-compatible; in addition, threads may call NewFile at the same time.
+// Changes columns of all parts. First Begin and ReadParts are called, then NewFile for
+// each new file. The caller puts the finished files into parts(), and calls Commit.
+// Thread-compatible. In addition, several threads may call NewFile at the same time.
 class ColumnChange {
  public:
   struct Part {
@@ -55,9 +57,11 @@ class ColumnChange {
   // Removes the new files, unless a commit has named them.
   ~ColumnChange();
 
-  // Reads table.cft. Call first. kNotFound: there is no table. `options`: of the new files.
+  // Reads table.cft. Call this function first.
+  // kNotFound: there is no table. `options`: the options of the new files.
   absl::Status Begin(std::span<const WriterOptions> options);
-  // Reads the parts. `columns`: the commit fails if they have got other values.
+  // Reads the parts.
+  // `columns`: watched columns. Commit fails if they have got other values meanwhile.
   absl::Status ReadParts(std::vector<size_t> columns);
 
   const TableContents& before() const { return manifest_->root(); }
@@ -69,16 +73,16 @@ class ColumnChange {
                                                         const ColumnSchema& column,
                                                         const WriterOptions& options);
 
-  // Publishes the files in parts(). `columns`: the new columns; nullopt: they stay the same, and
-  // parts may have been added since Begin. kAborted: since Begin, there was another change; or files
-  // are gone.
+  // Publishes the files in parts(). `columns`: the new columns of the table.
+  // nullopt: the columns stay the same, and parts may have been added since Begin.
+  // kAborted: there was another change since Begin, or files are gone.
   absl::Status Commit(const std::optional<TableColumns>& columns);
 
  private:
   absl::Status Aborted(std::string_view what) const;
   absl::StatusOr<std::optional<ManifestEdit>> Edit(const Manifest* now,
                                                    const std::optional<TableColumns>& columns);
-  // kAborted if the change does not fit the table that is there now.
+  // kAborted if the change does not fit the present table.
   absl::Status CheckTable(const Manifest& now, bool parts_may_be_added) const;
   // kAborted if a new file is gone, or may be removed as garbage at any time.
   absl::Status CheckFiles(const Manifest& now) const;
@@ -88,7 +92,7 @@ class ColumnChange {
 
   const std::shared_ptr<Storage> storage_;
   size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
-  std::unique_ptr<const Manifest> manifest_;  // when the change began
+  std::unique_ptr<const Manifest> manifest_;  // the table when the change began
   std::vector<size_t> watched_;
   std::vector<Part> parts_;
   std::unordered_map<std::string, size_t> by_name_;  // positions in parts_

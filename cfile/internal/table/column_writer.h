@@ -32,12 +32,12 @@ class ColumnWriter {
   virtual absl::Status status() = 0;
   // Completes the file. Returns its description for table.cft.
   virtual absl::StatusOr<TablePartColumn> Finish() = 0;
-  // True if CopyBlock may be called for `block`, before any other call. Otherwise its rows must be
-  // appended: the options ask for other blocks, the block is too small or too large, or its
-  // statistics are not known. Does not look at the keys of `block`.
+  // Returns true if the next call may be CopyBlock for `block`. Otherwise the caller must append
+  // the rows of `block`. Reasons: the options ask for other blocks, the block is too small or
+  // too large, or its statistics are not known. Does not look at the keys of `block`.
   virtual bool Takes(const CopiedBlock& block) const = 0;
-  // Writes a copy of `block` after the rows so far, of which the last record is complete. The rows
-  // so far and the later ones get blocks of their own. Errors as Writer::Append.
+  // Writes a copy of `block` after the rows so far. The rows of `block` and other rows never
+  // share a block. Precondition: the last record so far is complete. Errors as Writer::Append.
   virtual absl::Status CopyBlock(const CopiedBlock& block) = 0;
   virtual ColumnTotals totals() const = 0;
   virtual size_t memory_usage_bytes() const = 0;

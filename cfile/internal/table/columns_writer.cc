@@ -134,7 +134,7 @@ class ColumnsWriter::Impl {
         if (begins_record(begin) || column.writer == nullptr) {
           CFILE_RETURN_IF_ERROR(EnterNextRow(column));
         }
-        // The entries up to the first record of the next part.
+        // The entries before the first record of the next part.
         const uint64_t num_rows = change_.parts()[column.part].num_rows;
         size_t end = begin;
         for (; end < definition.size(); ++end) {
@@ -145,7 +145,7 @@ class ColumnsWriter::Impl {
         const size_t size = end - begin;
         const auto levels = definition.subspan(begin, size);
         const auto present = std::count(levels.begin(), levels.end(), limits.max_definition);
-        // The last call also takes surplus values, which the writer refuses.
+        // Surplus values of this call go to the last writer, which refuses them.
         const size_t taken = end == definition.size()
                                  ? values.size()
                                  : std::min(values.size(), static_cast<size_t>(present));
@@ -180,10 +180,10 @@ class ColumnsWriter::Impl {
     const ColumnSchema schema;
     WriterOptions options;
     internal::StickyStatus status;
-    size_t part = 0;                       // the part that is being written
-    uint64_t rows = 0;                     // of this part; for levels, records that have begun
-    std::unique_ptr<ColumnWriter> writer;  // of this part; null: not begun
-    std::vector<TablePartColumn> files;    // of the parts before
+    size_t part = 0;    // the part that is being written
+    uint64_t rows = 0;  // rows of this part so far; with levels: records that have begun
+    std::unique_ptr<ColumnWriter> writer;  // of this part; null: its file was not begun
+    std::vector<TablePartColumn> files;    // the files of the earlier parts
   };
 
   Storage& storage() { return change_.storage(); }

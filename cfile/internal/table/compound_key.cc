@@ -15,15 +15,16 @@ namespace {
 constexpr std::string_view kEscapedZero("\0\1", 2);
 constexpr std::string_view kStringEnd("\0\0", 2);
 
-// In a nullable column, one of these bytes stands for a null, or kValue stands before the value.
+// In a nullable column, a null is one byte: kNullFirst or kNullLast.
+// A value begins with the byte kValue.
 constexpr char kNullFirst = 0;
 constexpr char kValue = 1;
 constexpr char kNullLast = 2;
 
 char NullOf(const KeyColumn& column) { return column.nulls_last ? kNullLast : kNullFirst; }
 
-// True if the column's value ends with kStringEnd. All other values have a fixed length, or are a
-// string in the last column, which ends with the key.
+// True if the values of the column end with kStringEnd. All other values have a fixed length,
+// except the strings of the last column. Such a string ends where the key ends.
 bool IsEscaped(const std::vector<KeyColumn>& columns, size_t column) {
   return column + 1 < columns.size() && columns[column].type.physical() == PhysicalType::kBytes;
 }

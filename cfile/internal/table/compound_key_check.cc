@@ -14,14 +14,14 @@
 namespace cfile::internal {
 namespace {
 
-// The values of a column, one after the other.
+// Reads the values of a column one after another.
 template <typename T>
 class Values {
  public:
   explicit Values(Cursor<T> cursor) : cursor_(std::move(cursor)) {}
 
-  // Returns the next value, valid until the next call; nullopt if it is null. kDataLoss if there is
-  // none.
+  // Returns the next value, valid until the next call; nullopt if it is null.
+  // kDataLoss if there are no more values.
   absl::StatusOr<std::optional<T>> Next() {
     if (position_ == batch_.size()) {
       position_ = 0;
@@ -75,7 +75,7 @@ absl::StatusOr<std::unique_ptr<KeyValues>> OpenKeyValues(const Reader& reader) {
       });
 }
 
-// The keys that the rows of the key columns give, one after the other.
+// Makes the keys of the rows one after another, from the key columns.
 class RowKeys {
  public:
   static absl::StatusOr<RowKeys> Open(std::vector<KeyColumn> types,
@@ -87,7 +87,7 @@ class RowKeys {
     return RowKeys(std::move(types), std::move(columns));
   }
 
-  // Returns the next key, valid until the next call; nullopt: a value is NaN.
+  // Returns the next key, valid until the next call; nullopt if a value of the row is NaN.
   absl::StatusOr<std::optional<std::string_view>> Next() {
     key_.Clear();
     for (const auto& column : columns_) {
@@ -107,7 +107,7 @@ class RowKeys {
 
 constexpr char kNan[] = "a key column holds NaN, which cannot be a key";
 
-// A key as text for messages: the whole key if it is short, otherwise its first bytes.
+// Returns a key as text for messages: the whole key if it is short, otherwise its first bytes.
 std::string Text(std::string_view key) {
   constexpr size_t kMostBytes = 64;
   return absl::StrCat("0x", absl::BytesToHexString(std::string(key.substr(0, kMostBytes))),

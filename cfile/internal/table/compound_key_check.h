@@ -15,15 +15,16 @@
 
 namespace cfile::internal {
 
-// A row whose stored key differs from the key that its key columns give.
+// A row whose stored key is not the key of the values in its key columns.
 struct WrongKey {
   uint64_t row = 0;  // in the part
   std::string what;  // the expected and the found key, as text
 };
 
-// Returns the first wrong key, nullopt if there is none. `types`: Schema::key_types; `columns`:
-// readers of the key columns; `keys`: a reader of the stored keys. All readers have the same number
-// of rows. Reads all rows; holds one block and one batch of each file. Errors as Cursor::Next.
+// Returns the first wrong key; nullopt if all keys are right.
+// `types`: Schema::key_types. `columns`: readers of the key columns.
+// `keys`: a reader of the stored keys. All readers have the same number of rows.
+// Reads all rows. Holds one block and one batch of each file. Errors as Cursor::Next.
 absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::vector<KeyColumn> types,
                                                      std::span<const Reader> columns,
                                                      const Reader& keys);

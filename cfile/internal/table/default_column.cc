@@ -8,6 +8,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/table/block_copier.h"
+#include "cfile/internal/table/column_writer.h"
 #include "cfile/io.h"
 #include "cfile/levels.h"
 #include "cfile/writer.h"
@@ -16,39 +18,82 @@
 namespace cfile::internal {
 namespace {
 
-constexpr size_t kRows = 4096;  // are appended at a time
+// The rows of a block: enough that few blocks are copied, few enough to be written in little time.
+constexpr uint32_t kBlockRows = 1 << 15;
 
-template <typename T>
-absl::Status Fill(const ColumnSchema& column, const Owned<T>& value, bool null, uint64_t num_rows,
-                  std::unique_ptr<Sink> sink) {
-  CFILE_ASSIGN_OR_RETURN(
-      auto writer, Writer<T>::Create(std::move(sink), column.type, {.nullable = column.nullable}));
-  const auto values = std::make_unique<T[]>(kRows);  // std::vector<bool> is not an array
-  std::fill_n(values.get(), kRows, T(value));
-  const std::vector<uint8_t> validity(kRows / 8, null ? 0x00 : 0xff);
-  while (num_rows > 0) {
-    const auto count = static_cast<size_t>(std::min<uint64_t>(num_rows, kRows));
-    const std::span<const T> rows(values.get(), count);
-    CFILE_RETURN_IF_ERROR(null ? writer.Append(rows, validity) : writer.Append(rows));
-    num_rows -= count;
+// Writes a file of `num_rows` equal rows. Encodes one block and copies it. `create`: makes a writer
+// of type W for a sink. `append`: appends a number of rows, at most kBlockRows, to the writer.
+template <typename W, typename Create, typename AppendRows>
+absl::StatusOr<Reader> Repeat(const ColumnSchema& column, uint64_t num_rows,
+                              const std::string& name, const ReaderOptions& options,
+                              const Create& create, const AppendRows& append) {
+  std::optional<Reader> block;
+  const auto write = [&](uint64_t count) -> absl::StatusOr<Reader> {
+    std::vector<uint8_t> bytes;
+    CFILE_ASSIGN_OR_RETURN(W writer, create(NewMemorySink(&bytes, name)));
+    TypedColumnWriter<W> to(std::move(writer), name);
+    for (bool first = true; count > 0; first = false) {
+      uint64_t written = 0;
+      // The first block is encoded, so that the file has the same dictionary as `block`.
+      if (block && !first && count >= kBlockRows) {
+        CopyTotals totals;
+        CFILE_ASSIGN_OR_RETURN(auto copier,
+                               BlockCopier::Create(*block, column, /*needs_keys=*/false, to, totals,
+                                                   /*same_dictionary=*/true));
+        CFILE_ASSIGN_OR_RETURN(const BlockCopier::Result result, copier->Copy(0, kBlockRows));
+        written = result.copied_rows;
+      }
+      if (written == 0) {
+        written = std::min<uint64_t>(count, kBlockRows);
+        CFILE_RETURN_IF_ERROR(append(to.writer(), static_cast<size_t>(written)));
+      }
+      count -= written;
+    }
+    CFILE_RETURN_IF_ERROR(to.Finish().status());
+    return Reader::Open(NewMemorySource(std::move(bytes), name), options);
+  };
+  if (num_rows > kBlockRows) {
+    CFILE_ASSIGN_OR_RETURN(block, write(kBlockRows));
   }
-  return writer.Finish();
+  return write(num_rows);
 }
 
 template <typename T>
-absl::Status FillLevels(const ColumnSchema& column, uint64_t num_rows, std::unique_ptr<Sink> sink) {
-  CFILE_ASSIGN_OR_RETURN(auto writer,
-                         LevelWriter<T>::Create(std::move(sink), column.type, column.levels, {}));
-  const std::vector<uint16_t> zeros(kRows);
-  while (num_rows > 0) {
-    const auto count = static_cast<size_t>(std::min<uint64_t>(num_rows, kRows));
-    const std::span<const uint16_t> levels(zeros.data(), count);
-    CFILE_RETURN_IF_ERROR(
-        writer.Append(column.levels.max_repetition > 0 ? levels : std::span<const uint16_t>(),
-                      column.levels.max_definition > 0 ? levels : std::span<const uint16_t>(), {}));
-    num_rows -= count;
-  }
-  return writer.Finish();
+absl::StatusOr<Reader> RepeatValue(const ColumnSchema& column, const Owned<T>& value, bool null,
+                                   uint64_t num_rows, const std::string& name,
+                                   const ReaderOptions& options) {
+  const size_t most = std::min<uint64_t>(num_rows, kBlockRows);
+  const auto values = std::make_unique<T[]>(most);  // std::vector<bool> is not an array
+  std::fill_n(values.get(), most, T(value));
+  const std::vector<uint8_t> nulls(null ? (most + 7) / 8 : 0);
+  const auto create = [&](std::unique_ptr<Sink> sink) {
+    return Writer<T>::Create(
+        std::move(sink), column.type,
+        {.nullable = column.nullable, .max_values_per_block = kBlockRows, .movable_blocks = true});
+  };
+  return Repeat<Writer<T>>(column, num_rows, name, options, create,
+                           [&](Writer<T>& writer, size_t count) {
+                             const std::span<const T> rows(values.get(), count);
+                             return null ? writer.Append(rows, nulls) : writer.Append(rows);
+                           });
+}
+
+// Writes rows without any value.
+template <typename T>
+absl::StatusOr<Reader> RepeatLevels(const ColumnSchema& column, uint64_t num_rows,
+                                    const std::string& name, const ReaderOptions& options) {
+  const std::vector<uint16_t> zeros(std::min<uint64_t>(num_rows, kBlockRows));
+  const auto create = [&](std::unique_ptr<Sink> sink) {
+    return LevelWriter<T>::Create(std::move(sink), column.type, column.levels,
+                                  {.max_values_per_block = kBlockRows, .movable_blocks = true});
+  };
+  return Repeat<LevelWriter<T>>(
+      column, num_rows, name, options, create, [&](LevelWriter<T>& writer, size_t count) {
+        const std::span<const uint16_t> levels(zeros.data(), count);
+        const std::span<const uint16_t> none;
+        return writer.Append(column.levels.max_repetition > 0 ? levels : none,
+                             column.levels.max_definition > 0 ? levels : none, {});
+      });
 }
 
 }  // namespace
@@ -56,19 +101,14 @@ absl::Status FillLevels(const ColumnSchema& column, uint64_t num_rows, std::uniq
 absl::StatusOr<Reader> NewDefaultColumn(const ColumnSchema& column,
                                         const std::optional<std::string>& value, uint64_t num_rows,
                                         const std::string& name, const ReaderOptions& options) {
-  std::vector<uint8_t> bytes;
-  CFILE_RETURN_IF_ERROR(VisitType(column.type, [&]<typename T>(std::type_identity<T>) {
-    std::unique_ptr<Sink> sink = NewMemorySink(&bytes, name);
-    if (column.has_levels()) return FillLevels<T>(column, num_rows, std::move(sink));
+  return VisitType(column.type, [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<Reader> {
+    if (column.has_levels()) return RepeatLevels<T>(column, num_rows, name, options);
     Owned<T> parsed{};
     if (value && !ParseKey<T>(*value, parsed)) {
-      return absl::Status(encodings::DataLoss(name,
-                                              ": the default value of the column is not one "
-                                              "of its type"));
+      return encodings::DataLoss(name, ": the default value of the column is not one of its type");
     }
-    return Fill<T>(column, parsed, !value, num_rows, std::move(sink));
-  }));
-  return Reader::Open(NewMemorySource(std::move(bytes), name), options);
+    return RepeatValue<T>(column, parsed, !value, num_rows, name, options);
+  });
 }
 
 }  // namespace cfile::internal

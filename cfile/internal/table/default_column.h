@@ -1,4 +1,4 @@
-// The values of a column that a part lacks, because the column is newer than the part.
+// Makes the values of a column that a part lacks, because the column is newer than the part.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace cfile::internal {
 
-// Makes a file in memory with `num_rows` rows, all of them equal to a value in memcmp form; nullopt:
-// all of them null, or, in a column with levels, without any value. Equal rows take little memory,
-// but as much time as a Writer takes for them.
-// `name`: of the file, for messages. kDataLoss: the value is not one of the column's type.
+// Makes a file in memory with `num_rows` equal rows. `value`: the value of the rows in memcmp form.
+// nullopt: all rows are null; in a column with levels, no row has a value.
+// This takes little memory and time, because most blocks are copies of one block. `name`: the name
+// of the file, for messages. kDataLoss: `value` is not a value of the column's type.
 absl::StatusOr<Reader> NewDefaultColumn(const ColumnSchema& column,
                                         const std::optional<std::string>& value, uint64_t num_rows,
                                         const std::string& name, const ReaderOptions& options);

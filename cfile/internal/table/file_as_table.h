@@ -33,10 +33,7 @@ class FileAsTable final : public ScanSource {
   size_t num_parts() const override { return 1; }
   absl::StatusOr<ManifestPart> Part(size_t) const override { return ManifestPart{.part = part_}; }
   absl::StatusOr<ManifestPart> PartOfRow(uint64_t) const override { return Part(0); }
-  absl::StatusOr<size_t> PassOver(size_t part, bool,
-                                  absl::FunctionRef<bool(BoundsOfColumn)>) const override {
-    return part;
-  }
+  absl::StatusOr<size_t> PassOver(size_t part, bool, Excludes) const override { return part; }
   BlockStatistics Bounds(const ManifestPart&, size_t) const override {
     // Nothing is known: there may be nulls and values.
     return {.present_count = reader_.num_rows(), .null_count = reader_.num_rows()};

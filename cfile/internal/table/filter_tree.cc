@@ -54,7 +54,7 @@ absl::Status OpenAll(const BoundFilter& filter, const ScanSource& source, const 
       [&]<typename P>(const P& predicate) {
         if constexpr (!std::is_same_v<P, std::monostate>) {
           CFILE_ASSIGN_OR_RETURN(opened[filter.number],
-                                 NewRowFilter(reader, predicate, filter.negated));
+                                 NewRowFilter(reader, predicate, filter.negated, opened));
         }
         return absl::OkStatus();
       },

@@ -67,7 +67,8 @@ class FilterTree {
   size_t windows_ = 0;  // calls of MatchAnd
 };
 
-// What bounds tell about all rows of a part, or of several parts. The result's range is not set.
+// Returns what the bounds say about all rows of a part or of several parts.
+// The result's range is not set.
 FilterTree::Judgement JudgeBounds(const BoundFilter& filter, ScanSource::BoundsOfColumn bounds_of);
 
 }  // namespace cfile::internal

@@ -12,6 +12,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/table/key_search.h"
 #include "cfile/internal/table/open_table.h"
 #include "encodings/core/key_order.h"
@@ -36,9 +37,9 @@ bool operator<(const Head<T>& a, const Head<T>& b) {
   return a.part < b.part && !KeyLess<T>(b.value, a.value);
 }
 
-// Returns how many of the first values `before` holds for, at least 1. Precondition: it holds for
-// the first value. Compares a number of values that is logarithmic in the result, because the
-// result is often small.
+// Returns the number of values at the front for which `before` is true, at least 1.
+// Precondition: `before` is true for the first value.
+// The number of comparisons is logarithmic in the result, because the result is often small.
 template <typename T, typename Before>
 size_t RunLength(std::span<const T> values, const Before& before) {
   size_t begin = 0;
@@ -216,8 +217,7 @@ class KeyCursor<T>::Impl {
   }
 
   absl::Status WrongBounds(const ManifestPart& part) const {
-    return encodings::DataLoss(Path(part),
-                               ": the least and the greatest value are not those in table.cft");
+    return internal::WrongBounds(Path(part));
   }
 
   const std::shared_ptr<const TableReader::Impl> table_;

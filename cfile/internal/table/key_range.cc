@@ -34,7 +34,8 @@ class KeyRangeBuilder {
     for (const BoundFilter* condition : conditions) {
       if (AddEqual(*condition)) return true;
     }
-    // No condition except IsNull, which AddEqual takes, matches a null.
+    // A null matches only IsNull, and AddEqual handles IsNull.
+    // So all other conditions exclude nulls.
     if (columns_[column_].nullable && !conditions.empty()) ExcludeNulls();
     const std::string prefix(key_.bytes());
     for (const BoundFilter* condition : conditions) {
@@ -138,7 +139,7 @@ std::optional<KeyRange> KeyRangeOf(const BoundFilter& filter, const Schema& sche
     std::vector<const BoundFilter*> conditions;
     for (const BoundFilter* condition : conjuncts) {
       if (condition->column != column) continue;
-      // Otherwise a negated condition excludes no range of keys.
+      // A negated condition narrows the range only in a nullable column: it excludes the nulls.
       if (!condition->negated || schema.columns[column].nullable) conditions.push_back(condition);
     }
     if (!first && !conditions.empty()) first = conditions[0]->number;

@@ -18,11 +18,12 @@ struct KeyRange {
   size_t condition = 0;  // the number of the condition on the first key column
 };
 
-// Returns the range of the keys that `filter` allows. Uses the conditions on the first key columns if
-// all of them must be true: the filter is one condition, or joins conditions with And. For example,
-// with the key columns (service, time), the filter service = 'api' AND time > 5 has a range; the
-// filter time > 5 has none. The range of a nullable column excludes its nulls, or with IsNull its
-// values. Returns nullopt if the filter has no range, or the table no key columns.
+// Returns the range of the keys that `filter` allows.
+// Uses the conditions on the first key columns if all of them must be true. So the filter must
+// be one condition, or join conditions with And. For example, with the key columns (service, time),
+// the filter service = 'api' AND time > 5 has a range. The filter time > 5 has no range.
+// The range of a nullable column excludes its nulls. With IsNull, it excludes its values.
+// Returns nullopt if the filter has no range, or if the table has no key columns.
 std::optional<KeyRange> KeyRangeOf(const BoundFilter& filter, const Schema& schema);
 
 }  // namespace cfile::internal

@@ -43,9 +43,9 @@ class KeySearch {
   KeySearch(const Table& table, size_t column, PartCursor<Cursor<T>, Table>& cursor)
       : table_(table), column_(column), cursor_(cursor) {}
 
-  // Returns the position of the smallest key that is not less than `key`; if several keys are
-  // equal, of the one with the lowest ordinal. If the part with this position has a value index,
-  // the cursor is at this position afterwards.
+  // Returns the position of the smallest key that is not less than `key`.
+  // If several keys are equal, returns the position with the lowest ordinal.
+  // If the part with this position has a value index, the cursor is at this position afterwards.
   absl::StatusOr<KeyPosition> Find(const T& key) {
     CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), key));
     Wanted wanted(key, 0);
@@ -67,16 +67,23 @@ class KeySearch {
   absl::Status FindMany(std::span<const T> keys, std::span<KeyPosition> positions) {
     assert(keys.size() == positions.size());
     for (const T& key : keys) CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), key));
-    CFILE_RETURN_IF_ERROR(FindKeyedParts());
     std::fill(positions.begin(), positions.end(), KeyPosition{.ordinal = table_.num_rows()});
-    if (ascending_) return SeekManyByPart(keys, positions);
+    // A few keys are searched one by one, because that does not need all chunks.
+    const bool in_chunks = !keyed_parts_.has_value() && keys.size() < table_.num_parts() &&
+                           !table_.manifest().root().chunks.empty();
+    if (!in_chunks) CFILE_RETURN_IF_ERROR(FindKeyedParts());
+    if (!in_chunks && ascending_) return SeekManyByPart(keys, positions);
     std::vector<Wanted> wanted;
     wanted.reserve(keys.size());
     for (size_t i = 0; i < keys.size(); ++i) wanted.emplace_back(keys[i], i);
     // Seeks to ascending keys open each block of a part once.
     std::sort(wanted.begin(), wanted.end(),
               [](const Wanted& a, const Wanted& b) { return a.bytes < b.bytes; });
-    CFILE_RETURN_IF_ERROR(FindInAllParts(wanted));
+    if (in_chunks) {
+      for (Wanted& one : wanted) CFILE_RETURN_IF_ERROR(FindInChunks(one));
+    } else {
+      CFILE_RETURN_IF_ERROR(FindInAllParts(wanted));
+    }
     for (const Wanted& found : wanted) {
       if (found.part.has_value()) positions[found.index] = found.position;
     }
@@ -185,7 +192,7 @@ class KeySearch {
   // If the parts ascend: does Find for each of `keys`, part by part. Does not set the positions of
   // keys that are greater than all keys of the table.
   absl::Status SeekManyByPart(std::span<const T> keys, std::span<KeyPosition> positions) {
-    // By the number of the part: the part, and indices in `keys`.
+    // By the number of the part: the part, and the indices of its keys in `keys`.
     std::map<uint64_t, std::pair<ManifestPart, std::vector<size_t>>> parts;
     std::string bytes;
     for (size_t i = 0; i < keys.size(); ++i) {

@@ -44,7 +44,7 @@ class OpenFiles {
     std::list<uint64_t>::iterator position;  // in used_
   };
 
-  // Closes files while there are too many, but not the one that was used last.
+  // Closes files while there are too many, but never the file that was used last.
   void CloseFiles();
 
   const size_t max_open_;

@@ -136,15 +136,17 @@ absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open
       absl::StrCat(path, ": the table was replaced repeatedly while it was read"));
 }
 
-absl::StatusOr<size_t> TableReader::Impl::PassOver(
-    size_t part, bool reverse, absl::FunctionRef<bool(BoundsOfColumn)> excluded) const {
-  return manifest_.PassOver(part, reverse, [&](const internal::ChunkInfo& chunk) {
-    return excluded([&](size_t column) {
+absl::StatusOr<size_t> TableReader::Impl::PassOver(size_t part, bool reverse,
+                                                   Excludes excluded) const {
+  const auto excludes = [&](const internal::ChunkInfo& chunk, const OrdinalRange& rows) {
+    const auto bounds_of = [&](size_t column) {
       // Without bounds nothing is known: there may be nulls and values.
       return chunk.columns[column].value_or(
           BlockStatistics{.present_count = chunk.num_rows, .null_count = chunk.num_rows});
-    });
-  });
+    };
+    return excluded(bounds_of, rows);
+  };
+  return manifest_.PassOver(part, reverse, excludes);
 }
 
 absl::Status TableReader::Impl::CheckNotReplaced(const std::string& folder,

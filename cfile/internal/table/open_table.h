@@ -52,8 +52,7 @@ class TableReader::Impl final : public internal::ScanSource {
   absl::StatusOr<internal::ManifestPart> PartOfRow(uint64_t ordinal) const override {
     return manifest_.PartOfRow(ordinal);
   }
-  absl::StatusOr<size_t> PassOver(size_t part, bool reverse,
-                                  absl::FunctionRef<bool(BoundsOfColumn)> excluded) const override;
+  absl::StatusOr<size_t> PassOver(size_t part, bool reverse, Excludes excluded) const override;
 
   // kInvalidArgument if the column does not hold T, or has levels.
   template <typename T>
@@ -97,7 +96,8 @@ class TableReader::Impl final : public internal::ScanSource {
   const internal::Manifest manifest_;
   // One file for each column of each part, part by part.
   mutable internal::OpenFiles files_;
-  // Threads that need the same file, by its number in files_, open it once.
+  // Threads that need the same file share one call that opens it.
+  // The key is the file's number in files_.
   mutable internal::SharedRequests<uint64_t, absl::StatusOr<Reader>> opening_;
 };
 

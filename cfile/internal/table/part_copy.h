@@ -1,5 +1,5 @@
-// The files in the folder of a part from which table.cft can be rebuilt (cfile/FORMAT.md, Table):
-// copies of the schema and of the part's description, and the marks of dropped parts.
+// Files in the folder of a part from which table.cft can be rebuilt (cfile/FORMAT.md, Table).
+// A copy has the schema and the description of the part. A mark says that the part was dropped.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace cfile::internal {
 
-// Identifies an attempt to commit. Two attempts may have the same sequence; one of them at most is
-// the commit with this sequence.
+// Identifies an attempt to commit, which may fail. Several attempts may have the same sequence.
+// At most one of them is the commit with this sequence.
 struct CommitTag {
   uint64_t sequence = 0;
   uint64_t id = 0;  // random
@@ -24,33 +24,35 @@ struct CommitTag {
 
 absl::StatusOr<CommitTag> NewCommitTag(uint64_t sequence);
 
-// The names of the files that an attempt to commit writes into the folder of a part: a copy of the
-// part's description, and the mark of a part that it drops.
+// Names of files that an attempt to commit writes into the folder of a part. PartCopyName: a copy
+// of the part's description. DroppedMarkName: the mark of a part that the attempt drops.
 std::string PartCopyName(const CommitTag& tag);
 std::string DroppedMarkName(const CommitTag& tag);
 
 // nullopt: the name is not one of PartCopyName.
 std::optional<CommitTag> ParsePartCopyName(std::string_view name);
-// nullopt: the name is not one of DroppedMarkName. The mark of earlier versions, "dropped", has the
-// greatest sequence.
+// nullopt: the name is not one of DroppedMarkName.
+// The mark of earlier versions, "dropped", counts as a mark with the greatest sequence.
 std::optional<CommitTag> ParseDroppedMarkName(std::string_view name);
 
-// What a copy holds: a table with only this part. `table`: the table that has been or will be
-// committed. `replaced`: the parts that the part replaces.
+// Returns what a copy holds: a table with only this part.
+// `table`: the new contents of table.cft. `replaced`: the parts that `part` replaces.
 TableContents CopyOfPart(const TableContents& table, const TablePart& part,
                          std::span<const TablePart> replaced);
 
-// The commits that are known to have taken place.
+// Collects the commits that are known to have taken place.
 class CommitHistory {
  public:
-  // Adds the commits that `table` names. `table`: a table.cft, or a copy. A copy may belong to an
-  // attempt that failed: then call this with `attempt`, so that its own commit is left out.
+  // Adds the commits that `table` names.
+  // `table`: the contents of table.cft or of a copy. `attempt`: true for a copy.
+  // The attempt that wrote the copy may have failed, so it is not added.
   void Add(const TableContents& table, bool attempt);
 
-  // Adds a commit, unless another one with this sequence is known.
+  // Adds a commit, unless another commit with its sequence is known.
   void Add(const CommitTag& tag) { ids_.emplace(tag.sequence, tag.id); }
 
-  // True if another attempt has taken the place of this one.
+  // True if another attempt is known to be the commit with the sequence of `tag`.
+  // So the attempt `tag` has failed.
   bool Disproves(const CommitTag& tag) const;
 
  private:

@@ -56,11 +56,12 @@ class PartCursor {
   PartCursor(std::shared_ptr<const Table> table, size_t column)
       : table_(std::move(table)), column_(column) {}
 
-  // The ordinal in the table of the first row of the part that was entered last.
+  // The ordinal of the first row of the part that was entered last.
+  // Ordinals count the table's rows.
   uint64_t first_ordinal() const { return part_.first_ordinal; }
 
-  // Does the same for the part that contains row `row` of the table. Precondition: row < num_rows()
-  // of the table.
+  // Does the same as Enter for the part that contains row `row` of the table.
+  // Precondition: row < num_rows() of the table.
   absl::StatusOr<C*> EnterPartOf(uint64_t row) {
     if (cursor_.has_value() && row >= first_ordinal() &&
         row - first_ordinal() < part_.part->num_rows) {
@@ -123,7 +124,7 @@ class PartCursor {
   }
 
  private:
-  // Enters the part that holds row `row`, and moves its cursor to the begin of row `target`, which
+  // Enters the part that holds row `row`, and moves its cursor to the start of row `target`, which
   // is `row` or the row after it.
   absl::StatusOr<C*> EnterAndMove(uint64_t row, uint64_t target) {
     CFILE_ASSIGN_OR_RETURN(C* const cursor, EnterPartOf(row));

@@ -9,9 +9,9 @@
 
 namespace cfile::internal {
 
-// Returns a source that reads from `source`. If a read says kNotFound, because the storage has
-// deleted the file meanwhile, returns the result of `error_of_missing` instead. `error_of_missing`
-// must be thread-safe.
+// Returns a source that reads from `source`.
+// If a read returns kNotFound, the storage has deleted the file meanwhile. Then the result of
+// `error_of_missing` is returned instead. `error_of_missing` must be thread-safe.
 std::shared_ptr<const Source> WithErrorOfMissing(
     std::shared_ptr<const Source> source,
     std::function<absl::Status(const absl::Status&)> error_of_missing);

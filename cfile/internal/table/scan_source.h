@@ -38,13 +38,14 @@ class ScanSource {
   virtual absl::StatusOr<ManifestPart> Part(size_t part) const = 0;
   // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
   virtual absl::StatusOr<ManifestPart> PartOfRow(uint64_t ordinal) const = 0;
-  // Returns `part`, or the next part (`reverse`: the number after the next lower one) if the bounds
-  // of many parts exclude all of them. `excluded` tells whether bounds exclude; it is called with a
-  // function that returns the bounds of a column. Precondition: part < num_parts(); `reverse`: 0 <
-  // part <= num_parts().
+  // Skips a chunk of many parts that the bounds of the chunk exclude. Returns `part` if it is not
+  // in such a chunk, otherwise the next part after the chunk. If `reverse`, goes back: `part` and the
+  // result are then the number of a part plus 1. `excluded` says whether bounds exclude rows.
+  // It is called with a function that returns the bounds of a column, and with the rows.
+  // Precondition: part < num_parts(), or, if `reverse`, 0 < part <= num_parts().
   using BoundsOfColumn = absl::FunctionRef<BlockStatistics(size_t column)>;
-  virtual absl::StatusOr<size_t> PassOver(
-      size_t part, bool reverse, absl::FunctionRef<bool(BoundsOfColumn)> excluded) const = 0;
+  using Excludes = absl::FunctionRef<bool(BoundsOfColumn bounds_of, const OrdinalRange& rows)>;
+  virtual absl::StatusOr<size_t> PassOver(size_t part, bool reverse, Excludes excluded) const = 0;
 
   // What is known about the values of a part's column without opening its file.
   virtual BlockStatistics Bounds(const ManifestPart& part, size_t column) const = 0;

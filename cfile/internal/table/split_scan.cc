@@ -34,7 +34,8 @@ absl::StatusOr<std::vector<OrdinalRange>> TableReader::SplitScan(const TableScan
   }
   while (number < num_parts()) {
     CFILE_ASSIGN_OR_RETURN(
-        const size_t next, impl_->PassOver(number, false, [&](const auto& bounds_of) {
+        const size_t next,
+        impl_->PassOver(number, false, [&](const auto& bounds_of, const OrdinalRange&) {
           return internal::JudgeBounds(filter, bounds_of).rows.verdict == Verdict::kNone;
         }));
     if (next != number) {

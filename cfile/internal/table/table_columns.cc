@@ -22,7 +22,7 @@ using internal::Manifest;
 using internal::ManifestEdit;
 using internal::TableColumns;
 
-// Commits the change that `change` makes of the columns.
+// Calls `change` to change the columns of the table, and commits the result.
 absl::Status ChangeColumns(
     const TableLocation& location, const ReaderOptions& options, bool removes_columns,
     absl::FunctionRef<absl::Status(const Storage&, const Manifest&, TableColumns&)> change) {
@@ -38,7 +38,8 @@ absl::Status ChangeColumns(
         internal::TableContents root,
         internal::Named(internal::WithSchema(now->root(), columns.schema, columns.identities),
                         storage->name()));
-    // If the ids are the numbers of the columns still, older readers can read the table.
+    // If the id of each column is still its number, do not store ids.
+    // Then older readers can read the table.
     if (columns.identities == internal::IdentitiesOf(now->root())) {
       root.identities = now->root().identities;
     }
@@ -75,7 +76,7 @@ absl::Status AddColumn(const TableLocation& table, const ColumnSchema& column,
       auto of_literal = internal::KeyOfLiteral(column.type, *default_value);
       if (!of_literal.ok()) return error(of_literal.status());
       key = *std::move(of_literal);
-      // Readers make files of the default.
+      // Readers make a file in memory from the default. Check that this works.
       const auto file = internal::NewDefaultColumn(column, key, 1, column.name, {});
       if (!file.ok()) return error(file.status());
     } else if (!column.nullable && now.num_parts() > 0) {

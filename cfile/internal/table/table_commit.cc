@@ -58,14 +58,14 @@ class Preparation {
       CFILE_RETURN_IF_ERROR(WriteOwn(chunk.info.file_name, chunk.bytes));
     }
     if (edit.added.empty() && edit.updated.empty() && NeedsCopy(before, edit)) {
-      // The newest part is the one that will stay for longest.
+      // The last part is the newest. It will probably stay in the table longest.
       const auto table = NewManifest(edit.root, storage_, limits_);
       if (table->num_parts() > 0) {
         const auto last = table->Part(table->num_parts() - 1);
         if (last.ok()) edit.updated.push_back(*last->part);
       }
     }
-    // A copy names the parts that its part replaces, so copies come before marks.
+    // Write copies before marks: the copy of a new part names the parts that the new part replaces.
     for (const TablePart& part : edit.added) {
       CFILE_RETURN_IF_ERROR(WriteCopy(edit, part, edit.removed));
     }
@@ -83,12 +83,13 @@ class Preparation {
     return absl::OkStatus();
   }
 
-  // Deletes what Write has written, as far as possible.
+  // Deletes the files that Write has written, as far as possible. Deletes the last file first: if the
+  // process is killed, no copy stays in a part if a later part has lost its copy.
   void Undo() {
-    for (const std::string& path : written_) (void)storage_.Delete(path);
+    for (; !written_.empty(); written_.pop_back()) (void)storage_.Delete(written_.back());
   }
 
-  // Deletes earlier copies of the parts that the commit has described anew, as far as possible.
+  // Deletes older copies of the parts that this commit has described again, as far as possible.
   void DeleteOlderCopies(const ManifestEdit& edit) {
     for (const TablePart& part : edit.updated) {
       const auto files = storage_.List(part.directory);
@@ -104,7 +105,7 @@ class Preparation {
   }
 
  private:
-  // True if no other copy would say what the commit changes: the schema, or that it took place.
+  // True if a copy must say what this commit changes: the schema, or that parts were removed.
   static bool NeedsCopy(const TableContents* before, const ManifestEdit& edit) {
     return !edit.removed.empty() || before == nullptr || before->schema != edit.root.schema ||
            before->identities != edit.root.identities;
@@ -129,8 +130,8 @@ class Preparation {
   std::vector<std::string> written_;
 };
 
-// The greatest sequence of a commit that the files of parts name. An earlier version, which knows no
-// sequence, may have replaced table.cft.
+// Returns the greatest sequence in the names of copies. Used if table.cft has no sequence: an
+// earlier version of this library, which knows no sequences, may have replaced it.
 absl::StatusOr<uint64_t> GreatestSequence(const Storage& storage) {
   uint64_t greatest = 0;
   CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(""));
@@ -178,11 +179,12 @@ absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableCha
       }
       now = NewManifest(std::move(root), storage, limits);
     }
-    // A storage that refuses a version that it still has would be asked for ever.
+    // Stop if the storage refuses a version that is still its version.
+    // Otherwise this loop would never end.
     if (!conflict.ok() && version == last_version) return conflict;
     absl::StatusOr<std::optional<ManifestEdit>> changed = change(now.get());
     if (!changed.ok()) {
-      // A chunk may be missing because another commit and CollectGarbage have removed it.
+      // A chunk may be missing because another program has committed and then collected garbage.
       if (!absl::IsNotFound(changed.status()) || !now) return changed.status();
       const auto again = storage.Read(kTableFileName, limits.max_metadata_size_bytes);
       if (!again.ok() || again->version == version) return changed.status();

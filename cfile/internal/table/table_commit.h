@@ -22,7 +22,7 @@ namespace cfile::internal {
 // the schema, because the table may have been created with higher limits.
 ReaderOptions CommitLimits(size_t max_table_file_bytes);
 
-// Reads the file of a chunk. kDataLoss: it has more than `size_bytes` bytes.
+// Reads the file of a chunk. kDataLoss: the file has more than `size_bytes` bytes.
 absl::StatusOr<std::string> ReadChunk(const Storage& storage, const std::string& name,
                                       uint64_t size_bytes);
 
@@ -31,33 +31,36 @@ absl::StatusOr<std::string> ReadChunk(const Storage& storage, const std::string&
 absl::StatusOr<std::unique_ptr<const Manifest>> ReadTable(const Storage& storage,
                                                           const ReaderOptions& limits);
 
-// The manifest of a table whose table.cft says `root`. `storage` must outlive the result.
+// Returns the manifest of a table.
+// `root`: the contents of its table.cft. `storage` must outlive the result.
 std::unique_ptr<const Manifest> NewManifest(TableContents root, const Storage& storage,
                                             const ReaderOptions& limits);
 
-// Returns what is to be committed; nullopt: nothing. `now`: the table as it is; null: there is none.
+// Returns what is to be committed; nullopt: nothing. `now`: the present table; null: there is none.
 using TableChange =
     absl::FunctionRef<absl::StatusOr<std::optional<ManifestEdit>>(const Manifest* now)>;
 
-// Reads table.cft, calls `change`, and commits the result (CommitEdit). If another commit comes
-// between, does all of this again, with the table as it is then; so `change` may be called several
-// times. Returns the error of `change`. Other errors: those of CommitEdit.
+// Reads table.cft, calls `change`, and commits the result (CommitEdit).
+// If another program commits first, repeats all of this with the new table. So `change` may be
+// called several times. Returns the error of `change`. Other errors: those of CommitEdit.
 absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableChange change);
 
-// Commits `edit` once, over the version `version` of table.cft (see Storage::Commit). Writes the new
-// chunks, a copy of the description of each part that is added or updated, or of one part if parts
-// were only removed or the schema has changed, and the marks of what is no longer needed. Then
-// replaces table.cft. Sets the sequence and the commit_ids of edit.root. `before`: the table to which
-// the edit applies; null: there is none.
+// Commits `edit` once. `version`: the version of table.cft that is replaced (see Storage::Commit).
+// `before`: the table to which the edit applies; null: there is none. Sets the sequence and the
+// commit_ids of edit.root. Writes these files, and then replaces table.cft:
+// - the new chunks;
+// - a copy of the description of each part that is added or updated. If there is no such part,
+//   but parts were removed or the schema has changed: a copy of the description of one part;
+// - the marks of parts, chunks and files that are no longer needed.
 //
-// kAborted: table.cft has another version. kOutOfRange: readers with `limits` would refuse table.cft
-// or a copy. After these errors the files of this commit are gone. After other errors of
-// Storage::Commit table.cft may be the old one or the new one.
+// kAborted: table.cft has another version. kOutOfRange: readers with `limits` would refuse
+// table.cft or a copy. After these errors the files of this commit are gone.
+// After other errors of Storage::Commit, table.cft may be the old one or the new one.
 absl::Status CommitEdit(Storage& storage, const ReaderOptions& limits,
                         const std::optional<std::string>& version, const TableContents* before,
                         ManifestEdit& edit);
 
-// The parts with some names, in the order of the manifest, and one of the names that no part has.
+// The parts with some names, in the order of the manifest. If a name has no part, also this name.
 struct FoundParts {
   std::vector<TablePart> parts = {};
   std::optional<std::string> missing = {};

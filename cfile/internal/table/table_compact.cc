@@ -14,6 +14,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/manifest/part_bounds.h"
+#include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/read/row_reader.h"
 #include "cfile/internal/table/block_copier.h"
 #include "cfile/internal/table/column_writer.h"
@@ -58,8 +60,8 @@ class Compaction {
     return absl::OkStatus();
   }
 
-  // Returns the column by whose values the rows are merged: the key index, or the first column that
-  // has a value index in all parts with rows. nullopt: the parts are put one after another.
+  // Returns the column by whose values the rows are merged: the key index, or the first column
+  // that has a value index in all parts with rows. nullopt: the parts are put one after another.
   absl::StatusOr<std::optional<size_t>> SortColumn() const {
     if (const std::optional<size_t> key_index = table_.schema().key_index()) return key_index;
     for (size_t column = 0; column < table_.schema().columns.size(); ++column) {
@@ -89,8 +91,8 @@ class Compaction {
     });
   }
 
-  // Does the same for a sort column that holds T. `low`: only the rows with a value of at least
-  // *low; null: all rows.
+  // Does the same as Write for a sort column that holds T.
+  // `low`: only rows with a value of at least *low are appended; null: all rows.
   template <typename T>
   absl::Status WriteSorted(size_t sort_column, const T* low, TableWriter& writer) {
     CFILE_ASSIGN_OR_RETURN(const bool whole, OrderParts(sort_column, low));
@@ -120,8 +122,9 @@ class Compaction {
   }
 
  private:
-  // The rows that are merged at a time: at most kMaxRuns runs, which bounds the memory, and at most
-  // kMaxRows rows. Both are large, because each column's blocks on the border are read twice.
+  // The limits for the rows that are merged at a time: kMaxRuns runs, which limits the memory,
+  // and kMaxRows rows. Both limits are large: each column reads the blocks at the border between
+  // two such groups of rows twice.
   static constexpr size_t kMaxRuns = size_t{1} << 20;
   static constexpr uint64_t kMaxRows = uint64_t{16} << 20;
 
@@ -135,12 +138,12 @@ class Compaction {
     return column == schema.key_index() ? ColumnType::Binary() : schema.columns[column].type;
   }
 
-  // Sets runs_ to all rows to merge, if the parts follow each other in the order of the sort column,
-  // so that no rows of one part belong between rows of another. Otherwise returns false. `low` as
-  // in WriteSorted.
+  // Sets runs_ to all rows to merge, part by part.
+  // Returns false if that is not possible: in the order of the sort column, rows of one part may
+  // belong between rows of another part. `low` as in WriteSorted.
   template <typename T>
   absl::StatusOr<bool> OrderParts(size_t sort_column, const T* low) {
-    // The compound keys can be read in order only.
+    // A cursor on compound keys cannot seek to an ordinal.
     if (!copies_ || sort_column == table_.schema().key_index()) return false;
     std::string low_key;
     if (low != nullptr) internal::AppendKey<T>(*low, low_key);
@@ -169,13 +172,20 @@ class Compaction {
     for (const Bounds& bounds : order) {
       CFILE_ASSIGN_OR_RETURN(const Reader file, table_.OpenColumn(bounds.part, sort_column));
       if (!file.info().positional_index_root) return false;
+      const uint64_t end = parts_[bounds.part].num_rows;
+      CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, file.NewCursor<T>());
+      for (const bool first : {true, false}) {
+        CFILE_ASSIGN_OR_RETURN(const std::optional<T> value, cursor.Get(first ? 0 : end - 1));
+        std::string key;
+        if (value) internal::AppendKey<T>(*value, key);
+        if (!value || key != (first ? bounds.min_key : bounds.max_key))
+          return internal::WrongBounds(internal::ReaderAccess::File(file)->source().name());
+      }
       uint64_t begin = 0;
       if (low != nullptr && bounds.min_key < low_key) {
-        CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, file.NewCursor<T>());
         CFILE_ASSIGN_OR_RETURN(const KeyPosition found, cursor.SeekToKey(*low));
         begin = found.ordinal;
       }
-      const uint64_t end = parts_[bounds.part].num_rows;
       if (begin < end) runs.push_back({bounds.part, begin, end - begin});
     }
     runs_ = std::move(runs);
@@ -192,11 +202,11 @@ class Compaction {
     return progress_ != nullptr ? progress_(num_rows_) : absl::OkStatus();
   }
 
-  // Appends the next values of the sort column in their order, and sets runs_ to their rows. There
-  // are none at the end.
+  // Appends the next values of the sort column in their order, and sets runs_ to their rows.
+  // At the end, runs_ is empty.
   template <typename T>
   absl::Status MergeKeys(size_t column, KeyCursor<T>& cursor, TableWriter& writer) {
-    // The greatest value of the chosen parts: the rows after it belong to other parts.
+    // The greatest value of the chosen parts. Rows with greater values belong to other parts.
     std::string last;
     for (size_t part = 0; part < parts_.size(); ++part) {
       if (!chosen_[part]) continue;
@@ -209,7 +219,7 @@ class Compaction {
     for (uint64_t rows = 0; rows < kMaxRows && runs_.size() < kMaxRuns;) {
       CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(kMaxBatchRows));
       if (batch.empty()) return absl::OkStatus();
-      // The part of the last run is often that of the next one.
+      // The next rows are often from the same part.
       if (batch.first_ordinal < parts_[part].first_ordinal ||
           batch.first_ordinal - parts_[part].first_ordinal >= parts_[part].num_rows) {
         part = PartOf(batch.first_ordinal);
@@ -316,8 +326,8 @@ class Compaction {
   uint64_t num_rows_ = 0;  // of the new part so far
 };
 
-// Options for the files of the new part: only the sort column has a value index, because the rows
-// are not sorted by others.
+// Returns the options for the files of the new part.
+// Only the sort column gets a value index, because the rows are sorted by no other column.
 std::vector<WriterOptions> OptionsOfColumns(const Schema& schema, std::optional<size_t> sort_column,
                                             std::span<const WriterOptions> options) {
   std::vector<WriterOptions> each(options.begin(), options.end());
@@ -334,8 +344,8 @@ absl::StatusOr<CompactReport> Compact(const TableLocation& location,
                                       std::span<const std::string> parts,
                                       std::span<const WriterOptions> options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location));
-  std::vector<bool>
-      chosen;  // grows with the parts that are read, because num_parts is only a claim
+  // Grows while parts are read, because num_parts() of a damaged table may be wrong.
+  std::vector<bool> chosen;
   std::vector<std::string> names;
   for (size_t part = 0; part < table.num_parts(); ++part) {
     CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
@@ -386,7 +396,7 @@ absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T
   for (size_t part = 0; part < table.num_parts(); ++part) {
     CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table.part_bounds(part, column));
     chosen.push_back(false);
-    // Bounds of a column without a value index may be inexact. Then the error below is returned.
+    // Without a value index, bounds may be inexact. Then the error below is returned.
     if (!bounds.min_key || !bounds.max_key || *bounds.min_key >= low) continue;
     chosen.back() = true;
     CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));

@@ -31,16 +31,17 @@ absl::Status NoTable(const Storage& storage) {
 struct Usage {
   std::chrono::system_clock::time_point newest;
   uint64_t size_bytes = 0;
-  std::vector<std::string> copies = {};  // of the description of a part
+  std::vector<std::string> copies = {};  // copies of a part's description (part_copy.h)
 };
 
 struct Garbage {
   std::vector<RemovedGarbage> items;
-  std::vector<std::string> copies;  // in folders of `items`
+  std::vector<std::string> copies;  // in the folders of `items`
 };
 
-// The files and folders that a table no longer needs, by path. The table needs those that its
-// manifest names. Others belong to the table only if their names are those that writers give.
+// Returns the files and folders that a table no longer needs, by path.
+// The table needs the files that its manifest names. Other files are not needed if they have names
+// that writers give. Files with other names are ignored.
 absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
                                                       const Manifest& manifest) {
   std::map<std::string, std::set<std::string>, std::less<>> parts;  // the files of each part
@@ -60,15 +61,16 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
                        name.starts_with(".columns-");
       return own ? name : "";
     }
-    // The mark of a chunk belongs to its file.
+    // The mark of a chunk is removed together with the file of the chunk.
+    // If the table has the chunk, only the mark is removed.
     const std::string chunk = name.substr(0, name.find(internal::DroppedMarkOfChunk("")));
     if (!internal::IsChunkName(chunk)) return "";
     if (!chunks.contains(chunk)) return chunk;
     return name == chunk ? "" : name;
   };
-  // The last time when files of columns in `parts` stopped being needed.
+  // The last time when files of columns in the table's parts were no longer needed.
   std::chrono::system_clock::time_point columns_removed;
-  // The copy that says what the table has committed of each part.
+  // The newest copy of each part that belongs to a commit.
   internal::CommitHistory history;
   history.Add(manifest.root(), /*attempt=*/false);
   std::map<std::string, internal::CommitTag> copies;
@@ -97,7 +99,8 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
       const auto copy = internal::ParsePartCopyName(name);
       if (internal::ParseDroppedMarkName(name) || (copy && *copy != copies[first]) ||
           IsTemporaryFileName(name)) {
-        // Commits that failed have left marks and copies, and killed processes incomplete files.
+        // Marks and copies of commits that have failed, older copies, and incomplete files
+        // of killed processes.
         path = file.path;
       } else if (internal::IsColumnFileName(name) && !part->second.contains(name)) {
         path = file.path;
@@ -118,8 +121,9 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
   return unneeded;
 }
 
-// Finds the garbage, and condemns the parts, the chunks and the columns' files in it. After that, no
-// writer can publish them: a commit that was prepared before meets this one and begins anew.
+// Finds the garbage. Condemns the parts, the chunks and the files of columns in it: writes their
+// paths into table.cft, so that no writer can publish them later.
+// A commit that was prepared before fails, because table.cft has changed, and begins again.
 absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older_than,
                                     const ReaderOptions& options) {
   Garbage garbage;
@@ -132,7 +136,7 @@ absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older
     ManifestEdit edit{.root = now->root()};
     edit.root.condemned.clear();
     for (const auto& [path, usage] : unneeded) {
-      // What an earlier collection left can be removed at any age.
+      // If an earlier collection has condemned a path, the path can be removed at any age.
       const bool is_left = std::count(before.begin(), before.end(), path) > 0;
       if (!is_left && std::chrono::floor<std::chrono::seconds>(time - usage.newest) < older_than) {
         continue;
@@ -146,7 +150,7 @@ absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older
         edit.root.condemned.push_back(path);
       }
     }
-    // Names of what is gone need not be kept: a writer looks for its files.
+    // A removed file needs no entry in `condemned`: writers check that their files exist.
     if (edit.root.condemned == before) return std::nullopt;
     return edit;
   };
@@ -174,7 +178,7 @@ absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(const TableLocation& 
   assert(older_than.count() >= 0);
   const std::shared_ptr<Storage> storage = table.storage();
   CFILE_ASSIGN_OR_RETURN(Garbage garbage, FindGarbage(*storage, older_than, options));
-  // Without its copy, a part cannot come back by Repair when its mark is gone.
+  // Delete copies first. If a copy stayed and the mark was gone, Repair would restore the part.
   for (const std::string& copy : garbage.copies) CFILE_RETURN_IF_ERROR(storage->Delete(copy));
   for (const RemovedGarbage& item : garbage.items) {
     CFILE_RETURN_IF_ERROR(storage->Delete(item.name));

@@ -113,7 +113,8 @@ class TableScan::Impl {
   }
 
  private:
-  // Sets next_part_ and stop_part_ once, to the parts with rows of the range.
+  // Finds the parts with rows of the range, and sets next_part_ and stop_part_.
+  // Does nothing if called again.
   absl::Status FindParts() {
     if (stop_part_.has_value()) return absl::OkStatus();
     size_t begin = 0;
@@ -131,17 +132,17 @@ class TableScan::Impl {
     return absl::OkStatus();
   }
 
-  // Goes to the next part with rows of the range that the bounds do not exclude. Returns false if
-  // there is none.
+  // Goes to the next part that has rows of the range and that the bounds do not exclude.
+  // Returns false if there is no such part.
   absl::StatusOr<bool> EnterPart() {
     tree_.reset();
     readers_.clear();
     CFILE_RETURN_IF_ERROR(FindParts());
     while (next_part_ != *stop_part_) {
-      CFILE_ASSIGN_OR_RETURN(
-          size_t next, source_->PassOver(next_part_, reverse_, [&](const auto& bounds_of) {
-            return internal::JudgeBounds(filter_, bounds_of).rows.verdict == Verdict::kNone;
-          }));
+      const auto excluded = [&](ScanSource::BoundsOfColumn bounds_of, const OrdinalRange& rows) {
+        return JudgeRows(bounds_of, rows) == Verdict::kNone;
+      };
+      CFILE_ASSIGN_OR_RETURN(size_t next, source_->PassOver(next_part_, reverse_, excluded));
       next = reverse_ ? std::max(next, *stop_part_) : std::min(next, *stop_part_);
       if (next != next_part_) {
         counters_.parts_skipped += reverse_ ? next_part_ - next : next - next_part_;
@@ -156,14 +157,9 @@ class TableScan::Impl {
       uint64_t end = std::min(range_.end, first + rows_of_part);
       Verdict verdict = Verdict::kNone;
       if (begin < end) {
-        const FilterTree::Judgement bounds = internal::JudgeBounds(
-            filter_, [&](size_t column) { return source_->Bounds(part, column); });
-        verdict = bounds.rows.verdict;
-        if (verdict == Verdict::kNone) {
-          ++counters_.parts_skipped;
-          if (bounds.condition < counters_.conditions.size())
-            counters_.conditions[bounds.condition].rows_excluded_by_bounds += end - begin;
-        }
+        verdict =
+            JudgeRows([&](size_t column) { return source_->Bounds(part, column); }, {begin, end});
+        if (verdict == Verdict::kNone) ++counters_.parts_skipped;
       }
       uint64_t excluded_by_keys = 0;
       if (verdict == Verdict::kSome && keys_) {
@@ -190,12 +186,26 @@ class TableScan::Impl {
       begin_ = begin - first;
       end_ = end - first;
       if (tree_) {
-        tree_->VisitConditions(
-            [&](size_t, internal::RowFilter& condition) { condition.Expect(reverse_ ? 0 : end_); });
+        tree_->VisitConditions([&](size_t, internal::RowFilter& condition) {
+          condition.Expect({begin_, end_}, reverse_);
+        });
       }
       return true;
     }
     return false;
+  }
+
+  // Says what bounds tell about rows of one part or of several ones. If they exclude the rows,
+  // counts the rows in range_.
+  Verdict JudgeRows(ScanSource::BoundsOfColumn bounds_of, const OrdinalRange& rows) {
+    const FilterTree::Judgement judgement = internal::JudgeBounds(filter_, bounds_of);
+    if (judgement.rows.verdict == Verdict::kNone &&
+        judgement.condition < counters_.conditions.size()) {
+      const uint64_t begin = std::max(rows.begin, range_.begin);
+      const uint64_t end = std::min(rows.end, range_.end);
+      counters_.conditions[judgement.condition].rows_excluded_by_bounds += end - begin;
+    }
+    return judgement.rows.verdict;
   }
 
   // Returns the rows of a part whose compound keys are in keys_.
@@ -302,7 +312,7 @@ class TableScan::Impl {
     return examined;
   }
 
-  // Reads the columns at the first (if reverse_: the last) of the chosen rows.
+  // Reads the columns at the first chosen rows. If reverse_, reads the last chosen rows.
   absl::StatusOr<TableBatch> Read() {
     CFILE_RETURN_IF_ERROR(OpenReaders());
     ExpectRows();
@@ -312,8 +322,9 @@ class TableScan::Impl {
     for (const auto& reader : readers_) {
       CFILE_ASSIGN_OR_RETURN(count, reverse_ ? reader->EnterLast(part()) : reader->Enter(part()));
     }
-    // A column may return only the first of the rows, for example because of long strings. A
-    // reverse batch ends with the last row, so it then gets only the rows after them.
+    // A column may return only the first of the rows, for example because of long strings.
+    // A reverse batch must end with the last row.
+    // So it then gets only the rows after those that were returned.
     bool cut = false;
     while (true) {
       CFILE_ASSIGN_OR_RETURN(const size_t read, ReadColumns(part()));
@@ -322,7 +333,8 @@ class TableScan::Impl {
       count = reverse_ ? count - read : read;
       if (!reverse_) break;
     }
-    // If one column returns few rows, the others should not decode rows that are then cut off.
+    // If one column returns few rows, the other columns should not decode rows that
+    // are then cut off.
     most_rows_ = cut ? count : std::min(kBatchRows, most_rows_ + most_rows_ / 4 + 1);
     const size_t skip = reverse_ ? chosen_.count - count : 0;
     const ChosenRows rows = chosen_.Part(skip, count);
@@ -345,15 +357,14 @@ class TableScan::Impl {
     return batch;
   }
 
-  // Lets the columns read blocks in advance.
+  // Tells the columns which rows will be read, so that they can read blocks in advance.
   void ExpectRows() {
     const size_t count = static_cast<size_t>(std::min<uint64_t>(left_, chosen_.count));
     const ChosenRows rows = chosen_.Part(reverse_ ? chosen_.count - count : 0, count);
     const size_t max_requests =
         std::max<size_t>(max_ranges_ / std::max<size_t>(readers_.size(), 1), 1);
-    // The rows that were not examined yet, if a forward scan may still get to them.
-    const bool more = !reverse_ && count < left_;
-    const OrdinalRange possible = more ? OrdinalRange{begin_, end_} : OrdinalRange{0, 0};
+    // The scan may still get to rows that were not examined yet.
+    const OrdinalRange possible = count < left_ ? OrdinalRange{begin_, end_} : OrdinalRange{0, 0};
     for (const auto& reader : readers_) reader->Expect(rows, possible, max_requests);
   }
 
@@ -398,23 +409,24 @@ class TableScan::Impl {
   const std::optional<internal::KeyRange> keys_;  // the keys that filter_ allows
   const bool reverse_;
   const std::atomic<bool>* const cancelled_;
-  const size_t max_ranges_;  // that all columns together read in advance, but at least one each
+  const size_t max_ranges_;  // of all columns together; each column may read one range
   OrdinalRange range_;
   uint64_t left_;  // rows until the limit
   TableScanCounters counters_;
 
   // The part that is scanned. Rows of the part count from 0.
-  size_t next_part_ = 0;  // the next part; if reverse_: the number after that of the next part
-  std::optional<size_t> stop_part_;  // next_part_ at the end of the scan; nullopt: at the begin
+  size_t next_part_ = 0;             // the next part; if reverse_: plus 1
+  std::optional<size_t> stop_part_;  // next_part_ at the end of the scan; nullopt: not known yet
   ManifestPart part_;
   uint64_t part_begin_ = 0;         // the ordinal of its first row
   std::optional<FilterTree> tree_;  // nullopt: all rows match
-  // Conditions of the next part that are open already, after another one could not be opened.
+  // Conditions of the next part that are open already.
+  // Set if a further condition could not be opened.
   FilterTree::OpenConditions opened_;
   uint64_t begin_ = 0;  // the rows that were not examined: begin_ to end_ - 1
   uint64_t end_ = 0;
-  ChosenRows chosen_;    // matching rows that were not returned
-  absl::Status failed_;  // the error that ended the search for them
+  ChosenRows chosen_;    // matching rows that were found and not returned yet
+  absl::Status failed_;  // the error that ended the search for matching rows
   std::vector<uint64_t> ordinals_;
   uint8_t bits_[internal::RowFilter::kMaxRows / 8];
 

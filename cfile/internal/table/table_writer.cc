@@ -70,8 +70,8 @@ class TableWriter::Impl {
     return Append(*now, replaced, options);
   }
 
-  // `now`: the table as the caller knows it. `replaced`: the names of the parts that the new part
-  // replaces.
+  // `now`: the table as the caller knows it.
+  // `replaced`: the names of the parts that the new part replaces.
   absl::Status Append(const Manifest& now, std::span<const std::string> replaced,
                       std::span<const WriterOptions> options) {
     SetLimit(options);
@@ -101,7 +101,7 @@ class TableWriter::Impl {
     part_.num_rows = columns_[0]->totals().num_rows;
     return finished_.Finish([&] {
       const absl::Status status = FinishPart();
-      // Nothing else can be missing.
+      // Only files of this part can be missing.
       return absl::IsNotFound(status) ? Removed(part_path()) : status;
     });
   }
@@ -246,7 +246,8 @@ class TableWriter::Impl {
         *storage_, limits(),
         [&](const Manifest* now) -> absl::StatusOr<std::optional<internal::ManifestEdit>> {
           if (std::exchange(published_, false)) {
-            // The storage says that another commit came first, but this one may have succeeded, too.
+            // The storage says that another commit came first.
+            // But this commit may have succeeded, too.
             CFILE_ASSIGN_OR_RETURN(published_, now != nullptr ? Names(*now) : false);
             if (published_) return std::nullopt;
           }
@@ -256,13 +257,13 @@ class TableWriter::Impl {
           CFILE_ASSIGN_OR_RETURN(internal::ManifestEdit edit,
                                  internal::EditManifest(now != nullptr ? *now : none,
                                                         {.removed = replaced_, .added = {part_}}));
-          // From here on table.cft may name the part, so the destructor must keep the part.
-          // published_ is set before the commit, because a failed allocation may throw.
+          // From here on, table.cft may name the part, so the destructor must keep the part. Set
+          // published_ before the commit, because a failed allocation may throw during the commit.
           published_ = true;
           return edit;
         });
     if (status.ok() || !published_) return status;
-    // In spite of the error table.cft may name the part.
+    // table.cft may name the part in spite of the error.
     const auto now = internal::ReadTable(*storage_, limits());
     if (now.ok()) {
       const absl::StatusOr<bool> named = Names(**now);
@@ -284,7 +285,7 @@ class TableWriter::Impl {
     return found;
   }
 
-  // kAborted if the part does not fit the table that is there now. Null: there is none.
+  // kAborted if the part does not fit the present table. `now`: null if there is no table.
   absl::Status CheckTable(const Manifest* now) const {
     const auto aborted = [&](std::string_view what) {
       return absl::AbortedError(absl::StrCat(internal::TableFilePath(name()), ": ",
@@ -304,7 +305,7 @@ class TableWriter::Impl {
       return absl::AbortedError(absl::StrCat(internal::NoSuchPart(*now, *found.missing).message(),
                                              " any more, which was to be replaced"));
     }
-    // The schema is the same, so both have the same columns.
+    // The schema is the same, so both parts have the same columns.
     for (size_t part = 0; part < found.parts.size(); ++part) {
       for (size_t i = 0; i < stored_.size(); ++i) {
         if (found.parts[part].columns[i].file_name != replaced_parts_[part].columns[i].file_name) {

@@ -1,4 +1,4 @@
-// Gives a column of a table a type that holds all values of its type.
+// Gives a column of a table a wider type, which holds all values of the old type.
 #include "cfile/table_columns.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ using internal::TypedColumnWriter;
 template <typename T>
 inline constexpr bool kIsSigned = static_cast<T>(-1) < static_cast<T>(0);
 
-// True if each value of From is a value of To. The order of the memcmp forms is the same, too.
+// True if To has all values of From, and the order of the memcmp forms is the same.
 template <typename From, typename To>
 constexpr bool Holds() {
   if constexpr (kIsInteger<From> && kIsInteger<To>) {
@@ -40,7 +40,8 @@ constexpr bool Holds() {
   }
 }
 
-// Calls visit(std::type_identity<From>{}, std::type_identity<To>{}). Precondition: IsWider(from, to).
+// Calls visit(std::type_identity<From>{}, std::type_identity<To>{}).
+// Precondition: IsWider(from, to) is true.
 template <typename Visitor>
 absl::Status VisitTypes(const ColumnType& from, const ColumnType& to, Visitor visit) {
   return VisitType(from, [&]<typename From>(std::type_identity<From> type) {
@@ -52,7 +53,7 @@ absl::Status VisitTypes(const ColumnType& from, const ColumnType& to, Visitor vi
 }
 
 bool IsWider(const ColumnType& from, const ColumnType& to) {
-  // Without the parameters, only the kind of number is left.
+  // True for an integer type without parameters such as a decimal's precision.
   const auto is_plain = [](const ColumnType& type) {
     return type == ColumnType{.data_type = type.data_type} &&
            (type.data_type <= DataType::kInt64 || type.data_type == DataType::kInt128);
@@ -100,7 +101,8 @@ class Widening {
     CFILE_RETURN_IF_ERROR(ChangeType(type));
     CFILE_RETURN_IF_ERROR(change_.ReadParts({column_}));
     CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location_, ReadOptions()));
-    // If another change has come between, the commit would find it; but reading needs equal schemas.
+    // The schema of `table` must be before_.
+    // If it is not, another program has changed the table meanwhile, and Commit would fail, too.
     if (table.schema() != before_ || table.num_parts() != change_.parts().size()) {
       return absl::AbortedError(
           absl::StrCat(table.directory(), ": the table was changed meanwhile"));
@@ -125,7 +127,7 @@ class Widening {
   }
 
   // Sets after_. The column gets a new id, because chunks describe its values in the old form until
-  // they are written anew. The compound keys, which are bytes in both forms, keep theirs.
+  // they are written again. The compound keys keep their id, because they are bytes in both forms.
   absl::Status ChangeType(const ColumnType& type) {
     const std::string& name = change_.storage().name();
     CFILE_RETURN_IF_ERROR(internal::Named(Validate(type), name));

@@ -50,6 +50,8 @@ class ColumnPipeline {
     return file_.AddFooterMetadata(key, value);
   }
 
+  const ColumnType& type() const { return type_; }
+
  protected:
   // Ends the encoder's current block and writes this block. `append_prefix(prefix)` appends the
   // bytes before the values: the null bitmap or the levels. `value_key`: the block's key in the

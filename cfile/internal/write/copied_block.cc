@@ -5,8 +5,8 @@
 namespace cfile::internal {
 namespace {
 
-// A block is small if it has less than one part in kSmall of the bytes and the entries that the
-// options ask for, and large if it has more than kLarge times the bytes.
+// A block is small if it has less than 1 / kSmall of the bytes and of the entries that the
+// options ask for. A block is large if it has more than kLarge times these bytes.
 constexpr uint64_t kSmall = 4;
 constexpr uint64_t kLarge = 4;
 
@@ -15,32 +15,38 @@ bool IsSmall(uint64_t entries, uint64_t bytes, const WriterOptions& options) {
          entries < options.max_values_per_block / kSmall;
 }
 
-bool KeepsEncoding(const BlockHead& head, const FileInfo& info, const WriterOptions& options) {
+bool KeepsEncoding(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
+  const BlockHead& head = block.head;
   const encodings::EncodingRow* row = encodings::FindEncoding(head.encoding);
-  // A block with codes would need the dictionary of its file.
-  if (row == nullptr || row->has_dictionary || !row->Supports(info.type.physical())) return false;
+  // A block with codes needs the dictionary of its file.
+  if (row == nullptr || (row->has_dictionary && !block.same_dictionary) ||
+      !row->Supports(info.type.physical()))
+    return false;
   return options.encoding == Encoding::kAuto ? options.goal == Goal::kBalanced
                                              : options.encoding == head.encoding;
 }
 
 bool KeepsCodec(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
   const Compression codec = block.head.compression;
-  // The writer's own choice of a level is 1. The level of a compressed block is not known.
+  // A block does not say with which level it was compressed. Usually the level is 1, the
+  // writer's own choice. So do not copy the block if the options ask for a higher level.
   if (codec != Compression::kNone && options.compression_level > 1) return false;
-  // Blocks may have other codecs than the footer names, but not if it names none.
+  // A block may have another codec than that in the footer.
+  // But if the footer names no codec, no block may be compressed.
   if (options.compression == Compression::kDefault)
     return codec == Compression::kNone || info.compression != Compression::kNone;
-  // A block that this codec did not make smaller is not compressed.
+  // An uncompressed block is right, too, if its writer has tried this codec: the block
+  // did not become smaller.
   return codec == options.compression ||
          (codec == Compression::kNone && block.codec == options.compression);
 }
 
 bool IsWithinLimits(const BlockHead& head, const FileInfo& info, const WriterOptions& options) {
-  // The sizes of the values are not known.
+  // The sizes of single values are not known.
   if (info.type.physical() == PhysicalType::kBytes && options.max_value_size_bytes < SIZE_MAX)
     return false;
   if (head.unpacked_bytes() > options.max_block_size_bytes) return false;
-  // One row is not divided.
+  // A single row cannot be divided.
   return head.num_rows == 1 || (head.num_entries <= options.max_values_per_block &&
                                 head.unpacked_bytes() <= kLarge * options.block_size_bytes);
 }
@@ -48,7 +54,7 @@ bool IsWithinLimits(const BlockHead& head, const FileInfo& info, const WriterOpt
 }  // namespace
 
 bool MayCopy(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
-  return info.has_movable_blocks() && KeepsEncoding(block.head, info, options) &&
+  return info.has_movable_blocks() && KeepsEncoding(block, info, options) &&
          KeepsCodec(block, info, options) && IsWithinLimits(block.head, info, options);
 }
 

@@ -19,22 +19,24 @@ struct CopiedBlock {
   BlockHead head;
   std::span<const uint8_t> bytes;               // as stored, checksums verified
   uint64_t offset = 0;                          // of the block in the other file
-  Compression codec = Compression::kNone;       // that the other file's footer names
+  Compression codec = Compression::kNone;       // the codec in the footer of the other file
   const BlockStatistics* statistics = nullptr;  // of the block; null: not known
+  // True: the dictionary of the file that is written begins with that of the other file.
+  bool same_dictionary = false;
   // Only for a column with a value index: the first and the last value in memcmp form.
   std::string first_key;
   std::string last_key;
 };
 
-// True if a file that `options` and `info` describe may have a copy of `block`: its encoding and
-// its codec are those that the options ask for, it needs no dictionary, and it is within the limits
-// of the options. With the options' defaults, a block keeps its encoding and codec. Precondition:
-// ResolveChoices was called for `options`.
+// True if a file that `options` and `info` describe may have a copy of `block`: the options ask for
+// its encoding and its codec, the file has the dictionary that it needs, and it is within the limits
+// of the options. With the default options, a block keeps its encoding and codec.
+// Precondition: ResolveChoices was called for `options`.
 bool MayCopy(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options);
 
-// True if the rows of `block` should join those of the blocks beside it, because either `block` or
-// the block before it, which has `entries` entries and about `bytes` bytes so far, is small. So
-// files that are merged again and again do not get many small blocks.
+// True if the rows of `block` should join those of the blocks beside it.
+// This is so if `block` or the block before it is small. The block before it has `entries` entries
+// and about `bytes` bytes so far. So repeated merges of files do not make many small blocks.
 bool JoinsBlocks(const CopiedBlock& block, uint64_t entries, size_t bytes,
                  const WriterOptions& options);
 

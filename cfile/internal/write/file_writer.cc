@@ -11,7 +11,6 @@
 #include "cfile/internal/format/feature_bits.h"
 #include "cfile/internal/format/file_metadata.h"
 #include "cfile/internal/format/metadata_keys.h"
-#include "cfile/internal/format/parse_message.h"
 #include "cfile/internal/format/statistics_block.h"
 #include "cfile/internal/format/writer_choices.h"
 #include "cfile/internal/io/named_status.h"

@@ -24,7 +24,7 @@ namespace cfile::internal {
 struct CopiedBlock;
 struct StatisticsBytes;
 
-// The rows of a block. (In a file with levels: records; num_entries: their entries.)
+// The numbers of rows and entries of a block. In a file with levels, the rows are records.
 struct BlockRows {
   uint64_t first_ordinal = 0;
   uint32_t num_rows = 0;

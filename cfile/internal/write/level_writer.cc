@@ -67,7 +67,7 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
     return failure_.Run([&] { return AppendEntries(repetition, definition, values); });
   }
 
-  // As Writer::Impl. Precondition of CopyBlock: the last record is complete.
+  // The same functions as in Writer::Impl. Precondition of CopyBlock: the last record is complete.
   bool Takes(const internal::CopiedBlock& block) const {
     return Base::Takes(block, block_entries_, encoder_->size_bytes() + levels_.size_bytes());
   }
@@ -79,6 +79,8 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
   absl::Status Finish() {
     return failure_.Finish([this] { return FinishFile(); });
   }
+
+  const LevelLimits& limits() const { return limits_; }
 
   ColumnTotals totals() const {
     ColumnTotals totals = this->pipeline_totals();
@@ -377,6 +379,14 @@ absl::Status LevelWriter<T>::CopyBlock(const internal::CopiedBlock& block) {
 template <typename T>
 absl::Status LevelWriter<T>::Finish() {
   return impl_->Finish();
+}
+template <typename T>
+const ColumnType& LevelWriter<T>::type() const {
+  return impl_->type();
+}
+template <typename T>
+const LevelLimits& LevelWriter<T>::limits() const {
+  return impl_->limits();
 }
 template <typename T>
 ColumnTotals LevelWriter<T>::totals() const {

@@ -444,6 +444,10 @@ absl::Status Writer<T>::Finish() {
   return impl_->Finish();
 }
 template <typename T>
+const ColumnType& Writer<T>::type() const {
+  return impl_->type();
+}
+template <typename T>
 ColumnTotals Writer<T>::totals() const {
   return impl_->totals();
 }

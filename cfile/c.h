@@ -1,0 +1,381 @@
+// The C interface: reads and writes files of one column, and tables. C99 and C++.
+//
+//   cfile_file* file = NULL;
+//   cfile_cursor* cursor = NULL;
+//   cfile_batch batch;
+//   if (cfile_file_open("keys.cfile", NULL, &file) != CFILE_OK ||
+//       cfile_file_cursor(file, &cursor) != CFILE_OK) {
+//     fprintf(stderr, "%s\n", cfile_error_message());
+//   }
+//   while (cfile_cursor_next(cursor, CFILE_MAX_BATCH_ROWS, &batch) == CFILE_OK && batch.size > 0) {
+//     const int64_t* values = batch.values;  // if batch.type is CFILE_INT64
+//     ...
+//   }
+//   cfile_cursor_free(cursor);
+//   cfile_file_free(file);
+//
+// Results. Functions return CFILE_OK or the code of an error. cfile_error_message() has the text of
+// the error. Out parameters are last. After an error they are unchanged, unless a comment says
+// otherwise. No exception leaves a function: if memory is exhausted, the code is
+// CFILE_RESOURCE_EXHAUSTED. Pointers must not be null unless a comment says so, except arrays
+// without elements. Most functions check this and return CFILE_INVALID_ARGUMENT.
+//
+// Memory. Each object that a function creates is freed by the function whose name ends with _free,
+// which takes null, too. Objects may be freed in any order and in any thread: a cursor and a scan
+// keep their file or table open. Strings of the caller need to live only during the call. Strings
+// end with a zero byte, except cfile_bytes.
+//
+// Threads. Any number of threads may use one cfile_file, cfile_table or cfile_filter at the same
+// time. Only one thread at a time may use a cfile_cursor, cfile_scan, cfile_schema or cfile_writer.
+//
+// Versions. A struct that begins with struct_size may get more fields at its end in later versions.
+// Set struct_size to the size of the struct, and all fields that you do not need to 0:
+//
+//   cfile_writer_options options = {.struct_size = sizeof(options), .value_index = 1};
+//
+// In options, 0 means the default. A library that is older than the program refuses options that it
+// does not know (CFILE_UNIMPLEMENTED) if they are not 0. In structs that the library fills, it sets
+// fields that it does not know to 0. The other structs never change. The numbers of all constants
+// never change.
+//
+// cfile/c_values.h has errors, values and batches. The headers of the C++ interface describe details:
+// reader.h, writer.h, table.h, table_scan.h.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cfile/c_values.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct cfile_file cfile_file;
+typedef struct cfile_cursor cfile_cursor;
+typedef struct cfile_filter cfile_filter;
+typedef struct cfile_scan cfile_scan;
+typedef struct cfile_table cfile_table;
+typedef struct cfile_writer cfile_writer;
+typedef struct cfile_schema cfile_schema;
+
+#pragma GCC visibility push(default)  // libcfile.so exports these functions
+
+// ---- Files
+
+// The limits and their defaults are those of ReaderOptions (cfile/options.h).
+typedef struct cfile_reader_options {
+  size_t struct_size;
+  // 1: reads files with pread. 0: maps them into memory. If another program truncates a mapped
+  // file, a read of the missing bytes kills the process (SIGBUS).
+  int32_t use_pread;
+  int32_t ignore_checksums;
+  uint64_t max_block_size_bytes;
+  uint64_t max_bloom_filter_bytes;
+  uint64_t max_metadata_size_bytes;
+  uint64_t max_dictionary_values;
+  uint64_t max_index_size_bytes;
+  uint64_t max_table_memory_bytes;
+  uint64_t max_open_files;
+  uint64_t read_ahead_bytes;
+} cfile_reader_options;
+
+// Bytes that the program reads for the library. read_at may be called in several threads at the
+// same time. The callbacks must not throw exceptions or jump out of the library.
+typedef struct cfile_source {
+  size_t struct_size;
+  void* user_data;   // passed to the callbacks; may be null
+  uint64_t size;     // the number of bytes
+  const char* name;  // for errors; may be null
+  // Reads `size` bytes from `offset` on into `out`: all of them, or returns an error. offset + size
+  // is at most the size of the source. Before it returns an error, it may call
+  // cfile_set_error_message. CFILE_DATA_LOSS means that the bytes are lost for ever.
+  // CFILE_OUT_OF_RANGE and CFILE_UNIMPLEMENTED are passed on as CFILE_UNKNOWN.
+  cfile_code (*read_at)(void* user_data, uint64_t offset, void* out, size_t size);
+  // Called once, in any thread, after the last use; also if the file cannot be opened. May be null.
+  void (*free)(void* user_data);
+} cfile_source;
+
+// Open a file. `options` may be null. cfile_file_open_memory: `data` must outlive the file and all
+// its cursors and scans, unless `copy` is not 0.
+cfile_code cfile_file_open(const char* path, const cfile_reader_options* options,
+                           cfile_file** file);
+cfile_code cfile_file_open_memory(const void* data, size_t size, int32_t copy,
+                                  const cfile_reader_options* options, cfile_file** file);
+cfile_code cfile_file_open_source(const cfile_source* source, const cfile_reader_options* options,
+                                  cfile_file** file);
+void cfile_file_free(cfile_file* file);
+
+// What header and footer say. The strings live as long as the file.
+typedef struct cfile_file_info {
+  size_t struct_size;
+  uint64_t num_rows;  // nulls included
+  uint64_t file_size_bytes;
+  const char* type;  // as text: "int32", "string", "decimal(10,2)", "timestamp(us,UTC)", ...
+  const char* encoding;
+  const char* compression;
+  const char* created_by;
+  int32_t value_type;  // CFILE_BOOL, ...
+  int32_t nullable;
+  int32_t has_levels;  // 1: each row has any number of values; cursors cannot read the file
+  int32_t has_positional_index;
+  int32_t has_value_index;
+  int32_t has_statistics;
+  uint64_t num_metadata;  // pairs of header and footer
+} cfile_file_info;
+// `info`: the caller sets struct_size.
+cfile_code cfile_file_get_info(const cfile_file* file, cfile_file_info* info);
+// Returns a pair of the metadata. It lives as long as the file. CFILE_OUT_OF_RANGE: there is no
+// such pair.
+cfile_code cfile_file_get_metadata(const cfile_file* file, size_t index, cfile_bytes* key,
+                                   cfile_bytes* value);
+
+// ---- Cursors: a position in a column
+
+// Return a cursor at row 0. CFILE_FAILED_PRECONDITION, CFILE_INVALID_ARGUMENT: the column has
+// levels.
+cfile_code cfile_file_cursor(const cfile_file* file, cfile_cursor** cursor);
+// A cursor at the place of `cursor`. It is independent of `cursor`.
+cfile_code cfile_cursor_clone(const cfile_cursor* cursor, cfile_cursor** clone);
+void cfile_cursor_free(cfile_cursor* cursor);
+
+// Return the next rows, or the rows before the cursor in ascending order: at least 1 row unless the
+// cursor is at the end (or at the start), at most max_rows and at most CFILE_MAX_BATCH_ROWS.
+// Nothing is copied if the file is mapped and its blocks are plain. The batch is valid until the
+// next call on this cursor. Precondition: max_rows > 0. After an error the position is unchanged.
+cfile_code cfile_cursor_next(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch);
+cfile_code cfile_cursor_previous(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch);
+
+// The row that the next call of cfile_cursor_next returns first.
+uint64_t cfile_cursor_ordinal(const cfile_cursor* cursor);
+// Goes to a row; the number of rows is the end.
+cfile_code cfile_cursor_seek(cfile_cursor* cursor, uint64_t ordinal);
+// Goes to row `begin`. Until the next seek, cfile_cursor_next ends at row `end`.
+cfile_code cfile_cursor_seek_range(cfile_cursor* cursor, uint64_t begin, uint64_t end);
+
+// Goes to the first value >= key. *ordinal is its row, or the number of rows if there is none.
+// *exact is 1 if this value equals the key, otherwise 0. `ordinal` and `exact` may be null.
+// CFILE_FAILED_PRECONDITION: the column has no value index. CFILE_INVALID_ARGUMENT: the key has
+// another type, is no value of the column's type, or is NaN.
+cfile_code cfile_cursor_seek_key(cfile_cursor* cursor, const cfile_value* key, uint64_t* ordinal,
+                                 int32_t* exact);
+// Does cfile_cursor_seek_range for the rows with low <= value < high. A null bound is no bound.
+// `begin` and `end` may be null.
+cfile_code cfile_cursor_seek_key_range(cfile_cursor* cursor, const cfile_value* low,
+                                       const cfile_value* high, uint64_t* begin, uint64_t* end);
+// Does cfile_cursor_seek_key for a cursor of a key index (cfile_table_info): `values` are the
+// values of the key columns, or of the first of them.
+cfile_code cfile_cursor_seek_compound_key(cfile_cursor* cursor, const cfile_value* values,
+                                          size_t num_values, uint64_t* ordinal, int32_t* exact);
+
+// Returns copies of the values at `ordinals`, which may be in any order. The batch is valid until
+// the next call on this cursor. Afterwards the cursor may be at any row. CFILE_OUT_OF_RANGE: there
+// is no such row.
+cfile_code cfile_cursor_take(cfile_cursor* cursor, const uint64_t* ordinals, size_t num_ordinals,
+                             cfile_batch* batch);
+
+// ---- Filters: conditions on rows, for scans
+
+enum {  // tests of a column
+  CFILE_EQUAL = 0,
+  CFILE_NOT_EQUAL = 1,
+  CFILE_LESS = 2,
+  CFILE_LESS_OR_EQUAL = 3,
+  CFILE_GREATER = 4,
+  CFILE_GREATER_OR_EQUAL = 5,
+  CFILE_BETWEEN = 6,  // two values: low <= value <= high
+  CFILE_IN = 7,       // any number of values
+  CFILE_HAS_PREFIX = 8,
+  CFILE_IS_NULL = 9,  // no value
+  CFILE_IS_NOT_NULL = 10
+};
+
+// A test of the column with this name. The column of a file is named "value". Takes one value,
+// unless the comment above says otherwise. A test of a null is unknown, as in SQL, except
+// CFILE_IS_NULL and CFILE_IS_NOT_NULL. `values` are copied. The scan checks whether the column
+// exists and whether the values fit the column.
+cfile_code cfile_filter_test(const char* column, int32_t test, const cfile_value* values,
+                             size_t num_values, cfile_filter** filter);
+// Combinations. The operands are copied, and the caller still frees them.
+cfile_code cfile_filter_and(const cfile_filter* const* operands, size_t num_operands,
+                            cfile_filter** filter);
+cfile_code cfile_filter_or(const cfile_filter* const* operands, size_t num_operands,
+                           cfile_filter** filter);
+cfile_code cfile_filter_not(const cfile_filter* operand, cfile_filter** filter);
+void cfile_filter_free(cfile_filter* filter);
+
+// ---- Scans: the rows of a file or a table that match a filter
+
+typedef struct cfile_scan_options {
+  size_t struct_size;
+  const char* const* columns;  // names of the columns to return; null: all columns
+  size_t num_columns;
+  const cfile_filter* filter;  // null: all rows
+  uint64_t begin;              // only rows from here on
+  uint64_t end;                // only rows before this one; 0: no bound
+  uint64_t limit;              // the maximum number of rows; 0: no limit
+  int32_t reverse;             // 1: the last batch first; rows in a batch are in ascending order
+  int32_t reserved;            // 0
+} cfile_scan_options;
+
+// `options` may be null: all rows and columns. CFILE_INVALID_ARGUMENT: there is no such column, or
+// a test does not fit its column.
+cfile_code cfile_file_scan(const cfile_file* file, const cfile_scan_options* options,
+                           cfile_scan** scan);
+void cfile_scan_free(cfile_scan* scan);
+// The number of columns that the scan returns.
+size_t cfile_scan_num_columns(const cfile_scan* scan);
+// Goes to the next rows that match. *num_rows is their number, at most CFILE_MAX_BATCH_ROWS; 0: the
+// scan is at its end. After an error the next call continues with the first row that was not
+// returned, or returns the error again.
+cfile_code cfile_scan_next(cfile_scan* scan, size_t* num_rows);
+// Return what the last call of cfile_scan_next has found: the values of a column, valid until the
+// next call of cfile_scan_next; and the numbers of the rows, as many as *num_rows.
+// CFILE_OUT_OF_RANGE: there is no such column, or cfile_scan_next has found nothing.
+// CFILE_UNIMPLEMENTED: the column has levels.
+cfile_code cfile_scan_column(cfile_scan* scan, size_t column, cfile_batch* batch);
+cfile_code cfile_scan_ordinals(const cfile_scan* scan, uint64_t* ordinals);
+// Lets cfile_scan_next return CFILE_CANCELLED soon. May be called in any thread.
+void cfile_scan_cancel(cfile_scan* scan);
+
+// ---- Tables: directories with a schema and parts; each part has one file per column
+
+// Opens a table, with the parts that it has now. `options` may be null.
+cfile_code cfile_table_open(const char* directory, const cfile_reader_options* options,
+                            cfile_table** table);
+void cfile_table_free(cfile_table* table);
+
+typedef struct cfile_table_info {
+  size_t struct_size;
+  uint64_t num_rows;
+  uint64_t num_parts;
+  uint64_t num_columns;
+  // The columns of the compound key, and the position of the key index: a further column of type
+  // binary, for cfile_table_cursor and cfile_cursor_seek_compound_key. 0 key columns: there is no
+  // key index, and key_index is 0.
+  uint64_t num_key_columns;
+  uint64_t key_index;
+} cfile_table_info;
+cfile_code cfile_table_get_info(const cfile_table* table, cfile_table_info* info);
+
+typedef struct cfile_column_info {
+  size_t struct_size;
+  const char* name;  // lives as long as the table, like `type`
+  const char* type;
+  int32_t value_type;  // CFILE_BOOL, ...
+  int32_t nullable;
+  int32_t has_levels;
+  int32_t is_key;  // 1: a column of the compound key
+} cfile_column_info;
+// CFILE_OUT_OF_RANGE: there is no such column.
+cfile_code cfile_table_get_column(const cfile_table* table, size_t column, cfile_column_info* info);
+// Finds the position of a column. CFILE_NOT_FOUND: there is no such column.
+cfile_code cfile_table_find_column(const cfile_table* table, const char* name, size_t* column);
+
+typedef struct cfile_part_info {
+  size_t struct_size;
+  const char* name;  // lives as long as the table
+  uint64_t first_ordinal;
+  uint64_t num_rows;
+  uint64_t size_bytes;
+} cfile_part_info;
+// CFILE_OUT_OF_RANGE: there is no such part.
+cfile_code cfile_table_get_part(const cfile_table* table, size_t part, cfile_part_info* info);
+
+// A cursor over all parts of a column, or of the key index. A batch has rows of one part only.
+// After cfile_cursor_seek_key, cfile_cursor_next continues by row number, not by key.
+cfile_code cfile_table_cursor(const cfile_table* table, size_t column, cfile_cursor** cursor);
+cfile_code cfile_table_scan(const cfile_table* table, const cfile_scan_options* options,
+                            cfile_scan** scan);
+
+// ---- Writers: of a file, or of a new part of a table
+
+// More about each field: WriterOptions (cfile/options.h).
+typedef struct cfile_writer_options {
+  size_t struct_size;
+  const char* encoding;     // by name: "plain", "prefix", ...; null: "auto"
+  const char* compression;  // by name: "none", "zstd", ...; null: "auto"
+  int32_t goal;             // CFILE_GOAL_...
+  int32_t compression_level;
+  int32_t nullable;     // ignored for tables: the schema says it
+  int32_t value_index;  // 1: seeks by key; the values must be in ascending order
+  int32_t no_positional_index;
+  int32_t no_statistics;
+  int32_t format_version;  // 1 or 2; 0: 2
+  int32_t kudu;            // 1: exactly the bytes that Kudu's writer writes
+  uint32_t bloom_filter_bits_per_value;
+  uint32_t max_values_per_block;
+  uint64_t block_size_bytes;
+  uint64_t max_block_size_bytes;
+  uint64_t max_value_size_bytes;
+} cfile_writer_options;
+enum { CFILE_GOAL_BALANCED = 0, CFILE_GOAL_SIZE = 1, CFILE_GOAL_SPEED = 2 };
+
+// Where the bytes of a file go. Calls are made one at a time. The callbacks must not throw
+// exceptions or jump out of the library. Codes of errors: as cfile_source.
+typedef struct cfile_sink {
+  size_t struct_size;
+  void* user_data;   // passed to the callbacks; may be null
+  const char* name;  // for errors; may be null
+  cfile_code (*append)(void* user_data, const void* data, size_t size);
+  // Makes all bytes durable and visible. Called at most once, last before free. May be null.
+  cfile_code (*finish)(void* user_data);
+  // Called once, also if the writer cannot be created. If `finish` was not called before, or
+  // failed, the bytes must be discarded. May be null.
+  void (*free)(void* user_data);
+} cfile_sink;
+
+// Begin a file. `type` as cfile_file_info.type. `options` may be null. The file appears at `path`
+// when cfile_writer_finish succeeds.
+cfile_code cfile_writer_create(const char* path, const char* type,
+                               const cfile_writer_options* options, cfile_writer** writer);
+cfile_code cfile_writer_create_sink(const cfile_sink* sink, const char* type,
+                                    const cfile_writer_options* options, cfile_writer** writer);
+
+// The columns of a new table. cfile_schema_add_key makes a column, by its position, the next column
+// of the compound key; with nulls_last, its nulls are after all values.
+cfile_code cfile_schema_create(cfile_schema** schema);
+cfile_code cfile_schema_add_column(cfile_schema* schema, const char* name, const char* type,
+                                   int32_t nullable, const cfile_writer_options* options);
+cfile_code cfile_schema_add_key(cfile_schema* schema, size_t column, int32_t nulls_last);
+void cfile_schema_free(cfile_schema* schema);
+
+// Begin a new table in a directory that does not exist or is empty; or a further part of a table,
+// with `options` for all its columns, or null. The rows become visible, all at once, when
+// cfile_writer_finish succeeds.
+cfile_code cfile_writer_create_table(const char* directory, const cfile_schema* schema,
+                                     cfile_writer** writer);
+cfile_code cfile_writer_create_part(const char* directory, const cfile_writer_options* options,
+                                    cfile_writer** writer);
+
+// Appends rows to a column; a file has only column 0. `type` is the type of the elements of
+// `values` (CFILE_BOOL, ...) and must be the type of the column; CFILE_BYTES also means
+// CFILE_FIXED_BYTES. `validity` as in cfile_batch; null: all rows hold a value. The data is copied.
+// The columns of a table may be filled in any order. CFILE_OUT_OF_RANGE: there is no such column,
+// or a limit is exceeded. If the library refuses `column`, `type` or a null pointer, the writer may
+// be used further. After any other error each later call returns an error.
+cfile_code cfile_writer_append(cfile_writer* writer, size_t column, int32_t type,
+                               const void* values, const uint8_t* validity, size_t num_values);
+// Adds a pair to the metadata of a file. CFILE_FAILED_PRECONDITION: the writer writes a table.
+cfile_code cfile_writer_add_metadata(cfile_writer* writer, cfile_bytes key, cfile_bytes value);
+// Completes the file or the part, and makes it visible. Called once; then only free the writer.
+cfile_code cfile_writer_finish(cfile_writer* writer);
+// Without cfile_writer_finish, nothing stays of what was written.
+void cfile_writer_free(cfile_writer* writer);
+
+// ---- Maintenance of tables (cfile/table_maintenance.h)
+
+// Merges the parts with these names (cfile_part_info), or all parts if num_parts is 0.
+cfile_code cfile_table_compact(const char* directory, const char* const* parts, size_t num_parts);
+// Removes the parts with these names. Their files stay until cfile_table_collect_garbage.
+cfile_code cfile_table_drop_parts(const char* directory, const char* const* parts,
+                                  size_t num_parts);
+// Removes files that no table names, if they were last changed this many seconds ago or earlier.
+// This time must be longer than writers and readers have the table open; 604,800 is one week.
+cfile_code cfile_table_collect_garbage(const char* directory, uint64_t older_than);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif

@@ -1,0 +1,63 @@
+// Checks arrays against the fields of their stream.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "absl/status/status.h"
+#include "cfile/arrow_c_data.h"
+#include "cfile/internal/arrow/import_type.h"
+
+namespace cfile::internal {
+
+// kInvalidArgument: `array`, which may be null, or an array below it is malformed; the error names
+// the field. Checks lengths, offsets, numbers of buffers and children, null pointers and run ends.
+// Does not look at values, indexes, and the offsets of lists and views. (For strings, checks the
+// first and the last offset.)
+absl::Status CheckArray(const ImportField& field, const ArrowArray* array);
+
+// kInvalidArgument with the field's path.
+absl::Status MalformedArray(const ImportField& field, std::string_view what);
+
+// Arrow's buffers need not be aligned.
+template <typename T>
+T LoadAt(const void* buffer, int64_t index) {
+  T value;
+  std::memcpy(&value, static_cast<const char*>(buffer) + index * static_cast<int64_t>(sizeof(T)),
+              sizeof(T));
+  return value;
+}
+inline bool BitAt(const uint8_t* bits, int64_t index) {
+  return (bits[index / 8] >> (index % 8) & 1) != 0;
+}
+
+// The validity bitmap of an array; null if it has no nulls.
+inline const uint8_t* ValidityOf(const ImportField& field, const ArrowArray& array) {
+  if (field.kind == ArrowKind::kNull || field.kind == ArrowKind::kRunEnds) return nullptr;
+  return array.null_count == 0 ? nullptr : static_cast<const uint8_t*>(array.buffers[0]);
+}
+
+// Calls visit(std::type_identity<T>{}) for the signed type of run ends or for an index type.
+template <typename Visitor>
+decltype(auto) VisitIndex(PhysicalType type, Visitor&& visit) {
+  switch (type) {
+    case PhysicalType::kInt8:
+      return visit(std::type_identity<int8_t>{});
+    case PhysicalType::kUint8:
+      return visit(std::type_identity<uint8_t>{});
+    case PhysicalType::kInt16:
+      return visit(std::type_identity<int16_t>{});
+    case PhysicalType::kUint16:
+      return visit(std::type_identity<uint16_t>{});
+    case PhysicalType::kInt32:
+      return visit(std::type_identity<int32_t>{});
+    case PhysicalType::kUint32:
+      return visit(std::type_identity<uint32_t>{});
+    case PhysicalType::kUint64:
+      return visit(std::type_identity<uint64_t>{});
+    default:
+      return visit(std::type_identity<int64_t>{});
+  }
+}
+
+}  // namespace cfile::internal

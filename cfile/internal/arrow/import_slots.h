@@ -1,0 +1,48 @@
+// Which values of an array are read.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/arrow_c_data.h"
+#include "cfile/internal/arrow/import_type.h"
+
+namespace cfile::internal {
+
+// Positions of values in an array. The array's offset is not part of a position.
+struct Slots {
+  static constexpr int64_t kNull = -1;
+
+  bool dense = true;
+  size_t count = 0;
+  size_t null_count = 0;
+  int64_t first = 0;              // dense: the positions are first, first + 1, ...
+  std::vector<uint8_t> validity;  // dense, with nulls: a bit for each position
+  std::vector<int64_t> list;      // not dense: the positions, or kNull
+
+  void SetDense(int64_t from, size_t size) {
+    dense = true;
+    first = from;
+    count = size;
+    null_count = 0;
+  }
+  // Makes `list`.
+  void MakeList();
+  // Adds `offset` to all positions.
+  void Shift(int64_t offset);
+  // Removes the nulls.
+  void RemoveNulls();
+  // Sets `validity` if the positions are not dense.
+  void MakeValidity();
+};
+
+// Replaces the positions in `array` by positions in the array that holds the values, and returns
+// this array: it follows dictionaries and runs. Positions of nulls become nulls. Precondition:
+// CheckArray returned OK; the positions are less than the array's length. kInvalidArgument: an index
+// is not in the dictionary.
+absl::StatusOr<const ArrowArray*> FindValues(const ImportField& field, const ArrowArray& array,
+                                             Slots& slots);
+
+}  // namespace cfile::internal

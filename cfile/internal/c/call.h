@@ -1,0 +1,110 @@
+// What each function of the C interface (cfile/c.h) does around its work: checks arguments, turns
+// errors into codes and texts, and lets no exception leave.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "absl/status/status.h"
+#include "cfile/c.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+
+// Keeps the text of the error for this thread, and returns its code. Precondition: !status.ok().
+cfile_code ReportError(const absl::Status& status) noexcept;
+// Does the same for the exception that is being handled.
+cfile_code ReportException() noexcept;
+
+// The status of a callback that returned `code`, which is not CFILE_OK. `name`: of the source or
+// the sink. `callback`: the name of the callback, for errors without a text.
+absl::Status CallbackError(std::string_view name, const char* callback, cfile_code code);
+// Forgets the text that an earlier callback has set. Call this before each callback.
+void ClearCallbackMessage();
+
+// For the `arguments` of Call: an array without elements may be null.
+inline const void* ArrayOf(const void* array, size_t size) { return size == 0 ? "" : array; }
+
+// Returns the result of `work`, a function that returns absl::Status. `arguments`: pointers that
+// must not be null.
+template <typename Work>
+cfile_code Call(std::initializer_list<const void*> arguments, Work&& work) noexcept {
+  try {
+    if (std::find(arguments.begin(), arguments.end(), nullptr) != arguments.end())
+      return ReportError(absl::InvalidArgumentError("a pointer is null"));
+    const absl::Status status = work();
+    return status.ok() ? cfile_code{CFILE_OK} : ReportError(status);
+  } catch (...) {
+    return ReportException();
+  }
+}
+
+// Does the same for a call that may change `object`. After an exception, objects may only be
+// destroyed. So later calls return an error. object->broken says so.
+template <typename Object, typename Work>
+cfile_code CallOn(Object* object, std::initializer_list<const void*> arguments,
+                  Work&& work) noexcept {
+  return Call({object}, [&]() -> absl::Status {
+    if (std::find(arguments.begin(), arguments.end(), nullptr) != arguments.end())
+      return absl::InvalidArgumentError("a pointer is null");
+    if (object->broken) {
+      return absl::FailedPreconditionError(
+          "an earlier call on this object ended with an exception: the object can only be freed");
+    }
+    object->broken = true;
+    absl::Status status = work();
+    object->broken = false;
+    return status;
+  });
+}
+
+// Copies a struct that the caller gives, in the caller's version, to `ours`: fields that the caller
+// does not know become 0. kUnimplemented: the caller has set a field that this library does not
+// know. All fields that this library knows are copied nevertheless.
+template <typename Struct>
+absl::Status ReadStruct(const Struct* given, Struct& ours) {
+  static_assert(std::has_unique_object_representations_v<Struct>, "padding may not be 0");
+  ours = {};
+  const size_t size = given->struct_size;
+  if (size < sizeof(size_t)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("struct_size is ", size, ": set it to the size of the struct"));
+  }
+  std::memcpy(&ours, given, std::min(size, sizeof(Struct)));
+  if (size > sizeof(Struct)) {
+    const std::span tail(reinterpret_cast<const char*>(given) + sizeof(Struct),
+                         size - sizeof(Struct));
+    if (std::any_of(tail.begin(), tail.end(), [](char byte) { return byte != 0; })) {
+      return absl::UnimplementedError(
+          absl::StrCat("a struct of ", size,
+                       " bytes sets a field that this version of the library "
+                       "does not know; the library knows ",
+                       sizeof(Struct), " bytes"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// Fills a struct of the caller, in the caller's version. Fields that this library does not know
+// become 0.
+template <typename Struct>
+absl::Status FillStruct(Struct ours, Struct* given) {
+  static_assert(std::has_unique_object_representations_v<Struct>, "padding may not be 0");
+  const size_t size = given->struct_size;
+  if (size < sizeof(size_t)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("struct_size is ", size, ": set it to the size of the struct"));
+  }
+  ours.struct_size = size;
+  std::memcpy(given, &ours, std::min(size, sizeof(Struct)));
+  if (size > sizeof(Struct))
+    std::memset(reinterpret_cast<char*>(given) + sizeof(Struct), 0, size - sizeof(Struct));
+  return absl::OkStatus();
+}
+
+}  // namespace cfile::internal

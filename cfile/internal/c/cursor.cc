@@ -1,0 +1,201 @@
+#include "cfile/internal/c/cursor.h"
+
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "cfile/compound_key.h"
+#include "cfile/internal/c/call.h"
+#include "cfile/internal/c/value.h"
+#include "cfile/types.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+// C: Cursor<T> or TableCursor<T>.
+template <typename T, typename C>
+class TypedCursor final : public AnyCursor {
+ public:
+  TypedCursor(C cursor, const ColumnType& type) : cursor_(std::move(cursor)), type_(type) {}
+
+  absl::StatusOr<std::unique_ptr<AnyCursor>> Clone() const override {
+    CFILE_ASSIGN_OR_RETURN(C clone, cursor_.Clone());
+    return std::make_unique<TypedCursor>(std::move(clone), type_);
+  }
+  absl::Status Next(size_t max_rows, cfile_batch& batch) override {
+    return Fill(cursor_.Next(max_rows), batch);
+  }
+  absl::Status Previous(size_t max_rows, cfile_batch& batch) override {
+    return Fill(cursor_.Previous(max_rows), batch);
+  }
+  uint64_t ordinal() const override { return cursor_.ordinal(); }
+  absl::Status SeekToOrdinal(uint64_t ordinal) override { return cursor_.SeekToOrdinal(ordinal); }
+  absl::Status SeekToRange(const OrdinalRange& range) override {
+    return cursor_.SeekToRange(range);
+  }
+  absl::StatusOr<KeyPosition> SeekToKey(const cfile_value& key) override {
+    CFILE_ASSIGN_OR_RETURN(const T value, ValueOf<T>(type_, key));
+    return cursor_.SeekToKey(value);
+  }
+  absl::StatusOr<OrdinalRange> SeekToKeyRange(const cfile_value* low,
+                                              const cfile_value* high) override {
+    std::optional<T> bounds[2];
+    for (const auto& [given, bound] : {std::pair(low, &bounds[0]), std::pair(high, &bounds[1])}) {
+      if (given == nullptr) continue;
+      CFILE_ASSIGN_OR_RETURN(*bound, ValueOf<T>(type_, *given));
+    }
+    return cursor_.SeekToKeyRange(bounds[0], bounds[1]);
+  }
+  absl::Status Take(std::span<const uint64_t> ordinals, cfile_batch& batch) override {
+    CFILE_RETURN_IF_ERROR(cursor_.Take(ordinals, taken_));
+    return Fill(taken_.batch(), batch);
+  }
+
+ private:
+  absl::Status Fill(const absl::StatusOr<Batch<T>>& batch, cfile_batch& out) {
+    if (batch.ok()) out = BatchOf<T>(type_.physical(), *batch, copies_);
+    return batch.status();
+  }
+
+  C cursor_;
+  const ColumnType type_;
+  OwnedBatch<T> taken_;
+  Copies<cfile_bytes> copies_;
+};
+
+absl::Status ReportPosition(const absl::StatusOr<KeyPosition>& position, uint64_t* ordinal,
+                            int32_t* exact) {
+  if (!position.ok()) return position.status();
+  if (ordinal != nullptr) *ordinal = position->ordinal;
+  if (exact != nullptr) *exact = position->exact;
+  return absl::OkStatus();
+}
+
+absl::Status AddToKey(const KeyColumn& column, const cfile_value& value, CompoundKey& key) {
+  if (value.kind == CFILE_VALUE_NULL && column.nullable) {
+    key.AddNull();
+    return absl::OkStatus();
+  }
+  return VisitType(column.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
+    CFILE_ASSIGN_OR_RETURN(const T part, ValueOf<T>(column.type, value));
+    if (!IsKey(part)) return absl::InvalidArgumentError("a key is NaN, which has no order");
+    key.Add<T>(part);
+    return absl::OkStatus();
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<cfile_cursor>> NewAnyCursor(const Reader& reader) {
+  using Result = absl::StatusOr<std::unique_ptr<cfile_cursor>>;
+  return VisitType(reader.type(), [&]<typename T>(std::type_identity<T>) -> Result {
+    CFILE_ASSIGN_OR_RETURN(auto cursor, reader.NewCursor<T>());
+    auto result = std::make_unique<cfile_cursor>();
+    result->cursor = std::make_unique<TypedCursor<T, Cursor<T>>>(std::move(cursor), reader.type());
+    return result;
+  });
+}
+
+absl::StatusOr<std::unique_ptr<cfile_cursor>> NewAnyCursor(const TableReader& table,
+                                                           size_t column) {
+  using Result = absl::StatusOr<std::unique_ptr<cfile_cursor>>;
+  const Schema& schema = table.schema();
+  const bool is_key_index = column == schema.key_index();
+  const ColumnType type = is_key_index ? ColumnType::Binary() : schema.columns[column].type;
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) -> Result {
+    CFILE_ASSIGN_OR_RETURN(auto cursor, table.NewCursor<T>(column));
+    auto result = std::make_unique<cfile_cursor>();
+    result->cursor = std::make_unique<TypedCursor<T, TableCursor<T>>>(std::move(cursor), type);
+    if (is_key_index) result->key_columns = schema.key_types();
+    return result;
+  });
+}
+
+}  // namespace cfile::internal
+
+using namespace cfile::internal;  // NOLINT(google-build-using-namespace)
+
+cfile_code cfile_cursor_clone(const cfile_cursor* cursor, cfile_cursor** clone) {
+  return Call({cursor, clone}, [&]() -> absl::Status {
+    if (cursor->broken) return absl::FailedPreconditionError("the cursor can only be freed");
+    auto result = std::make_unique<cfile_cursor>();
+    CFILE_ASSIGN_OR_RETURN(result->cursor, cursor->cursor->Clone());
+    result->key_columns = cursor->key_columns;
+    *clone = result.release();
+    return absl::OkStatus();
+  });
+}
+
+void cfile_cursor_free(cfile_cursor* cursor) { delete cursor; }
+
+cfile_code cfile_cursor_next(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch) {
+  return CallOn(cursor, {batch}, [&]() -> absl::Status {
+    if (max_rows == 0) return absl::InvalidArgumentError("max_rows is 0");
+    return cursor->cursor->Next(max_rows, *batch);
+  });
+}
+
+cfile_code cfile_cursor_previous(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch) {
+  return CallOn(cursor, {batch}, [&]() -> absl::Status {
+    if (max_rows == 0) return absl::InvalidArgumentError("max_rows is 0");
+    return cursor->cursor->Previous(max_rows, *batch);
+  });
+}
+
+uint64_t cfile_cursor_ordinal(const cfile_cursor* cursor) { return cursor->cursor->ordinal(); }
+
+cfile_code cfile_cursor_seek(cfile_cursor* cursor, uint64_t ordinal) {
+  return CallOn(cursor, {}, [&] { return cursor->cursor->SeekToOrdinal(ordinal); });
+}
+
+cfile_code cfile_cursor_seek_range(cfile_cursor* cursor, uint64_t begin, uint64_t end) {
+  return CallOn(cursor, {}, [&]() -> absl::Status {
+    if (begin > end) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("the range begins at ", begin, " and ends at ", end));
+    }
+    return cursor->cursor->SeekToRange({.begin = begin, .end = end});
+  });
+}
+
+cfile_code cfile_cursor_seek_key(cfile_cursor* cursor, const cfile_value* key, uint64_t* ordinal,
+                                 int32_t* exact) {
+  return CallOn(cursor, {key},
+                [&] { return ReportPosition(cursor->cursor->SeekToKey(*key), ordinal, exact); });
+}
+
+cfile_code cfile_cursor_seek_key_range(cfile_cursor* cursor, const cfile_value* low,
+                                       const cfile_value* high, uint64_t* begin, uint64_t* end) {
+  return CallOn(cursor, {}, [&]() -> absl::Status {
+    CFILE_ASSIGN_OR_RETURN(const cfile::OrdinalRange range,
+                           cursor->cursor->SeekToKeyRange(low, high));
+    if (begin != nullptr) *begin = range.begin;
+    if (end != nullptr) *end = range.end;
+    return absl::OkStatus();
+  });
+}
+
+cfile_code cfile_cursor_seek_compound_key(cfile_cursor* cursor, const cfile_value* values,
+                                          size_t num_values, uint64_t* ordinal, int32_t* exact) {
+  return CallOn(cursor, {ArrayOf(values, num_values)}, [&]() -> absl::Status {
+    const auto& columns = cursor->key_columns;
+    if (num_values == 0 || num_values > columns.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("a key of ", num_values, " values, but the column's keys have ",
+                       columns.size(), " columns; only key indexes have such keys"));
+    }
+    cfile::CompoundKey key(columns);
+    for (size_t i = 0; i < num_values; ++i)
+      CFILE_RETURN_IF_ERROR(AddToKey(columns[i], values[i], key));
+    const cfile_value bytes = cfile_value_bytes(key.bytes().data(), key.bytes().size());
+    return ReportPosition(cursor->cursor->SeekToKey(bytes), ordinal, exact);
+  });
+}
+
+cfile_code cfile_cursor_take(cfile_cursor* cursor, const uint64_t* ordinals, size_t num_ordinals,
+                             cfile_batch* batch) {
+  return CallOn(cursor, {ArrayOf(ordinals, num_ordinals), batch}, [&] {
+    return cursor->cursor->Take({ordinals, num_ordinals}, *batch);
+  });
+}

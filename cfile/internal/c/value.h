@@ -1,0 +1,102 @@
+// Values of the C interface (cfile/c.h): single values, arrays of values, and batches.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/batch.h"
+#include "cfile/c.h"
+#include "cfile/filter.h"
+#include "cfile/types.h"
+
+namespace cfile::internal {
+
+// The value as a constant of a filter. kInvalidArgument: it is null, or its kind is unknown.
+absl::StatusOr<Literal> LiteralOf(const cfile_value& value);
+
+// The value as a value of a column. A string points to the bytes of `value`. kInvalidArgument:
+// `value` is no value of `type`. Precondition: HoldsType<T>(type).
+template <ValueType T>
+absl::StatusOr<T> ValueOf(const ColumnType& type, const cfile_value& value);
+
+// True if std::string_view has the layout of cfile_bytes, as in libstdc++.
+// Compilers know the result.
+inline bool ViewsAreBytes() {
+  const std::string_view view("x", 1);
+  cfile_bytes bytes = {};
+  static_assert(sizeof(view) == sizeof(bytes));
+  std::memcpy(&bytes, &view, sizeof(view));
+  return bytes.size == 1 && bytes.data == view.data();
+}
+
+// Makes a copy of values in another form, if one is needed. Keeps its memory.
+template <typename To>
+class Copies {
+ public:
+  To* Make(size_t size) {
+    if (size > capacity_) {
+      copies_ = std::make_unique_for_overwrite<To[]>(size);
+      capacity_ = size;
+    }
+    return copies_.get();
+  }
+
+ private:
+  std::unique_ptr<To[]> copies_;
+  size_t capacity_ = 0;
+};
+
+// The values of an array of C as values of the library. They point to `values` or to `copies`.
+template <ValueType T>
+std::span<const T> SpanOf(const void* values, size_t size, Copies<T>& copies) {
+  if (size == 0) return {};
+  if constexpr (std::is_same_v<T, bool>) {  // a bool that is not 0 or 1 has no defined value
+    const auto* bytes = static_cast<const uint8_t*>(values);
+    bool* copy = copies.Make(size);
+    for (size_t i = 0; i < size; ++i) copy[i] = bytes[i] != 0;
+    return {copy, size};
+  } else if constexpr (kIsBytes<T>) {
+    if (!ViewsAreBytes()) {
+      const auto* bytes = static_cast<const cfile_bytes*>(values);
+      T* copy = copies.Make(size);
+      for (size_t i = 0; i < size; ++i) copy[i] = {bytes[i].data, bytes[i].size};
+      return {copy, size};
+    }
+  }
+  // A cfile_int128 may have a smaller alignment than int128_t.
+  if (reinterpret_cast<uintptr_t>(values) % alignof(T) != 0) {
+    T* copy = copies.Make(size);
+    std::memcpy(static_cast<void*>(copy), values, size * sizeof(T));
+    return {copy, size};
+  }
+  return {static_cast<const T*>(values), size};
+}
+
+// A batch for C. It points to the values of `batch` or to `copies`.
+template <ValueType T>
+cfile_batch BatchOf(PhysicalType type, const Batch<T>& batch, Copies<cfile_bytes>& copies) {
+  const void* values = batch.values.data();
+  if constexpr (kIsBytes<T>) {
+    if (!ViewsAreBytes()) {
+      cfile_bytes* copy = copies.Make(batch.size());
+      values = copy;
+      for (std::string_view value : batch.values) *copy++ = {value.size(), value.data()};
+    }
+  }
+  return {.type = static_cast<int32_t>(type),
+          .reserved = 0,
+          .size = batch.size(),
+          .values = values,
+          .validity = batch.validity,
+          .null_count = batch.null_count,
+          .first_ordinal = batch.first_ordinal};
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+"""Tests what `cmake --install` and `cpack` make of a build, and the inclusion of the source tree in another project.
+
+  install_test.py install  BUILD [--jobs N]   installs BUILD into a temporary folder; compiles each header alone, lists the symbols
+                                              of libcfile.so, builds tests/install/consumer with CMake and pkg-config, reads man
+                                              pages and completions
+  install_test.py embedded BUILD              configures tests/install/parent, which includes the source tree
+  install_test.py debian   BUILD              makes the .deb packages and looks at them with lintian; exits with 77 if dpkg-deb or
+                                              lintian is missing
+
+BUILD is a build tree whose default target is built.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+HERE = pathlib.Path(__file__).resolve().parent
+SKIPPED = 77
+WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wno-sign-conversion", "-Werror"]
+
+
+def run(*command, **options):
+    """Runs the command and returns what it prints. If it fails, prints everything and ends the test."""
+    result = subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+                            **options)
+    if result.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\nends with {result.returncode}:\n{result.stdout}")
+    return result.stdout
+
+
+def expect(condition, message):
+    if not condition:
+        sys.exit(message)
+
+
+class Build:
+    """What CMakeCache.txt says of the build."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        cache = (folder / "CMakeCache.txt").read_text()
+        self.cache = dict(re.findall(r"^([\w-]+):\w+=(.*)$", cache, re.MULTILINE))
+
+    def on(self, option):
+        return self.cache.get(option, "OFF") in ("ON", "TRUE", "1", "YES")
+
+    def compiler(self):
+        return [self.cache["CMAKE_CXX_COMPILER"], *self.cache.get("CMAKE_CXX_FLAGS", "").split()]
+
+    def generator(self):
+        """The options of cmake with which another project is configured in the same way."""
+        names = ("CMAKE_CXX_COMPILER", "CMAKE_CXX_FLAGS", "CMAKE_CXX_COMPILER_LAUNCHER", "CMAKE_EXE_LINKER_FLAGS", "CMAKE_BUILD_TYPE")
+        return ["-G", self.cache["CMAKE_GENERATOR"], *(f"-D{n}={self.cache[n]}" for n in names if self.cache.get(n))]
+
+
+# install
+
+def check_headers(prefix, compiler, flags):
+    """Each header compiles alone, and headers of encodings/ are installed if and only if a public header needs them."""
+    root = next((prefix / "include").iterdir())
+    installed = {path.relative_to(root).as_posix() for path in root.rglob("*.h")}
+    needed, left = set(), [name for name in installed if name.startswith("cfile/")] + ["encodings/parquet.h"]
+    expect(len(left) > 20 and not any("internal" in name for name in installed), f"installed headers: {sorted(installed)}")
+    while left:
+        name = left.pop()
+        if name not in needed:
+            needed.add(name)
+            left += re.findall(r'^#include "((?:cfile|encodings)/[^"]+)"', (root / name).read_text(), re.MULTILINE)
+    expect(installed == needed, f"headers installed but not needed, or needed but not installed: {sorted(installed ^ needed)}")
+
+    def compile_alone(name):
+        run(*compiler, "-std=c++20", "-fsyntax-only", *WARNINGS, *flags, "-x", "c++", "-", input=f'#include "{name}"\n')
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compile_alone, sorted(installed)))
+    print(f"{len(installed)} headers compile alone")
+
+
+def check_symbols(library, archive, header_folder):
+    """libcfile.so exports functions of the public headers, all of them, and nothing else."""
+    def symbols(file, *options):
+        lines = run("nm", *options, file).splitlines()
+        return {line.split()[-1]: line.split()[-2] for line in lines if len(line.split()) >= 2 and not line.endswith(":")}
+
+    def names(mangled):
+        plain = run("c++filt", input="\n".join(mangled)).splitlines()
+        return dict(zip(mangled, plain))
+    exported = symbols(library, "-D", "--defined-only")
+    wrong = []
+    for symbol, name in names(sorted(exported)).items():
+        of_cfile = re.match(r"(non-virtual thunk to |(typeinfo|typeinfo name|vtable) for )?(.* )?cfile::", name)
+        if not symbol.startswith("cfile_") and (not of_cfile or re.search(r"cfile::(\w+::)*(internal|\(anonymous namespace\))::\w+[<(:]|::Impl\b",
+                                                                        re.sub(r"\(.*", "(", name))):
+            wrong.append(name)
+    expect(exported and not wrong, "libcfile.so exports what is not public:\n" + "\n".join(wrong[:20]))
+
+    text = "".join(path.read_text() for path in header_folder.rglob("*.h"))
+    declared = set(re.findall(r"\bCFILE_EXPORT (?:\w+ )?(\w+)[ :{]|^(?:class|struct) (\w+) \{|\b(\w+)\(", text, re.MULTILINE))
+    declared = {name for group in declared for name in group if name}
+    defined = [symbol for symbol, kind in symbols(archive, "--defined-only").items() if kind == "T"]
+    missing = []
+    for symbol, name in names(sorted(defined)).items():
+        public = re.match(r"cfile::(\w+)(?:::(\w+))?\(", re.sub(r"\[abi:\w+\]", "", name))
+        if public and public[1] in declared and (public[2] is None or public[2] in declared) and symbol not in exported:
+            missing.append(name)
+    print(f"{len(exported)} symbols are exported")
+    return missing
+
+
+def check_pages(prefix):
+    for tool in ("cfile-dump", "cfile-import", "cfile-table"):
+        page = prefix / "share/man/man1" / f"{tool}.1"
+        text = page.read_text(encoding="utf-8")
+        for part in ("NAME", "SYNOPSIS", "OPTIONS", "EXAMPLES", "\\-\\-help"):
+            expect(part in text, f"{page} has no {part}")
+        if shutil.which("groff"):
+            warnings = run("groff", "-man", "-Tutf8", "-K", "utf8", "-ww", "-z", page)
+            expect(not warnings, f"{page}: {warnings}")
+    check_completions(prefix)
+
+
+def check_completions(prefix):
+    bash = prefix / "share/bash-completion/completions"
+
+    def completed(tool, *words):
+        script = (f'. "{bash / tool}"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _{tool.replace("-", "_")}; '
+                  'printf "%s\\n" "${COMPREPLY[@]}"')
+        return run("bash", "-c", script, "bash", tool, *words, cwd=bash).split()
+    for words, expected in {
+            ("cfile-dump", "ver"): ["verify"],
+            ("cfile-dump", "values", "--wh"): ["--where"],
+            ("cfile-dump", "footer", "--wh"): [],
+            ("cfile-dump", "values", "--column", ""): [],  # a name of a column
+            ("cfile-dump", "cfile-ta"): ["cfile-table"],  # a file
+            ("cfile-dump", "values", "cfile-ta"): ["cfile-table"],
+            ("cfile-dump", "values", "ver"): [],  # no second subcommand
+            ("cfile-import", "--sor"): ["--sorted-by"],
+            ("cfile-import", "--schema", "cfile-du"): ["cfile-dump"],
+            ("cfile-table", "drop-"): ["drop-below"],
+            ("cfile-table", "gc", "--"): ["--help", "--older-than"]}.items():
+        found = completed(*words)
+        expect(found == expected, f"bash completes {' '.join(words)} to {found}, not to {expected}")
+    for shell, pattern in (("zsh", "zsh/*/_cfile-*"), ("fish", "fish/vendor_completions.d/*.fish")):
+        files = sorted((prefix / "share").glob(pattern))
+        expect(len(files) == 3, f"completions of {shell}: {files}")
+        if shutil.which(shell):
+            for file in files:
+                run(shell, "-n", file)
+
+
+def check_consumers(build, prefix, work, jobs):
+    """Builds and runs the consumer with CMake and with pkg-config, with the shared and with the static library."""
+    components = ["tools"] if build.on("CFILE_BUILD_TOOLS") else []
+    components += ["salvage"] if build.on("CFILE_WITH_SALVAGE") else []
+    environment = dict(os.environ, LD_LIBRARY_PATH=str(next(prefix.rglob("libcfile.so")).parent))
+    run("cmake", "-S", HERE / "consumer", "-B", work / "consumer", *build.generator(), f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DCOMPONENTS={';'.join(components)}", env=environment)
+    run("cmake", "--build", work / "consumer", "--parallel", jobs)
+    for flavour in ("static", "shared"):
+        program = work / "consumer" / f"consumer_{flavour}"
+        expect(run(program, env=environment) == "cfile works\n", f"{program} does not work")
+        needs_library = "libcfile.so" in run("readelf", "-d", program)
+        expect(needs_library == (flavour == "shared"), f"{program} is linked with the wrong library")
+
+    # Which library cfile::cfile is
+    for options, expected in (([], "shared"), (["-DBUILD_SHARED_LIBS=OFF"], "static"), (["-DCOMPONENTS=static"], "static"),
+                              (["-DBUILD_SHARED_LIBS=OFF", "-Dcfile_SHARED_LIBS=ON"], "shared")):
+        printed = run("cmake", f"-DCMAKE_PREFIX_PATH={prefix}", *options, "-S", HERE / "flavour", "-B", work / "flavour", "--fresh",
+                      *build.generator())
+        expect(f"flavour: cfile::cfile_{expected};" in printed, f"cfile::cfile with {options} is not {expected}: {printed}")
+
+    # The objects that CMake made are those that a Makefile would make with `pkg-config --cflags`.
+    objects = sorted((work / "consumer").rglob("*.o"))
+    expect(len(objects) == 3, f"objects of the consumer: {objects}")
+    environment["PKG_CONFIG_PATH"] = str(next(prefix.rglob("cfile.pc")).parent)
+    include = run("pkg-config", "--cflags", "cfile", env=environment).split()
+    run(*build.compiler(), "-std=c++20", *WARNINGS, *include, "-fsyntax-only", HERE / "consumer/consumer.cc")
+    shared = run("pkg-config", "--libs", "cfile", env=environment).split()
+    static = run("pkg-config", "--static", "--libs", "cfile", env=environment).replace("-lcfile ", "-l:libcfile.a ").split()
+    for flavour, libraries in (("shared", shared), ("static", static)):
+        program = work / f"pkg_config_{flavour}"
+        run(*build.compiler(), "-o", program, *objects, *libraries)
+        expect(run(program, env=environment) == "cfile works\n", f"{program} does not work")
+        expect(("libcfile.so" in run("readelf", "-d", program)) == (flavour == "shared"), f"{program}: wrong library")
+    print("the consumer works with CMake and pkg-config, static and shared")
+    return include
+
+
+def readme_blocks(language):
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.findall(rf"^```{re.escape(language)}\n((?:.*\n)*?)```$", text, re.MULTILINE)
+
+
+def check_readme(build, prefix, work):
+    """Builds and runs README.md's example as README.md says, with find_package and with pkg-config."""
+    folder = work / "readme"
+    folder.mkdir()
+    (folder / "program.cc").write_text(readme_blocks("cpp")[0], encoding="utf-8")
+    lines = next(block for block in readme_blocks("cmake") if "find_package" in block)
+    (folder / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.25)\nproject(readme LANGUAGES CXX)\n{lines}")
+    library = next(prefix.rglob("libcfile.so")).parent
+    environment = dict(os.environ, LD_LIBRARY_PATH=str(library), PKG_CONFIG_PATH=str(library / "pkgconfig"))
+    run("cmake", "-S", folder, "-B", folder / "build", *build.generator(), f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", folder / "build")
+    command = next(block for block in readme_blocks("sh") if "pkg-config" in block)
+    run("sh", "-euc", command, cwd=folder, env=environment)
+    for program in (folder / "build/program", folder / "program"):
+        expect("row 1 is banana" in run(program, cwd=folder, env=environment), f"{program} does not work")
+
+
+def install(build, work, jobs):
+    prefix = work / "prefix"
+    run("cmake", "--install", build.folder, "--prefix", prefix)
+    library = next(prefix.rglob("libcfile.so"))
+    expect(re.search(r"SONAME.*\[libcfile\.so\.[\d.]+\]", run("readelf", "-d", library)), "libcfile.so has no SONAME")
+    include = check_consumers(build, prefix, work, jobs)
+    check_readme(build, prefix, work)
+    missing = check_symbols(library, library.with_suffix(".a"), prefix / "include")
+    expect(not missing, "libcfile.so does not export:\n" + "\n".join(missing[:20]))
+    check_headers(prefix, build.compiler(), include)
+    if build.on("CFILE_BUILD_TOOLS"):
+        check_pages(prefix)
+
+
+# embedded
+
+def embedded(build, work, _jobs):
+    expect(any("add_subdirectory(cfile)" in block for block in readme_blocks("cmake")), "README.md does not show add_subdirectory")
+    for how in ("SUBDIRECTORY", "FETCH", "OWN_ABSEIL"):
+        run("cmake", "-S", HERE / "parent", "-B", work / how, *build.generator(), f"-DHOW={how}", f"-DCFILE_SOURCE_DIR={ROOT}",
+            "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
+        run("cmake", "--install", work / how, "--prefix", work / "prefix")
+        expect(not (work / "prefix").exists(), "a project that includes cfile installs it")
+        for entry in json.loads((work / how / "compile_commands.json").read_text()):
+            of_library = "/cfile/internal/" in entry["file"]
+            of_program = "/consumer/" in entry["file"]
+            hidden = "-fvisibility=hidden" in entry["command"]
+            expect(not (of_library and not hidden) and not (of_program and hidden), f"visibility: {entry}")
+            expect("-std=c++20" in entry["command"] or "-std=gnu++20" in entry["command"], f"C++ version: {entry}")
+    print("three projects include cfile")
+
+
+# debian
+
+def debian(build, work, _jobs):
+    for program in ("dpkg-deb", "dpkg-shlibdeps", "lintian"):
+        if not shutil.which(program):
+            print(f"skipped: {program} is not installed (third_party/packages.txt)")
+            sys.exit(SKIPPED)
+    run("cpack", "--config", build.folder / "CPackConfig.cmake", "-G", "DEB", "-B", work)
+    packages = {re.match(r"[^_]+", path.name)[0]: path for path in work.glob("*.deb")}
+    library = next((name for name in packages if re.fullmatch(r"libcfile[\d.]+", name)), None)
+    expect(library and {library, "libcfile-dev"} <= packages.keys(), f"packages: {sorted(packages)}")
+
+    def field(package, name):
+        return run("dpkg-deb", "--field", packages[package], name)
+    expect("libabsl" in field(library, "Depends"), f"{library} depends on {field(library, 'Depends')}")
+    for needed in (f"{library} (=", "libabsl-dev", "libhwy-dev", "libisal-dev", "libxxhash-dev"):
+        expect(needed in field("libcfile-dev", "Depends"), f"libcfile-dev does not depend on {needed}")
+    if build.on("CFILE_BUILD_TOOLS"):
+        contents = run("dpkg-deb", "--contents", packages["cfile-tools"])
+        for file in ("/usr/bin/cfile-dump", "/usr/share/man/man1/cfile-table.1.gz", "/usr/share/doc/cfile-tools/copyright"):
+            expect(file in contents, f"cfile-tools has no {file}:\n{contents}")
+    print(run("lintian", "--fail-on", "error", "--allow-root", "--tag-display-limit", "0", *sorted(packages.values())))
+    print(f"made {', '.join(sorted(packages))}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("install", "embedded", "debian"))
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as work:
+        globals()[arguments.what](Build(arguments.build.resolve()), pathlib.Path(work), arguments.jobs)
+
+
+if __name__ == "__main__":
+    main()

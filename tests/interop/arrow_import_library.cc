@@ -1,0 +1,50 @@
+// The library of arrow_import_test.py and of the benchmark arrow_import.py: writes tables from
+// Arrow streams. Python calls its function through ctypes.
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "cfile/arrow_import.h"
+#include "cfile/options.h"
+#include "cfile/status.h"
+#include "cfile/table.h"
+#include "cfile/types.h"
+
+namespace {
+
+absl::StatusOr<cfile::Schema> SchemaOf(ArrowArrayStream* stream) {
+  ArrowSchema arrow{};
+  if (stream->get_schema(stream, &arrow) != 0) return absl::UnknownError("get_schema failed");
+  auto schema = cfile::ImportArrowSchema(arrow);
+  arrow.release(&arrow);
+  return schema;
+}
+
+absl::Status Import(ArrowArrayStream* stream, const char* path, const char* encoding,
+                    const char* compression) {
+  auto schema = SchemaOf(stream);
+  if (!schema.ok()) {
+    stream->release(stream);
+    return schema.status();
+  }
+  cfile::WriterOptions options;
+  CFILE_ASSIGN_OR_RETURN(options.encoding, cfile::ParseEncoding(encoding));
+  CFILE_ASSIGN_OR_RETURN(options.compression, cfile::ParseCompression(compression));
+  CFILE_ASSIGN_OR_RETURN(auto writer,
+                         cfile::TableWriter::Create(std::string(path), *schema, {&options, 1}));
+  CFILE_RETURN_IF_ERROR(cfile::AppendArrow(writer, stream));
+  return writer.Finish();
+}
+
+}  // namespace
+
+// Writes a new table. `encoding` and `compression`: names, for example "auto" and "none".
+// Returns 0, or 1 and writes the text of the error to `error`, which has 1000 bytes.
+extern "C" __attribute__((visibility("default"))) int cfile_test_import_table(
+    ArrowArrayStream* stream, const char* path, const char* encoding, const char* compression,
+    char* error) {
+  const absl::Status status = Import(stream, path, encoding, compression);
+  if (!status.ok()) std::snprintf(error, 1000, "%s", status.ToString().c_str());
+  return status.ok() ? 0 : 1;
+}

@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Makes the man page of a tool and its completions for bash, zsh and fish from what the tool prints for --help.
+
+  tool_pages.py FOLDER NAME VERSION COMMAND...    writes FOLDER/NAME.1, NAME.bash, _NAME and NAME.fish
+
+COMMAND runs the tool. `COMMAND --help` and `COMMAND SUBCOMMAND --help` have the form that CLI11 prints: a description, a usage,
+sections with a heading that ends with a colon and items that are indented by two spaces, and paragraphs.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+HEADING = re.compile(r"^(\S.*):$")
+ITEM = re.compile(r"^  (?! )(.*?)(?: {2,}(.*))?$")
+
+
+class Item:
+    """A positional, an option or a subcommand: `names` such as ["-h", "--help"], the `value` that an option takes, or ""."""
+
+    def __init__(self, text, help_text):
+        self.text, self.help = text, help_text
+        names, _, self.value = text.partition(" ")
+        self.names = names.split(",")
+        self.value = re.sub(r" ?REQUIRED$", "", self.value)
+
+    def __eq__(self, other):
+        return (self.text, self.help) == (other.text, other.help)
+
+
+class Help:
+    """What a command prints for --help: `description`, lines of `usage`, `items` by heading, and the `rest`: (heading, lines)."""
+
+    def __init__(self, command):
+        printed = subprocess.run([*command, "--help"], stdout=subprocess.PIPE, check=True).stdout.decode()
+        self.description, self.usage, self.items, self.rest = "", [], {}, []
+        before, _, after = printed.partition("Usage: ")
+        self.description = " ".join(before.split())
+        usage, _, after = after.partition("\n\n")
+        self.usage = [line.strip() for line in usage.splitlines()]
+        for paragraph in re.split(r"\n{2,}", after.strip("\n")):
+            lines = paragraph.splitlines()
+            heading = HEADING.match(lines[0])
+            name = heading[1] if heading else ""
+            if name.startswith(("Positionals", "Options", "Subcommands", "Limits")):
+                self.items[name] = list(items_of(lines[1:]))
+            else:
+                body = [line.removeprefix("  ") for line in lines[1:]] if heading else lines
+                if not heading and self.rest and lines[0].startswith("  "):  # goes on with the section before
+                    self.rest[-1][1].extend(["", *(line.removeprefix("  ") for line in lines)])
+                else:
+                    self.rest.append((name, body))
+
+    def options(self):
+        return [item for heading, items in self.items.items() for item in items if item.names[0].startswith("-")]
+
+    def subcommands(self):
+        return self.items.get("Subcommands", [])
+
+
+def items_of(lines):
+    """The items of a section. What is indented more than by two spaces goes on with the item before."""
+    found = []
+    for line in lines:
+        match = ITEM.match(line)
+        if match:
+            found.append([match[1], match[2] or ""])
+        else:
+            found[-1][1] = f"{found[-1][1]} {line.strip()}".strip()
+    return (Item(*item) for item in found)
+
+
+# The man page
+
+def roff(text):
+    text = text.replace("\\", "\\e").replace("-", "\\-")
+    return "\\&" + text if text.startswith((".", "'")) else text
+
+
+def bold_names(item):
+    names = ", ".join(f"\\fB{roff(name)}\\fR" for name in item.names)
+    return names + (f" \\fI{roff(item.value)}\\fR" if item.value else "")
+
+
+def man_usage(usage):
+    for line in usage:
+        name, _, arguments = line.partition(" ")
+        yield f".B {roff(name)}\n{roff(arguments)}\n.br"
+
+
+def man_items(items):
+    for item in items:
+        yield f".TP\n{bold_names(item)}\n{roff(item.help)}"
+
+
+def man_rest(rest, level):
+    for heading, lines in rest:
+        if heading and level == "SH":
+            yield f".SH {roff(heading.upper())}"
+        else:
+            yield ".PP" + (f"\n{roff(heading)}:" if heading else "")
+        if heading == "Examples":
+            yield ".PP\n.nf\n" + "\n".join(map(roff, lines)) + "\n.fi"
+        else:
+            yield "\n".join(roff(line) or ".PP" for line in lines)
+
+
+def man_page(name, version, main, commands):
+    summary = main.description[0].lower() + main.description[1:].rstrip(".")
+    yield f'.TH {roff(name.upper())} 1 "" "cfile {version}" "User Commands"'
+    yield f".SH NAME\n{roff(name)} \\- {roff(summary)}"
+    yield ".SH SYNOPSIS"
+    yield from man_usage(main.usage)
+    yield f".SH DESCRIPTION\n{roff(main.description)}"
+    yield from man_rest([part for part in main.rest if not part[0]], "SH")
+    for heading, items in main.items.items():
+        title, _, remark = heading.partition(" (")
+        yield f".SH {'ARGUMENTS' if title == 'Positionals' else title.upper()}"
+        if remark:
+            yield roff(remark[0].upper() + remark[1:].rstrip(")") + ".")
+        yield from man_items(items)
+    for command, text in commands.items():
+        yield f'.SH "{roff(name.upper())} {roff(command.upper())}"'
+        yield from man_usage(text.usage)
+        yield f".PP\n{roff(text.description.rstrip('.'))}."
+        known = [option for option in text.options() if option in main.options()]
+        yield from man_items([item for heading, items in text.items.items() for item in items
+                              if item not in known])
+        names = ", ".join(f"\\fB{roff(option.names[-1])}\\fR" for option in known)
+        yield f".PP\nOptions that are explained above: {names}."
+        yield from man_rest([part for part in text.rest if part not in main.rest], "SS")
+    yield from man_rest([part for part in main.rest if part[0]], "SH")
+
+
+# The completions
+
+def takes_file(item):
+    return item.value == "FILE"
+
+
+def bash_completion(name, main, commands):
+    function = "_" + name.replace("-", "_")
+    names = " ".join(commands)
+    every = [option for text in (main, *commands.values()) for option in text.options() if option.value]
+    with_text = sorted({option.names[-1] for option in every if not takes_file(option)})
+    yield f"# bash completion for {name}"
+    yield f"{function}() {{"
+    yield "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command='' each options commands=''"
+    if commands:
+        yield '  for each in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do'
+        yield f"    case $each in {'|'.join(commands)}) command=$each; break ;; esac"
+        yield "  done"
+    yield "  case $command in"
+    for command, text in commands.items():
+        yield f"    {command}) options='{' '.join(n for option in text.options() for n in option.names)}' ;;"
+    yield f"    *) options='{' '.join(n for option in main.options() for n in option.names)}' ;;"
+    yield "  esac"
+    if commands:
+        yield f"  [[ $COMP_CWORD -gt 1 ]] || commands='{names}'"
+    yield "  COMPREPLY=()"
+    if with_text:
+        yield f"  case $before in {'|'.join(with_text)}) return ;; esac"
+    yield "  if [[ $word == -* ]]; then"
+    yield '    mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")'
+    yield "  else"
+    yield "    compopt -o filenames 2>/dev/null"
+    yield '    mapfile -t COMPREPLY < <(compgen -W "$commands" -- "$word"; compgen -f -- "$word")'
+    yield "  fi"
+    yield f"}}\ncomplete -F {function} {name}"
+
+
+def zsh_text(text):
+    """The text, to be put between single quotes, for _arguments and _describe."""
+    return re.sub(r"([\[\]:\\])", r"\\\1", text).replace("'", "'\\''")
+
+
+def zsh_options(options):
+    for option in options:
+        value = f":{option.value.replace(':', ' ')}:" + ("_files" if takes_file(option) else "") if option.value else ""
+        for option_name in option.names:
+            yield f"{option_name}'[{zsh_text(option.help)}]{value}'"
+
+
+def zsh_completion(name, main, commands):
+    yield f"#compdef {name}"
+    yield "local context state state_descr line"
+    yield "typeset -A opt_args"
+    yield "_arguments -C \\"
+    for option in zsh_options(main.options()):
+        yield f"  {option} \\"
+    if not commands:
+        yield "  '*:file:_files'"
+        return
+    yield "  '1: :->command' '*:: :->arguments'"
+    yield "case $state in"
+    yield "  command)"
+    yield "    local -a commands=("
+    for item in main.subcommands():
+        yield f"      '{item.names[0]}:{zsh_text(item.help)}'"
+    yield "    )"
+    yield "    _describe -t commands command commands"
+    yield "    _files ;;"
+    yield "  arguments)"
+    yield "    case $line[1] in"
+    for command, text in commands.items():
+        yield f"      {command}) _arguments \\"
+        for option in zsh_options(text.options()):
+            yield f"        {option} \\"
+        yield "        '*:file:_files' ;;"
+    yield "      *) _files ;;"
+    yield "    esac ;;"
+    yield "esac"
+
+
+def fish_quoted(text):
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def fish_completion(name, main, commands):
+    seen = f"__fish_seen_subcommand_from {' '.join(commands)}"
+    for item in main.subcommands():
+        yield f"complete -c {name} -n '__fish_is_first_arg' -a {item.names[0]} -d {fish_quoted(item.help)}"
+    for command, text in [(None, main), *commands.items()]:
+        where = "" if not commands else f" -n 'not {seen}'" if command is None else f" -n '__fish_seen_subcommand_from {command}'"
+        for option in text.options():
+            names = "".join(f" -l {n[2:]}" if n.startswith("--") else f" -s {n[1:]}" for n in option.names)
+            value = "" if not option.value else " -r -F" if takes_file(option) else " -x"
+            yield f"complete -c {name}{where}{names}{value} -d {fish_quoted(option.help)}"
+
+
+def main():
+    folder, name, version, *command = sys.argv[1:]
+    text = Help(command)
+    commands = {item.names[0]: Help([*command, item.names[0]]) for item in text.subcommands()}
+    for file, lines in {
+            f"{name}.1": man_page(name, version, text, commands),
+            f"{name}.bash": bash_completion(name, text, commands),
+            f"_{name}": zsh_completion(name, text, commands),
+            f"{name}.fish": fish_completion(name, text, commands)}.items():
+        (pathlib.Path(folder) / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
