@@ -52,7 +52,8 @@ struct ArrowExportOptions {
 // the reader, the table and each other. The only memory that the caller must keep is that of
 // NewMemoryViewSource, until the last array is released. Values of PLAIN blocks that are not
 // compressed, have no nulls, and lie in a mapped file or a source in memory are not copied, unless
-// the Arrow type has another width.
+// the Arrow type has another width. The process keeps up to 64 MiB of the memory of released arrays
+// for later ones.
 //
 // *out is an uninitialised or released struct; the caller releases it. Only one thread at a time
 // may use a stream. Arrays may be used and released in any thread.
@@ -74,8 +75,8 @@ CFILE_EXPORT absl::Status ExportArrowStream(const Reader& reader, const OrdinalR
                                             const ArrowExportOptions& options,
                                             ArrowArrayStream* out);
 
-// The rows from a cursor's position to the end of its range. The cursor stays where it is, and is
-// not needed any more by the stream.
+// The rows from a cursor's position to the end of its range. The cursor stays where it is; the
+// stream does not need the cursor.
 template <ValueType T>
 CFILE_EXPORT absl::Status ExportArrowStream(const Cursor<T>& cursor,
                                             const ArrowExportOptions& options,
@@ -87,7 +88,8 @@ CFILE_EXPORT absl::Status ExportArrowStream(Scan<T> scan, const ArrowExportOptio
                                             ArrowArrayStream* out);
 
 // The rows of a table that `scan` selects. In a table of records, fields are in the order of the
-// schema. scan.cancelled, if it is set, must outlive the stream.
+// schema. A scan in reverse order gives the batches of TableScan::Next. scan.cancelled, if it is
+// set, must outlive the stream.
 CFILE_EXPORT absl::Status ExportArrowStream(const TableReader& table, const TableScanOptions& scan,
                                             const ArrowExportOptions& options,
                                             ArrowArrayStream* out);
