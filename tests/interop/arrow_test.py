@@ -10,6 +10,7 @@ import functools
 import os
 import sys
 import uuid
+import warnings
 
 try:
     import pyarrow as pa
@@ -31,6 +32,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 GOLDEN = os.path.join(os.path.dirname(HERE), "golden")
 OPTIONS = ({}, {"views": True}, {"dictionaries": False, "batch_rows": 100}, {"batch_rows": 10**9})
 failures = 0
+warnings.simplefilter("ignore")  # nanoarrow warns of extension types
 
 
 def expect(actual, expected, what):
