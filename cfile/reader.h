@@ -142,6 +142,7 @@ class CFILE_EXPORT Cursor {
 
  private:
   friend class Reader;
+  friend class internal::ReaderAccess;
   class CFILE_HIDDEN Impl;
   explicit Cursor(std::unique_ptr<Impl> impl);
 

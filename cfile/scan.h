@@ -80,6 +80,7 @@ class CFILE_EXPORT Scan {
 
  private:
   friend class Reader;
+  friend class internal::ReaderAccess;
   class CFILE_HIDDEN Impl;
   explicit Scan(std::unique_ptr<Impl> impl);
 

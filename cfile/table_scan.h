@@ -83,6 +83,7 @@ struct TableScanCounters {
 
 namespace internal {
 class ColumnBatches;
+class TableScanAccess;
 }  // namespace internal
 
 // Rows of a table, with values of several columns. A view, valid until the next call on the scan.
@@ -157,6 +158,7 @@ class CFILE_EXPORT TableScan {
 
  private:
   friend class TableReader;
+  friend class internal::TableScanAccess;
   friend absl::StatusOr<TableScan> NewTableScan(const Reader& reader,
                                                 const TableScanOptions& options);
   class CFILE_HIDDEN Impl;

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <cstring>
 #include <vector>
 
 #include "encodings/core/bytes.h"
+#include "encodings/core/packed_strings.h"
 #include "encodings/kernels/group_varint.h"
 
 namespace cfile::encodings {
@@ -134,6 +136,29 @@ class PlainBinaryDecoder final : public BlockDecoder<std::string_view> {
     if (n == 0) return size_t{0};
     CFILE_RETURN_IF_ERROR(DecodeOffsets());
     for (size_t i = 0; i < n; ++i) out[i] = ValueAt(position_ + i);
+    position_ += static_cast<uint32_t>(n);
+    return n;
+  }
+
+  absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override {
+    size_t n = Left(max);
+    if (n == 0) return size_t{0};
+    CFILE_RETURN_IF_ERROR(DecodeOffsets());
+    // The values lie back to back, so they are copied at once.
+    const uint32_t* const begins = offsets_.data() + position_;
+    const PackedBudget budget(out);
+    if (begins[n] - begins[0] > budget.left()) {
+      n = static_cast<size_t>(
+          std::upper_bound(begins + 1, begins + n + 1, uint64_t{begins[0]} + budget.left()) -
+          (begins + 1));
+      if (n == 0 && begins[1] - begins[0] <= budget.left_for_one()) n = 1;
+    }
+    const size_t bytes = begins[n] - begins[0];
+    const auto shift = static_cast<uint32_t>(out.data().size()) - begins[0];
+    uint32_t* const ends = out.ReserveOffsets(n);
+    for (size_t i = 0; i < n; ++i) ends[i] = begins[i + 1] + shift;
+    std::memcpy(out.ReserveData(bytes), block_.data() + begins[0], bytes);
+    out.Add(n, bytes);
     position_ += static_cast<uint32_t>(n);
     return n;
   }

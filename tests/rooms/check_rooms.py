@@ -50,7 +50,11 @@ THIRD_PARTY = ("absl/", "hwy/", "CLI/", "nlohmann/", "xxhash.h")  # included wit
 # The rooms of encodings/ that public headers may include. They hold numbers, types and macros, but no encoding.
 PUBLIC = ["encodings/core"]
 # A header that defines private parts of classes of another header is one unit with it.
-PRIVATE_HALVES = {"cfile/internal/table/open_table.h": "cfile/table.h"}
+PRIVATE_HALVES = {
+    "cfile/internal/read/reader_access.h": "cfile/reader.h",
+    "cfile/internal/table/condition_counts.h": "cfile/table_scan.h",
+    "cfile/internal/table/open_table.h": "cfile/table.h",
+}
 # What a private part of cfile/ does not do itself: compare a version or a compatibility. It asks for a property of
 # file_policy.h.
 DECISION = re.compile(r"(==|!=|\bcase)\s*(cfile::)?(FormatVersion|Compatibility)::k|(FormatVersion|Compatibility)::k\w+\s*(==|!=)")

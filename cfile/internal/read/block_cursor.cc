@@ -126,17 +126,27 @@ absl::StatusOr<Batch<T>> BlockCursor<T>::Next(size_t max_rows) {
 }
 
 template <typename T>
+absl::StatusOr<Batch<T>> BlockCursor<T>::NextInto(size_t max_rows, T* out) {
+  return NextOf</*kCodes=*/false>(max_rows, values_, out);
+}
+
+template <typename T>
 absl::StatusOr<Batch<uint32_t>> BlockCursor<T>::NextCodes(size_t max_rows) {
   return NextOf</*kCodes=*/true>(max_rows, codes_);
 }
 
 template <typename T>
+absl::StatusOr<Batch<uint32_t>> BlockCursor<T>::NextCodesInto(size_t max_rows, uint32_t* out) {
+  return NextOf</*kCodes=*/true>(max_rows, codes_, out);
+}
+
+template <typename T>
 template <bool kCodes, typename V>
-absl::StatusOr<Batch<V>> BlockCursor<T>::NextOf(size_t max_rows, Buffers<V>& buffers) {
+absl::StatusOr<Batch<V>> BlockCursor<T>::NextOf(size_t max_rows, Buffers<V>& buffers, V* out) {
   const size_t count = std::min<size_t>({max_rows, num_rows_ - row_, kMaxBatchValues});
   if (count == 0) return Batch<V>{};
-  if (nullable_) return NextNullable<kCodes>(count, buffers);
-  CFILE_ASSIGN_OR_RETURN(const std::span<const V> values, NextPresent<kCodes>(count, buffers));
+  if (nullable_) return NextNullable<kCodes>(count, buffers, out);
+  CFILE_ASSIGN_OR_RETURN(const std::span<const V> values, NextPresent<kCodes>(count, buffers, out));
   row_ += static_cast<uint32_t>(values.size());
   return Batch<V>{.values = values};
 }
@@ -144,11 +154,12 @@ absl::StatusOr<Batch<V>> BlockCursor<T>::NextOf(size_t max_rows, Buffers<V>& buf
 // Reads between 1 and `count` present values. Precondition: count > 0.
 template <typename T>
 template <bool kCodes, typename V>
-absl::StatusOr<std::span<const V>> BlockCursor<T>::NextPresent(size_t count, Buffers<V>& buffers) {
+absl::StatusOr<std::span<const V>> BlockCursor<T>::NextPresent(size_t count, Buffers<V>& buffers,
+                                                               V* out) {
   if constexpr (!kCodes) {
     if (const auto borrowed = decoder_->Borrow(count); !borrowed.empty()) return borrowed;
   }
-  V* values = Reserve(count, buffers.packed, buffers.packed_capacity);
+  V* values = out != nullptr ? out : Reserve(count, buffers.packed, buffers.packed_capacity);
   size_t read;
   if constexpr (kCodes) {
     CFILE_ASSIGN_OR_RETURN(read, decoder_->ReadCodes({values, count}));
@@ -161,10 +172,9 @@ absl::StatusOr<std::span<const V>> BlockCursor<T>::NextPresent(size_t count, Buf
 }
 
 template <typename T>
-template <bool kCodes, typename V>
-absl::StatusOr<Batch<V>> BlockCursor<T>::NextNullable(size_t count, Buffers<V>& buffers) {
+absl::StatusOr<size_t> BlockCursor<T>::NextValidity(size_t count) {
   validity_bits_.resize(std::max(validity_bits_.size(), (count + 7) / 8));
-  CFILE_ASSIGN_OR_RETURN(size_t present,
+  CFILE_ASSIGN_OR_RETURN(const size_t present,
                          validity_.Read(static_cast<uint32_t>(count), validity_bits_.data()));
   const uint32_t left = decoder_->count() - decoder_->position();
   const bool at_end = row_ + count == num_rows_;
@@ -173,23 +183,70 @@ absl::StatusOr<Batch<V>> BlockCursor<T>::NextNullable(size_t count, Buffers<V>& 
                     " values do not fit: rows ", row_, " to ", row_ + count, " have ", present,
                     " values, the block has ", left, " left");
   }
+  return present;
+}
+
+template <typename T>
+absl::StatusOr<size_t> BlockCursor<T>::CutAfter(size_t present) {
+  const size_t count = encodings::PositionOfOne(validity_bits_.data(), 0, present);
+  CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_ + static_cast<uint32_t>(count)).status());
+  return count;
+}
+
+template <typename T>
+template <bool kCodes, typename V>
+absl::StatusOr<Batch<V>> BlockCursor<T>::NextNullable(size_t count, Buffers<V>& buffers, V* out) {
+  CFILE_ASSIGN_OR_RETURN(size_t present, NextValidity(count));
   std::span<const V> values;
   if (present > 0) {
-    CFILE_ASSIGN_OR_RETURN(values, NextPresent<kCodes>(present, buffers));
+    CFILE_ASSIGN_OR_RETURN(values,
+                           NextPresent<kCodes>(present, buffers, present == count ? out : nullptr));
     if (values.size() < present) {
       // The bytes of the values exceeded the decoder's buffer: end the batch before the first row
       // whose value is missing.
       present = values.size();
-      count = encodings::PositionOfOne(validity_bits_.data(), 0, present);
-      CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_ + static_cast<uint32_t>(count)).status());
+      CFILE_ASSIGN_OR_RETURN(count, CutAfter(present));
     }
   }
   row_ += static_cast<uint32_t>(count);
   if (present == count) return Batch<V>{.values = values};
-  V* spread = Reserve(count, buffers.spread, buffers.spread_capacity);
+  V* spread = out != nullptr ? out : Reserve(count, buffers.spread, buffers.spread_capacity);
   encodings::SpreadValues(values.data(), validity_bits_.data(), count, spread);
   return Batch<V>{
       .values = {spread, count}, .validity = validity_bits_.data(), .null_count = count - present};
+}
+
+template <typename T>
+absl::StatusOr<size_t> BlockCursor<T>::NextPacked(size_t max_rows, encodings::PackedStrings& out,
+                                                  Batch<T>& batch) {
+  batch = {};
+  size_t count = std::min<size_t>({max_rows, num_rows_ - row_, kMaxBatchValues});
+  if (!nullable_) {
+    CFILE_ASSIGN_OR_RETURN(count, decoder_->ReadPacked(count, out));
+    row_ += static_cast<uint32_t>(count);
+    return count;
+  }
+  CFILE_ASSIGN_OR_RETURN(const size_t present, NextValidity(count));
+  size_t read = 0;
+  if (present > 0) {
+    CFILE_ASSIGN_OR_RETURN(read, decoder_->ReadPacked(present, out));
+    if (read < present) {
+      CFILE_ASSIGN_OR_RETURN(count, CutAfter(read));
+    }
+  }
+  row_ += static_cast<uint32_t>(count);
+  if (read == count) return count;
+  batch.validity = validity_bits_.data();
+  batch.null_count = count - read;
+  // Moves the ends of the strings to their rows, from the last to the first.
+  uint32_t* const ends = out.ReserveOffsets(count - read) - read;
+  const uint32_t* end = ends + read - 1;  // of the last string so far, or the begin of the first
+  for (size_t i = count; i-- > 0;) {
+    ends[i] = *end;
+    end -= validity_bits_[i / 8] >> (i % 8) & 1;
+  }
+  out.Add(count - read, 0);
+  return count;
 }
 
 #define CFILE_INSTANTIATE(T) template class BlockCursor<T>;

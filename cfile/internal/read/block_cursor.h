@@ -78,12 +78,24 @@ class BlockCursor {
   // batch's first_ordinal.
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
+  // Does the same, but decodes values that are not in place already into `out`, which has room for
+  // `max_rows` values: the batch then begins at `out`.
+  absl::StatusOr<Batch<T>> NextInto(size_t max_rows, T* out);
+
+  // Does the same as Next for strings, but appends them to `out`; nulls as empty strings. Sets the
+  // validity and the null count of the batch, and no values. Returns the number of rows: 0 if
+  // nothing was read, because the block is at its end or the next string does not fit.
+  absl::StatusOr<size_t> NextPacked(size_t max_rows, encodings::PackedStrings& out,
+                                    Batch<T>& batch);
+
   // The dictionary's values by code if the block stores codes, else empty.
   std::span<const T> DictionaryValues() const { return decoder_->DictionaryValues(); }
 
   // Does the same as Next, but returns the codes of the values. The code of a null is 0.
   // Precondition: DictionaryValues() is not empty.
   absl::StatusOr<Batch<uint32_t>> NextCodes(size_t max_rows);
+  // As NextCodes and NextInto.
+  absl::StatusOr<Batch<uint32_t>> NextCodesInto(size_t max_rows, uint32_t* out);
 
   size_t memory_usage_bytes() const {
     return values_.capacity_bytes() + codes_.capacity_bytes() + validity_bits_.capacity();
@@ -110,13 +122,20 @@ class BlockCursor {
     size_t capacity_bytes() const { return (packed_capacity + spread_capacity) * sizeof(V); }
   };
   // These functions read a batch of V. If kCodes is false, V is T, and `decoder_` returns values.
-  // If kCodes is true, V is uint32_t, and `decoder_` returns codes.
+  // If kCodes is true, V is uint32_t, and `decoder_` returns codes. `out`: where to put them, or
+  // null for `buffers`.
   template <bool kCodes, typename V>
-  absl::StatusOr<Batch<V>> NextOf(size_t max_rows, Buffers<V>& buffers);
+  absl::StatusOr<Batch<V>> NextOf(size_t max_rows, Buffers<V>& buffers, V* out = nullptr);
   template <bool kCodes, typename V>
-  absl::StatusOr<std::span<const V>> NextPresent(size_t count, Buffers<V>& buffers);
+  absl::StatusOr<std::span<const V>> NextPresent(size_t count, Buffers<V>& buffers, V* out);
   template <bool kCodes, typename V>
-  absl::StatusOr<Batch<V>> NextNullable(size_t count, Buffers<V>& buffers);
+  absl::StatusOr<Batch<V>> NextNullable(size_t count, Buffers<V>& buffers, V* out);
+  // Reads the next `count` bits of the validity, and returns how many of them are 1. kDataLoss if
+  // the block has another number of values.
+  absl::StatusOr<size_t> NextValidity(size_t count);
+  // Returns how many of the rows whose validity was read last come before the first row without a
+  // value, if only the first `present` of their values could be read. Goes back to this row.
+  absl::StatusOr<size_t> CutAfter(size_t present);
   template <typename V>
   static V* Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity);
 

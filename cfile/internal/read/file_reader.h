@@ -53,6 +53,7 @@ class FileReader {
 
   const FileInfo& info() const { return info_; }
   const Source& source() const { return *source_; }
+  const std::shared_ptr<const Source>& shared_source() const { return source_; }
   const ReaderOptions& options() const { return options_; }
   // True if the source's bytes are in memory.
   bool in_memory() const { return !source_->InMemory().empty(); }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/index_walk.h"
+#include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/read/split_rows.h"
 #include "cfile/internal/read/value_cursor.h"
 #include "encodings/core/status.h"
@@ -28,7 +29,18 @@ class Cursor<T>::Impl : public internal::ValueCursor<T> {
     CFILE_RETURN_IF_ERROR(clone->SeekToPlaceOf(*this));
     return clone;
   }
+  const std::shared_ptr<FileReader>& shared_file() const { return this->file_; }
 };
+
+template <typename T>
+const std::shared_ptr<FileReader>& internal::ReaderAccess::File(const Cursor<T>& cursor) {
+  return cursor.impl_->shared_file();
+}
+template <typename T>
+OrdinalRange internal::ReaderAccess::RestOf(const Cursor<T>& cursor) {
+  const uint64_t end = cursor.impl_->range_end();
+  return {std::min(cursor.ordinal(), end), end};
+}
 
 template <typename T>
 Cursor<T>::Cursor(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -163,11 +175,13 @@ absl::StatusOr<OwnedBatch<T>> Reader::Read(const OrdinalRange& range) const {
   return rows;
 }
 
-#define CFILE_INSTANTIATE(T)                                                              \
-  template class Cursor<T>;                                                               \
-  template absl::StatusOr<Cursor<T>> Reader::NewCursor<T>() const;                        \
-  template absl::StatusOr<std::optional<Owned<T>>> Reader::Get<T>(uint64_t) const;        \
-  template absl::Status Reader::Take<T>(std::span<const uint64_t>, OwnedBatch<T>&) const; \
+#define CFILE_INSTANTIATE(T)                                                                  \
+  template const std::shared_ptr<FileReader>& internal::ReaderAccess::File(const Cursor<T>&); \
+  template OrdinalRange internal::ReaderAccess::RestOf(const Cursor<T>&);                     \
+  template class Cursor<T>;                                                                   \
+  template absl::StatusOr<Cursor<T>> Reader::NewCursor<T>() const;                            \
+  template absl::StatusOr<std::optional<Owned<T>>> Reader::Get<T>(uint64_t) const;            \
+  template absl::Status Reader::Take<T>(std::span<const uint64_t>, OwnedBatch<T>&) const;     \
   template absl::StatusOr<OwnedBatch<T>> Reader::Read<T>(const OrdinalRange&) const;
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE

@@ -95,6 +95,7 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
   }
 
   absl::StatusOr<size_t> Read(const ChosenRows& rows, ColumnBatch& batch) override {
+    if (sink_ != nullptr) sink_->Truncate(0);
     auto count = ReadFromBlock(rows, batch);
     if (!count.ok()) return this->Failed(count.status());
     return count;
@@ -133,18 +134,62 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
 
  protected:
   absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) override {
+    auto* const sink = static_cast<ValueSink<T>*>(this->sink_);
     const uint64_t span = rows.row(rows.count - 1) - rows.row(0) + 1;
     if (span == rows.count) {
       CFILE_RETURN_IF_ERROR(block_.SeekToRow(this->InBlockRow(rows.row(0))));
+      if (sink != nullptr) return AddNext(rows.count, *sink);
       CFILE_ASSIGN_OR_RETURN(const Batch<T> read, block_.Next(rows.count));
       batch = read;
       return read.size();
     }
+    if (sink != nullptr) {
+      ColumnBatch chosen;
+      CFILE_RETURN_IF_ERROR(ReadChosen(rows, span, chosen).status());
+      return sink->Add(std::get<Batch<T>>(chosen), nullptr);
+    }
+    return ReadChosen(rows, span, batch);
+  }
+
+ private:
+  // Adds the next rows to the sink.
+  absl::StatusOr<size_t> AddNext(size_t max_rows, ValueSink<T>& sink) {
+    max_rows = std::min<size_t>({max_rows, block_.num_rows() - block_.row(), kMaxBatchRows});
+    if constexpr (kIsBytes<T>) {
+      if (!block_.DictionaryValues().empty()) {
+        if (uint32_t* const room = sink.RoomForCodes(max_rows)) {
+          CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> codes, block_.NextCodesInto(max_rows, room));
+          return sink.AddCodes(codes, block_.DictionaryValues(), block_.dictionary());
+        }
+      }
+      if (encodings::PackedStrings* const packed = sink.Packed()) {
+        Batch<T> batch;
+        CFILE_ASSIGN_OR_RETURN(const size_t read, block_.NextPacked(max_rows, *packed, batch));
+        if (read > 0) {
+          sink.AddPacked(read, batch);
+          return read;
+        }
+      }
+    }
+    T* const room = sink.Room(max_rows);
+    CFILE_ASSIGN_OR_RETURN(const Batch<T> read, room == nullptr ? block_.Next(max_rows)
+                                                                : block_.NextInto(max_rows, room));
+    if (room != nullptr && read.values.data() == room) {
+      sink.AddWritten(read);
+      return read.size();
+    }
+    CFILE_ASSIGN_OR_RETURN(const size_t added, sink.Add(read, this->file_->shared_source()));
+    if (block_.row() == block_.num_rows()) sink.EndBlock();
+    return added;
+  }
+
+  // Reads the first of `rows`, which are not consecutive. `span`: the number of rows from the first
+  // to the last.
+  absl::StatusOr<size_t> ReadChosen(const ChosenRows& rows, uint64_t span, ColumnBatch& batch) {
     const bool seeks = SeeksAreFaster<T>(rows.count, span, this->file().info().nullable);
     return seeks ? ReadEach(rows, batch) : ReadAndPack(rows, batch);
   }
 
- private:
   // ReadEach copies kCopiedStrings strings at a time. It stops when the copies have at least
   // kMaxCopiedBytes bytes, so that long strings do not fill the memory.
   static constexpr size_t kCopiedStrings = 16;
@@ -287,6 +332,13 @@ class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
 
  protected:
   absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) override {
+    CFILE_ASSIGN_OR_RETURN(const size_t count, ReadRecords(rows, batch));
+    if (this->sink_ == nullptr) return count;
+    return static_cast<ValueSink<T>*>(this->sink_)->AddLevels(std::get<LevelBatch<T>>(batch));
+  }
+
+ private:
+  absl::StatusOr<size_t> ReadRecords(const ChosenRows& rows, ColumnBatch& batch) {
     const uint64_t span = rows.row(rows.count - 1) - rows.row(0) + 1;
     if (span == rows.count) {
       CFILE_RETURN_IF_ERROR(block_.SeekToRow(this->InBlockRow(rows.row(0))));
@@ -328,7 +380,6 @@ class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
     return done;
   }
 
- private:
   // The records that are decoded at a time.
   static constexpr size_t kWindowRecords = 1024;
 

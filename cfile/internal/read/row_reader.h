@@ -8,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
+#include "cfile/internal/read/row_sink.h"
 #include "cfile/reader.h"
 #include "cfile/types.h"
 
@@ -53,6 +54,10 @@ class RowReader {
   // are the last ones, at least 1.
   virtual absl::StatusOr<size_t> EnterLast(const ChosenRows& rows) = 0;
 
+  // From now on Read adds the rows to `sink`, a ValueSink of the column's C++ type, and does not set
+  // the batch. Read first removes rows from the sink that were added but not kept.
+  void SetSink(RowSink* sink) { sink_ = sink; }
+
   // Reads the first of `rows`, and returns how many: at least 1, at most kMaxBatchRows. Sets
   // `batch`, which is valid until the next call. Precondition: Enter or EnterLast has opened the
   // block of all of `rows`.
@@ -63,6 +68,7 @@ class RowReader {
 
  protected:
   uint64_t blocks_read_ = 0;
+  RowSink* sink_ = nullptr;
 };
 
 // Returns a reader of the rows of `reader`. Errors as Reader::NewCursor and Reader::NewLevelCursor.

@@ -16,6 +16,7 @@
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/index_walk.h"
 #include "cfile/internal/read/predicate_judge.h"
+#include "cfile/internal/read/reader_access.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
 #include "encodings/kernels/match_range.h"
@@ -98,6 +99,8 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
   }
 
   const ScanCounters& counters() const { return counters_; }
+  const std::shared_ptr<internal::FileReader>& file() const { return file_; }
+  bool finds_nulls() const { return form() == Form::kNull; }
 
  private:
   Form form() const { return judge_.matcher().form(); }
@@ -311,7 +314,19 @@ const ScanCounters& Scan<T>::counters() const {
   return impl_->counters();
 }
 
+template <typename T>
+const std::shared_ptr<internal::FileReader>& internal::ReaderAccess::File(const Scan<T>& scan) {
+  return scan.impl_->file();
+}
+template <typename T>
+bool internal::ReaderAccess::FindsNulls(const Scan<T>& scan) {
+  return scan.impl_->finds_nulls();
+}
+
 #define CFILE_INSTANTIATE(T)                                                                    \
+  template const std::shared_ptr<internal::FileReader>& internal::ReaderAccess::File(           \
+      const Scan<T>&);                                                                          \
+  template bool internal::ReaderAccess::FindsNulls(const Scan<T>&);                             \
   template class Scan<T>;                                                                       \
   template absl::StatusOr<Scan<T>> Reader::NewScan<T>(const Predicate<T>&, const OrdinalRange&) \
       const;

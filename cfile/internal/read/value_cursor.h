@@ -154,6 +154,9 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
   // overwrite the batch.
   uint64_t ordinal() const { return rewound_to_.value_or(Base::ordinal()); }
 
+  // The end of the rows that Next returns.
+  uint64_t range_end() const { return range_.end; }
+
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
     if (ordinal >= this->num_rows()) return this->OutOfRange(ordinal);
     return SeekingToAnyRow([&]() -> absl::StatusOr<std::optional<T>> {

@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
@@ -13,7 +15,13 @@
 #include "cfile/schema.h"
 #include "cfile/statistics.h"
 
+namespace cfile {
+class TableScan;
+}  // namespace cfile
+
 namespace cfile::internal {
+
+class RowSink;
 
 // Thread-safe.
 class ScanSource {
@@ -43,6 +51,24 @@ class ScanSource {
   virtual BlockStatistics Bounds(const ManifestPart& part, size_t column) const = 0;
   // Errors as TableReader::OpenColumn.
   virtual absl::StatusOr<Reader> OpenColumn(const ManifestPart& part, size_t column) const = 0;
+};
+
+// Gives the library access to the inside of a TableScan (cfile/table_scan.h).
+class TableScanAccess {
+ public:
+  static const ScanSource& Source(const TableScan& scan);
+  // Whether the last rows come first.
+  static bool IsReverse(const TableScan& scan);
+  // The file of the first row of the range of `scan`, for one of its columns; nullopt if the range
+  // is empty. Errors as TableReader::OpenColumn.
+  static absl::StatusOr<std::optional<Reader>> FirstFile(const TableScan& scan, size_t column);
+  // From now on the scan adds the rows of each of its columns to a sink. `sinks`: one for each
+  // column, a ValueSink of the column's C++ type; must outlive the scan.
+  static void SetSinks(TableScan& scan, std::vector<RowSink*> sinks);
+  // Adds the next rows to the sinks. Returns how many: at least 1 unless the scan is at its end, at
+  // most `max_rows`. Errors as TableScan::Next; the sinks may then have rows that Truncate removes.
+  // Preconditions: max_rows > 0; the caller has called SetSinks.
+  static absl::StatusOr<size_t> AddRows(TableScan& scan, size_t max_rows);
 };
 
 }  // namespace cfile::internal

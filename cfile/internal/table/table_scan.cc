@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/read/row_reader.h"
 #include "cfile/internal/table/bound_filter.h"
+#include "cfile/internal/table/condition_counts.h"
 #include "cfile/internal/table/file_as_table.h"
 #include "cfile/internal/table/filter_tree.h"
 #include "cfile/internal/table/key_range.h"
@@ -28,7 +29,6 @@ class internal::ColumnBatches {
 using internal::BoundFilter;
 using internal::ChosenRows;
 using internal::FilterTree;
-using internal::JudgedBy;
 using internal::ManifestPart;
 using internal::RowReader;
 using internal::ScanSource;
@@ -70,11 +70,30 @@ class TableScan::Impl {
     range_.end = std::min(options.range.end, source_->num_rows());
     range_.begin = std::min(options.range.begin, range_.end);
     counters_.blocks_read.resize(columns_.size());
-    NameConditions(filter_);
+    internal::NameConditions(filter_, source_->schema(), counters_.conditions);
   }
 
   const std::vector<size_t>& columns() const { return columns_; }
   const TableScanCounters& counters() const { return counters_; }
+  const ScanSource& source() const { return *source_; }
+  bool reverse() const { return reverse_; }
+  void SetSinks(std::vector<internal::RowSink*> sinks) {
+    sinks_ = std::move(sinks);
+    readers_.clear();
+  }
+  // `max_rows`: the most rows to return.
+  absl::StatusOr<size_t> AddRows(size_t max_rows) {
+    max_rows_ = max_rows;
+    CFILE_ASSIGN_OR_RETURN(const TableBatch batch, Next());
+    return batch.num_rows();
+  }
+
+  absl::StatusOr<std::optional<Reader>> FirstFile(size_t column) const {
+    if (range_.size() == 0) return std::nullopt;
+    CFILE_ASSIGN_OR_RETURN(const ManifestPart part, source_->PartOfRow(range_.begin));
+    CFILE_ASSIGN_OR_RETURN(Reader file, source_->OpenColumn(part, columns_[column]));
+    return file;
+  }
 
   absl::StatusOr<TableBatch> Next() {
     while (left_ > 0) {
@@ -84,7 +103,7 @@ class TableScan::Impl {
       if (begin_ < end_) {
         // Rows that were found before an error are returned before the error.
         failed_ = Choose();
-        CountFilters();
+        if (tree_) counted_.Add(*tree_, counters_.conditions);
         continue;
       }
       CFILE_ASSIGN_OR_RETURN(const bool more, EnterPart());
@@ -154,8 +173,7 @@ class TableScan::Impl {
       if (verdict == Verdict::kSome) {
         CFILE_ASSIGN_OR_RETURN(tree_, FilterTree::Open(filter_, *source_, part, opened_));
         opened_.clear();
-        counted_blocks_.assign(counters_.conditions.size(), 0);
-        counted_rows_.assign(counters_.conditions.size(), 0);
+        counted_.Begin(counters_.conditions.size());
       }
       // Nothing fails after this line, so a repeated call does not count these rows again.
       if (keys_) {
@@ -233,7 +251,7 @@ class TableScan::Impl {
       const FilterTree::Judgement judgement = tree_->Judge(begin_);
       const uint64_t end = std::min(judgement.rows.rows.end, end_);
       if (judgement.rows.verdict == Verdict::kNone) {
-        CountExcluded(judgement, end - begin_);
+        internal::CountExcluded(judgement, end - begin_, counters_.conditions);
         begin_ = end;
         continue;
       }
@@ -261,7 +279,7 @@ class TableScan::Impl {
       const FilterTree::Judgement judgement = tree_->Judge(end_ - 1);
       uint64_t begin = std::max(judgement.rows.rows.begin, begin_);
       if (judgement.rows.verdict == Verdict::kNone) {
-        CountExcluded(judgement, end_ - begin);
+        internal::CountExcluded(judgement, end_ - begin, counters_.conditions);
       } else if (judgement.rows.verdict == Verdict::kAll) {
         chosen_ = {.first = begin, .rows = nullptr, .count = end_ - begin};
         end_ = begin;
@@ -298,7 +316,8 @@ class TableScan::Impl {
   absl::StatusOr<TableBatch> Read() {
     CFILE_RETURN_IF_ERROR(OpenReaders());
     ExpectRows();
-    size_t count = static_cast<size_t>(std::min({left_, chosen_.count, uint64_t{most_rows_}}));
+    size_t count =
+        static_cast<size_t>(std::min<uint64_t>({left_, chosen_.count, most_rows_, max_rows_}));
     const auto part = [&] { return chosen_.Part(reverse_ ? chosen_.count - count : 0, count); };
     for (const auto& reader : readers_) {
       CFILE_ASSIGN_OR_RETURN(count, reverse_ ? reader->EnterLast(part()) : reader->Enter(part()));
@@ -357,7 +376,9 @@ class TableScan::Impl {
                              readers_[i]->Read(rows.Part(0, count), batches_.columns[i]));
       count = std::min(count, read);
     }
+    for (internal::RowSink* const sink : sinks_) sink->Truncate(count);
     for (size_t i = 0; i < readers_.size(); ++i) {
+      if (!sinks_.empty()) break;
       const ColumnSchema& column = source_->schema().columns[columns_[i]];
       internal::Truncate(count, column.levels.max_definition, batches_.columns[i]);
     }
@@ -372,6 +393,7 @@ class TableScan::Impl {
       const ColumnType& type = source_->schema().columns[column].type;
       CFILE_RETURN_IF_ERROR(VisitType(type, [&]<typename T>(std::type_identity<T>) {
         CFILE_ASSIGN_OR_RETURN(auto reader, internal::NewRowReader<T>(file));
+        if (!sinks_.empty()) reader->SetSink(sinks_[readers_.size()]);
         readers_.push_back(std::move(reader));
         return absl::OkStatus();
       }));
@@ -379,42 +401,6 @@ class TableScan::Impl {
       reader_blocks_.back() = 0;
     }
     return absl::OkStatus();
-  }
-
-  void NameConditions(const BoundFilter& filter) {
-    if (filter.kind == Filter::Kind::kColumn) {
-      counters_.conditions.resize(std::max(counters_.conditions.size(), filter.number + 1));
-      counters_.conditions[filter.number].column = source_->schema().columns[filter.column].name;
-    }
-    for (const BoundFilter& operand : filter.operands) NameConditions(operand);
-  }
-
-  void CountExcluded(const FilterTree::Judgement& judgement, uint64_t rows) {
-    if (judgement.condition >= counters_.conditions.size()) return;
-    ConditionCounters& counters = counters_.conditions[judgement.condition];
-    switch (judgement.rows.by) {
-      case JudgedBy::kStatistics:
-        counters.rows_excluded_by_statistics += rows;
-        break;
-      case JudgedBy::kBloomFilter:
-        counters.rows_excluded_by_bloom_filter += rows;
-        break;
-      case JudgedBy::kValueIndex:
-        counters.rows_excluded_by_value_index += rows;
-        break;
-    }
-  }
-
-  // Adds what the conditions have done since the last call.
-  void CountFilters() {
-    if (!tree_) return;
-    tree_->VisitConditions([&](size_t number, const internal::RowFilter& filter) {
-      ConditionCounters& counters = counters_.conditions[number];
-      counters.blocks_read += filter.blocks_read() - counted_blocks_[number];
-      counters.rows_compared += filter.rows_compared() - counted_rows_[number];
-      counted_blocks_[number] = filter.blocks_read();
-      counted_rows_[number] = filter.rows_compared();
-    });
   }
 
   const std::shared_ptr<const ScanSource> source_;
@@ -446,11 +432,12 @@ class TableScan::Impl {
 
   std::vector<std::unique_ptr<RowReader>> readers_;  // of the columns; opened when needed
   size_t most_rows_ = kBatchRows;                    // of the next batch
+  size_t max_rows_ = kBatchRows;
   internal::ColumnBatches batches_;
+  std::vector<internal::RowSink*> sinks_;  // one for each column; empty: rows go to batches_
   // What was counted of the part's readers and conditions.
   std::vector<uint64_t> reader_blocks_;
-  std::vector<uint64_t> counted_blocks_;
-  std::vector<uint64_t> counted_rows_;
+  internal::CountedConditions counted_;
 };
 
 template <ValueType T>
@@ -473,6 +460,21 @@ TableScan::~TableScan() = default;
 const std::vector<size_t>& TableScan::columns() const { return impl_->columns(); }
 absl::StatusOr<TableBatch> TableScan::Next() { return impl_->Next(); }
 const TableScanCounters& TableScan::counters() const { return impl_->counters(); }
+
+const ScanSource& internal::TableScanAccess::Source(const TableScan& scan) {
+  return scan.impl_->source();
+}
+bool internal::TableScanAccess::IsReverse(const TableScan& scan) { return scan.impl_->reverse(); }
+absl::StatusOr<std::optional<Reader>> internal::TableScanAccess::FirstFile(const TableScan& scan,
+                                                                           size_t column) {
+  return scan.impl_->FirstFile(column);
+}
+void internal::TableScanAccess::SetSinks(TableScan& scan, std::vector<RowSink*> sinks) {
+  scan.impl_->SetSinks(std::move(sinks));
+}
+absl::StatusOr<size_t> internal::TableScanAccess::AddRows(TableScan& scan, size_t max_rows) {
+  return scan.impl_->AddRows(max_rows);
+}
 
 absl::StatusOr<TableScan> TableReader::NewScan(const TableScanOptions& options) const {
   CFILE_ASSIGN_OR_RETURN(auto scan, TableScan::Impl::Create(impl_, options));

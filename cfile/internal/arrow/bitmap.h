@@ -1,0 +1,149 @@
+// Bitmaps that grow: validity, and values of type bool.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "cfile/internal/arrow/c_data.h"
+#include "encodings/core/bytes.h"
+
+namespace cfile::internal {
+
+// Bits from the lowest bit of each byte on. Thread-compatible.
+class Bitmap {
+ public:
+  size_t size() const { return size_; }
+
+  // Appends the first `count` bits of `bits`. Bits after them have no effect.
+  void Append(const uint8_t* bits, size_t count) {
+    if (count == 0) return;
+    Extend(
+        count, [&](uint8_t* to) { std::memcpy(to, bits, (count + 7) / 8); },
+        [&](size_t i) { return bits[i]; });
+  }
+  void AppendOnes(size_t count) {
+    if (count == 0) return;
+    Extend(
+        count, [&](uint8_t* to) { std::memset(to, 0xff, (count + 7) / 8); },
+        [](size_t) { return uint8_t{0xff}; });
+  }
+  // Appends a bit for each of `count` bytes, which are 0 or 1.
+  void AppendBytes(const uint8_t* bytes, size_t count) {
+    uint8_t packed[512];
+    while (count > 0) {
+      const size_t some = std::min(count, 8 * sizeof(packed));
+      Pack(bytes, some, packed);
+      Append(packed, some);
+      bytes += some;
+      count -= some;
+    }
+  }
+  // Writes a bit for each of `count` bytes, which are 0 or 1.
+  static void Pack(const uint8_t* bytes, size_t count, uint8_t* bits) {
+    size_t i = 0;
+    for (; i + 8 <= count; i += 8) {
+      uint64_t eight;
+      std::memcpy(&eight, bytes + i, 8);
+      // The product moves bit 0 of byte k to bit 56 + k.
+      bits[i / 8] = static_cast<uint8_t>(eight * 0x0102040810204080u >> 56);
+    }
+    if (i == count) return;
+    unsigned last = 0;
+    for (size_t k = i; k < count; ++k) last |= static_cast<unsigned>(bytes[k]) << (k - i);
+    bits[i / 8] = static_cast<uint8_t>(last);
+  }
+
+  void Truncate(size_t size) {
+    if (size >= size_) return;
+    size_ = size;
+    bytes_.Truncate((size + 7) / 8);
+  }
+
+  size_t CountZeros() const {
+    size_t ones = 0;
+    for (size_t i = 0; i < size_ / 8; ++i) ones += std::popcount(bytes_.data()[i]);
+    if (size_ % 8 != 0) ones += std::popcount(uint8_t(bytes_.data()[size_ / 8] & Mask(size_)));
+    return size_ - ones;
+  }
+
+  // Moves the bits into a further buffer of `parts`.
+  void Finish(ArrayParts& parts) {
+    auto bytes = std::make_shared<encodings::ByteWriter>(std::move(bytes_));
+    bytes_ = {};
+    size_ = 0;
+    const void* const data = bytes->data();
+    parts.AddBuffer(data, std::move(bytes));
+  }
+
+ private:
+  static uint8_t Mask(size_t size) { return static_cast<uint8_t>((1u << size % 8) - 1); }
+
+  // Appends `count` bits. whole(to) writes them to a byte's begin; byte(i) returns 8 of them.
+  template <typename Whole, typename Byte>
+  void Extend(size_t count, const Whole& whole, const Byte& byte) {
+    const size_t shift = size_ % 8;
+    const size_t begin = size_ / 8;
+    const size_t added = (size_ + count + 7) / 8 - bytes_.size();
+    uint8_t* const to = bytes_.Extend(added) - (shift == 0 ? 0 : 1);
+    if (shift == 0) {
+      whole(to);
+    } else {
+      unsigned carry = bytes_.data()[begin] & Mask(size_);
+      for (size_t i = 0; i < (count + 7) / 8; ++i) {
+        const unsigned bits = carry | static_cast<unsigned>(byte(i)) << shift;
+        to[i] = static_cast<uint8_t>(bits);
+        carry = bits >> 8;
+      }
+      if ((count + 7) / 8 < added + 1) to[added] = static_cast<uint8_t>(carry);
+    }
+    size_ += count;
+  }
+
+  encodings::ByteWriter bytes_;
+  size_t size_ = 0;
+};
+
+// A validity bitmap. It takes memory only if there are nulls.
+class Validity {
+ public:
+  size_t size() const { return size_; }
+
+  // `bits`: as for Bitmap::Append; null: all rows hold values.
+  void Append(const uint8_t* bits, size_t count) {
+    if (bits != nullptr || bits_.size() > 0) {
+      bits_.AppendOnes(size_ - bits_.size());  // values of the rows before the first null
+      if (bits != nullptr) {
+        bits_.Append(bits, count);
+      } else {
+        bits_.AppendOnes(count);
+      }
+    }
+    size_ += count;
+  }
+  void Truncate(size_t size) {
+    bits_.Truncate(size);
+    size_ = std::min(size_, size);
+  }
+  // Sets length, null count and the first buffer of `parts`.
+  void Finish(ArrayParts& parts) {
+    parts.length = static_cast<int64_t>(size_);
+    parts.null_count = static_cast<int64_t>(bits_.CountZeros());
+    if (parts.null_count > 0) {
+      bits_.Finish(parts);
+    } else {
+      bits_.Truncate(0);
+      parts.buffers.push_back(nullptr);
+    }
+    size_ = 0;
+  }
+
+ private:
+  Bitmap bits_;  // of the first rows; empty: no nulls so far
+  size_t size_ = 0;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,125 @@
+#include "cfile/internal/arrow/c_data.h"
+
+#include <cstring>
+
+namespace cfile::internal {
+namespace {
+
+struct ArrayContents {
+  ArrayParts parts;
+  std::vector<ArrowArray> children;
+  std::vector<ArrowArray*> child_pointers;
+  ArrowArray dictionary{};
+};
+
+// Consumers may move children away; these have no release function any more.
+template <typename Struct>
+void ReleaseUnlessMoved(Struct& child) {
+  if (child.release != nullptr) child.release(&child);
+}
+
+template <typename Contents, typename Struct>
+void Release(Struct* released) {
+  auto* const contents = static_cast<Contents*>(released->private_data);
+  for (Struct& child : contents->children) ReleaseUnlessMoved(child);
+  ReleaseUnlessMoved(contents->dictionary);
+  released->release = nullptr;
+  delete contents;
+}
+
+struct SchemaContents {
+  std::string format;
+  std::string name;
+  std::string metadata;
+  std::vector<ArrowSchema> children;
+  std::vector<ArrowSchema*> child_pointers;
+  ArrowSchema dictionary{};
+};
+
+void AppendInt32(size_t value, std::string& out) {
+  const auto number = static_cast<int32_t>(value);
+  char bytes[sizeof(number)];
+  std::memcpy(bytes, &number, sizeof(number));
+  out.append(bytes, sizeof(number));
+}
+
+// The number of pairs, then key and value of each. Each text follows its length; all numbers are
+// int32 in the order of bytes of this machine.
+std::string EncodeMetadata(const std::vector<std::pair<std::string, std::string>>& metadata) {
+  std::string out;
+  AppendInt32(metadata.size(), out);
+  for (const auto& [key, value] : metadata) {
+    for (const std::string& text : {key, value}) {
+      AppendInt32(text.size(), out);
+      out += text;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+HeldArray MakeArray(ArrayParts parts) {
+  auto contents = std::make_unique<ArrayContents>();
+  contents->parts = std::move(parts);
+  ArrayParts& own = contents->parts;
+  contents->children.resize(own.children.size());
+  contents->child_pointers.resize(own.children.size());
+  HeldArray array;
+  ArrowArray& out = *array.get();
+  out.length = own.length;
+  out.null_count = own.null_count;
+  out.n_buffers = static_cast<int64_t>(own.buffers.size());
+  out.buffers = own.buffers.data();
+  out.n_children = static_cast<int64_t>(own.children.size());
+  out.children = contents->child_pointers.data();
+  // Nothing fails after this line.
+  for (size_t i = 0; i < own.children.size(); ++i) {
+    own.children[i].MoveTo(&contents->children[i]);
+    contents->child_pointers[i] = &contents->children[i];
+  }
+  if (!own.dictionary.empty()) {
+    own.dictionary.MoveTo(&contents->dictionary);
+    out.dictionary = &contents->dictionary;
+  }
+  out.release = Release<ArrayContents, ArrowArray>;
+  out.private_data = contents.release();
+  return array;
+}
+
+HeldSchema MakeSchema(const ArrowField& field) {
+  auto contents = std::make_unique<SchemaContents>();
+  contents->format = field.dictionary ? "i" : field.format;
+  contents->name = field.name;
+  if (!field.metadata.empty()) contents->metadata = EncodeMetadata(field.metadata);
+  std::vector<HeldSchema> children;
+  for (const ArrowField& child : field.children) children.push_back(MakeSchema(child));
+  HeldSchema dictionary;
+  if (field.dictionary) {
+    dictionary = MakeSchema({.format = field.format, .flags = ARROW_FLAG_NULLABLE});
+  }
+  contents->children.resize(children.size());
+  contents->child_pointers.resize(children.size());
+  HeldSchema schema;
+  ArrowSchema& out = *schema.get();
+  out.format = contents->format.c_str();
+  out.name = contents->name.c_str();
+  out.metadata = contents->metadata.empty() ? nullptr : contents->metadata.data();
+  out.flags = field.flags;
+  out.n_children = static_cast<int64_t>(children.size());
+  out.children = contents->child_pointers.data();
+  // Nothing fails after this line.
+  for (size_t i = 0; i < children.size(); ++i) {
+    children[i].MoveTo(&contents->children[i]);
+    contents->child_pointers[i] = &contents->children[i];
+  }
+  if (!dictionary.empty()) {
+    dictionary.MoveTo(&contents->dictionary);
+    out.dictionary = &contents->dictionary;
+  }
+  out.release = Release<SchemaContents, ArrowSchema>;
+  out.private_data = contents.release();
+  return schema;
+}
+
+}  // namespace cfile::internal

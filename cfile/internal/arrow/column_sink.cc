@@ -1,0 +1,214 @@
+#include "cfile/internal/arrow/column_sink.h"
+
+#include <algorithm>
+#include <cassert>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/arrow/bitmap.h"
+#include "cfile/internal/arrow/new_store.h"
+#include "cfile/internal/arrow/value_store.h"
+#include "cfile/internal/read/row_reader.h"
+#include "encodings/core/status.h"
+#include "encodings/hybrid/validity.h"
+
+namespace cfile::internal {
+namespace {
+
+// A batch does not end with a block whose values are borrowed before it has this many rows.
+constexpr size_t kFewRows = 4096;
+
+template <typename T>
+class TypedSink final : public ColumnSink, public ValueSink<T> {
+ public:
+  TypedSink(const ColumnType& type, ArrowLayout layout, const LeafPlace& place, size_t capacity)
+      : ColumnSink(place),
+        rule_(place.rule),
+        nullable_(place.nullable),
+        store_(NewStore<T>(type, layout, capacity)) {}
+
+  RowSink* row_sink() override { return this; }
+  size_t size() const override { return store_->size(); }
+  bool WantsEnd() const override {
+    return store_->size_bytes() >= kEnoughBytes ||
+           (store_->ends_borrowed() && store_->size() >= kFewRows);
+  }
+
+  absl::StatusOr<size_t> Add(const Batch<T>& batch,
+                             const std::shared_ptr<const Source>& source) override {
+    if (!nodes_.empty()) return AddAsLevels(batch);
+    CFILE_ASSIGN_OR_RETURN(const size_t added, store_->Append(batch, source));
+    AppendValidity(batch.validity, added);
+    return added;
+  }
+
+  T* Room(size_t count) override { return nodes_.empty() ? store_->Room(count) : nullptr; }
+  void AddWritten(const Batch<T>& batch) override {
+    store_->AddWritten(batch.size());
+    AppendValidity(batch.validity, batch.size());
+  }
+  encodings::PackedStrings* Packed() override {
+    return nodes_.empty() ? store_->Packed() : nullptr;
+  }
+  void AddPacked(size_t count, const Batch<T>& batch) override {
+    AppendValidity(batch.validity, count);
+  }
+  uint32_t* RoomForCodes(size_t count) override {
+    return nodes_.empty() ? store_->RoomForCodes(count) : nullptr;
+  }
+  absl::StatusOr<size_t> AddCodes(
+      const Batch<uint32_t>& codes, std::span<const T> values,
+      const std::shared_ptr<const encodings::Dictionary>& dictionary) override {
+    CFILE_ASSIGN_OR_RETURN(const size_t added, store_->AppendCodes(codes, values, dictionary));
+    AppendValidity(codes.validity, added);
+    return added;
+  }
+
+  absl::StatusOr<size_t> AddLevels(const LevelBatch<T>& batch) override {
+    pending_ = batch;
+    // Long strings: takes fewer records until their bytes fit.
+    while (Pending().num_records > 1 && PendingBytes() > kEnoughBytes)
+      Truncate(Pending().num_records / 2);
+    return Pending().num_records;
+  }
+
+  void EndBlock() override { store_->EndBlock(); }
+
+  void Truncate(size_t rows) override {
+    if (std::holds_alternative<LevelBatch<T>>(pending_)) {
+      if (rows == 0) {
+        pending_ = {};
+      } else if (rows < Pending().num_records) {
+        internal::Truncate(rows, rule_.valid_definition, pending_);
+      }
+      return;
+    }
+    store_->Truncate(kept_ + rows);
+    validity_.Truncate(kept_ + rows);
+  }
+
+  absl::Status Commit() override {
+    if (std::holds_alternative<LevelBatch<T>>(pending_)) {
+      const absl::Status status = AppendLevels(Pending());
+      pending_ = {};
+      CFILE_RETURN_IF_ERROR(status);
+    }
+    kept_ = store_->size();
+    return absl::OkStatus();
+  }
+
+  void Finish(ArrayParts& parts) override {
+    assert(kept_ == store_->size());
+    validity_.Finish(parts);
+    store_->Finish(parts);
+    kept_ = 0;
+  }
+
+ private:
+  LevelBatch<T>& Pending() { return std::get<LevelBatch<T>>(pending_); }
+  size_t PendingBytes() {
+    size_t bytes = 0;
+    if constexpr (kIsBytes<T>) {
+      for (const std::string_view value : Pending().values) bytes += value.size();
+    }
+    return bytes;
+  }
+
+  // Takes the rows of a column without levels that tells of a struct: one entry for each row.
+  absl::StatusOr<size_t> AddAsLevels(const Batch<T>& batch) {
+    const size_t count = batch.size();
+    LevelBatch<T> entries{.num_records = count, .num_entries = count, .values = batch.values};
+    if (rule_.valid_definition > 0) {
+      definition_.resize(std::max(definition_.size(), count));
+      for (size_t i = 0; i < count; ++i) definition_[i] = batch.IsValid(i);
+      entries.definition = std::span(definition_).first(count);
+      if (batch.validity != nullptr) {
+        T* const packed = packed_.Reserve(count);
+        entries.values = {
+            packed, encodings::PackValues(batch.values.data(), batch.validity, 0, count, packed)};
+      }
+    }
+    return AddLevels(entries);
+  }
+
+  absl::Status AppendLevels(const LevelBatch<T>& batch) {
+    const size_t count = batch.num_entries;
+    if (batch.repetition.empty() || batch.definition.empty())
+      zeros_.resize(std::max(zeros_.size(), count));
+    const Entries entries{
+        .repetition = batch.repetition.empty() ? zeros_.data() : batch.repetition.data(),
+        .definition = batch.definition.empty() ? zeros_.data() : batch.definition.data(),
+        .count = count};
+    for (NodeLevels& node : nodes_) CFILE_RETURN_IF_ERROR(node.Append(entries));
+    const size_t present = batch.values.size();
+    // All values are present if the value and the structs around it are required.
+    const bool all_present = rule_.definition == rule_.valid_definition;
+    if (all_present || present == count) return AppendValues(batch.values, nullptr);
+    valid_.resize(std::max(valid_.size(), count + 1));
+    const size_t found = FindValues(rule_, entries, valid_.data());
+    if (found == present) return AppendValues(batch.values, nullptr);
+    bits_.resize(std::max(bits_.size(), (found + 7) / 8));
+    Bitmap::Pack(valid_.data(), found, bits_.data());
+    T* const spread = spread_.Reserve(found);
+    encodings::SpreadValues(batch.values.data(), bits_.data(), found, spread);
+    return AppendValues({spread, found}, bits_.data());
+  }
+
+  absl::Status AppendValues(std::span<const T> values, const uint8_t* validity) {
+    if (values.empty()) return absl::OkStatus();
+    CFILE_ASSIGN_OR_RETURN(const size_t added,
+                           store_->Append({.values = values, .validity = validity}, nullptr));
+    if (added < values.size())
+      return absl::OutOfRangeError("the values of one batch need more than 2^31 bytes");
+    AppendValidity(validity, added);
+    return absl::OkStatus();
+  }
+
+  // Appends to the bitmap. A required value is never null; where the struct around it is null, it
+  // has any value.
+  void AppendValidity(const uint8_t* validity, size_t count) {
+    validity_.Append(nullable_ ? validity : nullptr, count);
+  }
+
+  // Memory for values, which is used again.
+  class Scratch {
+   public:
+    T* Reserve(size_t count) {
+      if (count > capacity_) {
+        values_ = std::make_unique_for_overwrite<T[]>(count);
+        capacity_ = count;
+      }
+      return values_.get();
+    }
+
+   private:
+    std::unique_ptr<T[]> values_;
+    size_t capacity_ = 0;
+  };
+
+  const LevelRule rule_;
+  const bool nullable_;
+  const std::unique_ptr<TypedStore<T>> store_;
+  Validity validity_;
+  size_t kept_ = 0;      // values for good
+  ColumnBatch pending_;  // a LevelBatch<T> that was added, but not kept
+
+  // Reused memory.
+  Scratch spread_;
+  Scratch packed_;
+  std::vector<uint16_t> definition_;
+  std::vector<uint16_t> zeros_;
+  std::vector<uint8_t> valid_;
+  std::vector<uint8_t> bits_;
+};
+
+}  // namespace
+
+std::unique_ptr<ColumnSink> NewColumnSink(const ColumnType& type, ArrowLayout layout,
+                                          const LeafPlace& place, size_t capacity) {
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) -> std::unique_ptr<ColumnSink> {
+    return std::make_unique<TypedSink<T>>(type, layout, place, capacity);
+  });
+}
+
+}  // namespace cfile::internal

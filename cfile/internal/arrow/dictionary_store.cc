@@ -1,0 +1,179 @@
+#include "cfile/internal/arrow/dictionary_store.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cfile/internal/arrow/buffer_pool.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/packed_strings.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::PackedStrings;
+
+// Distinct strings, numbered in the order in which they were added.
+class LocalDictionary {
+ public:
+  const PackedStrings& strings() const { return strings_; }
+
+  // Returns the number of `value`; nullopt if there is no room for it.
+  std::optional<uint32_t> Find(std::string_view value) {
+    if (2 * (strings_.size() + 1) > slots_.size()) Grow();
+    size_t slot = std::hash<std::string_view>()(value) & (slots_.size() - 1);
+    for (; slots_[slot] != kFree; slot = (slot + 1) & (slots_.size() - 1)) {
+      if (strings_[slots_[slot]] == value) return slots_[slot];
+    }
+    if (value.size() > strings_.room()) return std::nullopt;
+    strings_.Append({&value, 1});
+    slots_[slot] = static_cast<uint32_t>(strings_.size() - 1);
+    return slots_[slot];
+  }
+
+  PackedStrings Finish() {
+    slots_.clear();
+    return std::exchange(strings_, PackedStrings());
+  }
+
+ private:
+  void Grow() {
+    std::vector<uint32_t> slots(std::max<size_t>(64, 2 * slots_.size()), kFree);
+    for (size_t i = 0; i < strings_.size(); ++i) {
+      size_t slot = std::hash<std::string_view>()(strings_[i]) & (slots.size() - 1);
+      while (slots[slot] != kFree) slot = (slot + 1) & (slots.size() - 1);
+      slots[slot] = static_cast<uint32_t>(i);
+    }
+    slots_ = std::move(slots);
+  }
+
+  static constexpr uint32_t kFree = UINT32_MAX;
+
+  PackedStrings strings_;
+  std::vector<uint32_t> slots_;  // numbers by hash, or kFree; their count is a power of two
+};
+
+// The codes of a batch are those of a file's dictionary, as long as all rows come from blocks of
+// codes of one file; otherwise those of local_.
+class DictionaryStore final : public TypedStore<std::string_view> {
+ public:
+  explicit DictionaryStore(size_t capacity) : capacity_(capacity) {}
+
+  size_t size() const override { return codes_.size() / sizeof(uint32_t); }
+  size_t size_bytes() const override { return codes_.size() + local_.strings().data().size(); }
+  // Values of local_ that are not used any more stay.
+  void Truncate(size_t size) override {
+    codes_.Truncate(std::min(codes_.size(), size * sizeof(uint32_t)));
+  }
+
+  absl::StatusOr<size_t> Append(const Batch<std::string_view>& batch,
+                                const std::shared_ptr<const Source>& /*source*/) override {
+    CFILE_RETURN_IF_ERROR(UseLocal());
+    return AddLocal(batch, [](const std::string_view& value) { return value; });
+  }
+
+  uint32_t* RoomForCodes(size_t count) override {
+    if (codes_.capacity() == 0) codes_ = TakeBytes(capacity_ * sizeof(uint32_t));
+    codes_.ReserveMore(count * sizeof(uint32_t));
+    return Codes() + size();
+  }
+  absl::StatusOr<size_t> AppendCodes(
+      const Batch<uint32_t>& codes, std::span<const std::string_view> values,
+      const std::shared_ptr<const encodings::Dictionary>& dictionary) override {
+    if (codes_.empty()) Use(values, dictionary);
+    if (shared_ != nullptr && dictionary == dictionary_) {
+      codes_.Extend(codes.values.size_bytes());
+      return codes.size();
+    }
+    CFILE_RETURN_IF_ERROR(UseLocal());
+    return AddLocal(codes, [&](uint32_t code) { return values[code]; });
+  }
+
+  void Finish(ArrayParts& parts) override {
+    if (shared_ == nullptr) shared_ = std::make_shared<PackedStrings>(local_.Finish());
+    auto codes = OwnBytes(codes_);
+    const void* const data = codes->empty() ? NoBytes() : codes->data();
+    parts.AddBuffer(data, std::move(codes));
+    ArrayParts dictionary{.length = static_cast<int64_t>(shared_->size())};
+    dictionary.buffers = {nullptr, shared_->offsets().data(),
+                          shared_->data().empty() ? NoBytes() : shared_->data().data()};
+    dictionary.owners = {shared_};
+    parts.dictionary = MakeArray(std::move(dictionary));
+    if (dictionary_ == nullptr) shared_ = nullptr;
+  }
+
+ private:
+  // Begins a batch with codes of `dictionary`, unless it is too large for an array.
+  void Use(std::span<const std::string_view> values,
+           const std::shared_ptr<const encodings::Dictionary>& dictionary) {
+    if (dictionary == dictionary_ && shared_ != nullptr) return;
+    shared_ = nullptr;
+    dictionary_ = nullptr;
+    size_t bytes = 0;
+    for (const std::string_view value : values) bytes += value.size();
+    if (bytes > PackedStrings::kMaxDataBytes) return;
+    auto copy = std::make_shared<PackedStrings>();
+    copy->Append(values);
+    values_ = values;
+    dictionary_ = dictionary;
+    shared_ = std::move(copy);
+  }
+
+  // Gives the rows of the batch, if there are any, codes of local_.
+  absl::Status UseLocal() {
+    if (codes_.empty()) (void)local_.Finish();
+    if (shared_ == nullptr) return absl::OkStatus();
+    for (uint32_t& code : std::span(Codes(), size())) {
+      const std::optional<uint32_t> local = local_.Find(values_[code]);
+      if (!local) return TooLong(values_[code].size());
+      code = *local;
+    }
+    shared_ = nullptr;
+    dictionary_ = nullptr;
+    return absl::OkStatus();
+  }
+
+  // The code of a null is 0.
+  template <typename V, typename StringOf>
+  absl::StatusOr<size_t> AddLocal(const Batch<V>& batch, const StringOf& string_of) {
+    // The batch may be of codes that were written to the room where the new codes go: each is read
+    // before it is replaced.
+    uint32_t* const codes = RoomForCodes(batch.size());
+    size_t i = 0;
+    for (; i < batch.size(); ++i) {
+      std::optional<uint32_t> code = 0;
+      if (batch.IsValid(i)) {
+        const std::string_view value = string_of(batch.values[i]);
+        code = local_.Find(value);
+        if (!code && i == 0) return TooLong(value.size());
+        if (!code) break;
+      }
+      codes[i] = *code;
+    }
+    codes_.Extend(i * sizeof(uint32_t));
+    return i;
+  }
+
+  uint32_t* Codes() { return reinterpret_cast<uint32_t*>(codes_.data()); }
+
+  const size_t capacity_;
+  encodings::ByteWriter codes_;  // int32
+  // The file's dictionary that the batch uses, or the last one: as codes, and as an Arrow array. Null
+  // if the batch uses local_.
+  std::shared_ptr<const encodings::Dictionary> dictionary_;
+  std::span<const std::string_view> values_;  // of dictionary_
+  std::shared_ptr<const PackedStrings> shared_;
+  LocalDictionary local_;
+};
+
+}  // namespace
+
+std::unique_ptr<TypedStore<std::string_view>> NewDictionaryStore(size_t capacity) {
+  return std::make_unique<DictionaryStore>(capacity);
+}
+
+}  // namespace cfile::internal

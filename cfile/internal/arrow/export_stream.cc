@@ -1,0 +1,220 @@
+#include "cfile/internal/arrow/export_stream.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+int ErrnoOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return 0;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+      return EINVAL;
+    case absl::StatusCode::kNotFound:
+      return ENOENT;
+    case absl::StatusCode::kAlreadyExists:
+      return EEXIST;
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kUnauthenticated:
+      return EACCES;
+    case absl::StatusCode::kOutOfRange:
+      return ERANGE;
+    case absl::StatusCode::kUnimplemented:
+      return ENOSYS;
+    case absl::StatusCode::kCancelled:
+      return ECANCELED;
+    case absl::StatusCode::kDeadlineExceeded:
+      return ETIMEDOUT;
+    case absl::StatusCode::kResourceExhausted:
+      return ENOMEM;
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kUnavailable:
+      return EAGAIN;
+    default:
+      return EIO;
+  }
+}
+
+// The private data of a stream.
+class Stream {
+ public:
+  Stream(StreamContents contents, size_t max_batch_rows, bool column_only)
+      : contents_(std::move(contents)),
+        max_rows_(std::max<size_t>(max_batch_rows, 1)),
+        column_only_(column_only) {
+    std::vector<RowSink*> sinks;
+    for (const auto& sink : contents_.sinks) sinks.push_back(sink->row_sink());
+    contents_.rows->SetSinks(std::move(sinks));
+  }
+
+  HeldSchema Schema() const {
+    const FieldNode& root = contents_.fields.root;
+    return MakeSchema((column_only_ ? root.children[0] : root).WithChildren());
+  }
+
+  // Returns the next batch; empty at the end.
+  absl::StatusOr<HeldArray> Next() {
+    if (failed_.ok()) failed_ = Fill();
+    if (num_rows_ > 0) {
+      // The rows before an error come before the error.
+      auto array = MakeBatch();
+      num_rows_ = 0;
+      if (!array.ok()) broken_ = array.status();
+      return array;
+    }
+    CFILE_RETURN_IF_ERROR(broken_);
+    CFILE_RETURN_IF_ERROR(std::exchange(failed_, absl::OkStatus()));
+    return HeldArray();
+  }
+
+  // Returns OK, or the error of all further calls.
+  absl::Status broken() const { return broken_; }
+  void Break(absl::Status status) { broken_ = std::move(status); }
+
+  // Calls `function`, which returns a Status, and returns its errno code. Keeps the error's text.
+  template <typename Function>
+  int Call(const Function& function) noexcept {
+    try {
+      const absl::Status status = function();
+      if (status.ok()) return 0;
+      error_ = std::string(status.message());
+      return ErrnoOf(status);
+    } catch (const std::bad_alloc&) {
+      return OutOfMemory();
+    } catch (const std::exception&) {
+      // For example std::length_error: a size that no memory has.
+      return OutOfMemory();
+    }
+  }
+  const char* error() const noexcept { return no_memory_ ? "no memory" : error_.c_str(); }
+  bool no_memory() const { return no_memory_; }
+
+ private:
+  int OutOfMemory() noexcept {
+    no_memory_ = true;
+    return ENOMEM;
+  }
+
+  // Adds rows to the sinks until the batch has enough.
+  absl::Status Fill() {
+    while (broken_.ok() && num_rows_ < max_rows_) {
+      CFILE_ASSIGN_OR_RETURN(const size_t added, contents_.rows->Add(max_rows_ - num_rows_));
+      if (added == 0) return absl::OkStatus();
+      bool enough = contents_.rows->keeps_apart();
+      for (size_t i = 0; i < contents_.sinks.size(); ++i) {
+        if (absl::Status status = contents_.sinks[i]->Commit(); !status.ok()) {
+          // Some columns have the rows and others do not.
+          num_rows_ = 0;
+          broken_ = absl::Status(status.code(),
+                                 absl::StrCat(contents_.rows->name(), ": ", status.message()));
+          return absl::OkStatus();
+        }
+        enough |= contents_.sinks[i]->WantsEnd();
+      }
+      num_rows_ += added;
+      if (enough) break;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<HeldArray> MakeBatch() {
+    for (const auto& sink : contents_.sinks) sink->row_sink()->Truncate(0);
+    const FieldNode& root = contents_.fields.root;
+    if (column_only_) return MakeNode(root.children[0], num_rows_);
+    ArrayParts parts{.length = static_cast<int64_t>(num_rows_)};
+    parts.buffers.push_back(nullptr);
+    for (const FieldNode& child : root.children) {
+      CFILE_ASSIGN_OR_RETURN(HeldArray array, MakeNode(child, num_rows_));
+      parts.children.push_back(std::move(array));
+    }
+    return MakeArray(std::move(parts));
+  }
+
+  // `length`: the number of values that the node around this one says.
+  absl::StatusOr<HeldArray> MakeNode(const FieldNode& node, size_t length) {
+    ColumnSink& sink = *contents_.sinks[node.source];
+    ArrayParts parts;
+    if (node.kind == FieldNode::Kind::kLeaf) {
+      CFILE_RETURN_IF_ERROR(CheckLength(node, sink.size(), length));
+      sink.Finish(parts);
+      return MakeArray(std::move(parts));
+    }
+    NodeLevels& levels = sink.node(node.node);
+    CFILE_RETURN_IF_ERROR(CheckLength(node, levels.size(), length));
+    const size_t inner = node.kind == FieldNode::Kind::kList ? levels.num_elements() : length;
+    levels.Finish(parts);
+    for (const FieldNode& child : node.children) {
+      CFILE_ASSIGN_OR_RETURN(HeldArray array, MakeNode(child, inner));
+      parts.children.push_back(std::move(array));
+    }
+    return MakeArray(std::move(parts));
+  }
+
+  absl::Status CheckLength(const FieldNode& node, size_t found, size_t expected) const {
+    if (found == expected) return absl::OkStatus();
+    return encodings::DataLoss(contents_.rows->name(),
+                               ": the columns contradict each other: field ", node.field.name,
+                               " has ", found, " values in a batch, expected ", expected);
+  }
+
+  StreamContents contents_;
+  const size_t max_rows_;
+  const bool column_only_;
+  size_t num_rows_ = 0;  // in the sinks
+  absl::Status failed_;  // an error of the scan; the next call repeats what failed
+  absl::Status broken_;  // the error of all further calls
+  std::string error_;
+  bool no_memory_ = false;
+};
+
+Stream& Of(ArrowArrayStream* stream) { return *static_cast<Stream*>(stream->private_data); }
+
+int GetSchema(ArrowArrayStream* stream, ArrowSchema* out) {
+  out->release = nullptr;
+  return Of(stream).Call([&] {
+    Of(stream).Schema().MoveTo(out);
+    return absl::OkStatus();
+  });
+}
+
+int GetNext(ArrowArrayStream* stream, ArrowArray* out) {
+  out->release = nullptr;
+  // A scan must not be used after an exception.
+  if (Of(stream).no_memory()) return ENOMEM;
+  return Of(stream).Call([&] {
+    CFILE_ASSIGN_OR_RETURN(HeldArray array, Of(stream).Next());
+    array.MoveTo(out);
+    return absl::OkStatus();
+  });
+}
+
+const char* GetLastError(ArrowArrayStream* stream) { return Of(stream).error(); }
+
+void Release(ArrowArrayStream* stream) {
+  delete &Of(stream);
+  stream->release = nullptr;
+}
+
+}  // namespace
+
+void MakeStream(StreamContents contents, size_t max_batch_rows, bool column_only,
+                ArrowArrayStream* out) {
+  auto stream = std::make_unique<Stream>(std::move(contents), max_batch_rows, column_only);
+  *out = {.get_schema = GetSchema,
+          .get_next = GetNext,
+          .get_last_error = GetLastError,
+          .release = Release,
+          .private_data = stream.release()};
+}
+
+}  // namespace cfile::internal

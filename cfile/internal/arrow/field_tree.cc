@@ -1,0 +1,242 @@
+#include "cfile/internal/arrow/field_tree.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+// More than any valid schema has.
+constexpr RecordLimits kNoLimits{.max_depth = 1000,
+                                 .max_leaves = SIZE_MAX,
+                                 .max_nodes = SIZE_MAX,
+                                 .max_path_size_bytes = SIZE_MAX};
+
+// Appends the nodes of a column outside of a tree. See cfile/arrow.h for the lists of levels.
+absl::Status AppendNodes(const ColumnSchema& column, std::vector<RecordNode>& nodes) {
+  const size_t lists = column.levels.max_repetition;
+  size_t optional = column.has_levels() ? column.levels.max_definition - lists : column.nullable;
+  if (column.has_levels() && column.levels.max_definition < lists) optional = SIZE_MAX;
+  if (optional > lists + 1) {
+    return absl::UnimplementedError(
+        absl::StrCat("column ", column.name, " has no Arrow type: its maximum levels are ",
+                     column.levels.max_repetition, " and ", column.levels.max_definition));
+  }
+  // In an array of Kudu, the elements may be null, even if the arrays may not.
+  bool next_required = column.levels.kudu_array && optional == 1;
+  const auto repetition = [&] {
+    if (optional == 0 || std::exchange(next_required, false)) return Repetition::kRequired;
+    --optional;
+    return Repetition::kOptional;
+  };
+  for (size_t i = 0; i < lists; ++i) {
+    nodes.push_back({.name = i == 0 ? column.name : "element",
+                     .repetition = repetition(),
+                     .kind = GroupKind::kList,
+                     .num_children = 1});
+    nodes.push_back({.name = "list", .repetition = Repetition::kRepeated, .num_children = 1});
+  }
+  nodes.push_back({.name = lists == 0 ? column.name : "element",
+                   .repetition = repetition(),
+                   .type = column.type});
+  return absl::OkStatus();
+}
+
+// The tree of a schema, whose leaf columns are the columns.
+absl::StatusOr<RecordSchema> TreeOf(const Schema& schema) {
+  if (schema.tree) return *schema.tree;
+  std::vector<RecordNode> nodes = {{.name = "record", .num_children = schema.columns.size()}};
+  for (const ColumnSchema& column : schema.columns)
+    CFILE_RETURN_IF_ERROR(AppendNodes(column, nodes));
+  if (nodes.size() == 1) return absl::UnimplementedError("there are no columns");
+  return RecordSchema::Create(std::move(nodes), kNoLimits);
+}
+
+class TreeMaker {
+ public:
+  TreeMaker(const Schema& schema, const RecordSchema& tree,
+            const std::vector<ExportedColumn>& columns, FieldTree& out)
+      : schema_(schema), tree_(tree), columns_(columns), out_(out) {
+    source_of_leaf_.resize(schema.columns.size());
+    out.places.resize(columns.size());
+  }
+
+  // Makes the fields below the root.
+  void Make() {
+    FieldNode& root = out_.root;
+    root.field.format = "+s";
+    if (!schema_.tree) {
+      // Fields are in the order of the columns, and a column may occur several times.
+      const std::vector<size_t> fields = ChildrenOf(0);
+      for (size_t i = 0; i < columns_.size(); ++i) {
+        source_of_leaf_[columns_[i].column] = i;
+        root.children.push_back(MakeField(fields[columns_[i].column], {}));
+        source_of_leaf_[columns_[i].column].reset();
+      }
+      return;
+    }
+    for (size_t i = 0; i < columns_.size(); ++i) source_of_leaf_[columns_[i].column] = i;
+    for (const size_t child : ChildrenOf(0)) {
+      if (IsExported(child)) root.children.push_back(MakeField(child, {}));
+    }
+  }
+
+ private:
+  // The innermost repeated node around a node.
+  struct Around {
+    uint16_t repetition = 0;
+    uint16_t definition = 0;
+  };
+
+  std::vector<size_t> ChildrenOf(size_t node) const {
+    std::vector<size_t> children;
+    for (size_t child = node + 1; child < tree_.node(node).end; child = tree_.node(child).end)
+      children.push_back(child);
+    return children;
+  }
+  std::optional<size_t> FirstSource(size_t node) const {
+    for (size_t leaf = tree_.node(node).first_leaf; leaf < tree_.node(node).end_leaf; ++leaf) {
+      if (source_of_leaf_[leaf]) return source_of_leaf_[leaf];
+    }
+    return std::nullopt;
+  }
+  bool IsExported(size_t node) const { return FirstSource(node).has_value(); }
+
+  // Makes the field of a node. A repeated node becomes a list.
+  FieldNode MakeField(size_t number, const Around& around) {
+    const RecordNode& node = tree_.node(number);
+    if (node.repetition != Repetition::kRepeated) return MakeSingle(number, around);
+    FieldNode list = MakeList(number, number, around);
+    list.children.push_back(MakeSingle(number, {node.max_repetition, node.max_definition}));
+    list.children.back().field.name = "element";
+    return list;
+  }
+
+  // Makes the field of a node, or of an element if the node is repeated.
+  FieldNode MakeSingle(size_t number, const Around& around) {
+    const RecordNode& node = tree_.node(number);
+    if (node.is_leaf()) return MakeLeaf(number, around);
+    if (node.kind != GroupKind::kPlain) {
+      const RecordNode& repeated = tree_.node(number + 1);
+      const Around inner{repeated.max_repetition, repeated.max_definition};
+      FieldNode list = MakeList(number, number + 1, around);
+      if (node.kind == GroupKind::kList) {
+        list.children.push_back(MakeSingle(tree_.ListElement(number), inner));
+        return list;
+      }
+      // Arrow's maps have keys and values.
+      const std::vector<size_t> key_and_value = ChildrenOf(number + 1);
+      const bool whole = std::all_of(key_and_value.begin(), key_and_value.end(),
+                                     [&](size_t child) { return IsExported(child); });
+      if (whole) list.field.format = "+m";
+      list.children.push_back(MakeStruct(number + 1, inner));
+      if (whole) list.children.back().field.name = "entries";
+      return list;
+    }
+    return MakeStruct(number, around);
+  }
+
+  FieldNode MakeStruct(size_t number, const Around& around) {
+    FieldNode group = Named(number, FieldNode::Kind::kStruct, "+s");
+    Tell(number,
+         {.repetition = around.repetition,
+          .definition = around.definition,
+          .valid_definition = ValidDefinition(number)},
+         group);
+    for (const size_t child : ChildrenOf(number)) {
+      if (IsExported(child)) group.children.push_back(MakeField(child, around));
+    }
+    return group;
+  }
+
+  // The list of `number`, whose elements are those of the node `repeated`. The caller adds the
+  // element.
+  FieldNode MakeList(size_t number, size_t repeated, const Around& around) {
+    FieldNode list = Named(number, FieldNode::Kind::kList, "+l");
+    Tell(number,
+         {.repetition = around.repetition,
+          .definition = around.definition,
+          .valid_definition = ValidDefinition(number),
+          .is_list = true,
+          .element_repetition = tree_.node(repeated).max_repetition,
+          .element_definition = tree_.node(repeated).max_definition},
+         list);
+    return list;
+  }
+
+  FieldNode MakeLeaf(size_t number, const Around& around) {
+    const RecordNode& node = tree_.node(number);
+    FieldNode leaf = Named(number, FieldNode::Kind::kLeaf, "");
+    leaf.source = *source_of_leaf_[node.first_leaf];
+    const size_t column = columns_[leaf.source].column;
+    SetType(node.type, columns_[leaf.source].layout, leaf.field);
+    const auto key = std::find(schema_.key_columns.begin(), schema_.key_columns.end(), column);
+    if (key != schema_.key_columns.end()) {
+      leaf.field.metadata.emplace_back("cfile.key",
+                                       absl::StrCat(key - schema_.key_columns.begin()));
+    }
+    if (std::find(schema_.nulls_last.begin(), schema_.nulls_last.end(), column) !=
+        schema_.nulls_last.end()) {
+      leaf.field.metadata.emplace_back("cfile.nulls_last", "true");
+    }
+    out_.places[leaf.source].rule = {.repetition = node.max_repetition,
+                                     .definition = around.definition,
+                                     .valid_definition = node.max_definition};
+    out_.places[leaf.source].nullable = node.repetition == Repetition::kOptional;
+    return leaf;
+  }
+
+  FieldNode Named(size_t number, FieldNode::Kind kind, const char* format) const {
+    const RecordNode& node = tree_.node(number);
+    const bool nullable = node.repetition == Repetition::kOptional;
+    return {
+        .field = {.format = format, .name = node.name, .flags = nullable ? ARROW_FLAG_NULLABLE : 0},
+        .kind = kind};
+  }
+
+  // A required node is never null.
+  uint16_t ValidDefinition(size_t number) const {
+    const RecordNode& node = tree_.node(number);
+    return node.repetition == Repetition::kOptional ? node.max_definition : uint16_t{0};
+  }
+
+  // Lets the first exported column below a node tell the node's values.
+  void Tell(size_t number, const LevelRule& rule, FieldNode& node) {
+    node.source = *FirstSource(number);
+    std::vector<LevelRule>& rules = out_.places[node.source].nodes;
+    node.node = rules.size();
+    rules.push_back(rule);
+  }
+
+  const Schema& schema_;
+  const RecordSchema& tree_;
+  const std::vector<ExportedColumn>& columns_;
+  FieldTree& out_;
+  std::vector<std::optional<size_t>> source_of_leaf_;
+};
+
+}  // namespace
+
+ArrowField FieldNode::WithChildren() const {
+  ArrowField whole = field;
+  for (const FieldNode& child : children) whole.children.push_back(child.WithChildren());
+  return whole;
+}
+
+absl::StatusOr<FieldTree> MakeFieldTree(const Schema& schema,
+                                        const std::vector<ExportedColumn>& columns) {
+  FieldTree fields;
+  if (columns.empty()) {
+    fields.root.field.format = "+s";
+    return fields;
+  }
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, TreeOf(schema));
+  TreeMaker(schema, tree, columns, fields).Make();
+  return fields;
+}
+
+}  // namespace cfile::internal

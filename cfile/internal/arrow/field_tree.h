@@ -1,0 +1,47 @@
+// The fields of exported rows: which Arrow type each node of a schema has, and which column tells
+// its values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/internal/arrow/arrow_type.h"
+#include "cfile/internal/arrow/c_data.h"
+#include "cfile/internal/arrow/column_sink.h"
+#include "cfile/schema.h"
+
+namespace cfile::internal {
+
+// A column that is exported.
+struct ExportedColumn {
+  size_t column = 0;  // in schema.columns
+  ArrowLayout layout = ArrowLayout::kSame;
+};
+
+// A field with its children. For a leaf: `source` is a number in the exported columns. For a struct
+// or a list below the root: the values are those of node `node` of column `source`.
+struct FieldNode {
+  ArrowField field;  // without its children
+  enum class Kind : uint8_t { kLeaf, kStruct, kList } kind = Kind::kStruct;
+  size_t source = 0;
+  size_t node = 0;
+  std::vector<FieldNode> children;
+
+  // The field with its children.
+  ArrowField WithChildren() const;
+};
+
+struct FieldTree {
+  FieldNode root;                 // a struct
+  std::vector<LeafPlace> places;  // one for each exported column
+};
+
+// Returns the fields of `columns`: in the order of `columns`, or of schema.tree if there is one; a
+// column of a tree may occur only once. kUnimplemented: a column has no Arrow type.
+absl::StatusOr<FieldTree> MakeFieldTree(const Schema& schema,
+                                        const std::vector<ExportedColumn>& columns);
+
+}  // namespace cfile::internal

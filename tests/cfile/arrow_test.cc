@@ -1,0 +1,722 @@
+// cfile/arrow.h: exported streams hold the rows of files, cursors, scans and tables.
+#include "cfile/arrow.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cfile/levels.h"
+#include "cfile/predicate.h"
+#include "cfile/reader.h"
+#include "cfile/records.h"
+#include "cfile/scan.h"
+#include "cfile/table.h"
+#include "cfile/table_scan.h"
+#include "cfile/writer.h"
+#include "encodings/registry.h"
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "tests/campaign/heap.h"
+#include "tests/cfile/arrow_testing.h"
+#include "tests/cfile/column_testing.h"
+#include "tests/cfile/level_testing.h"
+#include "tests/cfile/record_testing.h"
+#include "tests/cfile/table_fixture.h"
+
+namespace cfile {
+namespace {
+
+using testing_support::Column;
+using testing_support::WriteColumn;
+
+Reader OpenBytes(std::vector<uint8_t> bytes) {
+  auto reader = Reader::Open(NewMemorySource(std::move(bytes)));
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  return *std::move(reader);
+}
+
+// Calls ExportArrowStream(arguments..., &stream) and reads the stream.
+template <typename... Arguments>
+absl::StatusOr<ArrowBatches> Export(Arguments&&... arguments) {
+  Released<ArrowArrayStream> stream;
+  absl::Status status = ExportArrowStream(std::forward<Arguments>(arguments)..., stream.get());
+  if (!status.ok()) {
+    EXPECT_EQ(stream->release, nullptr);
+    return status;
+  }
+  return ReadStream(std::move(stream));
+}
+
+// The Arrow value of a value of the library.
+template <typename T>
+Json ArrowValue(const ColumnType& type, const T& value) {
+  if constexpr (std::is_same_v<T, Int96>) {
+    const auto bits = static_cast<uint128_t>(value);
+    const auto day = static_cast<int64_t>(static_cast<uint32_t>(bits >> 64));
+    return (day - 2440588) * 86400000000000 + static_cast<int64_t>(bits);
+  } else if constexpr (std::is_same_v<T, int128_t>) {
+    return TextOf(value);
+  } else if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
+    return type.decimal_precision > 0 ? Json(TextOf(value)) : Json(value);
+  } else {
+    return value;
+  }
+}
+
+template <typename T>
+std::vector<Json> Expected(const ColumnType& type, const Column<T>& column) {
+  std::vector<Json> rows;
+  for (const auto& row : column.rows)
+    rows.push_back({{"value", row ? ArrowValue<T>(type, T(*row)) : Json(nullptr)}});
+  return rows;
+}
+
+// Makes the values of int96 and int128 such that Arrow's types hold them.
+template <typename T>
+void MakeFit(Column<T>& column) {
+  for (auto& row : column.rows) {
+    if constexpr (std::is_same_v<T, Int96>) {
+      if (row) {
+        const auto bits = static_cast<uint128_t>(*row);
+        row = Int96(uint128_t{2400000 + static_cast<uint32_t>(bits >> 64) % 80000} << 64 |
+                    static_cast<uint64_t>(bits) % 86400000000000u);
+      }
+    } else if constexpr (std::is_same_v<T, int128_t>) {
+      if (row) *row /= 16;
+    }
+  }
+}
+
+constexpr ArrowExportOptions kManyOptions[] = {
+    {}, {.string_views = true}, {.dictionaries = false, .max_batch_rows = 100}};
+
+// Each type, with and without nulls, in each encoding.
+TEST(Arrow, EveryTypeAndEncoding) {
+  std::mt19937_64 random(1);
+  for (const ColumnType& type : testing_support::AllColumnTypes()) {
+    VisitType(type, [&]<typename T>(std::type_identity<T>) {
+      for (const encodings::EncodingRow& row : encodings::Encodings()) {
+        for (const int null_percent : {-1, 0, 30, 100}) {
+          SCOPED_TRACE(type.ToString() + " " + EncodingName(row.encoding) + " " +
+                       std::to_string(null_percent));
+          auto column = testing_support::RandomColumn<T>(type, 1 + random() % 2000, null_percent,
+                                                         false, random);
+          MakeFit(column);
+          WriterOptions options{.encoding = row.encoding,
+                                .nullable = null_percent >= 0,
+                                .block_size_bytes = 1024 + random() % 8192};
+          std::vector<uint8_t> sink;
+          if (!Writer<T>::Create(NewMemorySink(&sink), type, options).ok()) continue;
+          const Reader reader = OpenBytes(WriteColumn<T>(type, options, column));
+          const std::vector<Json> expected = Expected<T>(type, column);
+          for (const ArrowExportOptions& arrow_options : kManyOptions) {
+            const auto read = Export(reader, kAllRows, arrow_options);
+            ASSERT_TRUE(read.ok()) << read.status();
+            ASSERT_EQ(read->schema->n_children, 1);
+            const bool nullable = (read->schema->children[0]->flags & ARROW_FLAG_NULLABLE) != 0;
+            ASSERT_EQ(nullable, null_percent >= 0);
+            for (const auto& array : read->arrays)
+              ASSERT_LE(static_cast<size_t>(array->length), arrow_options.max_batch_rows);
+            ASSERT_TRUE(read->Rows() == expected);
+          }
+        }
+      }
+    });
+  }
+}
+
+std::string FormatOf(const ColumnType& type, const ArrowExportOptions& options = {}) {
+  Released<ArrowSchema> schema;
+  EXPECT_TRUE(
+      ExportArrowSchema({.columns = {{.name = "x", .type = type}}}, options, schema.get()).ok());
+  EXPECT_STREQ(schema->format, "+s");
+  EXPECT_STREQ(schema->children[0]->name, "x");
+  EXPECT_EQ(schema->children[0]->flags, 0);
+  return schema->children[0]->format;
+}
+
+TEST(Arrow, Formats) {
+  EXPECT_EQ(FormatOf(ColumnType::Decimal(9, 2)), "d:9,2");
+  EXPECT_EQ(FormatOf({.data_type = DataType::kDecimal64}), "d:18,0");
+  EXPECT_EQ(FormatOf(ColumnType::Int128()), "d:38,0");
+  EXPECT_EQ(FormatOf(ColumnType::Int96()), "tsn:");
+  EXPECT_EQ(FormatOf(ColumnType::Date()), "tdD");
+  EXPECT_EQ(FormatOf(ColumnType::Time(TimeUnit::kSeconds)), "tts");
+  EXPECT_EQ(FormatOf(ColumnType::Time(TimeUnit::kNanos)), "ttn");
+  EXPECT_EQ(FormatOf(ColumnType::Timestamp(TimeUnit::kMicros)), "tsu:UTC");
+  EXPECT_EQ(FormatOf(ColumnType::Timestamp(TimeUnit::kSeconds, "Asia/Tokyo")), "tss:Asia/Tokyo");
+  EXPECT_EQ(FormatOf(ColumnType::FixedBytes(7)), "w:7");
+  EXPECT_EQ(FormatOf({.data_type = DataType::kIsDeleted}), "b");
+  EXPECT_EQ(FormatOf(ColumnType::Varchar()), "u");
+  EXPECT_EQ(FormatOf(ColumnType::Binary()), "z");
+  EXPECT_EQ(FormatOf(ColumnType::String(), {.string_views = true}), "vu");
+  EXPECT_EQ(FormatOf(ColumnType::Binary(), {.string_views = true}), "vz");
+}
+
+TEST(Arrow, Metadata) {
+  const auto column = Column<std::string_view>{{std::string(16, 'a'), std::string(16, 'b')}};
+  const WriterOptions options{
+      .encoding = Encoding::kPlain, .value_index = true, .metadata = {{"origin", "a test"}}};
+  const Reader reader =
+      OpenBytes(WriteColumn<std::string_view>(ColumnType::Uuid(), options, column));
+  const auto read = Export(reader, kAllRows, ArrowExportOptions{.column_only = true});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_STREQ(read->schema->format, "w:16");
+  EXPECT_STREQ(read->schema->name, "value");
+  EXPECT_EQ(read->Rows(), (std::vector<Json>{std::string(16, 'a'), std::string(16, 'b')}));
+  EXPECT_THAT(MetadataOf(*read->schema.get()),
+              testing::IsSupersetOf(std::vector<std::pair<std::string, std::string>>{
+                  {"ARROW:extension:name", "arrow.uuid"},
+                  {"ARROW:extension:metadata", ""},
+                  {"cfile.type", "uuid"},
+                  {"cfile.encoding", "plain"},
+                  {"cfile.sorted", "ascending"},
+                  {"origin", "a test"}}));
+
+  Schema schema = ManyTypes();
+  schema.key_columns = {6, 0};
+  schema.nulls_last = {6};
+  Released<ArrowSchema> exported;
+  ASSERT_TRUE(ExportArrowSchema(schema, {}, exported.get()).ok());
+  EXPECT_THAT(
+      MetadataOf(*exported->children[6]),
+      testing::ElementsAre(testing::Pair("cfile.type", "string"), testing::Pair("cfile.key", "0"),
+                           testing::Pair("cfile.nulls_last", "true")));
+  EXPECT_THAT(
+      MetadataOf(*exported->children[0]),
+      testing::ElementsAre(testing::Pair("cfile.type", "int64"), testing::Pair("cfile.key", "1")));
+}
+
+// A value that the Arrow type does not hold is an error; the rows before its block come first.
+TEST(Arrow, ValuesOutOfRange) {
+  Column<Int96> times{{Int96(uint128_t{2440588} << 64), Int96(~uint128_t{0})}};
+  auto read = Export(OpenBytes(WriteColumn<Int96>(ColumnType::Int96(), {}, times)), kAllRows,
+                     ArrowExportOptions{});
+  EXPECT_THAT(std::string(read.status().message()), testing::HasSubstr("an int96 is a time"));
+
+  Column<int128_t> numbers{{std::numeric_limits<int128_t>::min()}};
+  read = Export(OpenBytes(WriteColumn<int128_t>(ColumnType::Int128(), {}, numbers)), kAllRows,
+                ArrowExportOptions{});
+  EXPECT_THAT(std::string(read.status().message()), testing::HasSubstr("38 digits"));
+}
+
+TEST(Arrow, EmptyFileAndEmptyRange) {
+  const Reader reader = OpenBytes(WriteColumn<int32_t>(ColumnType::Int32(), {}, {}));
+  auto read = Export(reader, kAllRows, ArrowExportOptions{});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_STREQ(read->schema->children[0]->format, "i");
+  EXPECT_TRUE(read->arrays.empty());
+  read = Export(reader, OrdinalRange{5, 9}, ArrowExportOptions{});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(read->arrays.empty());
+}
+
+// The values of 10,000 rows.
+Column<int64_t> ManyNumbers() {
+  Column<int64_t> column;
+  for (int64_t i = 0; i < 10000; ++i) column.rows.push_back(3 * i);
+  return column;
+}
+
+TEST(Arrow, RangeCursorAndScan) {
+  const Column<int64_t> column = ManyNumbers();
+  const std::vector<Json> all = Expected<int64_t>(ColumnType::Int64(), column);
+  const Reader reader = OpenBytes(WriteColumn<int64_t>(
+      ColumnType::Int64(), {.value_index = true, .block_size_bytes = 1000}, column));
+  const auto rows = [&](size_t begin, size_t end) {
+    return std::vector<Json>(all.begin() + static_cast<ptrdiff_t>(begin),
+                             all.begin() + static_cast<ptrdiff_t>(end));
+  };
+  auto read = Export(reader, OrdinalRange{10, 8000}, ArrowExportOptions{});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(read->Rows() == rows(10, 8000));
+
+  auto cursor = reader.NewCursor<int64_t>();
+  ASSERT_TRUE(cursor.ok()) << cursor.status();
+  ASSERT_TRUE(cursor->SeekToRange({100, 9000}).ok());
+  ASSERT_TRUE(cursor->Next(50).ok());
+  const uint64_t at = cursor->ordinal();
+  read = Export(*cursor, ArrowExportOptions{});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(read->Rows() == rows(at, 9000));
+  EXPECT_EQ(cursor->ordinal(), at);
+
+  for (const size_t max_rows : {size_t{7}, kMaxBatchRows}) {
+    auto scan = reader.NewScan<int64_t>(Predicate<int64_t>::Greater(15000));
+    ASSERT_TRUE(scan.ok()) << scan.status();
+    read = Export(*std::move(scan), ArrowExportOptions{.max_batch_rows = max_rows});
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_TRUE(read->Rows() == rows(5001, 10000));
+  }
+  auto scan = reader.NewScan<int64_t>(Predicate<int64_t>::IsNull());
+  ASSERT_TRUE(scan.ok()) << scan.status();
+  read = Export(*std::move(scan), ArrowExportOptions{});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(read->arrays.empty());
+}
+
+TEST(Arrow, ScanOfNulls) {
+  const Column<std::string_view> column{{"a", std::nullopt, "b", std::nullopt}};
+  const Reader reader =
+      OpenBytes(WriteColumn<std::string_view>(ColumnType::String(), {.nullable = true}, column));
+  auto scan = reader.NewScan<std::string_view>(Predicate<std::string_view>::IsNull());
+  ASSERT_TRUE(scan.ok()) << scan.status();
+  const auto read = Export(*std::move(scan), ArrowExportOptions{.column_only = true});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->Rows(), (std::vector<Json>{nullptr, nullptr}));
+}
+
+// Plain values in memory are not copied: the arrays point into the source and share it.
+TEST(Arrow, BorrowsPlainValues) {
+  Column<int64_t> column;
+  for (int64_t i = 0; i < 100000; ++i) column.rows.push_back(i);
+  for (const bool nullable : {false, true}) {
+    std::shared_ptr<const Source> source = NewMemorySource(WriteColumn<int64_t>(
+        ColumnType::Int64(), {.encoding = Encoding::kPlain, .nullable = nullable}, column));
+    const std::weak_ptr<const Source> alive = source;
+    const std::span<const uint8_t> memory = source->InMemory();
+    auto read = Export(*Reader::Open(std::move(source)), kAllRows, ArrowExportOptions{});
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_GT(read->arrays.size(), 1u);
+    for (const auto& array : read->arrays) {
+      const auto* const values = static_cast<const uint8_t*>(array->children[0]->buffers[1]);
+      EXPECT_GE(values, memory.data());
+      EXPECT_LT(values, memory.data() + memory.size());
+    }
+    EXPECT_FALSE(alive.expired());
+    EXPECT_TRUE(read->Rows() == Expected<int64_t>(ColumnType::Int64(), column));
+    read->arrays.clear();
+    EXPECT_TRUE(alive.expired());
+  }
+}
+
+// Views of long strings point into the source.
+TEST(Arrow, BorrowsStringsOfViews) {
+  Column<std::string_view> column;
+  for (int i = 0; i < 20000; ++i)
+    column.rows.push_back("a long string with number " + std::to_string(i));
+  column.rows[7] = "short";
+  column.rows[8] = "";
+  std::shared_ptr<const Source> source = NewMemorySource(
+      WriteColumn<std::string_view>(ColumnType::String(), {.encoding = Encoding::kPlain}, column));
+  const std::weak_ptr<const Source> alive = source;
+  auto read =
+      Export(*Reader::Open(std::move(source)), kAllRows, ArrowExportOptions{.string_views = true});
+  ASSERT_TRUE(read.ok()) << read.status();
+  for (const auto& array : read->arrays) {
+    const ArrowArray& values = *array->children[0];
+    ASSERT_EQ(values.n_buffers, 5);  // validity, views, copies, one window, sizes
+    EXPECT_EQ(static_cast<const int64_t*>(values.buffers[4])[0], 0);  // no copies
+  }
+  EXPECT_TRUE(read->Rows() == Expected<std::string_view>(ColumnType::String(), column));
+  read->arrays.clear();
+  EXPECT_TRUE(alive.expired());
+}
+
+// Arrays may be released in any order and in any thread, children alone, and after the stream.
+TEST(Arrow, ReleaseInAnyOrder) {
+  std::mt19937_64 random(2);
+  Column<std::string_view> column;
+  for (int i = 0; i < 3000; ++i) column.rows.push_back("v" + std::to_string(i % 50));
+  const Reader reader = OpenBytes(
+      WriteColumn<std::string_view>(ColumnType::String(), {.encoding = Encoding::kDict}, column));
+  for (int turn = 0; turn < 10; ++turn) {
+    auto read = Export(reader, kAllRows, ArrowExportOptions{.max_batch_rows = 100});
+    ASSERT_TRUE(read.ok()) << read.status();
+    std::shuffle(read->arrays.begin(), read->arrays.end(), random);
+    std::vector<ArrowArray> children;
+    for (auto& array : read->arrays) {
+      if (random() % 2 == 0) continue;
+      children.push_back(*array->children[0]);  // a consumer moves the child away
+      array->children[0]->release = nullptr;
+    }
+    std::thread thread([arrays = std::move(read->arrays)]() mutable { arrays.clear(); });
+    for (ArrowArray& child : children) {
+      EXPECT_EQ(static_cast<const char*>(child.dictionary->buffers[2])[0], 'v');
+      child.release(&child);
+      EXPECT_EQ(child.release, nullptr);
+    }
+    thread.join();
+  }
+}
+
+// Blocks of codes share the dictionary of their file; a batch with other rows has its own.
+TEST(Arrow, Dictionaries) {
+  Column<std::string_view> column;
+  for (int i = 0; i < 9000; ++i)
+    column.rows.push_back(i % 7 == 0 ? std::nullopt
+                                     : std::optional<std::string>("v" + std::to_string(i % 50)));
+  WriterOptions options{.encoding = Encoding::kDict, .nullable = true, .block_size_bytes = 4096};
+  const std::vector<Json> expected = Expected<std::string_view>(ColumnType::String(), column);
+  Reader reader = OpenBytes(WriteColumn<std::string_view>(ColumnType::String(), options, column));
+  auto read = Export(reader, kAllRows, ArrowExportOptions{.max_batch_rows = 1000});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_STREQ(read->schema->children[0]->format, "i");
+  EXPECT_STREQ(read->schema->children[0]->dictionary->format, "u");
+  EXPECT_TRUE(read->Rows() == expected);
+  for (const auto& array : read->arrays) {
+    EXPECT_EQ(array->children[0]->dictionary->buffers[2],
+              read->arrays[0]->children[0]->dictionary->buffers[2]);
+  }
+
+  options.max_dictionary_values = 20;  // later blocks store no codes
+  for (size_t i = 0; i < 5000; ++i) column.rows[i] = "v" + std::to_string(i / 400);
+  reader = OpenBytes(WriteColumn<std::string_view>(ColumnType::String(), options, column));
+  read = Export(reader, kAllRows, ArrowExportOptions{.max_batch_rows = 1000});
+  ASSERT_TRUE(read.ok()) << read.status();
+  ASSERT_NE(read->schema->children[0]->dictionary, nullptr);
+  EXPECT_TRUE(read->Rows() == Expected<std::string_view>(ColumnType::String(), column));
+
+  const auto plain = Export(reader, kAllRows, ArrowExportOptions{.dictionaries = false});
+  ASSERT_TRUE(plain.ok()) << plain.status();
+  EXPECT_EQ(plain->schema->children[0]->dictionary, nullptr);
+}
+
+// One batch holds values of kEnoughBytes bytes at most, and one value.
+TEST(Arrow, LongStringsEndABatch) {
+  Column<std::string_view> column;
+  for (int i = 0; i < 200; ++i) column.rows.push_back(std::string(1 << 20, static_cast<char>(i)));
+  for (const Encoding encoding : {Encoding::kPlain, Encoding::kDict}) {
+    const Reader reader = OpenBytes(WriteColumn<std::string_view>(
+        ColumnType::Binary(), {.encoding = encoding, .block_size_bytes = 4 << 20}, column));
+    const auto read = Export(reader, kAllRows, ArrowExportOptions{.dictionaries = false});
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->num_rows(), 200u);
+    for (const auto& array : read->arrays) EXPECT_LE(array->length, 96);
+  }
+}
+
+// Damage is an error code with a text; the rows before the damage come first.
+TEST(Arrow, Damage) {
+  std::vector<uint8_t> bytes = WriteColumn<int64_t>(
+      ColumnType::Int64(), {.encoding = Encoding::kPlain, .block_size_bytes = 20000},
+      ManyNumbers());
+  bytes[bytes.size() / 2] ^= 1;
+  Released<ArrowArrayStream> stream;
+  ASSERT_TRUE(ExportArrowStream(OpenBytes(bytes), kAllRows, {}, stream.get()).ok());
+  int64_t rows = 0;
+  int code = 0;
+  for (int i = 0; i < 10 && code == 0; ++i) {
+    Released<ArrowArray> array;
+    code = stream->get_next(stream.get(), array.get());
+    if (code == 0) {
+      ASSERT_NE(array->release, nullptr);
+      rows += array->length;
+    } else {
+      EXPECT_EQ(array->release, nullptr);
+    }
+  }
+  EXPECT_GT(rows, 0);
+  EXPECT_LT(rows, 10000);
+  EXPECT_EQ(code, EIO);
+  EXPECT_THAT(stream->get_last_error(stream.get()), testing::HasSubstr("checksum"));
+}
+
+// Each allocation fails once: no exception leaves a stream, and nothing is lost.
+TEST(Arrow, NoMemory) {
+  Column<std::string_view> column;
+  for (int i = 0; i < 300; ++i) column.rows.push_back("a long string " + std::to_string(i % 50));
+  const Reader reader = OpenBytes(
+      WriteColumn<std::string_view>(ColumnType::String(), {.encoding = Encoding::kDict}, column));
+  for (const ArrowExportOptions& options : kManyOptions) {
+    ASSERT_TRUE(Export(reader, kAllRows, options).ok());
+    bool failed = true;
+    for (int64_t failing = 1; failed; ++failing) {
+      const int64_t blocks = campaign::heap.blocks;
+      {
+        Released<ArrowArrayStream> stream;
+        ASSERT_TRUE(ExportArrowStream(reader, kAllRows, options, stream.get()).ok());
+        Released<ArrowSchema> schema;
+        Released<ArrowArray> array;
+        campaign::heap.allocations_left = failing;
+        int code = stream->get_schema(stream.get(), schema.get());
+        if (code == 0) code = stream->get_next(stream.get(), array.get());
+        failed = campaign::heap.allocations_left == 0;
+        campaign::heap.allocations_left = -1;
+        ASSERT_EQ(code, failed ? ENOMEM : 0) << failing;
+        if (failed) {
+          EXPECT_STREQ(stream->get_last_error(stream.get()), "no memory");
+          EXPECT_EQ(stream->get_next(stream.get(), array.get()), ENOMEM);
+          EXPECT_EQ(array->release, nullptr);
+        }
+      }
+      ASSERT_EQ(campaign::heap.blocks, blocks) << failing;
+    }
+  }
+}
+
+class ArrowTableTest : public TableTestBase {
+ protected:
+  std::vector<Json> All(const ArrowExportOptions& options = {}) {
+    const auto read = Export(OpenTable(), TableScanOptions{}, options);
+    EXPECT_TRUE(read.ok()) << read.status();
+    return read.ok() ? read->Rows() : std::vector<Json>();
+  }
+};
+
+TEST_F(ArrowTableTest, PartsFiltersAndLimits) {
+  WritePart(0, 20000);
+  WritePart(20000, 30);
+  const std::vector<Json> all = All();
+  ASSERT_EQ(all.size(), 20030u);
+  for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i]["id"], 31 * i);
+  for (const ArrowExportOptions& options : kManyOptions) EXPECT_TRUE(All(options) == all);
+  // Each column alone has the same values.
+  for (const ColumnSchema& column : ManyTypes().columns) {
+    const auto read =
+        Export(OpenTable(), TableScanOptions{.columns = {{column.name}}}, ArrowExportOptions{});
+    ASSERT_TRUE(read.ok()) << read.status();
+    const std::vector<Json> rows = read->Rows();
+    ASSERT_EQ(rows.size(), all.size());
+    for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(rows[i][column.name], all[i][column.name]);
+  }
+  // Rows that match, by values, and by an open scan.
+  std::vector<Json> expected;
+  for (const Json& row : all) {
+    if (!row["tiny"].is_null() && row["tiny"] < 9) {
+      expected.push_back({{"tiny", row["tiny"]}, {"name", row["name"]}, {"price", row["price"]}});
+    }
+  }
+  TableScanOptions scan_options{.columns = {{"tiny", "name", "price"}}, .where = Lt("tiny", 9)};
+  auto read = Export(OpenTable(), scan_options, ArrowExportOptions{});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(read->Rows() == expected);
+  scan_options.limit = 5;
+  auto scan = OpenTable().NewScan(scan_options);
+  ASSERT_TRUE(scan.ok()) << scan.status();
+  expected.resize(5);
+  read = Export(*std::move(scan), ArrowExportOptions{.max_batch_rows = 2});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_TRUE(read->Rows() == expected);
+  EXPECT_EQ(read->arrays.size(), 3u);
+}
+
+TEST_F(ArrowTableTest, ReverseNoColumnsAndRepeatedColumns) {
+  WritePart(0, 20000);
+  auto read = Export(OpenTable(), TableScanOptions{.columns = {{"id"}}, .reverse = true},
+                     ArrowExportOptions{});
+  ASSERT_TRUE(read.ok()) << read.status();
+  size_t left = 20000;
+  for (auto& array : read->arrays) {
+    left -= static_cast<size_t>(array->length);
+    EXPECT_EQ(static_cast<const int64_t*>(array->children[0]->buffers[1])[0],
+              31 * static_cast<int64_t>(left));
+  }
+  EXPECT_EQ(left, 0u);
+  read = Export(OpenTable(), TableScanOptions{.columns = {{}}, .limit = 70}, ArrowExportOptions{});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->num_rows(), 70u);
+  read = Export(OpenTable(), TableScanOptions{.columns = {{"id", "day", "id"}}, .limit = 70},
+                ArrowExportOptions{});
+  ASSERT_TRUE(read.ok()) << read.status();
+  EXPECT_EQ(read->schema->n_children, 3);
+  EXPECT_EQ(read->num_rows(), 70u);
+  const auto wrong =
+      Export(OpenTable(), TableScanOptions{.columns = {{"none"}}}, ArrowExportOptions{});
+  EXPECT_EQ(wrong.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST_F(ArrowTableTest, Cancelled) {
+  WritePart(0, 20000);
+  std::atomic<bool> cancelled = true;
+  Released<ArrowArrayStream> stream;
+  ASSERT_TRUE(ExportArrowStream(OpenTable(), {.cancelled = &cancelled}, {}, stream.get()).ok());
+  Released<ArrowArray> array;
+  EXPECT_EQ(stream->get_next(stream.get(), array.get()), ECANCELED);
+  cancelled = false;
+  EXPECT_EQ(stream->get_next(stream.get(), array.get()), 0);
+  EXPECT_NE(array->release, nullptr);
+}
+
+// Nested records.
+
+constexpr char kNested[] = R"(
+  message Record {
+    required int64 id;
+    optional binary name (STRING);
+    repeated int64 appid;
+    optional group tcp { optional int64 mss; required int64 flag; }
+    required group outer { optional group inner { required binary text (STRING); } }
+    optional group tags (LIST) { repeated group list { optional binary element (STRING); } }
+    required group deep (LIST) { repeated group list { optional group element (LIST) {
+      repeated group list { required int64 element; } } } }
+    optional group points (LIST) { repeated group list { required group element {
+      required int64 x; repeated int64 y; optional binary z; } } }
+    repeated group pairs { optional int64 a; optional group b { optional int64 c; } }
+    optional group map (MAP) { repeated group key_value {
+      required binary key (STRING); optional int64 value; } }
+  })";
+
+Json RandomRecord(const RecordSchema& schema, size_t number, std::mt19937_64& random) {
+  const RecordNode& node = schema.node(number);
+  if (node.is_leaf()) {
+    if (node.type.data_type == DataType::kInt64) return static_cast<int64_t>(random() % 100);
+    return "text " + std::to_string(random() % 1000);
+  }
+  Json group = Json::object();
+  for (size_t child = number + 1; child < node.end; child = schema.node(child).end) {
+    const RecordNode& field = schema.node(child);
+    if (field.repetition == Repetition::kRepeated) {
+      Json list = Json::array();
+      for (size_t i = random() % 4; i > 0; --i) list.push_back(RandomRecord(schema, child, random));
+      group[field.name] = std::move(list);
+    } else if (field.repetition == Repetition::kRequired || random() % 3 > 0) {
+      group[field.name] = RandomRecord(schema, child, random);
+    }
+  }
+  return group;
+}
+
+// The Arrow value of one occurrence of a node.
+Json ArrowOf(const RecordSchema& schema, size_t number, const Json& json);
+
+// The Arrow value of a field of a group.
+Json ArrowField(const RecordSchema& schema, size_t number, const Json& group) {
+  const RecordNode& node = schema.node(number);
+  const auto found = group.find(node.name);
+  if (node.repetition != Repetition::kRepeated)
+    return found == group.end() ? Json(nullptr) : ArrowOf(schema, number, *found);
+  Json list = Json::array();
+  if (found == group.end()) return list;
+  for (const Json& element : *found) list.push_back(ArrowOf(schema, number, element));
+  return list;
+}
+
+Json ArrowOf(const RecordSchema& schema, size_t number, const Json& json) {
+  const RecordNode& node = schema.node(number);
+  if (node.is_leaf()) return json;
+  if (node.kind == GroupKind::kList) {
+    Json list = Json::array();
+    const auto elements = json.find(schema.node(number + 1).name);
+    if (elements == json.end()) return list;
+    const size_t element = schema.ListElement(number);
+    for (const Json& occurrence : *elements) {
+      list.push_back(element == number + 1 ? ArrowOf(schema, element, occurrence)
+                                           : ArrowField(schema, element, occurrence));
+    }
+    return list;
+  }
+  if (node.kind == GroupKind::kMap) return ArrowField(schema, number + 1, json);
+  Json group = Json::object();
+  for (size_t child = number + 1; child < node.end; child = schema.node(child).end)
+    group[schema.node(child).name] = ArrowField(schema, child, json);
+  return group;
+}
+
+TEST_F(ArrowTableTest, Records) {
+  std::mt19937_64 random(3);
+  const auto schema = RecordSchema::Parse(kNested);
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  std::vector<Json> expected;
+  for (const size_t count : {size_t{1000}, size_t{1}, size_t{3000}}) {
+    auto writer =
+        expected.empty() ? RecordWriter::Create(path_, *schema) : RecordWriter::Append(path_);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    for (size_t i = 0; i < count; ++i) {
+      const Json record = RandomRecord(*schema, 0, random);
+      ASSERT_TRUE(TellJson(*schema, 0, record, *writer).ok());
+      expected.push_back(ArrowOf(*schema, 0, record));
+    }
+    ASSERT_TRUE(writer->Finish().ok());
+  }
+  for (const ArrowExportOptions& options : kManyOptions) ASSERT_TRUE(All(options) == expected);
+
+  Released<ArrowSchema> exported;
+  ASSERT_TRUE(ExportArrowSchema(OpenTable().schema(), {}, exported.get()).ok());
+  ASSERT_EQ(exported->n_children, 10);
+  EXPECT_STREQ(exported->children[9]->format, "+m");
+  EXPECT_STREQ(exported->children[9]->children[0]->name, "entries");
+  EXPECT_EQ(exported->children[9]->flags, ARROW_FLAG_NULLABLE);
+  EXPECT_EQ(exported->children[9]->children[0]->flags, 0);
+  EXPECT_EQ(exported->children[9]->children[0]->children[0]->flags, 0);
+  EXPECT_EQ(exported->children[9]->children[0]->children[1]->flags, ARROW_FLAG_NULLABLE);
+  EXPECT_STREQ(exported->children[2]->format, "+l");
+  EXPECT_EQ(exported->children[2]->flags, 0);
+
+  // Some columns, and filtered rows.
+  auto read = Export(
+      OpenTable(),
+      TableScanOptions{.columns = {{"id", "points.list.element.z", "tcp", "map.key_value.value"}},
+                       .where = Lt("id", 10)},
+      ArrowExportOptions{.max_batch_rows = 100});
+  ASSERT_TRUE(read.ok()) << read.status();
+  std::vector<Json> some;
+  for (const Json& record : expected) {
+    if (record["id"] >= 10) continue;
+    Json row = {{"id", record["id"]},
+                {"tcp", record["tcp"]},
+                {"map", record["map"]},
+                {"points", record["points"]}};
+    for (Json& point : row["points"]) point = {{"z", point["z"]}};
+    for (Json& entry : row["map"]) entry = {{"value", entry["value"]}};
+    some.push_back(std::move(row));
+  }
+  EXPECT_GT(some.size(), 50u);
+  EXPECT_TRUE(read->Rows() == some);
+  read =
+      Export(OpenTable(), TableScanOptions{.columns = {{"tcp", "tcp.mss"}}}, ArrowExportOptions{});
+  EXPECT_EQ(read.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+// Columns with levels outside of a table of records.
+TEST(Arrow, LevelsOfAFile) {
+  const auto write = [](const LevelLimits& limits, std::vector<uint16_t> repetition,
+                        std::vector<uint16_t> definition, std::vector<int32_t> values) {
+    std::vector<uint8_t> file;
+    auto writer =
+        LevelWriter<int32_t>::Create(NewMemorySink(&file), ColumnType::Int32(), limits, {});
+    EXPECT_TRUE(writer.ok()) << writer.status();
+    const absl::Status appended = writer->Append(repetition, definition, values);
+    EXPECT_TRUE(appended.ok()) << appended;
+    EXPECT_TRUE(writer->Finish().ok());
+    return OpenBytes(std::move(file));
+  };
+  const auto rows = [](const Reader& reader) -> std::vector<Json> {
+    const auto read = Export(reader, kAllRows, ArrowExportOptions{.column_only = true});
+    EXPECT_TRUE(read.ok()) << read.status();
+    return read.ok() ? read->Rows() : std::vector<Json>();
+  };
+  // The example of cfile/levels.h.
+  EXPECT_EQ(rows(write({.max_repetition = 1, .max_definition = 2}, {0, 1, 0, 0, 0}, {2, 2, 1, 0, 2},
+                       {1, 2, 3})),
+            (std::vector<Json>{{1, 2}, Json::array(), nullptr, Json::array({3})}));
+  EXPECT_EQ(rows(write({.max_repetition = 1, .max_definition = 3}, {0, 1, 0, 0, 0}, {3, 2, 1, 0, 3},
+                       {1, 3})),
+            (std::vector<Json>{{1, nullptr}, Json::array(), nullptr, Json::array({3})}));
+  EXPECT_EQ(rows(write(LevelLimits::KuduArray(false), {0, 1, 0, 0}, {2, 1, 0, 2}, {1, 3})),
+            (std::vector<Json>{{1, nullptr}, Json::array(), Json::array({3})}));
+  EXPECT_EQ(rows(write(LevelLimits::KuduArray(true), {0, 1, 0, 0, 0}, {3, 2, 1, 0, 3}, {1, 3})),
+            (std::vector<Json>{{1, nullptr}, Json::array(), nullptr, Json::array({3})}));
+  const auto refused =
+      Export(write({.max_definition = 2}, {}, {0, 1, 2}, {5}), kAllRows, ArrowExportOptions{});
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(std::string(refused.status().message()), testing::HasSubstr("column value"));
+}
+
+// Long records, and lists of strings that end a batch.
+TEST(Arrow, LongRecords) {
+  std::mt19937_64 random(5);
+  const LevelLimits limits{.max_repetition = 1, .max_definition = 1};
+  const auto leaf =
+      testing_support::RandomLeaf<int64_t>(ColumnType::Int64(), limits, 300, 200000, random);
+  const Reader reader = OpenBytes(testing_support::WriteLeaf<int64_t>(
+      ColumnType::Int64(), {.block_size_bytes = 4 << 20}, leaf, random));
+  const auto read = Export(reader, kAllRows, ArrowExportOptions{.column_only = true});
+  ASSERT_TRUE(read.ok()) << read.status();
+  const std::vector<Json> rows = read->Rows();
+  ASSERT_EQ(rows.size(), leaf.num_records());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    ASSERT_EQ(rows[i].size(), leaf.first_values[i + 1] - leaf.first_values[i]);
+    for (size_t k = 0; k < rows[i].size(); ++k)
+      ASSERT_EQ(rows[i][k], leaf.values[leaf.first_values[i] + k]);
+  }
+}
+
+}  // namespace
+}  // namespace cfile
