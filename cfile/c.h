@@ -39,12 +39,13 @@
 // never change.
 //
 // cfile/c_values.h has errors, values and batches. The headers of the C++ interface describe details:
-// reader.h, writer.h, table.h, table_scan.h.
+// reader.h, writer.h, table.h, table_scan.h, arrow.h, arrow_import.h.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cfile/arrow_c_data.h"
 #include "cfile/c_values.h"
 
 #ifdef __cplusplus
@@ -106,7 +107,7 @@ cfile_code cfile_file_open_source(const cfile_source* source, const cfile_reader
                                   cfile_file** file);
 void cfile_file_free(cfile_file* file);
 
-// What header and footer say. The strings live as long as the file.
+// The contents of the header and the footer. The strings live as long as the file.
 typedef struct cfile_file_info {
   size_t struct_size;
   uint64_t num_rows;  // nulls included
@@ -132,17 +133,18 @@ cfile_code cfile_file_get_metadata(const cfile_file* file, size_t index, cfile_b
 
 // ---- Cursors: a position in a column
 
-// Return a cursor at row 0. CFILE_FAILED_PRECONDITION, CFILE_INVALID_ARGUMENT: the column has
-// levels.
+// Makes a cursor at row 0. CFILE_FAILED_PRECONDITION: the file has levels
+// (cfile_file_info.has_levels).
 cfile_code cfile_file_cursor(const cfile_file* file, cfile_cursor** cursor);
-// A cursor at the place of `cursor`. It is independent of `cursor`.
+// Makes a cursor at the same row as `cursor`. The two cursors are independent.
 cfile_code cfile_cursor_clone(const cfile_cursor* cursor, cfile_cursor** clone);
 void cfile_cursor_free(cfile_cursor* cursor);
 
 // Return the next rows, or the rows before the cursor in ascending order: at least 1 row unless the
 // cursor is at the end (or at the start), at most max_rows and at most CFILE_MAX_BATCH_ROWS.
-// Nothing is copied if the file is mapped and its blocks are plain. The batch is valid until the
-// next call on this cursor. Precondition: max_rows > 0. After an error the position is unchanged.
+// Values are not copied if they have a fixed width and lie in a PLAIN block that is not compressed
+// and has no nulls, in a mapped file or in memory. The batch is valid until the next call on this
+// cursor. CFILE_INVALID_ARGUMENT: max_rows is 0. After an error the position is unchanged.
 cfile_code cfile_cursor_next(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch);
 cfile_code cfile_cursor_previous(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch);
 
@@ -156,7 +158,8 @@ cfile_code cfile_cursor_seek_range(cfile_cursor* cursor, uint64_t begin, uint64_
 // Goes to the first value >= key. *ordinal is its row, or the number of rows if there is none.
 // *exact is 1 if this value equals the key, otherwise 0. `ordinal` and `exact` may be null.
 // CFILE_FAILED_PRECONDITION: the column has no value index. CFILE_INVALID_ARGUMENT: the key has
-// another type, is no value of the column's type, or is NaN.
+// another type, is outside the range of the column's type, or is NaN. In a float or double column,
+// a number is rounded to the nearest value of the column's type.
 cfile_code cfile_cursor_seek_key(cfile_cursor* cursor, const cfile_value* key, uint64_t* ordinal,
                                  int32_t* exact);
 // Does cfile_cursor_seek_range for the rows with low <= value < high. A null bound is no bound.
@@ -235,7 +238,7 @@ cfile_code cfile_scan_next(cfile_scan* scan, size_t* num_rows);
 // CFILE_UNIMPLEMENTED: the column has levels.
 cfile_code cfile_scan_column(cfile_scan* scan, size_t column, cfile_batch* batch);
 cfile_code cfile_scan_ordinals(const cfile_scan* scan, uint64_t* ordinals);
-// Lets cfile_scan_next return CFILE_CANCELLED soon. May be called in any thread.
+// Makes cfile_scan_next return CFILE_CANCELLED soon. May be called in any thread.
 void cfile_scan_cancel(cfile_scan* scan);
 
 // ---- Tables: directories with a schema and parts; each part has one file per column
@@ -282,8 +285,9 @@ typedef struct cfile_part_info {
 // CFILE_OUT_OF_RANGE: there is no such part.
 cfile_code cfile_table_get_part(const cfile_table* table, size_t part, cfile_part_info* info);
 
-// A cursor over all parts of a column, or of the key index. A batch has rows of one part only.
-// After cfile_cursor_seek_key, cfile_cursor_next continues by row number, not by key.
+// Makes a cursor over all parts of a column, or of the key index. A batch has rows of one part
+// only. After cfile_cursor_seek_key, cfile_cursor_next continues by row number, not by key.
+// CFILE_OUT_OF_RANGE: there is no such column. CFILE_INVALID_ARGUMENT: the column has levels.
 cfile_code cfile_table_cursor(const cfile_table* table, size_t column, cfile_cursor** cursor);
 cfile_code cfile_table_scan(const cfile_table* table, const cfile_scan_options* options,
                             cfile_scan** scan);
@@ -318,7 +322,8 @@ typedef struct cfile_sink {
   void* user_data;   // passed to the callbacks; may be null
   const char* name;  // for errors; may be null
   cfile_code (*append)(void* user_data, const void* data, size_t size);
-  // Makes all bytes durable and visible. Called at most once, last before free. May be null.
+  // Makes all bytes durable and visible. Called at most once, as the last call before `free`. May
+  // be null.
   cfile_code (*finish)(void* user_data);
   // Called once, also if the writer cannot be created. If `finish` was not called before, or
   // failed, the bytes must be discarded. May be null.
@@ -340,9 +345,9 @@ cfile_code cfile_schema_add_column(cfile_schema* schema, const char* name, const
 cfile_code cfile_schema_add_key(cfile_schema* schema, size_t column, int32_t nulls_last);
 void cfile_schema_free(cfile_schema* schema);
 
-// Begin a new table in a directory that does not exist or is empty; or a further part of a table,
-// with `options` for all its columns, or null. The rows become visible, all at once, when
-// cfile_writer_finish succeeds.
+// cfile_writer_create_table begins a new table in a directory that does not exist or is empty.
+// cfile_writer_create_part begins a further part of a table; `options` are for all its columns, and
+// may be null. The rows become visible, all at once, when cfile_writer_finish succeeds.
 cfile_code cfile_writer_create_table(const char* directory, const cfile_schema* schema,
                                      cfile_writer** writer);
 cfile_code cfile_writer_create_part(const char* directory, const cfile_writer_options* options,
@@ -360,8 +365,39 @@ cfile_code cfile_writer_append(cfile_writer* writer, size_t column, int32_t type
 cfile_code cfile_writer_add_metadata(cfile_writer* writer, cfile_bytes key, cfile_bytes value);
 // Completes the file or the part, and makes it visible. Called once; then only free the writer.
 cfile_code cfile_writer_finish(cfile_writer* writer);
-// Without cfile_writer_finish, nothing stays of what was written.
+// If cfile_writer_finish was not called, nothing stays of what was written.
 void cfile_writer_free(cfile_writer* writer);
+
+// ---- Arrow: rows in the structs of the Arrow C Data Interface (cfile/arrow_c_data.h)
+
+// The fields are those of ArrowExportOptions (cfile/arrow.h).
+typedef struct cfile_arrow_options {
+  size_t struct_size;
+  int32_t string_views;     // 1: strings become utf8_view, and binary columns binary_view
+  int32_t no_dictionaries;  // 1: strings never become dictionary arrays
+  int32_t column_only;      // 1, only for files: arrays of the column instead of structs
+  int32_t reserved;         // 0
+  uint64_t max_batch_rows;
+} cfile_arrow_options;
+
+// Make a stream of the rows that `scan` selects. `scan` and `options` may be null: all rows and
+// columns, and the defaults. `stream` is an uninitialised or released struct. The caller releases
+// it; after an error it is released. The stream and its arrays own or share what they need, except
+// the memory that cfile_file_open_memory did not copy. Errors as cfile_file_scan, and
+// CFILE_UNIMPLEMENTED: a column has no Arrow type. CFILE_INVALID_ARGUMENT: column_only for a table,
+// or together with a filter, columns, a limit or `reverse`.
+cfile_code cfile_file_export_arrow(const cfile_file* file, const cfile_scan_options* scan,
+                                   const cfile_arrow_options* options,
+                                   struct ArrowArrayStream* stream);
+cfile_code cfile_table_export_arrow(const cfile_table* table, const cfile_scan_options* scan,
+                                    const cfile_arrow_options* options,
+                                    struct ArrowArrayStream* stream);
+
+// Appends all arrays of a stream. For a file: arrays of values, or structs with one field. For a
+// table: structs; the columns are found by name. Releases the stream in each case, also after an
+// error. cfile/arrow_import.h says which Arrow types a column takes, and which errors there are.
+// After an error only free the writer.
+cfile_code cfile_writer_append_arrow(cfile_writer* writer, struct ArrowArrayStream* stream);
 
 // ---- Maintenance of tables (cfile/table_maintenance.h)
 
@@ -371,7 +407,7 @@ cfile_code cfile_table_compact(const char* directory, const char* const* parts, 
 cfile_code cfile_table_drop_parts(const char* directory, const char* const* parts,
                                   size_t num_parts);
 // Removes files that no table names, if they were last changed this many seconds ago or earlier.
-// This time must be longer than writers and readers have the table open; 604,800 is one week.
+// This time must be longer than any writer or reader keeps the table open; 604,800 is one week.
 cfile_code cfile_table_collect_garbage(const char* directory, uint64_t older_than);
 
 #pragma GCC visibility pop

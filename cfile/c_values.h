@@ -37,7 +37,8 @@ enum {
 // The text of the last error of a call in this thread. Never null. Valid until the next error in
 // this thread.
 const char* cfile_error_message(void);
-// Sets this text, for callbacks that return an error. `message` is copied.
+// For callbacks (cfile_source, cfile_sink) that return an error: sets the text that
+// cfile_error_message will contain. `message` is copied.
 void cfile_set_error_message(const char* message);
 
 // The version of the library, for example "0.1.0".

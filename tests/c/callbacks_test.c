@@ -180,9 +180,11 @@ static void check_source(storage* from) {
     CHECK(cfile_file_open_source(&source, NULL, &file) == (known ? code : CFILE_UNKNOWN));
   }
   source = source_of(from);
+  CHECK_ERROR(cfile_file_open_source(&source, NULL, NULL), CFILE_INVALID_ARGUMENT, "null");
+  CHECK(from->frees == 1);
   source.read_at = NULL;
   CHECK_ERROR(cfile_file_open_source(&source, NULL, &file), CFILE_INVALID_ARGUMENT, "read_at");
-  CHECK(from->frees == 1);
+  CHECK(from->frees == 2);
 }
 
 static void check_sink(storage* to) {
@@ -202,10 +204,11 @@ static void check_sink(storage* to) {
   sink.finish = finish_storage;
   to->finishes = 0;
   CHECK(cfile_writer_create_sink(&sink, "int33", NULL, &writer) == CFILE_INVALID_ARGUMENT);
-  CHECK(to->frees == 1);
+  CHECK(cfile_writer_create_sink(&sink, NULL, NULL, &writer) == CFILE_INVALID_ARGUMENT);
+  CHECK(to->frees == 2);
   CHECK_OK(cfile_writer_create_sink(&sink, "int32", NULL, &writer));
   cfile_writer_free(writer);
-  CHECK(to->frees == 2 && to->finishes == 0);
+  CHECK(to->frees == 3 && to->finishes == 0);
 
   CHECK_OK(cfile_writer_create_sink(&sink, "int32", NULL, &writer));
   to->fail_after = 0;
@@ -214,7 +217,7 @@ static void check_sink(storage* to) {
   CHECK_ERROR(cfile_writer_finish(writer), CFILE_RESOURCE_EXHAUSTED, "append returned 8");
   CHECK(to->finishes == 0);
   cfile_writer_free(writer);
-  CHECK(to->frees == 3);
+  CHECK(to->frees == 4);
   sink.append = NULL;
   CHECK_ERROR(cfile_writer_create_sink(&sink, "int32", NULL, &writer), CFILE_INVALID_ARGUMENT,
               "append is null");
@@ -251,6 +254,8 @@ static void check_damage(storage* from) {
 
   CHECK(cfile_file_open_memory(from->bytes, from->size - 1, 0, NULL, &file) == CFILE_DATA_LOSS);
   CHECK(cfile_file_open_memory(from->bytes, 0, 0, NULL, &file) == CFILE_DATA_LOSS);
+  CHECK(cfile_file_open_memory(NULL, 0, 0, NULL, &file) == CFILE_DATA_LOSS);
+  CHECK(cfile_file_open_memory(NULL, 1, 0, NULL, &file) == CFILE_INVALID_ARGUMENT);
 }
 
 static void check_versions(const storage* from) {
@@ -309,6 +314,7 @@ static void check_errors(void) {
       {.struct_size = sizeof(wrong[0]), .compression = "foam"},
       {.struct_size = sizeof(wrong[0]), .goal = 3},
       {.struct_size = sizeof(wrong[0]), .format_version = 3}};
+  const cfile_bytes nothing = {5, NULL};
   cfile_file* file = NULL;
   cfile_writer* writer = NULL;
   size_t i;
@@ -324,6 +330,7 @@ static void check_errors(void) {
   CHECK_OK(cfile_writer_create(path_of("abandoned"), "int32", NULL, &writer));
   CHECK_ERROR(cfile_writer_append(writer, 0, CFILE_INT32, NULL, NULL, 5), CFILE_INVALID_ARGUMENT,
               "null");
+  CHECK_ERROR(cfile_writer_add_metadata(writer, nothing, nothing), CFILE_INVALID_ARGUMENT, "null");
   cfile_writer_free(writer);
   CHECK(cfile_file_open(path_of("abandoned"), NULL, &file) == CFILE_NOT_FOUND);
 

@@ -173,6 +173,7 @@ static void check_filters(const cfile_table* table) {
   const cfile_value cities[] = {cfile_value_bytes("Voss", 4), cfile_value_bytes("Oslo", 4)};
   const cfile_value years[] = {cfile_value_int64(2010), cfile_value_int64(2019)};
   const cfile_value half = cfile_value_double(2009.5);
+  const cfile_value nothing = cfile_value_bytes(NULL, 5);
   cfile_filter *operands[2], *both = NULL, *negated = NULL;
   uint64_t sum = 0;
   CHECK(count(table, test("city", CFILE_EQUAL, &voss, 1), &sum) == 500);
@@ -209,11 +210,14 @@ static void check_filters(const cfile_table* table) {
 
   CHECK(cfile_filter_test("city", 11, &voss, 1, &both) == CFILE_INVALID_ARGUMENT);
   CHECK(cfile_filter_test("city", CFILE_EQUAL, NULL, 1, &both) == CFILE_INVALID_ARGUMENT);
+  CHECK_ERROR(cfile_filter_test("city", CFILE_EQUAL, &nothing, 1, &both), CFILE_INVALID_ARGUMENT,
+              "null");
 }
 
 static void check_scans(cfile_table* table) {
   const char* const columns[] = {"snow", "city"};
   const char* const wrong[] = {"rain"};
+  const char* const nothing[] = {NULL};
   const cfile_value text = cfile_value_bytes("x", 1);
   cfile_scan_options options = {.struct_size = sizeof(options),
                                 .columns = columns,
@@ -255,6 +259,8 @@ static void check_scans(cfile_table* table) {
   options.columns = wrong;
   options.num_columns = 1;
   CHECK_ERROR(cfile_table_scan(table, &options, &scan), CFILE_INVALID_ARGUMENT, "rain");
+  options.columns = nothing;
+  CHECK_ERROR(cfile_table_scan(table, &options, &scan), CFILE_INVALID_ARGUMENT, "name 0 is null");
   options.columns = NULL;
   options.reserved = 1;
   CHECK(cfile_table_scan(table, &options, &scan) == CFILE_UNIMPLEMENTED);
@@ -288,6 +294,8 @@ static void check_maintenance(const char* path) {
   const char* name = "no-such-part";
   CHECK(cfile_table_drop_parts(path, &name, 1) == CFILE_NOT_FOUND);
   CHECK(cfile_table_drop_parts(path, NULL, 1) == CFILE_INVALID_ARGUMENT);
+  name = NULL;
+  CHECK_ERROR(cfile_table_drop_parts(path, &name, 1), CFILE_INVALID_ARGUMENT, "name 0 is null");
   CHECK_OK(cfile_table_compact(path, NULL, 0));
   CHECK_OK(cfile_table_open(path, NULL, &table));
   CHECK_OK(cfile_table_get_info(table, &info));

@@ -194,6 +194,11 @@ static void check_keys(cfile_cursor* cursor, const cfile_value* keys, int32_t ty
   CHECK_OK(cfile_cursor_seek_key_range(cursor, NULL, NULL, &ordinal, &end));
   CHECK(ordinal == 0 && end == kRows);
 
+  if (type >= CFILE_BYTES) {
+    const cfile_value nothing = cfile_value_bytes(NULL, 9);
+    CHECK_ERROR(cfile_cursor_seek_key(cursor, &nothing, &ordinal, &exact), CFILE_INVALID_ARGUMENT,
+                "null");
+  }
   if (type == CFILE_BYTES) wrong = cfile_value_int64(1);
   CHECK_ERROR(cfile_cursor_seek_key(cursor, &wrong, &ordinal, &exact), CFILE_INVALID_ARGUMENT,
               "not a value of the column's type");

@@ -7,10 +7,13 @@
 #include <cstring>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "cfile/c.h"
 #include "encodings/core/status.h"
 
@@ -30,14 +33,33 @@ void ClearCallbackMessage();
 // For the `arguments` of Call: an array without elements may be null.
 inline const void* ArrayOf(const void* array, size_t size) { return size == 0 ? "" : array; }
 
+// Copies an array of names. kInvalidArgument: a name is null.
+inline absl::StatusOr<std::vector<std::string>> StringsOf(const char* const* names, size_t size) {
+  std::vector<std::string> result;
+  result.reserve(size);
+  for (const char* name : std::span(names, size)) {
+    if (name == nullptr) {
+      return absl::InvalidArgumentError(absl::StrCat("name ", result.size(), " is null"));
+    }
+    result.emplace_back(name);
+  }
+  return result;
+}
+
+// kInvalidArgument if one of the pointers is null.
+inline absl::Status CheckPointers(std::initializer_list<const void*> pointers) {
+  if (std::find(pointers.begin(), pointers.end(), nullptr) == pointers.end())
+    return absl::OkStatus();
+  return absl::InvalidArgumentError("a pointer is null");
+}
+
 // Returns the result of `work`, a function that returns absl::Status. `arguments`: pointers that
 // must not be null.
 template <typename Work>
 cfile_code Call(std::initializer_list<const void*> arguments, Work&& work) noexcept {
   try {
-    if (std::find(arguments.begin(), arguments.end(), nullptr) != arguments.end())
-      return ReportError(absl::InvalidArgumentError("a pointer is null"));
-    const absl::Status status = work();
+    absl::Status status = CheckPointers(arguments);
+    if (status.ok()) status = work();
     return status.ok() ? cfile_code{CFILE_OK} : ReportError(status);
   } catch (...) {
     return ReportException();
@@ -50,8 +72,7 @@ template <typename Object, typename Work>
 cfile_code CallOn(Object* object, std::initializer_list<const void*> arguments,
                   Work&& work) noexcept {
   return Call({object}, [&]() -> absl::Status {
-    if (std::find(arguments.begin(), arguments.end(), nullptr) != arguments.end())
-      return absl::InvalidArgumentError("a pointer is null");
+    CFILE_RETURN_IF_ERROR(CheckPointers(arguments));
     if (object->broken) {
       return absl::FailedPreconditionError(
           "an earlier call on this object ended with an exception: the object can only be freed");

@@ -53,7 +53,7 @@ cfile_code cfile_file_open(const char* path, const cfile_reader_options* options
 
 cfile_code cfile_file_open_memory(const void* data, size_t size, int32_t copy,
                                   const cfile_reader_options* options, cfile_file** file) {
-  return Call({data, file}, [&]() -> absl::Status {
+  return Call({ArrayOf(data, size), file}, [&]() -> absl::Status {
     CFILE_ASSIGN_OR_RETURN(const auto reader_options, OptionsOf(options));
     const std::span bytes(static_cast<const uint8_t*>(data), size);
     auto source = copy != 0
@@ -65,11 +65,12 @@ cfile_code cfile_file_open_memory(const void* data, size_t size, int32_t copy,
 
 cfile_code cfile_file_open_source(const cfile_source* source, const cfile_reader_options* options,
                                   cfile_file** file) {
-  return Call({source, file}, [&]() -> absl::Status {
+  return Call({source}, [&]() -> absl::Status {
     cfile_source given;
     const absl::Status known = ReadStruct(source, given);
     OwnedCallbacks callbacks(given);  // calls `free` if there is an error
     CFILE_RETURN_IF_ERROR(known);
+    CFILE_RETURN_IF_ERROR(CheckPointers({file}));
     if (given.read_at == nullptr) return absl::InvalidArgumentError("read_at is null");
     CFILE_ASSIGN_OR_RETURN(const auto reader_options, OptionsOf(options));
     return MakeFile(cfile::Reader::Open(NewCallbackSource(std::move(callbacks)), reader_options),

@@ -28,26 +28,6 @@ CFILE_SAME(CFILE_IS_NULL, kIsNull);
 CFILE_SAME(CFILE_IS_NOT_NULL, kIsNotNull);
 #undef CFILE_SAME
 
-absl::StatusOr<TableScanOptions> OptionsOf(const cfile_scan_options* options) {
-  TableScanOptions result;
-  if (options == nullptr) return result;
-  cfile_scan_options given;
-  CFILE_RETURN_IF_ERROR(ReadStruct(options, given));
-  if (given.reserved != 0) return absl::UnimplementedError("`reserved` is not 0");
-  if (given.columns != nullptr)
-    result.columns.emplace(given.columns, given.columns + given.num_columns);
-  if (given.filter != nullptr) result.where = given.filter->filter;
-  if (given.end == 0) given.end = UINT64_MAX;
-  if (given.begin > given.end) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("the range begins at ", given.begin, " and ends at ", given.end));
-  }
-  result.range = {.begin = given.begin, .end = given.end};
-  if (given.limit != 0) result.limit = given.limit;
-  result.reverse = given.reverse != 0;
-  return result;
-}
-
 cfile_code Combine(Filter::Kind kind, const cfile_filter* const* operands, size_t num_operands,
                    cfile_filter** filter) {
   return Call({filter, ArrayOf(operands, num_operands)}, [&]() -> absl::Status {
@@ -62,6 +42,27 @@ cfile_code Combine(Filter::Kind kind, const cfile_filter* const* operands, size_
 }
 
 }  // namespace
+
+absl::StatusOr<TableScanOptions> OptionsOf(const cfile_scan_options* options) {
+  TableScanOptions result;
+  if (options == nullptr) return result;
+  cfile_scan_options given;
+  CFILE_RETURN_IF_ERROR(ReadStruct(options, given));
+  if (given.reserved != 0) return absl::UnimplementedError("`reserved` is not 0");
+  if (given.columns != nullptr) {
+    CFILE_ASSIGN_OR_RETURN(result.columns, StringsOf(given.columns, given.num_columns));
+  }
+  if (given.filter != nullptr) result.where = given.filter->filter;
+  if (given.end == 0) given.end = UINT64_MAX;
+  if (given.begin > given.end) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("the range begins at ", given.begin, " and ends at ", given.end));
+  }
+  result.range = {.begin = given.begin, .end = given.end};
+  if (given.limit != 0) result.limit = given.limit;
+  result.reverse = given.reverse != 0;
+  return result;
+}
 
 absl::Status NewAnyScan(const cfile_scan_options* options, const std::vector<ColumnSchema>& schema,
                         absl::FunctionRef<absl::StatusOr<TableScan>(const TableScanOptions&)> begin,

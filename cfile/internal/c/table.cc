@@ -144,8 +144,10 @@ namespace {
 template <typename Work>
 cfile_code CallOnParts(const char* directory, const char* const* parts, size_t num_parts,
                        Work&& work) {
-  return Call({directory, ArrayOf(parts, num_parts)},
-              [&] { return work(std::vector<std::string>(parts, parts + num_parts)); });
+  return Call({directory, ArrayOf(parts, num_parts)}, [&]() -> absl::Status {
+    CFILE_ASSIGN_OR_RETURN(const std::vector<std::string> names, StringsOf(parts, num_parts));
+    return work(names);
+  });
 }
 
 }  // namespace

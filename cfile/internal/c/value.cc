@@ -52,6 +52,12 @@ std::optional<T> Convert(const Literal::Variant& value) {
   return std::nullopt;
 }
 
+absl::StatusOr<std::string_view> BytesOf(const cfile_bytes& bytes) {
+  if (bytes.data == nullptr && bytes.size > 0)
+    return absl::InvalidArgumentError("the bytes of a value are null");
+  return std::string_view(bytes.data, bytes.size);
+}
+
 }  // namespace
 
 absl::StatusOr<Literal> LiteralOf(const cfile_value& value) {
@@ -75,8 +81,10 @@ absl::StatusOr<Literal> LiteralOf(const cfile_value& value) {
       std::memcpy(result.words, as.int96.words, sizeof(result.words));
       return Literal(result);
     }
-    case CFILE_VALUE_BYTES:
-      return Literal(std::string_view(as.bytes.data, as.bytes.size));
+    case CFILE_VALUE_BYTES: {
+      CFILE_ASSIGN_OR_RETURN(const std::string_view bytes, BytesOf(as.bytes));
+      return Literal(bytes);
+    }
     default:
       return absl::InvalidArgumentError(
           absl::StrCat("there is no kind ", value.kind, " of values (CFILE_VALUE_...)"));
@@ -86,10 +94,10 @@ absl::StatusOr<Literal> LiteralOf(const cfile_value& value) {
 template <ValueType T>
 absl::StatusOr<T> ValueOf(const ColumnType& type, const cfile_value& value) {
   if constexpr (kIsBytes<T>) {
-    const std::string_view bytes(value.as.bytes.data, value.as.bytes.size);
-    if (value.kind == CFILE_VALUE_BYTES &&
-        (type.type_length == 0 || bytes.size() == type.type_length))
-      return bytes;
+    if (value.kind == CFILE_VALUE_BYTES) {
+      CFILE_ASSIGN_OR_RETURN(const std::string_view bytes, BytesOf(value.as.bytes));
+      if (type.type_length == 0 || bytes.size() == type.type_length) return bytes;
+    }
   } else {
     CFILE_ASSIGN_OR_RETURN(const Literal literal, LiteralOf(value));
     if (const std::optional<T> converted = Convert<T>(literal.value())) return *converted;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "cfile/arrow_import.h"
 #include "cfile/internal/c/call.h"
 #include "cfile/internal/c/io.h"
 #include "cfile/internal/c/options.h"
@@ -56,6 +57,9 @@ class FileWriterOf final : public AnyWriter {
   absl::Status AddMetadata(std::string_view key, std::string_view value) override {
     return writer_.AddMetadata(key, value);
   }
+  absl::Status AppendArrow(ArrowArrayStream* stream) override {
+    return cfile::AppendArrow(writer_, stream);
+  }
   absl::Status Finish() override { return writer_.Finish(); }
 
  private:
@@ -84,6 +88,9 @@ class PartWriter final : public AnyWriter {
   absl::Status AddMetadata(std::string_view, std::string_view) override {
     return absl::FailedPreconditionError(
         "only files have metadata, but this writer writes a table");
+  }
+  absl::Status AppendArrow(ArrowArrayStream* stream) override {
+    return cfile::AppendArrow(writer_, stream);
   }
   absl::Status Finish() override { return writer_.Finish(); }
 
@@ -137,11 +144,12 @@ cfile_code cfile_writer_create(const char* path, const char* type,
 
 cfile_code cfile_writer_create_sink(const cfile_sink* sink, const char* type,
                                     const cfile_writer_options* options, cfile_writer** writer) {
-  return Call({sink, type, writer}, [&]() -> absl::Status {
+  return Call({sink}, [&]() -> absl::Status {
     cfile_sink given;
     const absl::Status known = ReadStruct(sink, given);
     OwnedCallbacks callbacks(given);  // calls `free` if there is an error
     CFILE_RETURN_IF_ERROR(known);
+    CFILE_RETURN_IF_ERROR(CheckPointers({type, writer}));
     if (given.append == nullptr) return absl::InvalidArgumentError("append is null");
     return CreateFile(NewCallbackSink(std::move(callbacks)), type, options, writer);
   });
@@ -178,7 +186,8 @@ void cfile_schema_free(cfile_schema* schema) { delete schema; }
 
 cfile_code cfile_writer_create_table(const char* directory, const cfile_schema* schema,
                                      cfile_writer** writer) {
-  return Call({directory, schema, writer}, [&] {
+  return Call({directory, schema, writer}, [&]() -> absl::Status {
+    if (schema->broken) return absl::FailedPreconditionError("the schema can only be freed");
     return MakePartWriter(cfile::TableWriter::Create(directory, schema->schema, schema->options),
                           writer);
   });
@@ -200,8 +209,16 @@ cfile_code cfile_writer_append(cfile_writer* writer, size_t column, int32_t type
   });
 }
 
+cfile_code cfile_writer_append_arrow(cfile_writer* writer, ArrowArrayStream* stream) {
+  const cfile_code code =
+      CallOnOpen(writer, {stream}, [&] { return writer->writer->AppendArrow(stream); });
+  // If the call was refused before it began, the stream is not yet released.
+  if (stream != nullptr && stream->release != nullptr) stream->release(stream);
+  return code;
+}
+
 cfile_code cfile_writer_add_metadata(cfile_writer* writer, cfile_bytes key, cfile_bytes value) {
-  return CallOnOpen(writer, {}, [&] {
+  return CallOnOpen(writer, {ArrayOf(key.data, key.size), ArrayOf(value.data, value.size)}, [&] {
     return writer->writer->AddMetadata({key.data, key.size}, {value.data, value.size});
   });
 }

@@ -20,6 +20,7 @@ class AnyWriter {
   virtual ~AnyWriter() = default;
   virtual absl::Status Append(size_t column, int32_t type, const void* values,
                               const uint8_t* validity, size_t num_values) = 0;
+  virtual absl::Status AppendArrow(ArrowArrayStream* stream) = 0;
   virtual absl::Status AddMetadata(std::string_view key, std::string_view value) = 0;
   virtual absl::Status Finish() = 0;
 };
