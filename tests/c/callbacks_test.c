@@ -169,7 +169,7 @@ static void check_source(storage* from) {
   cfile_cursor_free(cursor);
   cfile_file_free(file);
 
-  // These codes would say something else of the file.
+  // Codes that would have another meaning for the reader, or no meaning, become CFILE_UNKNOWN.
   for (from->code = -1; from->code < 20; ++from->code) {
     const cfile_code code = from->code;
     const int known = code > CFILE_OK && code <= CFILE_UNAUTHENTICATED &&

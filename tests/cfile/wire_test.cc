@@ -381,8 +381,8 @@ TEST(WireTest, WritesWhatProtobufWrites) {
   EXPECT_EQ(wire::Serialize(part), expected_part.SerializeAsString());
 }
 
-// Nested messages and groups: the wire library accepts one message less than protobuf would with
-// the same limit, as cfile did when it used the protobuf library.
+// With the same limit, cfile/internal/wire accepts as many nested groups as the protobuf library, but
+// one nested message fewer. cfile had this limit when it used the protobuf library.
 TEST(WireTest, DepthIsLimited) {
   const auto nodes = [](int depth, std::string bytes) {
     for (; depth > 0; --depth) bytes = Delimited(/*children*/ 3, bytes);
@@ -462,6 +462,18 @@ TEST(WireTest, MessagesAreShownAsByProtobuf) {
     ExpectDescribed<CFileFooterPB>(info.footer_message, shown.footer_text, shown.footer_json);
     if (HasFatalFailure()) return;
   }
+}
+
+TEST(WireTest, DeepGroupsAreIndentedByAtMost100Spaces) {
+  constexpr int kGroups = 500;
+  FileInfo info;
+  for (int i = 0; i < kGroups; ++i)
+    info.header_message += Varint(MakeTag(90, WireType::kStartGroup));
+  for (int i = 0; i < kGroups; ++i) info.header_message += Varint(MakeTag(90, WireType::kEndGroup));
+  const std::string text = DescribeMetadata(info).header_text;
+  EXPECT_THAT(text, HasSubstr("\n" + std::string(100, ' ') + "90 {\n"));
+  EXPECT_EQ(text.find(std::string(101, ' ')), text.npos);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2 * kGroups);
 }
 
 }  // namespace

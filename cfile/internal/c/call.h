@@ -53,6 +53,12 @@ inline absl::Status CheckPointers(std::initializer_list<const void*> pointers) {
   return absl::InvalidArgumentError("a pointer is null");
 }
 
+// kOutOfRange: there are only `count` of the things that `what` names.
+inline absl::Status NoSuch(const char* what, size_t index, size_t count) {
+  return absl::OutOfRangeError(
+      absl::StrCat("there is no ", what, " ", index, ": there are ", count));
+}
+
 // Returns the result of `work`, a function that returns absl::Status. `arguments`: pointers that
 // must not be null.
 template <typename Work>
@@ -66,8 +72,8 @@ cfile_code Call(std::initializer_list<const void*> arguments, Work&& work) noexc
   }
 }
 
-// Does the same for a call that may change `object`. After an exception, objects may only be
-// destroyed. So later calls return an error. object->broken says so.
+// Does the same for a call that may change `object`. After an exception the object may only be
+// destroyed: object->broken stays true, and later calls return an error.
 template <typename Object, typename Work>
 cfile_code CallOn(Object* object, std::initializer_list<const void*> arguments,
                   Work&& work) noexcept {
@@ -84,9 +90,9 @@ cfile_code CallOn(Object* object, std::initializer_list<const void*> arguments,
   });
 }
 
-// Copies a struct that the caller gives, in the caller's version, to `ours`: fields that the caller
-// does not know become 0. kUnimplemented: the caller has set a field that this library does not
-// know. All fields that this library knows are copied nevertheless.
+// Copies a struct of the caller to `ours`. The caller's version of the struct may be older or newer:
+// fields that the caller does not know become 0. kUnimplemented: the caller has set a field that
+// this library does not know. The other fields are copied nevertheless.
 template <typename Struct>
 absl::Status ReadStruct(const Struct* given, Struct& ours) {
   static_assert(std::has_unique_object_representations_v<Struct>, "padding may not be 0");
@@ -111,8 +117,8 @@ absl::Status ReadStruct(const Struct* given, Struct& ours) {
   return absl::OkStatus();
 }
 
-// Fills a struct of the caller, in the caller's version. Fields that this library does not know
-// become 0.
+// Fills a struct of the caller, whose version may be older or newer. Fields that this library does
+// not know become 0.
 template <typename Struct>
 absl::Status FillStruct(Struct ours, Struct* given) {
   static_assert(std::has_unique_object_representations_v<Struct>, "padding may not be 0");

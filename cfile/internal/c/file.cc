@@ -109,10 +109,8 @@ cfile_code cfile_file_get_metadata(const cfile_file* file, size_t index, cfile_b
     const auto& header = file->reader.info().header_metadata;
     const auto& footer = file->reader.info().footer_metadata;
     const bool in_header = index < header.size();
-    if (!in_header && index - header.size() >= footer.size()) {
-      return absl::OutOfRangeError(absl::StrCat("there is no metadata pair ", index, ": there are ",
-                                                header.size() + footer.size()));
-    }
+    if (!in_header && index - header.size() >= footer.size())
+      return NoSuch("metadata pair", index, header.size() + footer.size());
     const auto& pair = in_header ? header[index] : footer[index - header.size()];
     *key = {pair.first.size(), pair.first.data()};
     *value = {pair.second.size(), pair.second.data()};

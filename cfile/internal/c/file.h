@@ -8,7 +8,8 @@
 
 struct cfile_file {
   cfile::Reader reader;
-  std::string type;  // as text, like the next two
+  // The names of type, encoding and compression.
+  std::string type;
   std::string encoding;
   std::string compression;
 };

@@ -65,10 +65,7 @@ cfile_code cfile_table_get_column(const cfile_table* table, size_t column,
                                   cfile_column_info* info) {
   return Call({table, info}, [&]() -> absl::Status {
     const cfile::Schema& schema = table->reader.schema();
-    if (column >= schema.columns.size()) {
-      return absl::OutOfRangeError(
-          absl::StrCat("there is no column ", column, ": there are ", schema.columns.size()));
-    }
+    if (column >= schema.columns.size()) return NoSuch("column", column, schema.columns.size());
     const cfile::ColumnSchema& from = schema.columns[column];
     const auto& keys = schema.key_columns;
     return FillStruct(
@@ -94,10 +91,8 @@ cfile_code cfile_table_find_column(const cfile_table* table, const char* name, s
 
 cfile_code cfile_table_get_part(const cfile_table* table, size_t part, cfile_part_info* info) {
   return Call({table, info}, [&]() -> absl::Status {
-    if (part >= table->reader.num_parts()) {
-      return absl::OutOfRangeError(
-          absl::StrCat("there is no part ", part, ": there are ", table->reader.num_parts()));
-    }
+    const size_t num_parts = table->reader.num_parts();
+    if (part >= num_parts) return NoSuch("part", part, num_parts);
     CFILE_ASSIGN_OR_RETURN(cfile::PartInfo from, table->reader.part(part));
     const char* name = nullptr;
     {
@@ -116,10 +111,8 @@ cfile_code cfile_table_get_part(const cfile_table* table, size_t part, cfile_par
 cfile_code cfile_table_cursor(const cfile_table* table, size_t column, cfile_cursor** cursor) {
   return Call({table, cursor}, [&]() -> absl::Status {
     const cfile::Schema& schema = table->reader.schema();
-    if (column >= schema.columns.size() && column != schema.key_index()) {
-      return absl::OutOfRangeError(
-          absl::StrCat("there is no column ", column, ": there are ", schema.columns.size()));
-    }
+    if (column >= schema.columns.size() && column != schema.key_index())
+      return NoSuch("column", column, schema.columns.size());
     CFILE_ASSIGN_OR_RETURN(auto result, NewCursor(table->reader, column));
     *cursor = result.release();
     return absl::OkStatus();

@@ -26,8 +26,8 @@ absl::StatusOr<Literal> LiteralOf(const cfile_value& value);
 template <ValueType T>
 absl::StatusOr<T> ValueOf(const ColumnType& type, const cfile_value& value);
 
-// True if std::string_view has the layout of cfile_bytes, as in libstdc++.
-// Compilers know the result.
+// True if std::string_view has the layout of cfile_bytes, as in libstdc++. Compilers compute the
+// result at compile time.
 inline bool ViewsAreBytes() {
   const std::string_view view("x", 1);
   cfile_bytes bytes = {};
@@ -36,10 +36,11 @@ inline bool ViewsAreBytes() {
   return bytes.size == 1 && bytes.data == view.data();
 }
 
-// Makes a copy of values in another form, if one is needed. Keeps its memory.
+// Memory for copies of values in another form. Keeps the memory for the next copies.
 template <typename To>
 class Copies {
  public:
+  // Returns room for `size` elements. The earlier copies are lost.
   To* Make(size_t size) {
     if (size > capacity_) {
       copies_ = std::make_unique_for_overwrite<To[]>(size);

@@ -74,10 +74,7 @@ class PartWriter final : public AnyWriter {
   absl::Status Append(size_t column, int32_t type, const void* values, const uint8_t* validity,
                       size_t num_values) override {
     const Schema& schema = writer_.schema();
-    if (column >= schema.columns.size()) {
-      return absl::OutOfRangeError(
-          absl::StrCat("there is no column ", column, ": there are ", schema.columns.size()));
-    }
+    if (column >= schema.columns.size()) return NoSuch("column", column, schema.columns.size());
     const ColumnType& column_type = schema.columns[column].type;
     CFILE_RETURN_IF_ERROR(CheckType(column_type, type));
     return VisitType(column_type, [&]<typename T>(std::type_identity<T>) {

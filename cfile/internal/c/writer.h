@@ -14,7 +14,7 @@
 
 namespace cfile::internal {
 
-// The functions and errors are those of the functions cfile_writer_... .
+// Each function has the meaning and the errors of the function cfile_writer_... with its name.
 class AnyWriter {
  public:
   virtual ~AnyWriter() = default;

@@ -49,8 +49,9 @@ Value ReadValue(FieldReader& reader, WireType type) {
   return value;
 }
 
-// The known fields of a message, and its unknown fields as they are stored. A message is kept as
-// its bytes: the bytes of two messages, one after the other, are the merged message.
+// The known fields of a message, and the bytes of its unknown fields. The value of a field that is a
+// message is kept as bytes. If the field occurs twice, both values are joined: the result is the
+// merged message.
 struct Parsed {
   struct Values {
     const Field* field;
@@ -126,17 +127,20 @@ class TextPrinter {
         Line(indent, "}");
       }
     }
-    constexpr int kMostMessages = 10;  // in bytes that might be a message
+    // Unknown bytes may be a message. So many messages may lie in one another.
+    constexpr int kMostMessages = 10;
     FieldReader unknown(parsed.unknown);
     PrintUnknown(unknown, indent, kMostMessages);
   }
 
  private:
   static constexpr size_t kIndent = 2;
+  // A field of two bytes must not become a line of thousands of spaces.
+  static constexpr size_t kMostIndent = 100;
 
   template <typename... Parts>
   void Line(size_t indent, const Parts&... parts) {
-    absl::StrAppend(&out_, std::string(indent, ' '), parts..., "\n");
+    absl::StrAppend(&out_, std::string(std::min(indent, kMostIndent), ' '), parts..., "\n");
   }
 
   // True if `bytes` are a message with at most `groups` nested groups.
@@ -195,7 +199,7 @@ void PrintJson(std::string_view bytes, const MessageType& type, std::string& out
     absl::StrAppend(&out, comma, "\"", View(field.name), "\":");
     comma = ",";
     for (const uint64_t value : values.numbers) {
-      // JavaScript has no exact numbers of 64 bits.
+      // Numbers of 64 bits are texts, because JavaScript's numbers are not exact for them.
       const char* quote = field.kind == Kind::kInt64 || field.kind == Kind::kUint64 ? "\"" : "";
       absl::StrAppend(&out, quote, NumberText(field.kind, value), quote);
     }

@@ -24,20 +24,21 @@ constexpr uint32_t MakeTag(uint32_t number, WireType type) {
 constexpr uint32_t NumberOf(uint32_t tag) { return tag >> 3; }
 constexpr WireType WireTypeOf(uint32_t tag) { return static_cast<WireType>(tag & 7); }
 
-// The maximum nesting of messages and groups: 1000 for the deepest schema (RecordLimits::max_depth),
-// plus the messages that contain the schema.
+// The maximum nesting of messages and groups. The deepest schema has 1000 nodes on a path
+// (RecordLimits::max_depth), and a few messages contain the schema.
 inline constexpr int kDeepest = 1010;
 
-// Upper estimates of the memory of one message, one text, one unknown field and one scalar,
-// including the memory that containers reserve.
+// Upper estimates of the memory of one message, one text, one unknown field and one scalar, in
+// bytes. (A vector of numbers takes up to three times as much while it grows.)
 inline constexpr uint64_t kMessageBytes = 192;
 inline constexpr uint64_t kTextBytes = 64;
 inline constexpr uint64_t kUnknownBytes = 64;
 inline constexpr uint64_t kScalarBytes = 8;
 
-// A cursor. Each function returns false if the bytes are malformed; the cursor is then useless. What
-// is malformed is what the protobuf library refuses: numbers of more than 10 bytes, tags and lengths
-// of more than 5 bytes, and the field number 0. Higher bits than a number has are ignored, as there.
+// A position in the bytes of a message. Each function returns false if the bytes are malformed. The
+// reader must then not be used further. As in the protobuf library, numbers of more than 10 bytes,
+// tags and lengths of more than 5 bytes, and the field number 0 are malformed. If a number has more
+// bits than its type, the highest bits are ignored, as in the protobuf library.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view bytes)
@@ -63,7 +64,7 @@ class FieldReader {
     tag = static_cast<uint32_t>(value);
     return NumberOf(tag) != 0;
   }
-  // Reads a length and as many bytes.
+  // Reads a length, and then as many bytes as the length says.
   bool ReadDelimited(std::string_view& bytes) {
     uint64_t size;
     if (p_ != end_ && *p_ < 0x80) {
@@ -84,7 +85,7 @@ class FieldReader {
     return true;
   }
 
-  // Skips the rest of a field that begins with `tag`, and adds the memory that it may take to
+  // Skips the rest of a field whose tag was `tag`. Adds the memory that the field may take to
   // `memory_bytes`. `depth`: the number of messages and groups around the field.
   bool Skip(uint32_t tag, int depth, uint64_t& memory_bytes);
 

@@ -35,9 +35,10 @@ struct Elements {
   size_t count = 0;
 };
 
-// One field. What a member's type says of the field is not said again: std::optional<T> and
-// std::unique_ptr<Message> are optional, std::vector<T> is repeated. The T of bytes is
-// std::string_view, the T of an enum is int32_t.
+// One field of a message, and the member of a struct that holds its value. The type of the member
+// follows from the field: std::optional<T> and std::unique_ptr<Message> are optional fields, and
+// std::vector<T> is a repeated field. The T of bytes is std::string_view. The T of an enum is
+// int32_t.
 struct Field {
   uint32_t number = 0;
   std::string_view name;
@@ -63,7 +64,8 @@ struct MessageType {
   size_t size_bytes = 0;          // in memory
 };
 
-// Functions that make a Field of a pointer to a member.
+// The rest of this file makes a Field from a pointer to a member, for example
+// Make<&BlockPointer::offset>(1, "offset").
 
 template <typename Message, typename T>
 T MemberType(T Message::*);
@@ -149,7 +151,7 @@ constexpr Field MakeEnum(uint32_t number, std::string_view name, int32_t max_enu
   return field;
 }
 
-// A field of 4 or 8 bytes instead of a varint.
+// A number that is stored in 4 or 8 bytes instead of a varint. The member is unsigned.
 template <auto kMember>
 constexpr Field MakeFixed(uint32_t number, std::string_view name) {
   Field field = Make<kMember>(number, name);

@@ -139,7 +139,7 @@ constexpr Field kTable[] = {
 
 template <typename Message>
 constexpr MessageType TypeOf(std::string_view name, std::span<const Field> fields) {
-  // A Table is part of no message.
+  // No message contains a Table, so a Table may be larger than the estimate of a nested message.
   static_assert(std::is_same_v<Message, Table> || sizeof(Message) <= kMessageBytes);
   return {.name = name, .fields = fields, .size_bytes = sizeof(Message)};
 }

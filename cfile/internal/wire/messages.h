@@ -1,8 +1,8 @@
 // The messages of proto/cfile.proto and proto/table.proto, which say what the fields mean. A message
 // here has the name of the message there without "PB".
 //
-// Fields are present or absent as in protobuf. A view points into the bytes that were parsed, or
-// into memory of whoever made the message.
+// A field may be absent, as in protobuf. Texts are views: they point into the bytes that were
+// parsed, or into memory of the code that made the message.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,8 @@ WireType WireTypeOf(Kind kind) {
   }
 }
 
-// Finds fields of a message. They mostly have the order of their numbers.
+// Finds fields of a message. Messages mostly have their fields in the order of the numbers, so each
+// search begins at the field that was found last.
 class FieldFinder {
  public:
   explicit FieldFinder(const MessageType& type) : fields_(type.fields) {}
@@ -80,9 +81,9 @@ void PutScalar(const Field& field, void* message, uint64_t value) {
   }
 }
 
-// Walks the fields of a message and counts the memory that they take. Stores them if there is a
-// message to store them in. Each function returns false if the bytes are not a message of the type,
-// or if the limit is exceeded.
+// Walks the fields of a message and counts the memory that they take. Stores the fields unless
+// `message` is null. Each function returns false if the bytes are not a message of the type, or if
+// the memory exceeds the limit.
 class Parser {
  public:
   explicit Parser(uint64_t limit) : limit_(limit) {}
@@ -168,7 +169,8 @@ class Parser {
   }
 
   // Returns how many messages a repeated field will have: 1, plus the number of fields with `tag`
-  // from `reader` on, but not more than the limit allows. So its vector needs no spare memory.
+  // after `reader`, but not more than the limit allows. The vector of the messages reserves this
+  // number, so it has no spare memory.
   size_t CountFrom(FieldReader reader, uint32_t tag, int depth) const {
     const uint64_t most = 1 + (limit_ - memory_bytes_) / kMessageBytes;
     size_t count = 1;
@@ -195,7 +197,7 @@ absl::Status MergeMessage(std::string_view bytes, uint64_t max_size_bytes, const
                           void* message) {
   const auto does_not_parse = [] { return encodings::DataLoss("its message does not parse"); };
   if (bytes.size() > std::numeric_limits<int32_t>::max()) return does_not_parse();
-  // Small messages take more memory in relation to their size.
+  // A small message takes more memory in relation to its size.
   constexpr uint64_t kSmallBytes = 64 * 1024;
   constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
   const uint64_t limit = max_size_bytes > (kMost - kSmallBytes) / kMostTimes

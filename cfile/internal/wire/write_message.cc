@@ -16,7 +16,7 @@ namespace {
 // The sizes of the nested messages in the order in which they are written.
 using Sizes = std::vector<size_t>;
 
-// Counts the bytes of a message.
+// A sink that counts the bytes of a message, and keeps the sizes of its nested messages.
 class Counter {
  public:
   explicit Counter(Sizes& sizes) : sizes_(sizes) {}
@@ -46,7 +46,7 @@ class Counter {
   size_t size_bytes_ = 0;
 };
 
-// Writes a message whose bytes were counted.
+// A sink that writes a message after a Counter has counted its bytes.
 class Output {
  public:
   Output(const Sizes& sizes, char* to) : sizes_(sizes), to_(to) {}
@@ -89,7 +89,7 @@ void PutValue(Kind kind, T value, Sink& sink) {
 
 template <typename T, typename Sink>
 void WriteValues(const Field& field, WireType wire_type, const void* message, Sink& sink) {
-  // The function takes what parsing changes. Here nothing is changed.
+  // `member` takes a mutable message, because the parser changes it. This function does not.
   const void* const member = field.member(const_cast<void*>(message));
   if (field.label == Label::kOptional) {
     const auto& value = *static_cast<const std::optional<T>*>(member);

@@ -1,4 +1,4 @@
-// Writes protobuf messages: the bytes that the protobuf library writes.
+// Writes protobuf messages, byte for byte as the protobuf library writes them.
 #pragma once
 
 #include <cstddef>
