@@ -38,8 +38,8 @@
 // fields that it does not know to 0. The other structs never change. The numbers of all constants
 // never change.
 //
-// cfile/c_values.h has errors, values and batches. The headers of the C++ interface describe details:
-// reader.h, writer.h, table.h, table_scan.h, arrow.h, arrow_import.h.
+// cfile/c_values.h has errors, values and batches. Details are in the headers of the C++ interface:
+// reader.h, writer.h, table.h, table_scan.h, arrow.h and arrow_import.h.
 #pragma once
 
 #include <stddef.h>
@@ -97,8 +97,8 @@ typedef struct cfile_source {
   void (*free)(void* user_data);
 } cfile_source;
 
-// Open a file. `options` may be null. cfile_file_open_memory: `data` must outlive the file and all
-// its cursors and scans, unless `copy` is not 0.
+// Open a file. `options` may be null. cfile_file_open_memory: if `copy` is 0, `data` must outlive
+// the file, all its cursors and scans, and the streams and arrays of cfile_file_export_arrow.
 cfile_code cfile_file_open(const char* path, const cfile_reader_options* options,
                            cfile_file** file);
 cfile_code cfile_file_open_memory(const void* data, size_t size, int32_t copy,

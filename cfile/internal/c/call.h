@@ -90,9 +90,9 @@ cfile_code CallOn(Object* object, std::initializer_list<const void*> arguments,
   });
 }
 
-// Copies a struct of the caller to `ours`. The caller's version of the struct may be older or newer:
-// fields that the caller does not know become 0. kUnimplemented: the caller has set a field that
-// this library does not know. The other fields are copied nevertheless.
+// Copies a struct of the caller, whose version may be older or newer, to `ours`. Fields that the
+// caller does not know become 0. kUnimplemented: the caller has set a field that this library does
+// not know. The other fields are copied nevertheless.
 template <typename Struct>
 absl::Status ReadStruct(const Struct* given, Struct& ours) {
   static_assert(std::has_unique_object_representations_v<Struct>, "padding may not be 0");

@@ -22,7 +22,7 @@ class CallbackSource final : public Source {
         callbacks_->read_at(callbacks_->user_data, offset, out.data(), out.size());
     return code == CFILE_OK ? absl::OkStatus() : CallbackError(name_, "read_at", code);
   }
-  // No callback reads several ranges at the same time, so it does not help to request them together.
+  // No callback reads several ranges at the same time. So requests are not made together.
   bool HasLatency() const override { return false; }
 
  private:

@@ -26,7 +26,7 @@ absl::Status CheckParsedSize(std::string_view bytes, uint64_t max_size_bytes,
 absl::Status MergeMessage(std::string_view bytes, uint64_t max_size_bytes, const MessageType& type,
                           void* message);
 
-// Parses `bytes` into `message`, whose earlier fields are removed. The texts of `message` point into
+// Removes all fields of `message`, and parses `bytes` into it. The texts of `message` point into
 // `bytes`. Errors as CheckParsedSize.
 template <typename Message>
 absl::Status ParseMessage(std::string_view bytes, uint64_t max_size_bytes, Message& message) {
