@@ -10,9 +10,9 @@
 // a timestamp in nanoseconds without a zone, and a time outside of the years 1677 to 2262 is an
 // error; uuid becomes a fixed-size binary with the extension name arrow.uuid; is_deleted becomes a
 // bool. Groups of records become structs, lists and maps. A column with levels outside of a table
-// of records becomes one list for each repetition level: from the outermost list on, the lists and
-// then the elements are optional, as many as the definition levels allow. The library does not
-// check that strings are UTF-8.
+// of records becomes lists in lists, one for each repetition level. The definition levels say how
+// many of the lists and elements are optional: first the outermost list, then the lists in it, last
+// the elements. The library does not check that strings are UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +39,9 @@ struct ArrowExportOptions {
   // dictionary of its own. So the dictionary may differ from one batch to the next. Columns with
   // levels, and rows of a Scan, become plain strings.
   bool dictionaries = true;
-  // The most rows of a batch; 0 counts as 1. A batch may have fewer: it ends before its strings
-  // have more than 2^31 - 1 bytes, and, where values are not copied, with a block of the file.
+  // The most rows of a batch; 0 counts as 1. A batch may have fewer rows: it ends when a column has
+  // about 64 MiB, so that its strings stay below 2^31 bytes. Where values are not copied, a batch
+  // may also end with a block of the file.
   size_t max_batch_rows = kMaxBatchRows;
   // A file or a Scan, which has one column: the arrays are those of this column, instead of structs
   // with one field. (pyarrow.RecordBatchReader accepts structs only.)
@@ -59,16 +60,23 @@ struct ArrowExportOptions {
 // may use a stream. Arrays may be used and released in any thread.
 //
 // Errors of the functions: those of the function that begins the scan, and kUnimplemented: a column
-// has no Arrow type; the error names the column. *out is then released. Errors of get_next are
-// those of TableScan::Next. The rows before an error come before the error. get_next returns the
-// errno code that stands for the status, for example EIO for kDataLoss; get_last_error returns the
-// text of the status. No exception leaves a function of the stream; get_next returns ENOMEM if there
-// is no memory, and then again in each later call.
+// has no Arrow type; kInvalidArgument: a column of a table of records is selected twice. Both
+// errors name the column. *out is then released. Errors of get_next are those of TableScan::Next.
+// The rows before an error come before the error. get_next returns the errno code that stands for
+// the status, for example EIO for kDataLoss; get_last_error returns the text of the status. No
+// exception leaves a function of the stream; get_next returns ENOMEM if there is no memory, and
+// then again in each later call.
 //
-// The schema's metadata says what Arrow's types do not: cfile.type is the ColumnType as text,
-// cfile.key the position of a column in the table's key (cfile.nulls_last: its nulls sort last),
-// cfile.encoding the encoding of a file, cfile.sorted = "ascending" that a file has a value index;
-// then follow the (key, value) pairs of the file's header and footer, if they are UTF-8.
+// The metadata of a field says what Arrow's types do not:
+//
+//   cfile.type        the ColumnType as text
+//   cfile.key         the position of the column in the table's key, from 0 on
+//   cfile.nulls_last  "true": nulls of this key column sort last
+//   cfile.encoding    the encoding of the file, if one file is exported
+//   cfile.sorted      "ascending": the file has a value index
+//
+// If one file is exported, the (key, value) pairs of its header and footer follow. Pairs that are
+// not UTF-8, and pairs whose key begins with "cfile.", are left out.
 
 // The rows of `range` of a file, which may end after the last row. The field's name is "value".
 CFILE_EXPORT absl::Status ExportArrowStream(const Reader& reader, const OrdinalRange& range,
@@ -99,8 +107,8 @@ CFILE_EXPORT absl::Status ExportArrowStream(TableScan scan, const ArrowExportOpt
                                             ArrowArrayStream* out);
 
 // Exports the Arrow type of the rows of a table as a struct. Strings are not dictionaries, because
-// the schema does not know the files. kUnimplemented: as above. *out is an uninitialised or released
-// struct; the caller releases it, in any thread.
+// the schema does not know the files. kUnimplemented: as above. *out is an uninitialised or
+// released struct; the caller releases it, in any thread.
 CFILE_EXPORT absl::Status ExportArrowSchema(const Schema& schema, const ArrowExportOptions& options,
                                             ArrowSchema* out);
 

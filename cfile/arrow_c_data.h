@@ -42,7 +42,7 @@ struct ArrowArray {
   int64_t offset;      // the first value's position in the buffers
   int64_t n_buffers;
   int64_t n_children;
-  const void** buffers;  // the type says how many there are; the first is the validity bitmap
+  const void** buffers;  // as the type says; the first is the validity bitmap, if there is one
   struct ArrowArray** children;
   struct ArrowArray* dictionary;  // the values if the array holds indexes; else null
   void (*release)(struct ArrowArray*);

@@ -189,7 +189,7 @@ std::unique_ptr<BuiltArray> BuildPlain(const Shape& shape, std::vector<Json> val
       validity[i / 8] = uint8_t(validity[i / 8] | 1u << i % 8);
     } else {
       ++nulls;
-      // What a null hides.
+      // The value in the place of a null.
       if (IsList(shape) && !(shape.format.starts_with("+w")) && !options.garbage) {
         values[i] = Json::array();
       } else if (shape.format != "n") {

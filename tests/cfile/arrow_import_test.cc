@@ -196,7 +196,7 @@ TEST_F(ArrowImportTest, ManyRowsInOneArray) {
   ExpectRoundTrip(shape, {RandomValues(shape, 9'000, random_)});
 }
 
-// A required column takes a field that may be null, but no null.
+// A required column takes a nullable field that holds no null.
 TEST_F(ArrowImportTest, NullInRequiredColumn) {
   for (const Encoding encoding : {Encoding::kPlain, Encoding::kDictionary, Encoding::kRunEnds}) {
     const Shape shape = Struct({{.format = "i", .name = "v", .encoding = encoding}});
@@ -332,7 +332,7 @@ TEST_F(ArrowImportTest, ColumnsByName) {
   EXPECT_THAT(Message(Write(list, schema)), HasSubstr("field a: the column a needs values"));
 }
 
-// The type null has a column if the table says its type.
+// A field of type null fills a nullable column of any type.
 TEST_F(ArrowImportTest, NullType) {
   const Shape shape = Struct({{.format = "n", .name = "a"}, {.format = "n", .name = "b"}});
   BuiltStream untyped = StreamOf(shape, {});
@@ -503,7 +503,7 @@ TEST_F(ArrowImportTest, Limits) {
   EXPECT_THAT(Message(ImportArrowSchema(cycle->c).status()), HasSubstr("OUT_OF_RANGE"));
 }
 
-// Lists that share elements and runs say more values than there are.
+// Lists that share elements, and runs, stand for more values than the buffers hold.
 TEST_F(ArrowImportTest, ManyEntriesFromFewBytes) {
   const Shape runs{.format = "b", .name = "item", .encoding = Encoding::kRunEnds, .index = 'l'};
   const Shape fixed = Struct({{.format = "+w:1", .name = "v", .children = {runs}}});
@@ -513,7 +513,8 @@ TEST_F(ArrowImportTest, ManyEntriesFromFewBytes) {
   item.c.length = 2'000'000'000;
   const int64_t end = 2'000'000'000;
   item.children[0]->buffer_pointers[1] = &end;
-  EXPECT_THAT(Message(Write(stream)), AllOf(HasSubstr("OUT_OF_RANGE"), HasSubstr("field v")));
+  EXPECT_THAT(Message(Write(stream)),
+              AllOf(HasSubstr("OUT_OF_RANGE"), HasSubstr("rows 0 to 0"), HasSubstr("field v")));
 
   const Shape views = Struct({{.format = "+vl",
                                .name = "v",
@@ -762,7 +763,7 @@ TEST_F(ArrowImportTest, MalformedSchemas) {
   expect(list, [](BuiltSchema& s) { s.c.format = "+m"; });
   expect(list, [](BuiltSchema& s) { s.c.format = "+r"; });
   const Shape dictionary{.format = "u", .name = "v", .encoding = Encoding::kDictionary};
-  for (const char* format : {"u", "f", "tdD", "b", "+s", "tsu:", "d:5,2"})
+  for (const char* format : {"u", "f", "tdD", "b", "+s", "tsu:", "tsu:UTC", "tts", "d:5,2"})
     expect(dictionary, [=](BuiltSchema& s) { s.c.format = format; });
   expect(dictionary, [](BuiltSchema& s) { s.dictionary->c.format = nullptr; });
   const Shape runs{.format = "u", .name = "v", .encoding = Encoding::kRunEnds};
@@ -782,7 +783,8 @@ TEST_F(ArrowImportTest, MalformedSchemas) {
   EXPECT_TRUE(ImportArrowSchema(unnamed->c).ok());
 }
 
-// Changes numbers that are checked, at random. No call crashes or reads outside of the buffers.
+// Changes numbers at random, but only those that the library checks. No call crashes or reads
+// outside of the buffers.
 TEST_F(ArrowImportTest, RandomChanges) {
   size_t refused = 0;
   for (int turn = 0; turn < 2000; ++turn) {
@@ -799,7 +801,7 @@ TEST_F(ArrowImportTest, RandomChanges) {
       if (random_() % 8 == 0) {
         ArrowArray& c = array.c;
         const size_t size = array.buffers.size();
-        // A buffer whose bytes are all checked. Of strings, the last offset is trusted.
+        // Only buffers whose bytes are all checked. The last offset of strings is trusted.
         std::vector<uint8_t>* checked = nullptr;
         if (type.c.dictionary != nullptr || type.format == "+l" || type.format == "+L" ||
             type.format == "vu" || type.format == "vz" || type.format.starts_with("+v")) {

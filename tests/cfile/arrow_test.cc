@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cfile/internal/arrow/buffer_pool.h"
 #include "cfile/levels.h"
 #include "cfile/predicate.h"
 #include "cfile/reader.h"
@@ -19,6 +20,7 @@
 #include "cfile/table.h"
 #include "cfile/table_scan.h"
 #include "cfile/writer.h"
+#include "encodings/core/packed_strings.h"
 #include "encodings/registry.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -378,7 +380,7 @@ TEST(Arrow, Dictionaries) {
   EXPECT_EQ(plain->schema->children[0]->dictionary, nullptr);
 }
 
-// One batch holds values of kEnoughBytes bytes at most, and one value.
+// A batch ends with the value that makes it kEnoughBytes bytes long.
 TEST(Arrow, LongStringsEndABatch) {
   Column<std::string_view> column;
   for (int i = 0; i < 200; ++i) column.rows.push_back(std::string(1 << 20, static_cast<char>(i)));
@@ -390,6 +392,60 @@ TEST(Arrow, LongStringsEndABatch) {
     EXPECT_EQ(read->num_rows(), 200u);
     for (const auto& array : read->arrays) EXPECT_LE(array->length, 96);
   }
+}
+
+// Nulls of long fixed bytes take no memory in the file, but end a batch as values do.
+TEST(Arrow, LongNullsEndABatch) {
+  constexpr size_t kRows = 12;
+  const ColumnType type = ColumnType::FixedBytes(1 << 24);
+  Column<std::string_view> column;
+  column.rows.resize(kRows);
+  const Reader rows = OpenBytes(WriteColumn<std::string_view>(type, {.nullable = true}, column));
+  std::vector<uint8_t> file;
+  auto writer = LevelWriter<std::string_view>::Create(
+      NewMemorySink(&file), type, {.max_repetition = 1, .max_definition = 3}, {});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  const std::vector<uint16_t> repetition(kRows, 0);
+  const std::vector<uint16_t> definition(kRows, 2);
+  ASSERT_TRUE(writer->Append(repetition, definition, {}).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  const Reader lists = OpenBytes(std::move(file));
+  for (const Reader& reader : {rows, lists}) {
+    const auto read = Export(reader, kAllRows, ArrowExportOptions{});
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_EQ(read->num_rows(), kRows);
+    for (const auto& array : read->arrays) EXPECT_LE(array->length, 8);
+  }
+}
+
+// A large buffer with short strings counts with all its memory, so that the process does not keep
+// more than the documented 32 MiB.
+TEST(Arrow, KeptMemoryOfStrings) {
+  std::vector<encodings::PackedStrings> taken;
+  const auto take_all = [&] {
+    size_t bytes = 0;
+    taken.clear();
+    do {
+      taken.push_back(internal::TakeStrings());
+      bytes += taken.back().memory_bytes();
+    } while (taken.back().memory_bytes() > 0);
+    return bytes;
+  };
+  take_all();  // what other tests left
+  const std::string large(size_t{20} << 20, 'x');
+  const std::string_view values[] = {large, std::string_view(large).substr(0, 40'000)};
+  // The second turn uses the memory of the first one.
+  for (const std::string_view value : values) {
+    encodings::PackedStrings strings = internal::TakeStrings();
+    strings.Append({&value, 1});
+    internal::OwnStrings(strings).reset();
+  }
+  encodings::PackedStrings other;
+  other.Append({values, 1});
+  internal::OwnStrings(other).reset();
+  const size_t kept = take_all();
+  EXPECT_GE(kept, large.size());
+  EXPECT_LE(kept, size_t{32} << 20);
 }
 
 // Damage is an error code with a text; the rows before the damage come first.

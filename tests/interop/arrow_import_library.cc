@@ -21,18 +21,15 @@ absl::StatusOr<cfile::Schema> SchemaOf(ArrowArrayStream* stream) {
   return schema;
 }
 
+// AppendArrow releases the stream. After other errors, the caller must.
 absl::Status Import(ArrowArrayStream* stream, const char* path, const char* encoding,
                     const char* compression) {
-  auto schema = SchemaOf(stream);
-  if (!schema.ok()) {
-    stream->release(stream);
-    return schema.status();
-  }
+  CFILE_ASSIGN_OR_RETURN(const cfile::Schema schema, SchemaOf(stream));
   cfile::WriterOptions options;
   CFILE_ASSIGN_OR_RETURN(options.encoding, cfile::ParseEncoding(encoding));
   CFILE_ASSIGN_OR_RETURN(options.compression, cfile::ParseCompression(compression));
   CFILE_ASSIGN_OR_RETURN(auto writer,
-                         cfile::TableWriter::Create(std::string(path), *schema, {&options, 1}));
+                         cfile::TableWriter::Create(std::string(path), schema, {&options, 1}));
   CFILE_RETURN_IF_ERROR(cfile::AppendArrow(writer, stream));
   return writer.Finish();
 }
@@ -45,6 +42,7 @@ extern "C" __attribute__((visibility("default"))) int cfile_test_import_table(
     ArrowArrayStream* stream, const char* path, const char* encoding, const char* compression,
     char* error) {
   const absl::Status status = Import(stream, path, encoding, compression);
+  if (stream->release != nullptr) stream->release(stream);
   if (!status.ok()) std::snprintf(error, 1000, "%s", status.ToString().c_str());
   return status.ok() ? 0 : 1;
 }

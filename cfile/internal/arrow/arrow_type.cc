@@ -1,77 +1,58 @@
 #include "cfile/internal/arrow/arrow_type.h"
 
 #include <cassert>
-#include <string_view>
+#include <string>
 
 #include "absl/strings/str_cat.h"
 
 namespace cfile::internal {
 namespace {
 
-constexpr int32_t kDecimalDigits[] = {9, 18, 38};  // of 4, 8 and 16 bytes
-
-std::string DecimalFormat(const ColumnType& type, int32_t digits) {
-  const int32_t precision = type.decimal_precision > 0 ? type.decimal_precision : digits;
-  return absl::StrCat("d:", precision, ",", type.decimal_scale);
-}
-
 std::string FormatOf(const ColumnType& type, ArrowLayout layout) {
-  constexpr std::string_view kUnits = "?smun";
-  const char unit = kUnits[static_cast<size_t>(type.time_unit)];
-  if (type.logical == LogicalType::kTimestamp)
-    return absl::StrCat("ts", std::string(1, unit), ":", type.time_zone);
-  if (type.logical == LogicalType::kTime) return absl::StrCat("tt", std::string(1, unit));
+  const std::string unit(1, kTimeUnitLetters[static_cast<size_t>(type.time_unit)]);
+  if (type.logical == LogicalType::kTimestamp) return absl::StrCat("ts", unit, ":", type.time_zone);
+  if (type.logical == LogicalType::kTime) return absl::StrCat("tt", unit);
   switch (type.data_type) {
-    case DataType::kUint8:
-      return "C";
-    case DataType::kInt8:
-      return "c";
-    case DataType::kUint16:
-      return "S";
-    case DataType::kInt16:
-      return "s";
-    case DataType::kUint32:
-      return "I";
-    case DataType::kInt32:
-      return "i";
-    case DataType::kUint64:
-      return "L";
-    case DataType::kInt64:
-      return "l";
-    case DataType::kString:
-    case DataType::kVarchar:
-      return layout == ArrowLayout::kViews ? "vu" : "u";
-    case DataType::kBool:
-    case DataType::kIsDeleted:
-      return "b";
-    case DataType::kFloat:
-      return "f";
-    case DataType::kDouble:
-      return "g";
-    case DataType::kBinary:
-      return layout == ArrowLayout::kViews ? "vz" : "z";
     case DataType::kUnixtimeMicros:
       return "tsu:UTC";
     case DataType::kInt128:
-      return "d:38,0";
     case DataType::kDecimal32:
-      return DecimalFormat(type, kDecimalDigits[0]);
     case DataType::kDecimal64:
-      return DecimalFormat(type, kDecimalDigits[1]);
     case DataType::kDecimal128:
-      return DecimalFormat(type, kDecimalDigits[2]);
+      return absl::StrCat("d:", DecimalDigits(type), ",", type.decimal_scale);
     case DataType::kDate:
       return "tdD";
     case DataType::kInt96:
       return "tsn:";
     case DataType::kFixedLenByteArray:
       return absl::StrCat("w:", type.type_length);
+    default:
+      break;
+  }
+  for (const FormatLetter& row : kFormatLetters) {
+    if (row.type == type.data_type)
+      return std::string(layout == ArrowLayout::kViews ? "v" : "") + row.letter;
   }
   assert(false && "an unknown DataType");
   return "n";
 }
 
 }  // namespace
+
+int32_t DecimalDigits(const ColumnType& type) {
+  if (type.decimal_precision > 0) return type.decimal_precision;
+  switch (type.data_type) {
+    case DataType::kDecimal32:
+      return 9;
+    case DataType::kDecimal64:
+      return 18;
+    case DataType::kDecimal128:
+    case DataType::kInt128:
+      return 38;
+    default:
+      return 0;
+  }
+}
 
 ArrowLayout LayoutOf(const ColumnType& type, bool string_views) {
   switch (type.data_type) {

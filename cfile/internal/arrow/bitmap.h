@@ -1,7 +1,7 @@
 // Bitmaps that grow: validity, and values of type bool.
 #pragma once
 
-#include <bit>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,8 +10,15 @@
 
 #include "cfile/internal/arrow/c_data.h"
 #include "encodings/core/bytes.h"
+#include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/count_ones.h"
 
 namespace cfile::internal {
+
+// Writes a bit for each of `count` bytes, which are 0 or 1.
+inline void PackBytes(const uint8_t* bytes, size_t count, uint8_t* bits) {
+  encodings::PackBools({reinterpret_cast<const bool*>(bytes), count}, bits);
+}
 
 // Bits from the lowest bit of each byte on. Thread-compatible.
 class Bitmap {
@@ -36,39 +43,19 @@ class Bitmap {
     uint8_t packed[512];
     while (count > 0) {
       const size_t some = std::min(count, 8 * sizeof(packed));
-      Pack(bytes, some, packed);
+      PackBytes(bytes, some, packed);
       Append(packed, some);
       bytes += some;
       count -= some;
     }
   }
-  // Writes a bit for each of `count` bytes, which are 0 or 1.
-  static void Pack(const uint8_t* bytes, size_t count, uint8_t* bits) {
-    size_t i = 0;
-    for (; i + 8 <= count; i += 8) {
-      uint64_t eight;
-      std::memcpy(&eight, bytes + i, 8);
-      // The product moves bit 0 of byte k to bit 56 + k.
-      bits[i / 8] = static_cast<uint8_t>(eight * 0x0102040810204080u >> 56);
-    }
-    if (i == count) return;
-    unsigned last = 0;
-    for (size_t k = i; k < count; ++k) last |= static_cast<unsigned>(bytes[k]) << (k - i);
-    bits[i / 8] = static_cast<uint8_t>(last);
-  }
-
   void Truncate(size_t size) {
     if (size >= size_) return;
     size_ = size;
     bytes_.Truncate((size + 7) / 8);
   }
 
-  size_t CountZeros() const {
-    size_t ones = 0;
-    for (size_t i = 0; i < size_ / 8; ++i) ones += std::popcount(bytes_.data()[i]);
-    if (size_ % 8 != 0) ones += std::popcount(uint8_t(bytes_.data()[size_ / 8] & Mask(size_)));
-    return size_ - ones;
-  }
+  size_t CountZeros() const { return size_ - encodings::CountOnes(bytes_.span(), 0, size_); }
 
   // Moves the bits into a further buffer of `parts`.
   void Finish(ArrayParts& parts) {

@@ -48,7 +48,7 @@ class Pool {
  private:
   struct Kept {
     Buffer buffer;
-    size_t bytes;  // of its memory, about
+    size_t bytes;  // of its memory
   };
 
   Pool() { kept_.reserve(kMaxKept); }
@@ -59,9 +59,7 @@ class Pool {
 };
 
 size_t MemoryOf(const ByteWriter& bytes) { return bytes.capacity(); }
-size_t MemoryOf(const PackedStrings& strings) {
-  return strings.data().size() + strings.offsets().size_bytes();
-}
+size_t MemoryOf(const PackedStrings& strings) { return strings.memory_bytes(); }
 
 // Gives its buffer to the pool in the end.
 template <typename Buffer>

@@ -1,4 +1,5 @@
-// Memory of released arrays, which is used again: fresh memory costs more time than decoding into it.
+// Keeps the memory of released arrays for later arrays. Fresh memory from the system takes longer
+// than decoding values into it.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,9 @@ namespace cfile::internal {
 encodings::ByteWriter TakeBytes(size_t capacity);
 encodings::PackedStrings TakeStrings();
 
-// Return owners of buffers for an array. When the last owner is destroyed, in any thread, the memory
-// is kept for the functions above: at most 32 MiB of bytes and as much of strings in the process.
+// Return owners of buffers for an array. When the last owner is destroyed, in any thread, the
+// memory is kept for the functions above: at most 32 MiB of bytes and as much of strings in the
+// process.
 std::shared_ptr<const encodings::ByteWriter> OwnBytes(encodings::ByteWriter& bytes);
 std::shared_ptr<const encodings::PackedStrings> OwnStrings(encodings::PackedStrings& strings);
 

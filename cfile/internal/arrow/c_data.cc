@@ -12,7 +12,7 @@ struct ArrayContents {
   ArrowArray dictionary{};
 };
 
-// Consumers may move children away; these have no release function any more.
+// A consumer may have moved a child away. Then the release function of the child is null.
 template <typename Struct>
 void ReleaseUnlessMoved(Struct& child) {
   if (child.release != nullptr) child.release(&child);

@@ -1,4 +1,4 @@
-// Makes the structs of the Arrow C Data Interface, and releases them.
+// Owns and makes the structs of the Arrow C interfaces.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,13 @@
 
 namespace cfile::internal {
 
-// Owns an ArrowArray or an ArrowSchema.
+// Owns a struct of the C interfaces.
 template <typename Struct>
 class Held {
  public:
   Held() = default;
+  // Takes the contents of *from.
+  explicit Held(Struct* from) : held_(std::exchange(*from, Struct{})) {}
   Held(Held&& other) noexcept : held_(std::exchange(other.held_, Struct{})) {}
   Held& operator=(Held&& other) noexcept {
     std::swap(held_, other.held_);

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/arrow/bitmap.h"
 #include "cfile/internal/arrow/new_store.h"
+#include "cfile/internal/arrow/value_buffer.h"
 #include "cfile/internal/arrow/value_store.h"
 #include "cfile/internal/read/row_reader.h"
 #include "encodings/core/status.h"
@@ -15,7 +16,7 @@
 namespace cfile::internal {
 namespace {
 
-// A batch does not end with a block whose values are borrowed before it has this many rows.
+// The end of a block of borrowed values ends the batch only if the batch has this many rows.
 constexpr size_t kFewRows = 4096;
 
 template <typename T>
@@ -37,7 +38,13 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
   absl::StatusOr<size_t> Add(const Batch<T>& batch,
                              const std::shared_ptr<const Source>& source) override {
     if (!nodes_.empty()) return AddAsLevels(batch);
-    CFILE_ASSIGN_OR_RETURN(const size_t added, store_->Append(batch, source));
+    Batch<T> some = batch;
+    // Takes fewer rows of long fixed bytes: a null needs as much memory as a value.
+    if (const size_t bytes = store_->null_bytes(); bytes > 0) {
+      some.values =
+          batch.values.first(std::min(batch.size(), std::max<size_t>(kEnoughBytes / bytes, 1)));
+    }
+    CFILE_ASSIGN_OR_RETURN(const size_t added, store_->Append(some, source));
     AppendValidity(batch.validity, added);
     return added;
   }
@@ -107,14 +114,15 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
  private:
   LevelBatch<T>& Pending() { return std::get<LevelBatch<T>>(pending_); }
   size_t PendingBytes() {
-    size_t bytes = 0;
+    size_t bytes = (Pending().num_entries - Pending().values.size()) * store_->null_bytes();
     if constexpr (kIsBytes<T>) {
       for (const std::string_view value : Pending().values) bytes += value.size();
     }
     return bytes;
   }
 
-  // Takes the rows of a column without levels that tells of a struct: one entry for each row.
+  // Takes the rows of a column without levels as entries, one for each row, because structs need
+  // levels.
   absl::StatusOr<size_t> AddAsLevels(const Batch<T>& batch) {
     const size_t count = batch.size();
     LevelBatch<T> entries{.num_records = count, .num_entries = count, .values = batch.values};
@@ -123,7 +131,7 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
       for (size_t i = 0; i < count; ++i) definition_[i] = batch.IsValid(i);
       entries.definition = std::span(definition_).first(count);
       if (batch.validity != nullptr) {
-        T* const packed = packed_.Reserve(count);
+        T* const packed = packed_.Resize(count);
         entries.values = {
             packed, encodings::PackValues(batch.values.data(), batch.validity, 0, count, packed)};
       }
@@ -148,8 +156,8 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
     const size_t found = FindValues(rule_, entries, valid_.data());
     if (found == present) return AppendValues(batch.values, nullptr);
     bits_.resize(std::max(bits_.size(), (found + 7) / 8));
-    Bitmap::Pack(valid_.data(), found, bits_.data());
-    T* const spread = spread_.Reserve(found);
+    PackBytes(valid_.data(), found, bits_.data());
+    T* const spread = spread_.Resize(found);
     encodings::SpreadValues(batch.values.data(), bits_.data(), found, spread);
     return AppendValues({spread, found}, bits_.data());
   }
@@ -170,32 +178,16 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
     validity_.Append(nullable_ ? validity : nullptr, count);
   }
 
-  // Memory for values, which is used again.
-  class Scratch {
-   public:
-    T* Reserve(size_t count) {
-      if (count > capacity_) {
-        values_ = std::make_unique_for_overwrite<T[]>(count);
-        capacity_ = count;
-      }
-      return values_.get();
-    }
-
-   private:
-    std::unique_ptr<T[]> values_;
-    size_t capacity_ = 0;
-  };
-
   const LevelRule rule_;
   const bool nullable_;
   const std::unique_ptr<TypedStore<T>> store_;
   Validity validity_;
-  size_t kept_ = 0;      // values for good
+  size_t kept_ = 0;      // values that Truncate does not remove
   ColumnBatch pending_;  // a LevelBatch<T> that was added, but not kept
 
   // Reused memory.
-  Scratch spread_;
-  Scratch packed_;
+  ValueBuffer<T> spread_;
+  ValueBuffer<T> packed_;
   std::vector<uint16_t> definition_;
   std::vector<uint16_t> zeros_;
   std::vector<uint8_t> valid_;

@@ -19,10 +19,11 @@ namespace cfile::internal {
 struct LeafPlace {
   LevelRule rule;  // of the leaf itself
   bool nullable = false;
-  std::vector<LevelRule> nodes;  // of the structs and lists whose values this column tells
+  // Of the structs and lists whose validity and offsets are made from the levels of this column.
+  std::vector<LevelRule> nodes;
 };
 
-// The values of one column, and of the structs and lists that this column tells. Thread-compatible.
+// The values of one column, and of the structs and lists in LeafPlace::nodes. Thread-compatible.
 class ColumnSink {
  public:
   virtual ~ColumnSink() = default;

@@ -7,10 +7,9 @@
 
 namespace cfile::internal {
 
-// Returns the tree of a schema: leaf column i is column i. A column with levels outside of a tree
-// becomes one list for each repetition level. From the outermost list on, the lists and then the
-// elements are optional, as many as the definition levels allow.
-// kUnimplemented: a column has more definition levels than that; the error names the column.
+// Returns the tree of a schema: leaf column i is column i. cfile/arrow.h says which lists a column
+// with levels outside of a tree becomes.
+// kUnimplemented: a column has more definition levels than these lists; the error names the column.
 absl::StatusOr<RecordSchema> ColumnTree(const Schema& schema);
 
 }  // namespace cfile::internal

@@ -57,8 +57,8 @@ class LocalDictionary {
   std::vector<uint32_t> slots_;  // numbers by hash, or kFree; their count is a power of two
 };
 
-// The codes of a batch are those of a file's dictionary, as long as all rows come from blocks of
-// codes of one file; otherwise those of local_.
+// If all rows of a batch come from blocks of codes of one file, the codes are those of the file's
+// dictionary. Otherwise the codes are those of local_.
 class DictionaryStore final : public TypedStore<std::string_view> {
  public:
   explicit DictionaryStore(size_t capacity) : capacity_(capacity) {}
@@ -140,8 +140,8 @@ class DictionaryStore final : public TypedStore<std::string_view> {
   // The code of a null is 0.
   template <typename V, typename StringOf>
   absl::StatusOr<size_t> AddLocal(const Batch<V>& batch, const StringOf& string_of) {
-    // The batch may be of codes that were written to the room where the new codes go: each is read
-    // before it is replaced.
+    // `batch` may lie in the memory where the new codes go. Each code is read before its place is
+    // written.
     uint32_t* const codes = RoomForCodes(batch.size());
     size_t i = 0;
     for (; i < batch.size(); ++i) {
@@ -162,8 +162,8 @@ class DictionaryStore final : public TypedStore<std::string_view> {
 
   const size_t capacity_;
   encodings::ByteWriter codes_;  // int32
-  // The file's dictionary that the batch uses, or the last one: as codes, and as an Arrow array. Null
-  // if the batch uses local_.
+  // The file's dictionary that this batch uses (before the first row: that the last batch used),
+  // and its strings for Arrow. Null if the batch uses local_.
   std::shared_ptr<const encodings::Dictionary> dictionary_;
   std::span<const std::string_view> values_;  // of dictionary_
   std::shared_ptr<const PackedStrings> shared_;

@@ -112,8 +112,8 @@ void DescribeFile(const FileInfo& info, ArrowField& field) {
   }
 }
 
-// Makes a stream of `columns` of a schema. `max_rows`: the most rows of the stream. `file`: null, or
-// the file whose column is exported.
+// Makes a stream of `columns` of a schema. `max_rows`: the most rows of the stream. `file`: null,
+// or the file whose column is exported.
 absl::Status Export(std::unique_ptr<internal::ExportedRows> rows, const Schema& schema,
                     const std::vector<ExportedColumn>& columns, uint64_t max_rows,
                     const FileInfo* file, const ArrowExportOptions& options,

@@ -77,10 +77,6 @@ class Stream {
     return HeldArray();
   }
 
-  // Returns OK, or the error of all further calls.
-  absl::Status broken() const { return broken_; }
-  void Break(absl::Status status) { broken_ = std::move(status); }
-
   // Calls `function`, which returns a Status, and returns its errno code. Keeps the error's text.
   template <typename Function>
   int Call(const Function& function) noexcept {
@@ -171,7 +167,7 @@ class Stream {
   const size_t max_rows_;
   const bool column_only_;
   size_t num_rows_ = 0;  // in the sinks
-  absl::Status failed_;  // an error of the scan; the next call repeats what failed
+  absl::Status failed_;  // an error of the scan, which Next returns after the rows before it
   absl::Status broken_;  // the error of all further calls
   std::string error_;
   bool no_memory_ = false;

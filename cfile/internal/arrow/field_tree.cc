@@ -5,56 +5,11 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/arrow/column_tree.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
 namespace {
-
-// More than any valid schema has.
-constexpr RecordLimits kNoLimits{.max_depth = 1000,
-                                 .max_leaves = SIZE_MAX,
-                                 .max_nodes = SIZE_MAX,
-                                 .max_path_size_bytes = SIZE_MAX};
-
-// Appends the nodes of a column outside of a tree. See cfile/arrow.h for the lists of levels.
-absl::Status AppendNodes(const ColumnSchema& column, std::vector<RecordNode>& nodes) {
-  const size_t lists = column.levels.max_repetition;
-  size_t optional = column.has_levels() ? column.levels.max_definition - lists : column.nullable;
-  if (column.has_levels() && column.levels.max_definition < lists) optional = SIZE_MAX;
-  if (optional > lists + 1) {
-    return absl::UnimplementedError(
-        absl::StrCat("column ", column.name, " has no Arrow type: its maximum levels are ",
-                     column.levels.max_repetition, " and ", column.levels.max_definition));
-  }
-  // In an array of Kudu, the elements may be null, even if the arrays may not.
-  bool next_required = column.levels.kudu_array && optional == 1;
-  const auto repetition = [&] {
-    if (optional == 0 || std::exchange(next_required, false)) return Repetition::kRequired;
-    --optional;
-    return Repetition::kOptional;
-  };
-  for (size_t i = 0; i < lists; ++i) {
-    nodes.push_back({.name = i == 0 ? column.name : "element",
-                     .repetition = repetition(),
-                     .kind = GroupKind::kList,
-                     .num_children = 1});
-    nodes.push_back({.name = "list", .repetition = Repetition::kRepeated, .num_children = 1});
-  }
-  nodes.push_back({.name = lists == 0 ? column.name : "element",
-                   .repetition = repetition(),
-                   .type = column.type});
-  return absl::OkStatus();
-}
-
-// The tree of a schema, whose leaf columns are the columns.
-absl::StatusOr<RecordSchema> TreeOf(const Schema& schema) {
-  if (schema.tree) return *schema.tree;
-  std::vector<RecordNode> nodes = {{.name = "record", .num_children = schema.columns.size()}};
-  for (const ColumnSchema& column : schema.columns)
-    CFILE_RETURN_IF_ERROR(AppendNodes(column, nodes));
-  if (nodes.size() == 1) return absl::UnimplementedError("there are no columns");
-  return RecordSchema::Create(std::move(nodes), kNoLimits);
-}
 
 class TreeMaker {
  public:
@@ -204,7 +159,7 @@ class TreeMaker {
     return node.repetition == Repetition::kOptional ? node.max_definition : uint16_t{0};
   }
 
-  // Lets the first exported column below a node tell the node's values.
+  // Says that the levels of the first exported column below a node make the node's values.
   void Tell(size_t number, const LevelRule& rule, FieldNode& node) {
     node.source = *FirstSource(number);
     std::vector<LevelRule>& rules = out_.places[node.source].nodes;
@@ -234,7 +189,7 @@ absl::StatusOr<FieldTree> MakeFieldTree(const Schema& schema,
     fields.root.field.format = "+s";
     return fields;
   }
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, TreeOf(schema));
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ColumnTree(schema));
   TreeMaker(schema, tree, columns, fields).Make();
   return fields;
 }

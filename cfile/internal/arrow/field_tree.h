@@ -1,5 +1,5 @@
-// The fields of exported rows: which Arrow type each node of a schema has, and which column tells
-// its values.
+// The fields of exported rows: which Arrow type each node of a schema has, and which column
+// has its values.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,8 @@ struct ExportedColumn {
 };
 
 // A field with its children. For a leaf: `source` is a number in the exported columns. For a struct
-// or a list below the root: the values are those of node `node` of column `source`.
+// or a list below the root: its validity and offsets are those of LeafPlace::nodes[node] of the
+// exported column `source`.
 struct FieldNode {
   ArrowField field;  // without its children
   enum class Kind : uint8_t { kLeaf, kStruct, kList } kind = Kind::kStruct;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cfile/internal/arrow/c_data.h"
 #include "cfile/internal/arrow/column_tree.h"
 #include "cfile/internal/arrow/import_array.h"
 #include "cfile/internal/arrow/import_entries.h"
@@ -31,25 +32,6 @@ constexpr size_t kMaxRecordEntries = size_t{1} << 27;
 constexpr size_t kMaxDepth = 1100;
 constexpr size_t kMaxFields = 10'000'000;
 
-// Owns a struct of the C interfaces.
-template <typename Struct>
-class Received {
- public:
-  Received() = default;
-  // Takes the contents of *from.
-  explicit Received(Struct* from) : held_(std::exchange(*from, Struct{})) {}
-  Received(const Received&) = delete;
-  Received& operator=(const Received&) = delete;
-  ~Received() {
-    if (held_.release != nullptr) held_.release(&held_);
-  }
-  Struct* get() { return &held_; }
-  bool released() const { return held_.release == nullptr; }
-
- private:
-  Struct held_{};
-};
-
 // The schema and the arrays of a stream. Releases the stream.
 class ImportStream {
  public:
@@ -57,11 +39,11 @@ class ImportStream {
 
   absl::Status ReadSchema() {
     ArrowArrayStream* const stream = stream_.get();
-    if (stream_.released()) return absl::InvalidArgumentError("the ArrowArrayStream is released");
+    if (stream_.empty()) return absl::InvalidArgumentError("the ArrowArrayStream is released");
     if (stream->get_schema == nullptr || stream->get_next == nullptr) {
       return absl::InvalidArgumentError("the ArrowArrayStream has a function that is null");
     }
-    Received<ArrowSchema> schema;
+    HeldSchema schema;
     CFILE_RETURN_IF_ERROR(Check(stream->get_schema(stream, schema.get()), "get_schema"));
     CFILE_ASSIGN_OR_RETURN(root_, ReadArrowSchema(*schema.get(), kMaxDepth, kMaxFields));
     return absl::OkStatus();
@@ -73,9 +55,9 @@ class ImportStream {
   absl::Status ForEachArray(const Append& append) {
     for (uint64_t number = 0;; ++number) {
       ArrowArrayStream* const stream = stream_.get();
-      Received<ArrowArray> array;
+      HeldArray array;
       CFILE_RETURN_IF_ERROR(Check(stream->get_next(stream, array.get()), "get_next"));
-      if (array.released()) return absl::OkStatus();
+      if (array.empty()) return absl::OkStatus();
       absl::Status status = CheckArray(root_, array.get());
       if (status.ok()) status = append(*array.get());
       if (!status.ok()) {
@@ -98,7 +80,7 @@ class ImportStream {
                       text == nullptr ? std::string() : StrCat(": ", std::string_view(text))));
   }
 
-  Received<ArrowArrayStream> stream_;
+  Held<ArrowArrayStream> stream_;
   ImportField root_;
 };
 
@@ -183,7 +165,7 @@ class TypedImporter final : public ColumnImporter {
       const auto values = entries_.Make(leaf_.steps, array, begin, static_cast<size_t>(rows),
                                         rows > 1 ? kMaxEntries : kMaxRecordEntries);
       if (absl::IsResourceExhausted(values.status())) {
-        if (rows == 1) return absl::OutOfRangeError(values.status().message());
+        if (rows == 1) return InRows(begin, rows, absl::OutOfRangeError(values.status().message()));
         most = rows / 2;
         continue;
       }

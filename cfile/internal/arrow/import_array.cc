@@ -9,7 +9,8 @@ namespace {
 
 using encodings::StrCat;
 
-// Positions in the buffers do not overflow up to this number of values. No memory has so many.
+// Positions in the buffers of at most so many values do not overflow. No memory holds so many
+// values.
 int64_t MaxLength(const ImportField& field) { return INT64_MAX / (int64_t{64} + field.width); }
 
 // The number of buffers. Of kViews: without the buffers of data.
@@ -189,8 +190,7 @@ absl::Status CheckArray(const ImportField& field, const ArrowArray* array) {
 }
 
 absl::Status MalformedArray(const ImportField& field, std::string_view what) {
-  return absl::InvalidArgumentError(
-      StrCat("Arrow field ", field.path.empty() ? "(the root)" : field.path, ": ", what));
+  return absl::InvalidArgumentError(StrCat(field.InField(), ": ", what));
 }
 
 }  // namespace cfile::internal

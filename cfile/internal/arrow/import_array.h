@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string_view>
+#include <type_traits>
 
 #include "absl/status/status.h"
 #include "cfile/arrow_c_data.h"

@@ -72,7 +72,7 @@ absl::Status ImportEntries::Expand(const ImportStep& step, int64_t child_length,
     elements += static_cast<size_t>(end - begin);
     if (elements > max_entries) {
       return absl::ResourceExhaustedError(encodings::StrCat(
-          "Arrow field ", step.field->path, ": a record has more than ", max_entries, " entries"));
+          step.field->InField(), ": a record has more than ", max_entries, " entries"));
     }
   }
   const size_t ended = count_ - slots_.count;
@@ -131,7 +131,7 @@ absl::Status ImportEntries::ExpandList(const ImportStep& step, const ArrowArray&
     return Expand(step, length, max_entries, [&](int64_t slot, int64_t& begin, int64_t& end) {
       begin = LoadAt<Offset>(array.buffers[1], slot + offset);
       const int64_t size = LoadAt<Offset>(array.buffers[2], slot + offset);
-      // Makes begin > end, which is an error, if the sum is too large.
+      // An end of -1 is an error, because it is before the begin.
       end = begin < 0 || size > length - begin ? -1 : begin + size;
     });
   };

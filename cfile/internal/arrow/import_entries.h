@@ -19,17 +19,17 @@ class ImportEntries {
   explicit ImportEntries(bool flat) : flat_(flat) {}
 
   // Makes the entries of the rows [begin, begin + count) of `root`, an array of the first step.
-  // Returns the array of the column's values. kInvalidArgument: an array is malformed, or a value of
-  // a required field is null. kResourceExhausted: there are more than `max_entries` entries.
+  // Returns the array of the column's values. kInvalidArgument: an array is malformed, or a value
+  // of a required field is null. kResourceExhausted: there are more than `max_entries` entries.
   absl::StatusOr<const ArrowArray*> Make(const std::vector<ImportStep>& steps,
                                          const ArrowArray& root, int64_t begin, size_t count,
                                          size_t max_entries);
 
-  // The values of a flat column: one position for each row, nulls included. The values of another
-  // column: only those of entries that hold a value.
+  // The positions of the values. Of a flat column: one for each row, also for nulls. Of another
+  // column: one for each entry that holds a value.
   Slots& slots() { return slots_; }
 
-  // The levels of a column that is not flat. Completes the levels.
+  // Completes the levels of a column that is not flat. Then the two functions below return them.
   void Finish(const ImportLeaf& leaf);
   const std::vector<uint16_t>& repetition() const { return repetition_; }
   const std::vector<uint16_t>& definition() const { return definition_; }

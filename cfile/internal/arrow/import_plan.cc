@@ -26,8 +26,7 @@ class Planner {
     std::map<std::string_view, size_t> by_name;
     for (size_t i = 0; i < group.children.size() && !by_position; ++i) {
       if (!by_name.emplace(group.children[i].name, i).second) {
-        return absl::InvalidArgumentError(
-            StrCat("Arrow field ", group.children[i].path, " occurs twice"));
+        return absl::InvalidArgumentError(StrCat(group.children[i].InField(), " occurs twice"));
       }
     }
     size_t position = 0;
@@ -43,9 +42,8 @@ class Planner {
       if (!by_position) by_name.erase(found);
     }
     if (by_name.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(StrCat("Arrow field ",
-                                             group.children[by_name.begin()->second].path,
-                                             " has no column in the table"));
+    return absl::InvalidArgumentError(
+        StrCat(group.children[by_name.begin()->second].InField(), " has no column in the table"));
   }
 
   // Plans a field for a node. A repeated node takes a list.
@@ -111,9 +109,9 @@ class Planner {
   }
 
   absl::Status Unfit(const ImportField& field, size_t node, std::string_view expected) const {
-    return absl::InvalidArgumentError(
-        StrCat("Arrow field ", field.path.empty() ? "(the root)" : field.path, ": the column ",
-               node == 0 ? tree_.node(0).name : tree_.Path(node), " needs ", expected));
+    return absl::InvalidArgumentError(StrCat(field.InField(), ": the column ",
+                                             node == 0 ? tree_.node(0).name : tree_.Path(node),
+                                             " needs ", expected));
   }
 
   const RecordSchema& tree_;

@@ -15,7 +15,7 @@ namespace cfile::internal {
 // A field on the way from the root to a leaf column.
 struct ImportStep {
   const ImportField* field;
-  bool optional = false;    // a null is a value of this definition level less one
+  bool optional = false;    // a null is allowed; its definition level is `definition` - 1
   uint16_t definition = 0;  // the definition level of a value that is not null, or of an empty list
   uint16_t repetition = 0;  // of a list: the repetition level of its elements from the second on
   size_t child = 0;         // of a struct: the child on the way
@@ -27,7 +27,8 @@ struct ImportLeaf {
   ColumnType type;
   uint16_t max_repetition = 0;
   uint16_t max_definition = 0;
-  // The last step is the leaf column. If it is of kind kNull, the column may be farther below.
+  // The last step is the field of the column. A field of kind kNull may take the place of a group;
+  // then the column is one of the leaves below the group.
   std::vector<ImportStep> steps;
 };
 

@@ -17,8 +17,7 @@ namespace {
 using encodings::StrCat;
 
 absl::Status NoColumn(const ImportField& field, std::string_view what) {
-  return absl::UnimplementedError(
-      StrCat("Arrow field ", field.path.empty() ? "(the root)" : field.path, ": ", what));
+  return absl::UnimplementedError(StrCat(field.InField(), ": ", what));
 }
 
 // The type of a leaf column: cfile.type in the metadata if it can hold the values.
@@ -80,7 +79,7 @@ absl::Status SetKeys(const ImportField& root, Schema& schema) {
     const char* const end = text->data() + text->size();
     if (const auto parsed = std::from_chars(text->data(), end, position);
         parsed.ec != std::errc() || parsed.ptr != end || !columns.emplace(position, i).second) {
-      return absl::InvalidArgumentError(StrCat("Arrow field ", field.path,
+      return absl::InvalidArgumentError(StrCat(field.InField(),
                                                ": its position in the key, cfile.key, is \"", *text,
                                                "\", which is not a number or occurs twice"));
     }

@@ -38,10 +38,10 @@ struct Slots {
   void MakeValidity();
 };
 
-// Replaces the positions in `array` by positions in the array that holds the values, and returns
-// this array: it follows dictionaries and runs. Positions of nulls become nulls. Precondition:
-// CheckArray returned OK; the positions are less than the array's length. kInvalidArgument: an index
-// is not in the dictionary.
+// Follows dictionaries and runs to the array that holds the values. Returns this array, and
+// replaces the positions in `array` by positions in it. Positions of nulls become nulls.
+// Precondition: CheckArray returned OK; the positions are less than the array's length.
+// kInvalidArgument: an index is not in the dictionary.
 absl::StatusOr<const ArrowArray*> FindValues(const ImportField& field, const ArrowArray& array,
                                              Slots& slots);
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "cfile/internal/arrow/arrow_type.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -16,13 +17,9 @@ using encodings::AboveLimit;
 using encodings::OutOfRange;
 using encodings::StrCat;
 
-std::string InField(const ImportField& field) {
-  return StrCat("Arrow field ", field.path.empty() ? "(the root)" : field.path);
-}
-
 template <typename... Parts>
 absl::Status Malformed(const ImportField& field, const Parts&... parts) {
-  return absl::InvalidArgumentError(StrCat(InField(field), ": ", parts...));
+  return absl::InvalidArgumentError(StrCat(field.InField(), ": ", parts...));
 }
 
 // Parses a whole text as a number.
@@ -41,47 +38,21 @@ bool SetSimple(char format, ImportField& field) {
     field.physical = field.type.physical();
     return true;
   };
-  switch (format) {
-    case 'n':
-      return set(ArrowKind::kNull, {});
-    case 'b':
-      return set(ArrowKind::kBits, ColumnType::Bool());
-    case 'c':
-      return set(ArrowKind::kNumbers, ColumnType::Int8());
-    case 'C':
-      return set(ArrowKind::kNumbers, ColumnType::Uint8());
-    case 's':
-      return set(ArrowKind::kNumbers, ColumnType::Int16());
-    case 'S':
-      return set(ArrowKind::kNumbers, ColumnType::Uint16());
-    case 'i':
-      return set(ArrowKind::kNumbers, ColumnType::Int32());
-    case 'I':
-      return set(ArrowKind::kNumbers, ColumnType::Uint32());
-    case 'l':
-      return set(ArrowKind::kNumbers, ColumnType::Int64());
-    case 'L':
-      return set(ArrowKind::kNumbers, ColumnType::Uint64());
-    case 'f':
-      return set(ArrowKind::kNumbers, ColumnType::Float());
-    case 'g':
-      return set(ArrowKind::kNumbers, ColumnType::Double());
-    case 'u':
-      return set(ArrowKind::kStrings32, ColumnType::String());
-    case 'U':
-      return set(ArrowKind::kStrings64, ColumnType::String());
-    case 'z':
-      return set(ArrowKind::kStrings32, ColumnType::Binary());
-    case 'Z':
-      return set(ArrowKind::kStrings64, ColumnType::Binary());
-    default:
-      return false;
+  if (format == 'n') return set(ArrowKind::kNull, {});
+  if (format == 'U') return set(ArrowKind::kStrings64, ColumnType::String());
+  if (format == 'Z') return set(ArrowKind::kStrings64, ColumnType::Binary());
+  for (const FormatLetter& row : kFormatLetters) {
+    if (row.letter != format) continue;
+    return set(format == 'b'                    ? ArrowKind::kBits
+               : format == 'u' || format == 'z' ? ArrowKind::kStrings32
+                                                : ArrowKind::kNumbers,
+               {.data_type = row.type});
   }
+  return false;
 }
 
 TimeUnit UnitOf(char letter) {
-  constexpr std::string_view kUnits = "?smun";
-  const size_t unit = kUnits.find(letter);
+  const size_t unit = kTimeUnitLetters.find(letter);
   return unit == std::string_view::npos ? TimeUnit::kNone : static_cast<TimeUnit>(unit);
 }
 
@@ -128,7 +99,7 @@ absl::Status SetDecimal(std::string_view format, ImportField& field) {
     return Malformed(field, "format \"", format, "\"");
   }
   if (precision > 38 || scale < 0 || scale > precision) {
-    return absl::UnimplementedError(StrCat(InField(field), ": no column can hold decimals of ",
+    return absl::UnimplementedError(StrCat(field.InField(), ": no column can hold decimals of ",
                                            precision, " digits with a scale of ", scale));
   }
   field.kind = ArrowKind::kDecimals;
@@ -150,7 +121,7 @@ absl::Status SetFormat(std::string_view format, ImportField& field) {
   const std::string_view unsupported = NameOfUnsupported(format);
   if (!unsupported.empty()) {
     return absl::UnimplementedError(
-        StrCat(InField(field), ": no column can hold the type ", unsupported, " (", format, ")"));
+        StrCat(field.InField(), ": no column can hold the type ", unsupported, " (", format, ")"));
   }
   const auto malformed = [&] { return Malformed(field, "unknown format \"", format, "\""); };
   const auto set = [&](ArrowKind kind) {
@@ -172,7 +143,7 @@ absl::Status SetFormat(std::string_view format, ImportField& field) {
     if (list) return set(ArrowKind::kFixedLists);
     if (width == 0) {
       return absl::UnimplementedError(
-          StrCat(InField(field), ": no column can hold the type fixed-size binary of 0 bytes"));
+          StrCat(field.InField(), ": no column can hold the type fixed-size binary of 0 bytes"));
     }
     field.type = ColumnType::FixedBytes(field.width);
     return set(ArrowKind::kFixedBytes);
@@ -225,6 +196,29 @@ absl::Status ReadMetadata(const char* metadata, ImportField& field) {
   return absl::OkStatus();
 }
 
+// The bits of a plain integer; 0 for other types.
+int BitsOf(const ColumnType& type) {
+  if (type.logical != LogicalType::kNone) return 0;
+  switch (type.data_type) {
+    case DataType::kInt8:
+    case DataType::kUint8:
+      return 8;
+    case DataType::kInt16:
+    case DataType::kUint16:
+      return 16;
+    case DataType::kInt32:
+    case DataType::kUint32:
+      return 32;
+    case DataType::kInt64:
+    case DataType::kUint64:
+      return 64;
+    case DataType::kInt128:
+      return 128;
+    default:
+      return 0;
+  }
+}
+
 class SchemaReader {
  public:
   SchemaReader(size_t max_depth, size_t max_nodes) : max_depth_(max_depth), max_nodes_(max_nodes) {}
@@ -238,11 +232,12 @@ class SchemaReader {
     const std::string_view shown = field.name.empty() ? role : std::string_view(field.name);
     if (depth > 0) field.path = StrCat(parent_path, parent_path.empty() ? "" : ".", shown);
     if (depth > max_depth_) {
-      return OutOfRange(InField(field), ": a depth of ", depth, " is ",
+      return OutOfRange(field.InField(), ": a depth of ", depth, " is ",
                         AboveLimit(max_depth_, "max_depth"));
     }
     if (++nodes_ > max_nodes_) {
-      return OutOfRange(InField(field), ": more fields than ", AboveLimit(max_nodes_, "max_nodes"));
+      return OutOfRange(field.InField(), ": more fields than ",
+                        AboveLimit(max_nodes_, "max_nodes"));
     }
     if (schema->release == nullptr) return Malformed(field, "the ArrowSchema is released");
     if (schema->format == nullptr) return Malformed(field, "the format is null");
@@ -261,8 +256,7 @@ class SchemaReader {
 
  private:
   absl::Status ReadDictionary(const ArrowSchema& schema, size_t depth, ImportField& field) {
-    if (field.kind != ArrowKind::kNumbers || !IsIndex(field.physical) ||
-        field.type.logical != LogicalType::kNone || field.type.data_type == DataType::kDate) {
+    if (field.kind != ArrowKind::kNumbers || BitsOf(field.type) == 0) {
       return Malformed(field, "the indexes of a dictionary are integers, found the format \"",
                        std::string_view(schema.format), "\"");
     }
@@ -271,9 +265,6 @@ class SchemaReader {
     CFILE_RETURN_IF_ERROR(
         Read(schema.dictionary, field.path, "dictionary", depth + 1, field.children[0]));
     return absl::OkStatus();
-  }
-  static bool IsIndex(PhysicalType type) {
-    return type >= PhysicalType::kInt8 && type <= PhysicalType::kUint64;
   }
 
   absl::Status ReadChildren(const ArrowSchema& schema, size_t depth, ImportField& field) {
@@ -334,50 +325,12 @@ bool IsSigned(PhysicalType type) {
          type == PhysicalType::kInt128;
 }
 
-// The bits of a plain integer; 0 for other types.
-int BitsOf(const ColumnType& type) {
-  if (type.logical != LogicalType::kNone) return 0;
-  switch (type.data_type) {
-    case DataType::kInt8:
-    case DataType::kUint8:
-      return 8;
-    case DataType::kInt16:
-    case DataType::kUint16:
-      return 16;
-    case DataType::kInt32:
-    case DataType::kUint32:
-      return 32;
-    case DataType::kInt64:
-    case DataType::kUint64:
-      return 64;
-    case DataType::kInt128:
-      return 128;
-    default:
-      return 0;
-  }
-}
-
-// The digits that a column of decimals can hold; 0 for other types.
-int32_t DigitsOf(const ColumnType& type) {
-  if (type.decimal_precision > 0) return type.decimal_precision;
-  switch (type.data_type) {
-    case DataType::kDecimal32:
-      return 9;
-    case DataType::kDecimal64:
-      return 18;
-    case DataType::kDecimal128:
-    case DataType::kInt128:
-      return 38;
-    default:
-      return 0;
-  }
-}
-
 bool IsStorable(const ImportField& field, const ColumnType& target) {
   const ColumnType& from = field.type;
   if (from == target) return true;
   if (field.kind == ArrowKind::kDecimals) {
-    return DigitsOf(target) >= DigitsOf(from) && target.decimal_scale == from.decimal_scale;
+    return DecimalDigits(target) >= DecimalDigits(from) &&
+           target.decimal_scale == from.decimal_scale;
   }
   if (const int bits = BitsOf(from); bits > 0) {
     const bool same_sign = IsSigned(from.physical()) == IsSigned(target.physical());
@@ -406,6 +359,10 @@ const std::string* ImportField::FindMetadata(std::string_view key) const {
     if (found == key) return &value;
   }
   return nullptr;
+}
+
+std::string ImportField::InField() const {
+  return StrCat("Arrow field ", path.empty() ? "(the root)" : path);
 }
 
 const ImportField& ImportField::values() const {

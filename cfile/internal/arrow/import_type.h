@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,24 +45,25 @@ struct ImportField {
   bool nullable = false;
   std::string name;
   std::string path;  // the names from the root to this field, for errors
-  ColumnType type;   // of a leaf column other than kNull: what it is stored as by default
-  // What the values are stored as: kNumbers. What the indexes or the run ends are stored as:
-  // kDictionary and kRunEnds.
+  ColumnType type;   // of a leaf other than kNull: the type of a new column for its values
+  // kNumbers: the type of the values. kDictionary: of the indexes. kRunEnds: of the run ends.
   PhysicalType physical = PhysicalType::kInt32;
   uint32_t width = 0;  // bytes of a decimal or of fixed bytes; elements of a fixed list
   std::vector<ImportField> children;  // of kDictionary and kRunEnds: only the values
   std::vector<std::pair<std::string, std::string>> metadata;
 
+  // Returns "Arrow field PATH" for errors.
+  std::string InField() const;
   // Returns the value of `key`; null if there is none.
   const std::string* FindMetadata(std::string_view key) const;
-  // The field of the values: without kDictionary and kRunEnds.
+  // The field that holds the values: follows dictionaries and runs.
   const ImportField& values() const;
   bool is_list() const { return kind >= ArrowKind::kList32 && kind <= ArrowKind::kListViews64; }
 };
 
 // Reads the type of a stream or a struct. `max_depth` and `max_nodes`: see RecordLimits.
-// kInvalidArgument: the struct is malformed. kUnimplemented: no column can hold a type. kOutOfRange:
-// a limit is exceeded. All errors name the field.
+// kInvalidArgument: the struct is malformed. kUnimplemented: no column can hold a type.
+// kOutOfRange: a limit is exceeded. All errors name the field.
 absl::StatusOr<ImportField> ReadArrowSchema(const ArrowSchema& schema, size_t max_depth,
                                             size_t max_nodes);
 

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "cfile/internal/arrow/arrow_type.h"
 #include "cfile/internal/arrow/import_array.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/bool_bits.h"
@@ -57,11 +58,9 @@ constexpr bool Widens() {
 
 // Nanoseconds since 1970 as nanoseconds of the day and the Julian day.
 Int96 ToInt96(int64_t nanos) {
-  constexpr int64_t kDay = int64_t{86'400} * 1'000'000'000;
-  constexpr int64_t kJulianDayOf1970 = 2'440'588;
-  int64_t day = nanos / kDay;
-  if (nanos % kDay < 0) --day;
-  const auto of_day = static_cast<uint64_t>(nanos - day * kDay);
+  int64_t day = nanos / kNanosPerDay;
+  if (nanos % kNanosPerDay < 0) --day;
+  const auto of_day = static_cast<uint64_t>(nanos - day * kNanosPerDay);
   return Int96(uint128_t{static_cast<uint32_t>(day + kJulianDayOf1970)} << 64 | of_day);
 }
 

@@ -137,11 +137,9 @@ struct ToDecimalOf38Digits {
 struct ToNanoseconds {
   using Value = int64_t;
   static bool Convert(const Int96& value, Value& out) {
-    constexpr int64_t kDayOf1970 = 2'440'588;  // as a Julian day
-    constexpr int64_t kNanosPerDay = 86'400'000'000'000;
     const auto nanos = static_cast<int64_t>(uint64_t{value.words[1]} << 32 | value.words[0]);
     int64_t days_nanos;
-    return !__builtin_mul_overflow(value.words[2] - kDayOf1970, kNanosPerDay, &days_nanos) &&
+    return !__builtin_mul_overflow(value.words[2] - kJulianDayOf1970, kNanosPerDay, &days_nanos) &&
            !__builtin_add_overflow(days_nanos, nanos, &out);
   }
 };
@@ -215,6 +213,7 @@ class FixedBytesStore final : public TypedStore<std::string_view> {
 
   size_t size() const override { return bytes_.size() / width_; }
   size_t size_bytes() const override { return bytes_.size(); }
+  size_t null_bytes() const override { return width_; }
   void Truncate(size_t size) override { bytes_.Truncate(std::min(bytes_.size(), size * width_)); }
   absl::StatusOr<size_t> Append(const Batch<std::string_view>& batch,
                                 const std::shared_ptr<const Source>& /*source*/) override {

@@ -7,7 +7,8 @@
 namespace cfile::internal {
 
 size_t FindValues(const LevelRule& rule, const Entries& entries, uint8_t* valid) {
-  const LevelRule own = rule;  // (`valid` could overlap `rule`)
+  // A copy, because the compiler must assume that `valid` overlaps `rule`.
+  const LevelRule own = rule;
   size_t found = 0;
   for (size_t i = 0; i < entries.count; ++i) {
     const uint16_t definition = entries.definition[i];
@@ -28,7 +29,7 @@ absl::Status NodeLevels::Append(const Entries& entries) {
     validity_.Append(nullptr, found);
   } else {
     bits_.resize(std::max(bits_.size(), (found + 7) / 8));
-    Bitmap::Pack(valid_.data(), found, bits_.data());
+    PackBytes(valid_.data(), found, bits_.data());
     validity_.Append(bits_.data(), found);
   }
   return absl::OkStatus();
@@ -50,7 +51,7 @@ size_t NodeLevels::AppendLists(const Entries& entries) {
     const auto is_valid = static_cast<uint8_t>(definition >= rule.valid_definition);
     kinds[i] = static_cast<uint8_t>(is_list | is_element << 1 | is_valid << 2);
   }
-  // One number more than lists is written, but not kept.
+  // The loop below writes one number more than there are lists. Truncate removes it.
   const size_t before = offsets_.size();
   auto* const begins =
       reinterpret_cast<int32_t*>(offsets_.Extend((entries.count + 1) * sizeof(int32_t)));

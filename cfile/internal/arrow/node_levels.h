@@ -32,8 +32,8 @@ struct Entries {
   size_t count;
 };
 
-// Writes 1 or 0 to `valid` for each of the entries that is a value of the node: whether it is valid.
-// Returns the number of values. `valid` has room for one byte more than entries.
+// Writes 1 or 0 to `valid` for each of the entries that is a value of the node: whether it is
+// valid. Returns the number of values. `valid` has room for one byte more than entries.
 size_t FindValues(const LevelRule& rule, const Entries& entries, uint8_t* valid);
 
 // The values of one struct or list while the rows of an array are added. Thread-compatible.

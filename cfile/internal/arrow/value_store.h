@@ -27,6 +27,8 @@ class ValueStore {
   virtual size_t size() const = 0;
   // The bytes of the values, about.
   virtual size_t size_bytes() const = 0;
+  // The bytes of a null if they may be many: fixed bytes have as many as a value.
+  virtual size_t null_bytes() const { return 0; }
   // Keeps the first `size` values.
   virtual void Truncate(size_t size) = 0;
   // True if the values lie in the memory of a source and end there.
@@ -47,7 +49,7 @@ class TypedStore : public ValueStore {
   virtual absl::StatusOr<size_t> Append(const Batch<T>& batch,
                                         const std::shared_ptr<const Source>& source) = 0;
 
-  // See ValueSink. (The caller of AddPacked has nothing else to do.)
+  // See ValueSink. Strings that are appended to Packed() are values at once.
   virtual T* Room(size_t /*count*/) { return nullptr; }
   virtual void AddWritten(size_t /*count*/) {}
   virtual encodings::PackedStrings* Packed() { return nullptr; }

@@ -1,0 +1,27 @@
+// Memory for the values of a batch.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace cfile::internal {
+
+// Keeps its memory from batch to batch. Thread-compatible.
+template <typename T>
+class ValueBuffer {
+ public:
+  // Returns room for `count` values. Their contents are undefined.
+  T* Resize(size_t count) {
+    if (count > capacity_) {
+      values_ = std::make_unique_for_overwrite<T[]>(count);
+      capacity_ = count;
+    }
+    return values_.get();
+  }
+
+ private:
+  std::unique_ptr<T[]> values_;
+  size_t capacity_ = 0;
+};
+
+}  // namespace cfile::internal
