@@ -17,7 +17,8 @@ namespace cfile::internal {
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  // Keeps only the first `rows` of the rows that were added since they were last kept for good.
+  // The owner of the sink says from time to time that all rows so far are kept for good. Of the rows
+  // that were added after that, Truncate keeps the first `rows` and removes the others.
   virtual void Truncate(size_t rows) = 0;
 };
 
