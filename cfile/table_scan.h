@@ -127,7 +127,7 @@ class CFILE_EXPORT TableBatch {
 // A condition reads a block only if some rows of the block have passed the earlier conditions.
 // It also skips a block if the bounds in table.cft, the statistics, the Bloom filters or the value
 // indexes exclude the block. The scan reads the columns to return only at the rows that match.
-// Memory: one block and one batch for each column of the filter and for each column to return.
+// Memory: one block and one batch for each condition and for each column.
 //
 // Each column is a file of its own. From a source with latency, the scan reads several blocks of one
 // column at the same time, but it waits for one column after another.
