@@ -175,7 +175,10 @@ class Compaction {
       const uint64_t end = parts_[bounds.part].num_rows;
       CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, file.NewCursor<T>());
       for (const bool first : {true, false}) {
-        CFILE_ASSIGN_OR_RETURN(const std::optional<T> value, cursor.Get(first ? 0 : end - 1));
+        CFILE_ASSIGN_OR_RETURN(std::optional<T> value, cursor.Get(first ? 0 : end - 1));
+        if constexpr (kIsFloat<T>) {
+          if (value == T{}) value = first ? -T{} : T{};  // as part_bounds: -0.0 and 0.0 are equal
+        }
         std::string key;
         if (value) internal::AppendKey<T>(*value, key);
         if (!value || key != (first ? bounds.min_key : bounds.max_key))
