@@ -492,8 +492,8 @@ TEST_P(TableFaultTest, EachCallOfAWriterThatFailsItselfFails) {
   }
 }
 
-// Parts are dropped or merged, and garbage is removed, while calls fail. The table is as before or as
-// after. The next attempt succeeds and leaves no garbage.
+// Calls fail while parts are dropped or merged, and while garbage is removed. Then the table is as it
+// was before, or as it would be without a failure. The next attempt succeeds and leaves no garbage.
 TEST_P(TableFaultTest, EachCallOfMaintenanceFails) {
   ASSERT_TRUE(Write(/*is_new=*/false, 3).ok());
   fs::remove_all(older_.path());
@@ -523,7 +523,7 @@ TEST_P(TableFaultTest, EachCallOfMaintenanceFails) {
       ExpectNumbers(*table);
       return table->num_parts();
     };
-    std::map<std::string, int> silent;  // failed calls of which no error told
+    std::map<std::string, int> silent;  // failed calls without an error
     FailEachCall(
         directory_.path(), error(), [&] { Prepare(/*is_new=*/false); }, maintain,
         [&](const Outcome& outcome) {

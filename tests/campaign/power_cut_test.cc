@@ -298,8 +298,8 @@ class Disk {
     for (const Event& event : events) Apply(event);
   }
 
-  // Returns a possible state of the folder `from`: the bytes of its files, and nullopt for its
-  // folders, by their paths in it.
+  // Returns a possible state of the folder `from`. The keys are paths inside `from`. The value of a
+  // file is its bytes, the value of a folder is nullopt.
   std::map<std::string, std::optional<std::string>> State(const std::string& from) {
     std::map<std::string, size_t> entries = durable_;
     for (const auto& [path, text, file] : pending_) {
@@ -604,9 +604,9 @@ class TableCutTest : public testing::Test {
     WriteFiles(*table, path);
   }
 
-  // Cuts the power at points of `change` of a table of `parts` parts on which `prepare` was called.
-  // EXPECTs the table before or after the change, also if table.cft is lost then, and that the table
-  // can be used.
+  // Makes a table of `parts` parts, calls `prepare`, and cuts the power at points of `change`.
+  // After each cut, EXPECTs that the table is as before or as after `change`, also if table.cft is
+  // then lost and repaired. EXPECTs that the table can be changed again.
   static void ExpectOldOrNew(size_t parts, const Change& prepare, const Change& change) {
     const TemporaryDirectory directory;
     const std::string path = directory.path("table");
@@ -621,8 +621,8 @@ class TableCutTest : public testing::Test {
     if (events.empty()) return;  // there is no garbage
     const std::vector<std::string> after = Everything(path);
 
-    // A short campaign does not cut a long change at each point, but before and after each call of
-    // the commit.
+    // A short campaign cuts a long change only at some points: before and after each call of the
+    // commit, and at a few others.
     const uint64_t states = campaign::Amount(20, 3000);
     const uint64_t rounds = 1 + states / events.size();
     const uint64_t step = 1 + events.size() / states;
@@ -667,7 +667,8 @@ class TableCutTest : public testing::Test {
     campaign::Done("replayed_cuts", cuts);
   }
 
-  // After another commit and a collection of garbage, all rows and no other files are there.
+  // EXPECTs that the table has all rows after another commit and a collection of garbage, and that
+  // its folder has only the files that the table needs.
   static void ExpectUsable(const std::shared_ptr<Storage>& storage) {
     const uint64_t rows = TableReader::Open(storage)->num_rows();
     ASSERT_EQ(Append(storage, 5000), absl::OkStatus());
@@ -683,7 +684,7 @@ class TableCutTest : public testing::Test {
         expected.insert(*table->part_file(part, column));
       }
     }
-    expected.erase("");  // of columns that are newer than a part
+    expected.erase("");  // the name for a column that a part lacks
     uint64_t copies = 0;
     const auto files = storage->List("");
     for (const StorageEntry& file : *files) {

@@ -1,6 +1,6 @@
 // Makes random changes of tables, also while the storage fails, and compares what a reader finds
-// with a model: a list of parts, each a list of rows, and a list of columns. Now and then table.cft or
-// a chunk is lost and the table is repaired.
+// with a model: a list of parts, each of them a list of rows, and a list of columns. Now and then
+// table.cft or a chunk is lost, and the table is repaired.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -46,14 +46,14 @@ std::optional<double> NumberOf(Row row) {
   return static_cast<double>(row % 100) / 4;
 }
 
-// A further column, which was added after some rows, and may have got other values since then.
+// A column that was added when the table had rows already. Its values may have been replaced later.
 struct AddedColumn {
   ColumnSchema schema;
   // Rows below `end` have got new values.
   struct Change {
     Row end;
     bool to_default;
-    uint64_t salt;  // of the new values; the default, or 0 for null
+    uint64_t salt;  // the new values follow from it; if to_default: the default, or 0 for null
   };
   std::vector<Change> changes;
 
@@ -343,8 +343,9 @@ class TableModel {
 
   // table.cft or a chunk is lost or damaged. Repair finds what there was.
   void LoseAndRepair() {
-    // A failed change counts if it was prepared; a later commit shows that it did not take place.
-    // (The files of two commits may have the same time, but not those of three.)
+    // Repair may count a failed change as made if it has left files and no commit followed. So
+    // commit something first. (The files of two commits may have the same time, but not those of
+    // three.)
     if (may_be_prepared_ || state_.parts.empty()) {
       for (int i = 0; i < 3; ++i) ExpectAppend();
       may_be_prepared_ = false;
@@ -661,7 +662,8 @@ class TableModel {
     }
   }
 
-  // A reader keeps its parts and its columns until they are collected; then it says so.
+  // EXPECTs that a reader still sees the parts and columns with which it opened the table. When
+  // their files were removed as garbage, its error must say so.
   void ExpectSnapshot() {
     const auto& [table, state] = *snapshot_;
     ASSERT_EQ(table.schema(), state.schema());

@@ -275,9 +275,9 @@ TEST(TwoProcessesTest, DropAndCollectWhileOthersAppendAndRead) {
   campaign::Done("expired_snapshots_told", expired);
 }
 
-// Tables whose parts and columns change at the same time. All columns of a row hold its stamp; but
-// the column x holds kDefault in rows that are older than x, and kReplaced more than the stamp in rows
-// to which a writer of columns gave new values.
+// Tables whose parts and columns change at the same time. Each row has a number, its stamp. All
+// columns of the row have this value, except the column x: it has kDefault in rows that are older
+// than x, and the stamp plus kReplaced in rows in which a writer has replaced x.
 constexpr int64_t kDefault = -7, kReplaced = 1'000'000;
 
 absl::StatusOr<std::vector<int64_t>> ReadColumn(const TableReader& table, size_t column) {
@@ -341,7 +341,7 @@ absl::Status AppendStamped(const TableLocation& table, int64_t stamp) {
 // Gives new values to x.
 absl::Status ReplaceX(const std::string& path) {
   CFILE_ASSIGN_OR_RETURN(auto writer, ColumnsWriter::Replace(path, {"x"}));
-  // Finish fails if other parts than new ones have changed since the writer began.
+  // Finish fails if a part has changed since the writer began. New parts do not matter.
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(path));
   CFILE_ASSIGN_OR_RETURN(std::vector<int64_t> stamps, ReadColumn(table, 0));
   stamps.resize(writer.num_rows());
@@ -362,15 +362,15 @@ absl::Status CompactTwo(const std::string& path, size_t first, size_t second) {
   return Compact(path, names).status();
 }
 
-// Repeats what other processes have disturbed.
+// Calls `work` until it fails no more because of changes that other processes make.
 absl::Status Insist(const std::function<absl::Status()>& work) {
   absl::Status status = work();
   while (absl::IsAborted(status) || absl::IsNotFound(status)) status = work();
   return status;
 }
 
-// The table begins with one part less than a chunk has, so that commits of all kinds meet while
-// chunks are sealed and written anew.
+// The table begins with one part less than a chunk has. So commits of all kinds compete while chunks
+// are written and replaced.
 TEST(TwoProcessesTest, PartsAndColumnsChangeAtOnce) {
   const uint64_t rounds = campaign::Amount(1, 20);
   constexpr int64_t kParts = 63, kAppends = 20;

@@ -104,7 +104,8 @@ absl::Status Compacted(const TablePointer& table) {
   return AppendWords(table, 100, 1, 4);
 }
 
-// The files of dropped parts, and of a part that was written again without some rows, are there.
+// The folder still has the files of dropped parts, and of a part that was replaced by a part with
+// fewer rows.
 absl::Status Dropped(const TablePointer& table) {
   for (int32_t part = 0; part < 6; ++part) {
     CFILE_RETURN_IF_ERROR(AppendWords(table, 10 * part, 1, 10));
@@ -247,8 +248,8 @@ absl::Status Columns(const TablePointer& table) {
   return AppendAny(table, schema, 30, 4);
 }
 
-// A chunk of height 1, a nullable key column, and changed columns: all feature bits. Few of the
-// parts remain.
+// A chunk of height 1, a nullable key column, and changed columns: all feature bits. Most parts are
+// dropped again, so that the table is small.
 absl::Status Everything(const TablePointer& table) {
   const Schema schema = {.columns = {{.name = "a", .type = ColumnType::Int32(), .nullable = true},
                                      {.name = "b", .type = ColumnType::Int32()}},

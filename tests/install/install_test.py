@@ -162,7 +162,7 @@ def check_completions(prefix):
 def check_consumers(build, prefix, work, jobs):
     """Builds and runs the consumer with CMake and with pkg-config, with the shared and with the static library."""
     components = ["tools"] if build.on("CFILE_BUILD_TOOLS") else []
-    components += ["salvage"] if build.on("CFILE_WITH_SALVAGE") else []
+    components += [name for name in ("salvage", "protobuf_records") if build.on(f"CFILE_WITH_{name.upper()}")]
     environment = dict(os.environ, LD_LIBRARY_PATH=str(next(prefix.rglob("libcfile.so")).parent))
     run("cmake", "-S", HERE / "consumer", "-B", work / "consumer", *build.generator(), f"-DCMAKE_PREFIX_PATH={prefix}",
         f"-DCOMPONENTS={';'.join(components)}", env=environment)
@@ -203,20 +203,35 @@ def readme_blocks(language):
 
 
 def check_readme(build, prefix, work):
-    """Builds and runs README.md's example as README.md says, with find_package and with pkg-config."""
+    """Builds and runs README.md's examples in C++ and C as README.md says, with the shared and with the static library: with pkg-config,
+    and with find_package in a project of one language."""
     folder = work / "readme"
     folder.mkdir()
-    (folder / "program.cc").write_text(readme_blocks("cpp")[0], encoding="utf-8")
-    lines = next(block for block in readme_blocks("cmake") if "find_package" in block)
-    (folder / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.25)\nproject(readme LANGUAGES CXX)\n{lines}")
     library = next(prefix.rglob("libcfile.so")).parent
     environment = dict(os.environ, LD_LIBRARY_PATH=str(library), PKG_CONFIG_PATH=str(library / "pkgconfig"))
-    run("cmake", "-S", folder, "-B", folder / "build", *build.generator(), f"-DCMAKE_PREFIX_PATH={prefix}")
-    run("cmake", "--build", folder / "build")
+    lines = next(block for block in readme_blocks("cmake") if "find_package" in block)
     command = next(block for block in readme_blocks("sh") if "pkg-config" in block)
-    run("sh", "-euc", command, cwd=folder, env=environment)
-    for program in (folder / "build/program", folder / "program"):
-        expect("row 1 is banana" in run(program, cwd=folder, env=environment), f"{program} does not work")
+    dynamic = "$(pkg-config --cflags --libs cfile)"
+    static = "$(pkg-config --static --cflags --libs cfile | sed 's/-lcfile /-l:libcfile.a /')"
+    expect(dynamic in command, f"README.md shows another use of pkg-config: {command}")
+
+    def check(program, printed, is_shared):
+        expect(printed in run(program, cwd=folder, env=environment), f"{program} does not work")
+        expect(("libcfile.so" in run("readelf", "-d", program)) == is_shared, f"{program} is linked with the wrong library")
+    for language, block, source, compiler, printed in (("CXX", "cpp", "program.cc", "c++ -std=c++20", "row 1 is banana"),
+                                                       ("C", "c", "program.c", "cc", "blueberry would be row 2")):
+        (folder / source).write_text(readme_blocks(block)[0], encoding="utf-8")
+        (folder / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.25)\nproject(readme LANGUAGES {language})\n"
+                                               + lines.replace("program.cc", source))
+        for is_shared in (True, False):
+            run("cmake", "-S", folder, "-B", folder / "build", "--fresh", *build.generator(), f"-DCMAKE_PREFIX_PATH={prefix}",
+                f"-DBUILD_SHARED_LIBS={'ON' if is_shared else 'OFF'}")
+            run("cmake", "--build", folder / "build")
+            check(folder / "build/program", printed, is_shared)
+            line = command.replace("c++ -std=c++20 program.cc", f"{compiler} {source}")
+            run("sh", "-euc", line if is_shared else line.replace(dynamic, static), cwd=folder, env=environment)
+            check(folder / "program", printed, is_shared)
+    print("README.md's examples work with CMake and pkg-config, static and shared, in C++ and C")
 
 
 def install(build, work, jobs):
@@ -266,7 +281,7 @@ def debian(build, work, _jobs):
     def field(package, name):
         return run("dpkg-deb", "--field", packages[package], name)
     expect("libabsl" in field(library, "Depends"), f"{library} depends on {field(library, 'Depends')}")
-    for needed in (f"{library} (=", "libabsl-dev", "libhwy-dev", "libisal-dev", "libxxhash-dev"):
+    for needed in (f"{library} (=", "libabsl-dev", "libhwy-dev", "libisal-dev", "libxxhash-dev", "pkgconf"):
         expect(needed in field("libcfile-dev", "Depends"), f"libcfile-dev does not depend on {needed}")
     if build.on("CFILE_BUILD_TOOLS"):
         contents = run("dpkg-deb", "--contents", packages["cfile-tools"])

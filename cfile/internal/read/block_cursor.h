@@ -94,7 +94,7 @@ class BlockCursor {
   // Does the same as Next, but returns the codes of the values. The code of a null is 0.
   // Precondition: DictionaryValues() is not empty.
   absl::StatusOr<Batch<uint32_t>> NextCodes(size_t max_rows);
-  // As NextCodes and NextInto.
+  // Does the same, but puts the codes into `out`, which has room for `max_rows` codes.
   absl::StatusOr<Batch<uint32_t>> NextCodesInto(size_t max_rows, uint32_t* out);
 
   size_t memory_usage_bytes() const {

@@ -43,7 +43,7 @@ class ConditionRows final : FileCursor<Block> {
   FileReader& file() const { return *this->file_; }
   using Cursor::Failed;
 
-  // Adds the judge of a condition, which must outlive this object or its last call.
+  // Adds the judge of a condition. The judge must live until the last call of this object.
   void Add(const PredicateJudge<T>* judge) { judges_.push_back(judge); }
 
   void Expect(const OrdinalRange& rows, bool backward) {
@@ -62,7 +62,7 @@ class ConditionRows final : FileCursor<Block> {
     return true;
   }
 
-  // For the open block:
+  // The functions below are about the block that is open.
   uint64_t first_ordinal() const { return this->first_ordinal_; }
   uint64_t end() const { return this->first_ordinal_ + block_.num_rows(); }
   std::span<const T> DictionaryValues() const {
@@ -70,8 +70,8 @@ class ConditionRows final : FileCursor<Block> {
     return {};
   }
 
-  // Decode rows from `begin` on, at most `count`; as codes of DictionaryValues(), or as one value
-  // per row.
+  // Codes and Values decode rows from `begin` on, at most `count`. Codes returns one code of
+  // DictionaryValues() for each row, Values one value for each row.
   absl::StatusOr<Batch<uint32_t>> Codes(uint64_t begin, size_t count) {
     if constexpr (kFlat)
       return Decode(begin, count, codes_, [&] { return block_.NextCodes(count); });

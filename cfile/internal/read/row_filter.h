@@ -43,12 +43,14 @@ class RowFilter {
   // An estimate of the time to compare one value, in a unit that all filters share.
   virtual double cost_per_row() const = 0;
 
-  // What reads and decodes the rows, if it reads `file`; otherwise null.
+  // Returns the object that reads and decodes the rows of this filter, if its file is `file`;
+  // otherwise null. For NewRowFilter: filters of one file share this object.
   virtual std::shared_ptr<void> RowsOf(const FileReader* file) const = 0;
 
-  // Data blocks that were read, except those that another filter of the same file has read for both;
-  // and rows whose values were compared.
+  // The data blocks that this filter has read. If filters share a block, it counts for the filter
+  // that read it first.
   uint64_t blocks_read() const { return blocks_read_; }
+  // The rows whose values were compared.
   uint64_t rows_compared() const { return rows_compared_; }
 
  protected:
@@ -62,9 +64,9 @@ class RowFilter {
 // (max_repetition is 0); the predicate does not need an order if T is Int96. Errors as
 // Reader::NewCursor and Reader::Statistics.
 //
-// `others`: filters, or nulls. The new filter reads and decodes rows together with one of them that
-// reads the same file. Then both hold T, only one thread at a time may use them, and one must not be
-// used after the other is destroyed.
+// `others`: filters, or nulls. If one of them reads the same file, the new filter shares its blocks
+// and its decoded rows. Preconditions then: both filters are for values of T; only one thread at a
+// time uses them; none of them is used after the other was destroyed.
 template <ValueType T>
 absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(
     const Reader& reader, const Predicate<T>& predicate, bool negated,

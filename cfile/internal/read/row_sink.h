@@ -1,4 +1,4 @@
-// Where a RowReader puts the rows of a column, if it does not return them as a batch.
+// A RowReader puts the rows of a column into a sink, if it does not return them as batches.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,14 @@ namespace cfile::internal {
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  // Keeps only the first `rows` of the rows that were added since they were last kept for good.
+  // The owner of the sink says from time to time that all rows so far are kept for good. Of the rows
+  // that were added after that, Truncate keeps the first `rows` and removes the others.
   virtual void Truncate(size_t rows) = 0;
 };
 
-// A sink of values of T. The functions Add..., if they return a number, return how many of the rows they took: the first
-// ones, at least 1. They copy what they need, except where a comment says more.
-// Precondition: there is at least one row.
+// A sink of values of T. If a function Add... returns a number, the sink took this many rows: the
+// first ones, at least 1. The functions copy what they need, unless their comments say that a sink
+// may keep pointers. Precondition of all: there is at least one row.
 template <typename T>
 class ValueSink : public RowSink {
  public:
@@ -46,8 +47,8 @@ class ValueSink : public RowSink {
 
   // Where to write up to `count` codes, which AddCodes then adds; null: the sink takes no codes.
   virtual uint32_t* RoomForCodes(size_t /*count*/) { return nullptr; }
-  // Adds codes that were written to the result of RoomForCodes. They are indexes into `values`, which `dictionary` keeps in memory. The code of a null is
-  // 0.
+  // Adds codes that were written to the result of RoomForCodes. The codes are indexes into `values`,
+  // which `dictionary` keeps in memory. The code of a null is 0.
   virtual absl::StatusOr<size_t> AddCodes(
       const Batch<uint32_t>& codes, std::span<const T> values,
       const std::shared_ptr<const encodings::Dictionary>& dictionary) = 0;

@@ -18,7 +18,7 @@
 namespace cfile::internal {
 namespace {
 
-// The rows of a block: enough that few blocks are copied, few enough to be written in little time.
+// The rows of a block. With more rows, fewer blocks are copied, but the first block takes longer.
 constexpr uint32_t kBlockRows = 1 << 15;
 
 // Writes a file of `num_rows` equal rows. Encodes one block and copies it. `create`: makes a writer

@@ -60,7 +60,8 @@ absl::Status CommitEdit(Storage& storage, const ReaderOptions& limits,
                         const std::optional<std::string>& version, const TableContents* before,
                         ManifestEdit& edit);
 
-// The parts with some names, in the order of the manifest. If a name has no part, also this name.
+// The parts with the names that were looked up, in the order of the manifest. `missing`: a name that
+// no part has; nullopt: each name has a part.
 struct FoundParts {
   std::vector<TablePart> parts = {};
   std::optional<std::string> missing = {};
