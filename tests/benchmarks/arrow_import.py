@@ -3,7 +3,7 @@
 
     arrow_import.py BUILD_DIRECTORY [--rows N] [--turns N] [--only TEXT] [--compression zstd]
 
-Needs a Python with pyarrow, and the target cfile_arrow_import_library in BUILD_DIRECTORY. Both sides write the same arrays in the same
+Needs a Python with pyarrow and numpy, and the target cfile_arrow_import_library in BUILD_DIRECTORY. Both sides write the same arrays in the same
 encoding to files in a temporary directory, with statistics, on one thread, one after the other in each turn. Figures are the shortest
 processor times. The program checks the numbers of rows that both have written.
 """
