@@ -46,10 +46,6 @@ def leaf_path(field):
     return f"{field.name}.list.element" if pa.types.is_list(field.type) else field.name
 
 
-def best(times):
-    return min(times)
-
-
 def timed(work):
     begin = time.process_time()
     work()
@@ -99,7 +95,7 @@ def compare(line, suffix, opened, options, parquet_options, path, arguments):
             pass
 
     works = (lambda: read_all(stream()), lambda: parquet().read(use_threads=False), lambda: read_batches(stream()), peer_batches)
-    times = [best(column) for column in zip(*[[timed(work) for work in works] for _ in range(arguments.turns)])]
+    times = [min(column) for column in zip(*[[timed(work) for work in works] for _ in range(arguments.turns)])]
     all_, peer_all, batches, batches_peer = times
     print(f"| {line['name']}{suffix} | {rows} | {all_ * 1e3:.2f} | {peer_all * 1e3:.2f} | {peer_all / all_:.2f} | "
           f"{batches * 1e3:.2f} | {batches_peer * 1e3:.2f} | {batches_peer / batches:.2f} |", flush=True)

@@ -30,6 +30,7 @@
 #include "cfile/table_scan.h"
 #include "tests/benchmarks/measure.h"
 #include "tests/benchmarks/or_die.h"
+#include "tests/cfile/forwarding_storage.h"
 
 namespace cfile {
 namespace {
@@ -39,26 +40,21 @@ using benchmarks::OrDie;
 
 // Counts the small objects that are read (table.cft and chunks), the files that are opened, and the
 // bytes that are written.
-class CountingStorage final : public Storage {
+class CountingStorage final : public ForwardingStorage {
  public:
-  explicit CountingStorage(std::shared_ptr<Storage> storage) : storage_(std::move(storage)) {}
+  using ForwardingStorage::ForwardingStorage;
 
-  const std::string& name() const override { return storage_->name(); }
   absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
     ++counts_.files_opened;
-    return storage_->Open(path);
+    return base()->Open(path);
   }
   absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
-    CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, storage_->Create(path));
+    CFILE_ASSIGN_OR_RETURN(std::unique_ptr<Sink> sink, base()->Create(path));
     return std::make_unique<CountingSink>(std::move(sink), *this);
   }
-  absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
-    return storage_->List(folder);
-  }
-  absl::Status Delete(const std::string& path) override { return storage_->Delete(path); }
   absl::StatusOr<VersionedObject> Read(const std::string& path,
                                        uint64_t max_size_bytes) const override {
-    auto object = storage_->Read(path, max_size_bytes);
+    auto object = base()->Read(path, max_size_bytes);
     ++counts_.objects_read;
     if (object.ok()) counts_.object_bytes += object->bytes.size();
     return object;
@@ -66,7 +62,7 @@ class CountingStorage final : public Storage {
   absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
                       std::string_view bytes) override {
     counts_.bytes_written += bytes.size();
-    return storage_->Commit(path, expected_version, bytes);
+    return base()->Commit(path, expected_version, bytes);
   }
 
   struct Counts {
@@ -95,7 +91,6 @@ class CountingStorage final : public Storage {
     CountingStorage& storage_;
   };
 
-  const std::shared_ptr<Storage> storage_;
   mutable Counts counts_;
 };
 

@@ -16,50 +16,50 @@
 #include "cfile/io.h"
 #include "cfile/status.h"
 #include "cfile/storage.h"
+#include "tests/cfile/forwarding_storage.h"
 
 namespace cfile {
 
 // Passes all calls on to `base`. Chosen calls fail instead. The calls of the sources and sinks
 // count, too. A commit counts as two calls: if the second call fails, the commit has taken place.
-class FailingStorage final : public Storage, public std::enable_shared_from_this<FailingStorage> {
+class FailingStorage final : public ForwardingStorage,
+                             public std::enable_shared_from_this<FailingStorage> {
  public:
-  explicit FailingStorage(std::shared_ptr<Storage> base) : base_(std::move(base)) {}
+  using ForwardingStorage::ForwardingStorage;
 
   // From now on, every n-th call fails. If `n` is 0, no call fails.
   void FailEach(uint64_t n) { n_ = n, once_ = false, calls_ = 0; }
   // From now on, only the n-th call fails. The next call is number 1.
   void FailOnce(uint64_t n) { n_ = n, once_ = true, calls_ = 0; }
   uint64_t failures() const { return failures_; }
-  const std::shared_ptr<Storage>& base() const { return base_; }
 
-  const std::string& name() const override { return base_->name(); }
   absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
     CFILE_RETURN_IF_ERROR(Call("open"));
-    CFILE_ASSIGN_OR_RETURN(auto source, base_->Open(path));
+    CFILE_ASSIGN_OR_RETURN(auto source, base()->Open(path));
     return std::make_shared<FailingSource>(shared_from_this(), std::move(source));
   }
   absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
     CFILE_RETURN_IF_ERROR(Call("create"));
-    CFILE_ASSIGN_OR_RETURN(auto sink, base_->Create(path));
+    CFILE_ASSIGN_OR_RETURN(auto sink, base()->Create(path));
     return std::make_unique<FailingSink>(shared_from_this(), std::move(sink));
   }
   absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
     CFILE_RETURN_IF_ERROR(Call("list"));
-    return base_->List(folder);
+    return base()->List(folder);
   }
   absl::Status Delete(const std::string& path) override {
     CFILE_RETURN_IF_ERROR(Call("delete"));
-    return base_->Delete(path);
+    return base()->Delete(path);
   }
   absl::StatusOr<VersionedObject> Read(const std::string& path,
                                        uint64_t max_size_bytes) const override {
     CFILE_RETURN_IF_ERROR(Call("read"));
-    return base_->Read(path, max_size_bytes);
+    return base()->Read(path, max_size_bytes);
   }
   absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
                       std::string_view bytes) override {
     CFILE_RETURN_IF_ERROR(Call("commit"));
-    CFILE_RETURN_IF_ERROR(base_->Commit(path, expected_version, bytes));
+    CFILE_RETURN_IF_ERROR(base()->Commit(path, expected_version, bytes));
     return Call("the answer to commit");
   }
 
@@ -105,7 +105,6 @@ class FailingStorage final : public Storage, public std::enable_shared_from_this
     return absl::UnavailableError(absl::StrCat("failing storage: ", what));
   }
 
-  const std::shared_ptr<Storage> base_;
   uint64_t n_ = 0;
   bool once_ = false;
   mutable uint64_t calls_ = 0;

@@ -33,6 +33,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/counting_source.h"
+#include "tests/cfile/forwarding_storage.h"
 #include "tests/cfile/temporary_directory.h"
 
 namespace cfile {
@@ -608,36 +609,19 @@ TEST(SlowSource, ThreadsDoNotShareDifferentNodes) {
 }
 
 // Passes all calls on to a storage in memory and counts the files that are opened.
-class CountingStorage final : public Storage {
+class CountingStorage final : public ForwardingStorage {
  public:
-  const std::string& name() const override { return base_->name(); }
   absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
     ++opened_;
     while (begun > 0 && begun < 8) std::this_thread::yield();
     for (int i = 0; i < 300; ++i) std::this_thread::yield();
-    return base_->Open(path);
-  }
-  absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
-    return base_->Create(path);
-  }
-  absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
-    return base_->List(folder);
-  }
-  absl::Status Delete(const std::string& path) override { return base_->Delete(path); }
-  absl::StatusOr<VersionedObject> Read(const std::string& path,
-                                       uint64_t max_size_bytes) const override {
-    return base_->Read(path, max_size_bytes);
-  }
-  absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
-                      std::string_view bytes) override {
-    return base_->Commit(path, expected_version, bytes);
+    return base()->Open(path);
   }
 
   uint64_t opened() const { return opened_; }
   std::atomic<int> begun = 0;  // the threads that have begun; if not 0, Open waits for 8
 
  private:
-  const std::shared_ptr<Storage> base_ = NewMemoryStorage();
   mutable std::atomic<uint64_t> opened_ = 0;
 };
 

@@ -15,6 +15,7 @@
 #include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/cfile/forwarding_storage.h"
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
@@ -203,38 +204,29 @@ class SourceByName final : public Source {
 
 // Passes all calls on to a storage in memory. Read and Commit call `before` first. If `before`
 // returns an error, they return this error. `after_commit` may change the result of Commit.
-class InterceptedStorage final : public Storage {
+class InterceptedStorage final : public ForwardingStorage {
  public:
   using Before = std::function<absl::Status(bool commit)>;
   using After = std::function<absl::Status(absl::Status)>;
 
-  const std::string& name() const override { return base->name(); }
   absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
-    auto source = base->Open(path);
+    auto source = base()->Open(path);
     if (!source.ok() || !reads_by_name) return source;
-    return std::make_shared<SourceByName>(base, path, *std::move(source));
+    return std::make_shared<SourceByName>(base(), path, *std::move(source));
   }
-  absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
-    return base->Create(path);
-  }
-  absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
-    return base->List(folder);
-  }
-  absl::Status Delete(const std::string& path) override { return base->Delete(path); }
   absl::StatusOr<VersionedObject> Read(const std::string& path,
                                        uint64_t max_size_bytes) const override {
     const absl::Status status = before(false);
     if (!status.ok()) return status;
-    return base->Read(path, max_size_bytes);
+    return base()->Read(path, max_size_bytes);
   }
   absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
                       std::string_view bytes) override {
     const absl::Status status = before(true);
     if (!status.ok()) return status;
-    return after_commit(base->Commit(path, expected_version, bytes));
+    return after_commit(base()->Commit(path, expected_version, bytes));
   }
 
-  const std::shared_ptr<Storage> base = NewMemoryStorage();
   Before before = [](bool) { return absl::OkStatus(); };
   After after_commit = [](absl::Status status) { return status; };
   bool reads_by_name = false;
@@ -251,18 +243,18 @@ class InterceptedTableTest : public testing::Test {
   }
 
   uint64_t Rows() {
-    const auto table = TableReader::Open(storage_->base);
+    const auto table = TableReader::Open(storage_->base());
     EXPECT_TRUE(table.ok()) << table.status();
     return table->num_rows();
   }
 
   // The number of files in the storage.
-  size_t Files() { return storage_->base->List("")->size(); }
+  size_t Files() { return storage_->base()->List("")->size(); }
 
   // Returns the folder of the part that writer_ writes. Its first file appears in Finish.
   std::string NewPart() {
-    const TableReader table = *TableReader::Open(storage_->base);
-    const std::vector<StorageEntry> files = *storage_->base->List("");
+    const TableReader table = *TableReader::Open(storage_->base());
+    const std::vector<StorageEntry> files = *storage_->base()->List("");
     for (const StorageEntry& file : files) {
       if (file.path.starts_with("part-") && !file.path.starts_with(table.part(0)->name)) {
         return file.path.substr(0, file.path.find('/'));
@@ -287,12 +279,12 @@ TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
       done = true;
       const std::string part = NewPart();
       if (condemn) {
-        EXPECT_TRUE(CollectGarbage(storage_->base, std::chrono::seconds(0)).ok());
+        EXPECT_TRUE(CollectGarbage(storage_->base(), std::chrono::seconds(0)).ok());
         return absl::OkStatus();
       }
       // The files are deleted, and another writer commits first.
-      EXPECT_TRUE(storage_->base->Delete(part).ok());
-      auto other = TableWriter::Append(storage_->base);
+      EXPECT_TRUE(storage_->base()->Delete(part).ok());
+      auto other = TableWriter::Append(storage_->base());
       EXPECT_TRUE(other.ok() && AppendRows(*other, 10, 1).ok() && other->Finish().ok());
       return absl::OkStatus();
     };
@@ -313,11 +305,11 @@ TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
 TEST_F(InterceptedTableTest, CondemnedPartsAreNotPublished) {
   storage_->before = [&](bool commit) {
     if (!commit) return absl::OkStatus();
-    const VersionedObject table = *storage_->base->Read("table.cft", 1000);
+    const VersionedObject table = *storage_->base()->Read("table.cft", 1000);
     internal::TableContents contents = *internal::ParseTable(table.bytes, "table.cft");
     if (!contents.condemned.empty()) return absl::OkStatus();
     contents.condemned = {NewPart()};
-    return storage_->base->Commit("table.cft", table.version, internal::SerializeTable(contents));
+    return storage_->base()->Commit("table.cft", table.version, internal::SerializeTable(contents));
   };
   const absl::Status status = writer_->Finish();
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
@@ -359,7 +351,7 @@ TEST_F(InterceptedTableTest, ChunksThatAreAboutToBeNamedAreNotLost) {
   bool done = false;
   storage_->before = [&](bool commit) -> absl::Status {
     if (!commit || std::exchange(done, true)) return absl::OkStatus();
-    EXPECT_TRUE(CollectGarbage(storage_->base, std::chrono::seconds(0)).ok());
+    EXPECT_TRUE(CollectGarbage(storage_->base(), std::chrono::seconds(0)).ok());
     return absl::OkStatus();
   };
   const absl::Status status = DropParts(storage_, {&third, 1});

@@ -24,6 +24,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/failing_storage.h"
+#include "tests/cfile/forwarding_storage.h"
 #include "tests/cfile/table_contents.h"
 #include "tests/cfile/table_fixture.h"
 
@@ -41,40 +42,29 @@ using testing::Not;
 constexpr int64_t kRows = 10;  // of each part
 
 // A storage in memory that refuses calls after a number of them, as if the process had been killed.
-class StoppingStorage final : public Storage {
+class StoppingStorage final : public ForwardingStorage {
  public:
-  explicit StoppingStorage(std::shared_ptr<Storage> base) : base_(std::move(base)) {}
+  using ForwardingStorage::ForwardingStorage;
 
-  const std::string& name() const override { return base_->name(); }
-  absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
-    return base_->Open(path);
-  }
   absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
     if (!Go()) return absl::UnavailableError("killed");
-    return base_->Create(path);
-  }
-  absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
-    return base_->List(folder);
+    return base()->Create(path);
   }
   absl::Status Delete(const std::string& path) override {
     if (!Go()) return absl::UnavailableError("killed");
-    if (!keeps_columns || path.find('/') != path.npos) return base_->Delete(path);
-    const auto files = base_->List(path);
+    if (!keeps_columns || path.find('/') != path.npos) return base()->Delete(path);
+    const auto files = base()->List(path);
     for (const StorageEntry& file : *files) {
       if (!file.path.ends_with(".cfile") && !file.path.ends_with(".cft")) {
-        (void)base_->Delete(file.path);
+        (void)base()->Delete(file.path);
       }
     }
     return absl::UnavailableError("killed");
   }
-  absl::StatusOr<VersionedObject> Read(const std::string& path,
-                                       uint64_t max_size_bytes) const override {
-    return base_->Read(path, max_size_bytes);
-  }
   absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
                       std::string_view bytes) override {
     if (before_commit) std::exchange(before_commit, nullptr)();
-    return Go() ? base_->Commit(path, expected_version, bytes) : absl::UnavailableError("killed");
+    return Go() ? base()->Commit(path, expected_version, bytes) : absl::UnavailableError("killed");
   }
 
   int calls_left = 1 << 30;
@@ -90,9 +80,16 @@ class StoppingStorage final : public Storage {
     if (!std::exchange(stopped, true)) return false;
     return calls_between-- > 0;
   }
-
-  const std::shared_ptr<Storage> base_;
 };
+
+// Returns each of `names` with the probability 1/3.
+std::vector<std::string> SomeOf(const std::vector<std::string>& names, std::mt19937& random) {
+  std::vector<std::string> chosen;
+  for (const std::string& name : names) {
+    if (random() % 3 == 0) chosen.push_back(name);
+  }
+  return chosen;
+}
 
 class TableRepairTest : public testing::Test {
  protected:
@@ -234,10 +231,7 @@ TEST_F(TableRepairTest, RebuildsLostTables) {
     AppendParts(1 + static_cast<int>(random() % 3));
     for (int step = 0; step < 30; ++step) {
       const std::vector<std::string> names = Names();
-      std::vector<std::string> chosen;
-      for (const std::string& name : names) {
-        if (random() % 3 == 0) chosen.push_back(name);
-      }
+      const std::vector<std::string> chosen = SomeOf(names, random);
       absl::Status status;
       switch (random() % 8) {
         case 0:
@@ -743,10 +737,7 @@ TEST_F(RepairedColumnsTest, RandomChanges) {
       const std::vector<std::string> names = Names();
       const Schema schema = Open().schema();
       const ColumnSchema column = schema.columns[random() % schema.columns.size()];
-      std::vector<std::string> chosen;
-      for (const std::string& name : names) {
-        if (random() % 3 == 0) chosen.push_back(name);
-      }
+      const std::vector<std::string> chosen = SomeOf(names, random);
       ColumnSchema added = {.name = absl::StrCat("added", next_, "_", step),
                             .type = random() % 2 == 0 ? ColumnType::Int32() : ColumnType::Float(),
                             .nullable = random() % 2 == 0};

@@ -9,6 +9,7 @@
 #include "absl/status/status.h"
 #include "cfile/arrow_c_data.h"
 #include "cfile/internal/arrow/import_type.h"
+#include "cfile/types.h"
 
 namespace cfile::internal {
 
@@ -42,24 +43,10 @@ inline const uint8_t* ValidityOf(const ImportField& field, const ArrowArray& arr
 // Calls visit(std::type_identity<T>{}) for the signed type of run ends or for an index type.
 template <typename Visitor>
 decltype(auto) VisitIndex(PhysicalType type, Visitor&& visit) {
-  switch (type) {
-    case PhysicalType::kInt8:
-      return visit(std::type_identity<int8_t>{});
-    case PhysicalType::kUint8:
-      return visit(std::type_identity<uint8_t>{});
-    case PhysicalType::kInt16:
-      return visit(std::type_identity<int16_t>{});
-    case PhysicalType::kUint16:
-      return visit(std::type_identity<uint16_t>{});
-    case PhysicalType::kInt32:
-      return visit(std::type_identity<int32_t>{});
-    case PhysicalType::kUint32:
-      return visit(std::type_identity<uint32_t>{});
-    case PhysicalType::kUint64:
-      return visit(std::type_identity<uint64_t>{});
-    default:
-      return visit(std::type_identity<int64_t>{});
-  }
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) -> decltype(auto) {
+    constexpr bool kIsIndex = kIsInteger<T> && sizeof(T) <= sizeof(int64_t);
+    return visit(std::type_identity<std::conditional_t<kIsIndex, T, int64_t>>{});
+  });
 }
 
 }  // namespace cfile::internal
