@@ -588,6 +588,22 @@ TEST_F(TableRepairTest, LaterCommitsDisproveMarks) {
   EXPECT_THAT(Files(names[1] + "/dropped"), IsEmpty());
 }
 
+// Writers of earlier versions write no sequence into table.cft. The copies are not garbage then.
+TEST_F(TableRepairTest, CopiesStayIfTheSequenceIsLost) {
+  AppendParts(2);
+  const auto table = storage_->Read("table.cft", 10'000);
+  ASSERT_TRUE(table.ok());
+  auto contents = internal::ParseTable(table->bytes, "table.cft");
+  ASSERT_TRUE(contents.ok());
+  contents->sequence = 0;
+  contents->commit_ids.clear();
+  const std::string bytes = internal::SerializeTable(*contents);
+  ASSERT_TRUE(storage_->Commit("table.cft", table->version, bytes).ok());
+  ASSERT_TRUE(CollectGarbage(storage_, std::chrono::seconds(0)).ok());
+  LoseTable();
+  EXPECT_EQ(MustRepair().num_parts, 2);
+}
+
 // Stale copies and marks are garbage; the copies of the table's parts are not.
 TEST_F(TableRepairTest, GarbageOfFailedCommits) {
   AppendParts(2);
