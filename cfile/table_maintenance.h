@@ -99,8 +99,8 @@ CFILE_EXPORT absl::Status AppendMerged(const TableReader& from, TableWriter& to,
 // If `column` is the key index, `key` is a CompoundKey or a prefix of one, and T is
 // std::string_view. Nulls that sort first are less than all values.
 //
-// A part is dropped if all its rows are less than `key`. If only some of its rows are less, the part
-// is replaced: its other rows are written to one new part, together with those of other such parts.
+// A part is dropped if all its rows are less than `key`. A part is replaced if only some of its
+// rows are less. One new part replaces all such parts and gets their remaining rows.
 // Memory, options and errors as Compact. Also kFailedPrecondition: the table is not sorted by this
 // column. Preconditions: the column exists; the column holds T.
 template <ValueType T>
