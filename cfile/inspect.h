@@ -133,10 +133,11 @@ struct CFILE_EXPORT VerifyReport {
 CFILE_EXPORT absl::Status VisitBlocks(const Reader& reader,
                                       const std::function<bool(const BlockInfo&)>& visit);
 
-// Describes the data block with this number, also if the block is damaged. The fields of each
-// list are in ascending order and cover all bytes of the list, without gaps and overlaps.
+// Describes the data block with this number, also if the block is damaged.
+// The fields of each list are in ascending order. They cover all bytes, without gaps and overlaps.
 // The bytes after the last byte that could be understood are one field, "unknown bytes".
-// A list has at most about 1,000 fields: if a block has more, the last ones are one field.
+// A list has at most about 1,000 fields. If a block has more fields, the last field stands for
+// all the remaining fields.
 // A wrong checksum is shown. A wrong checksum is damage unless ReaderOptions::verify_checksums is
 // false. The function describes the fields in both cases.
 //

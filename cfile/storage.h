@@ -27,7 +27,8 @@ struct StorageEntry {
   std::string path;
   uint64_t size_bytes = 0;
   std::chrono::system_clock::time_point changed;  // when the file was created or last changed
-  // Two files that are at this path at different times have different identities. Empty: not known.
+  // If a new file replaces the file at this path, the new file has another identity.
+  // Empty: the identity is not known.
   std::string identity;
 };
 
@@ -38,8 +39,8 @@ struct VersionedObject {
 };
 
 // The files of one table. Paths are "NAME" or "FOLDER/NAME".
-// The table chooses them, and uses only letters, digits, '-', '_' and '.' in names.
-// A folder needs no creation: it exists if it holds a file.
+// The table chooses the names, and uses only letters, digits, '-', '_' and '.' in a name.
+// The table does not create folders. A folder exists if it holds a file.
 //
 // A table writes each file once. After that it only reads or deletes the file.
 // Only one small object, table.cft, changes: Commit replaces it.
@@ -92,8 +93,8 @@ class CFILE_EXPORT Storage {
 };
 
 // The files in the directory at `directory` and in its folders. `access`: how Open reads files.
-// The first file makes the directory, if the directory that contains it exists.
-// Delete removes the directory if the storage made it and it is empty.
+// The storage makes the directory when it makes the first file. The parent directory must exist.
+// Delete removes the directory if the directory is empty and the storage made it.
 //
 // Commit compares the version and replaces the object by renaming.
 // During Commit, a lock file is beside the object. Its name ends with .lock.

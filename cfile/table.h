@@ -99,7 +99,8 @@ class CFILE_EXPORT TableWriter {
 
   // Appends entries to a column with levels; see LevelWriter::Append.
   // A column without levels takes entries, too. Its maximum repetition level is 0.
-  // Its maximum definition level is 1 if it is nullable, else 0. Errors as LevelWriter::Append.
+  // Its maximum definition level is 1 if the column is nullable, else 0.
+  // Errors as LevelWriter::Append.
   template <ValueType T>
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);
@@ -121,7 +122,7 @@ class CFILE_EXPORT TableWriter {
   // kAborted: one of the following has happened since this writer began:
   // - another writer has created the table;
   // - the table was removed or moved, or got another schema;
-  // - a part that this part replaces was dropped or replaced, or got other values in a column;
+  // - one of the parts to replace was dropped or replaced, or got other values in a column;
   // - or the files of the new part were removed.
   //
   // Do not move or remove the table's directory while Finish runs: table.cft could then be written
@@ -213,7 +214,7 @@ class CFILE_EXPORT TableReader {
   absl::StatusOr<BlockStatistics> part_bounds(size_t part, size_t column) const;
 
   // part_file: returns the path of a column's file, relative to the table's directory.
-  // The path is empty if the column is newer than the part and the part has no file of it.
+  // The path is empty if the part has no file of the column, because the column is newer.
   // OpenColumn: opens this file, and keeps the file open for later calls.
   // kDataLoss: the file is damaged or does not match table.cft. kNotFound: the file is missing.
   // kAborted: since the table was opened, the table was replaced, or the part was dropped and

@@ -1,5 +1,5 @@
 // Changes the columns of a table. Each change is one commit.
-// It leaves the files of the other columns as they are (cfile/FORMAT.md, Table).
+// A change leaves the files of the other columns as they are (cfile/FORMAT.md, Table).
 //
 //   cfile::AddColumn("flights", {.name = "cancelled", .type = cfile::ColumnType::Bool()}, false);
 //

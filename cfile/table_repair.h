@@ -2,8 +2,9 @@
 // Table). In the library cfile::salvage.
 //
 // The folder of each part has a copy: a file with the schema and the description of the part.
-// The copy also has the number of the commit that wrote it, and the names of the parts that this
-// part replaced. Repair rebuilds table.cft from these copies.
+// A commit is one change of the table. The copy also has the number of the commit that wrote the
+// copy, and the names of the parts that this part replaced.
+// Repair rebuilds table.cft from the copies.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +42,7 @@ struct RepairedPart {
     kSalvaged,     // a new part with the remaining rows has replaced it (dry run: would replace it)
     kDamaged,      // files are damaged or missing, and the part is left out
     kDropped,      // was dropped or replaced
-    kUncommitted,  // its writer has failed to publish it
+    kUncommitted,  // its writer has failed to publish the part
     // No copy of its description can be read, so the part is left out. Its writer has not finished,
     // the copy is damaged, or an earlier version of this library wrote the part.
     kUnknown,
@@ -59,12 +60,12 @@ struct CFILE_EXPORT RepairReport {
   // Describes the damage of table.cft or its chunks. Empty: there is no damage.
   std::string damage;
   // First the parts of the table in order.
-  // After them, unless table.cft was sound, the other parts that have files.
+  // If table.cft was not sound, the other parts that have files follow.
   std::vector<RepairedPart> parts;
-  // Whether Repair has committed changes. In a dry run: whether it would.
+  // Whether Repair has committed changes. In a dry run: whether Repair would commit changes.
   bool changed = false;
-  // The numbers of parts and rows of the table as it is now.
-  // In a dry run: as it would be, without the rows of parts that would be salvaged.
+  // The numbers of parts and rows that the table has after Repair.
+  // In a dry run: the numbers that it would have, without the rows of parts that would be salvaged.
   uint64_t num_parts = 0;
   uint64_t num_rows = 0;
   // The file in the table's directory that holds the bytes of the damaged table.cft; empty: none.
