@@ -1,6 +1,6 @@
 // The structs of the Arrow C Data Interface and of the Arrow C Stream Interface
 // (https://arrow.apache.org/docs/format/CDataInterface.html and CStreamInterface.html), for C and
-// C++. cfile/arrow.h and cfile/c.h pass data in these structs. They need no Arrow library.
+// C++. cfile/arrow.h and cfile/c.h pass data in these structs. No Arrow library is needed.
 //
 // All libraries declare these structs with the same layout. The macros ARROW_C_DATA_INTERFACE and
 // ARROW_C_STREAM_INTERFACE let a program include the headers of several libraries.

@@ -18,30 +18,33 @@
 //   date                    date32; date64 whose milliseconds are whole days
 //   time, timestamp         the same unit and the same time zone
 //   int96                   timestamps in nanoseconds without a time zone
-//   string, varchar         utf8, large utf8, utf8 view (it is not checked that they are UTF-8)
+//   string, varchar         utf8, large utf8, utf8 view (not checked to be UTF-8)
 //   binary                  the same, and binary, large binary, binary view, fixed-size binary
 //   fixed(n), uuid          fixed-size binary of n or 16 bytes; the extension type arrow.uuid
 //   any nullable column     null
 //
-// Lists of any kind (with 32-bit or 64-bit offsets, of a fixed length, list views), structs and
-// maps fill the columns of nested records, and columns with levels outside of a tree. Each field
-// may be dictionary-encoded or run-end-encoded, also inside lists and structs. Other extension
-// types count as their storage type.
+// Lists, structs and maps fill the columns of nested records.
+// They also fill columns with levels (cfile/levels.h) in a schema without a tree of records.
+// Lists of all kinds are allowed: with 32-bit or 64-bit offsets, of a fixed length, and list views.
+// Each field may be dictionary-encoded or run-end-encoded, also inside lists and structs.
+// Other extension types count as their storage type.
 //
-// Not mapped: float16, durations, intervals, unions, structs of no fields, fixed-size binary of 0
-// bytes, decimals of more than 38 digits or with a negative scale. The error is kUnimplemented and
-// names the field.
+// Some types have no column type: float16, durations, intervals, unions, structs without fields,
+// fixed-size binary of 0 bytes, and decimals of more than 38 digits or with a negative scale.
+// For such a field the error is kUnimplemented and names the field.
 //
-// Nulls: the field of a required column may be nullable, but must not hold a null. A value is null
-// if the validity bitmap says so, if its index points to a null, or if the value of its run is
-// null.
+// Nulls. The field of a required column may be nullable, but must not hold a null.
+// A value is null if the validity bitmap says so. With a dictionary, a value is also null if its
+// index points to a null. With run ends, a value is also null if the value of its run is null.
 //
-// Trust: these functions check the numbers in the structs: lengths, offsets, counts of buffers and
-// children, indexes, run ends, offsets of lists and strings, and positions of views. An error is
-// kInvalidArgument and names the field. The functions cannot check the rest, and rely on it:
-// pointers point to memory, and texts end with a null character. Each buffer has the size that the
-// array's length and offset say. The data of strings has the size that the last offset says. An
-// array of views has as many buffers as n_buffers says.
+// Trust. The functions below check the numbers in the structs: lengths, offsets, counts of buffers
+// and children, indexes, run ends, offsets of lists and strings, and positions of views.
+// If a number is wrong, the error is kInvalidArgument and names the field.
+// The functions cannot check the following facts, so the facts must be true:
+// - Pointers point to memory, and texts end with a null character.
+// - Each buffer has the size that the array's length and offset say.
+// - The data of strings has the size that the last offset says.
+// - An array of views has as many buffers as n_buffers says.
 #pragma once
 
 #include "absl/status/status.h"
@@ -57,30 +60,39 @@
 
 namespace cfile {
 
-// Returns the schema of a table for the records of a stream. `schema`: a struct; it is not
-// released. If all fields are leaf columns, the result has no tree. Otherwise it has a tree: lists
-// get the names "list" and "element", and maps the names "key_value", "key" and "value".
+// Returns the schema of a table that can hold the records of a stream.
+// `schema`: the type of the records, a struct type. The function does not release `schema`.
+// If a field is a list, a struct or a map, the result has a tree of records (cfile/schema.h).
+// In a tree, lists get the names "list" and "element".
+// Maps get the names "key_value", "key" and "value".
 //
-// A type that Arrow does not have comes back from the field's metadata, if ExportArrowStream wrote
-// it: cfile.type is the ColumnType as text. It is ignored if the column could not hold the field's
-// values. In a schema without a tree, cfile.key and cfile.nulls_last make key columns: the columns
-// at the positions 0, 1, 2 and so on, up to the first position that no field has.
+// The function uses the metadata that ExportArrowStream writes (cfile/arrow.h):
+// - cfile.type is the ColumnType as text, for types that Arrow does not have.
+//   It is ignored if a column of this type could not hold the field's values.
+// - cfile.key and cfile.nulls_last make key columns, only in a schema without a tree.
+//   The fields with the positions 0, 1, 2 and so on become key columns.
+//   The key ends before the first position that no field has.
 //
-// kUnimplemented: a type is not mapped, or is null. kInvalidArgument: the struct is malformed; a
-// name is empty or occurs twice; a cfile.key is not a number or occurs twice. kOutOfRange: the
-// schema exceeds one of `limits`.
+// kUnimplemented: a field has no column type (see above), or its type is null.
+// kInvalidArgument: the struct is malformed; a name is empty or occurs twice; a cfile.key is not
+// a number or occurs twice. kOutOfRange: the schema exceeds one of `limits`.
 CFILE_EXPORT absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& schema,
                                                       const RecordLimits& limits = {});
 
-// The functions below append all arrays of a stream, which is not null. They own *stream: they
-// release it in each case, also after an error; stream->release is then null. Values are copied
-// before the function returns. Fixed-width values are copied only once, by the writer, if the
-// column has the same type and no levels.
+// Each function below appends all arrays of a stream. `stream` is not null.
+// The function owns *stream and releases it in each case, also after an error.
+// Afterwards stream->release is null. Values are copied before the function returns.
+// A fixed-width value is copied only once, by the writer, if its column has the same type
+// and no levels. Other values may be copied more often.
 //
-// Errors: of the types and the structs, as above; those of the writer; and the error of the stream:
-// its text and the code that stands for its errno code. After an error the rows of earlier arrays
-// are appended, and columns may differ in length: destroy the writer, do not call Finish.
-// kOutOfRange: a record has more than 2^27 entries in one leaf column.
+// Errors:
+// - The errors of the types and the structs, as above.
+// - The errors of the writer.
+// - The error of the stream: its text, and the code that stands for its errno code.
+// - kOutOfRange: a record has more than 2^27 entries in one leaf column.
+//
+// After an error the rows of earlier arrays are appended, and columns may differ in length.
+// Then destroy the writer, and do not call Finish.
 
 // Appends a stream of structs to a table. Columns are found by name, in any order.
 // kInvalidArgument: a column has no field, or a field has no column; the error names it.
@@ -90,10 +102,12 @@ CFILE_EXPORT absl::Status AppendArrow(TableWriter& writer, ArrowArrayStream* str
 template <ValueType T>
 CFILE_EXPORT absl::Status AppendArrow(Writer<T>& writer, ArrowArrayStream* stream);
 
-// Does the same for a column with levels. The arrays are lists in lists, one for each repetition
-// level. The definition levels say how many of the lists and elements are optional: first the
-// outermost list, then the lists in it, last the elements. (In Kudu's arrays, elements are always
-// optional.) kUnimplemented: the column has more definition levels than that.
+// Does the same for a column with levels.
+// The arrays are lists in lists: one list for each repetition level.
+// The definition levels say how many of the lists and elements are optional.
+// The outermost list counts first, then the lists in it, and the elements last.
+// (In Kudu's arrays, elements are always optional.)
+// kUnimplemented: the column has more definition levels than the lists and elements can have.
 template <ValueType T>
 CFILE_EXPORT absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* stream);
 

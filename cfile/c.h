@@ -14,29 +14,32 @@
 //   cfile_cursor_free(cursor);
 //   cfile_file_free(file);
 //
-// Results. Functions return CFILE_OK or the code of an error. cfile_error_message() has the text of
-// the error. Out parameters are last. After an error they are unchanged, unless a comment says
-// otherwise. No exception leaves a function: if memory is exhausted, the code is
-// CFILE_RESOURCE_EXHAUSTED. Pointers must not be null unless a comment says so, except arrays
-// without elements. Most functions check this and return CFILE_INVALID_ARGUMENT.
+// Results. Functions return CFILE_OK or the code of an error.
+// cfile_error_message() returns the text of the error. Out parameters are the last parameters.
+// After an error the out parameters are unchanged, unless a comment says otherwise.
+// No exception leaves a function. If there is no memory, the code is CFILE_RESOURCE_EXHAUSTED.
+// A pointer may be null only if a comment says so, or if it is an array without elements.
+// Most functions check the pointers and return CFILE_INVALID_ARGUMENT.
 //
-// Memory. Each object that a function creates is freed by the function whose name ends with _free,
-// which takes null, too. Objects may be freed in any order and in any thread: a cursor and a scan
-// keep their file or table open. Strings of the caller need to live only during the call. Strings
-// end with a zero byte, except cfile_bytes.
+// Memory. For each type of object there is a function whose name ends with _free.
+// The caller frees each object with this function. The function does nothing if the object is null.
+// Objects may be freed in any order and in any thread: a cursor and a scan keep their file or table
+// open. Strings of the caller need to live only during the call.
+// Strings end with a zero byte, except cfile_bytes.
 //
 // Threads. Any number of threads may use one cfile_file, cfile_table or cfile_filter at the same
 // time. Only one thread at a time may use a cfile_cursor, cfile_scan, cfile_schema or cfile_writer.
 //
-// Versions. A struct that begins with struct_size may get more fields at its end in later versions.
-// Set struct_size to the size of the struct, and all fields that you do not need to 0:
+// Versions. Later versions may add fields at the end of a struct that begins with struct_size.
+// Set struct_size to the size of the struct. Set all fields that you do not need to 0:
 //
 //   cfile_writer_options options = {.struct_size = sizeof(options), .value_index = 1};
 //
-// In options, 0 means the default. A library that is older than the program refuses options that it
-// does not know (CFILE_UNIMPLEMENTED) if they are not 0. In structs that the library fills, it sets
-// fields that it does not know to 0. The other structs never change. The numbers of all constants
-// never change.
+// In options, 0 means the default.
+// A library that is older than the program does not know the newer fields.
+// If such a field of options is not 0, the library returns CFILE_UNIMPLEMENTED.
+// If the library fills a struct, it sets such a field to 0.
+// Structs without struct_size never change. The numbers of all constants never change.
 //
 // cfile/c_values.h has errors, values and batches. Details are in the headers of the C++ interface:
 // reader.h, writer.h, table.h, table_scan.h, arrow.h and arrow_import.h.
@@ -67,7 +70,7 @@ typedef struct cfile_schema cfile_schema;
 // The limits and their defaults are those of ReaderOptions (cfile/options.h).
 typedef struct cfile_reader_options {
   size_t struct_size;
-  // 1: reads files with pread. 0: maps them into memory. If another program truncates a mapped
+  // 1: reads files with pread. 0: maps files into memory. If another program truncates a mapped
   // file, a read of the missing bytes kills the process (SIGBUS).
   int32_t use_pread;
   int32_t ignore_checksums;
@@ -88,17 +91,20 @@ typedef struct cfile_source {
   void* user_data;   // passed to the callbacks; may be null
   uint64_t size;     // the number of bytes
   const char* name;  // for errors; may be null
-  // Reads `size` bytes from `offset` on into `out`: all of them, or returns an error. offset + size
-  // is at most the size of the source. Before it returns an error, it may call
-  // cfile_set_error_message. CFILE_DATA_LOSS means that the bytes are lost for ever.
-  // CFILE_OUT_OF_RANGE and CFILE_UNIMPLEMENTED are passed on as CFILE_UNKNOWN.
+  // Reads `size` bytes from `offset` on into `out`. It must read all bytes or return an error.
+  // offset + size is at most the size of the source.
+  // Before read_at returns an error, it may call cfile_set_error_message.
+  // CFILE_DATA_LOSS means that the bytes are lost for ever.
+  // If read_at returns CFILE_OUT_OF_RANGE or CFILE_UNIMPLEMENTED, the error is CFILE_UNKNOWN.
   cfile_code (*read_at)(void* user_data, uint64_t offset, void* out, size_t size);
-  // Called once, in any thread, after the last use; also if the file cannot be opened. May be null.
+  // Called once, in any thread, after the last use. Also called if the file cannot be opened.
+  // May be null.
   void (*free)(void* user_data);
 } cfile_source;
 
-// Open a file. `options` may be null. cfile_file_open_memory: if `copy` is 0, `data` must outlive
-// the file, all its cursors and scans, and the streams and arrays of cfile_file_export_arrow.
+// Open a file. `options` may be null.
+// cfile_file_open_memory: if `copy` is 1, the file gets its own copy of `data`. If `copy` is 0,
+// `data` must outlive the file, its cursors, its scans, and its Arrow streams and arrays.
 cfile_code cfile_file_open(const char* path, const cfile_reader_options* options,
                            cfile_file** file);
 cfile_code cfile_file_open_memory(const void* data, size_t size, int32_t copy,
@@ -126,8 +132,8 @@ typedef struct cfile_file_info {
 } cfile_file_info;
 // `info`: the caller sets struct_size.
 cfile_code cfile_file_get_info(const cfile_file* file, cfile_file_info* info);
-// Returns a pair of the metadata. It lives as long as the file. CFILE_OUT_OF_RANGE: there is no
-// such pair.
+// Returns a pair of the metadata. The bytes live as long as the file.
+// CFILE_OUT_OF_RANGE: there is no such pair.
 cfile_code cfile_file_get_metadata(const cfile_file* file, size_t index, cfile_bytes* key,
                                    cfile_bytes* value);
 
@@ -140,17 +146,22 @@ cfile_code cfile_file_cursor(const cfile_file* file, cfile_cursor** cursor);
 cfile_code cfile_cursor_clone(const cfile_cursor* cursor, cfile_cursor** clone);
 void cfile_cursor_free(cfile_cursor* cursor);
 
-// Return the next rows, or the rows before the cursor in ascending order: at least 1 row unless the
-// cursor is at the end (or at the start), at most max_rows and at most CFILE_MAX_BATCH_ROWS.
-// Values are not copied if they have a fixed width and lie in a PLAIN block that is not compressed
-// and has no nulls, in a mapped file or in memory. The batch is valid until the next call on this
-// cursor. CFILE_INVALID_ARGUMENT: max_rows is 0. After an error the position is unchanged.
+// cfile_cursor_next returns the rows after the cursor and goes forward.
+// cfile_cursor_previous returns the rows before the cursor, in ascending order, and goes back.
+// A batch has at most max_rows rows and at most CFILE_MAX_BATCH_ROWS rows.
+// It has at least 1 row unless the cursor is at the end (or, for previous, at the start).
+// The batch is valid until the next call on this cursor. CFILE_INVALID_ARGUMENT: max_rows is 0.
+// After an error the position is unchanged.
+//
+// Values of a fixed width are not copied if all of this is true:
+// - The file is mapped or in memory.
+// - The values lie in a PLAIN block that is not compressed and has no nulls.
 cfile_code cfile_cursor_next(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch);
 cfile_code cfile_cursor_previous(cfile_cursor* cursor, size_t max_rows, cfile_batch* batch);
 
-// The row that the next call of cfile_cursor_next returns first.
+// Returns the number of the row that the next call of cfile_cursor_next returns first.
 uint64_t cfile_cursor_ordinal(const cfile_cursor* cursor);
-// Goes to a row; the number of rows is the end.
+// Goes to a row. If `ordinal` is the number of rows, goes to the end.
 cfile_code cfile_cursor_seek(cfile_cursor* cursor, uint64_t ordinal);
 // Goes to row `begin`. Until the next seek, cfile_cursor_next ends at row `end`.
 cfile_code cfile_cursor_seek_range(cfile_cursor* cursor, uint64_t begin, uint64_t end);
@@ -162,18 +173,18 @@ cfile_code cfile_cursor_seek_range(cfile_cursor* cursor, uint64_t begin, uint64_
 // a number is rounded to the nearest value of the column's type.
 cfile_code cfile_cursor_seek_key(cfile_cursor* cursor, const cfile_value* key, uint64_t* ordinal,
                                  int32_t* exact);
-// Does cfile_cursor_seek_range for the rows with low <= value < high. A null bound is no bound.
-// `begin` and `end` may be null.
+// Does the same as cfile_cursor_seek_range for the rows with low <= value < high.
+// If `low` or `high` is null, there is no such bound. `begin` and `end` may be null.
 cfile_code cfile_cursor_seek_key_range(cfile_cursor* cursor, const cfile_value* low,
                                        const cfile_value* high, uint64_t* begin, uint64_t* end);
-// Does cfile_cursor_seek_key for a cursor of a key index (cfile_table_info): `values` are the
-// values of the key columns, or of the first of them.
+// Does the same as cfile_cursor_seek_key for a cursor of a key index (cfile_table_info).
+// `values`: the values of the key columns, or of only the first key columns.
 cfile_code cfile_cursor_seek_compound_key(cfile_cursor* cursor, const cfile_value* values,
                                           size_t num_values, uint64_t* ordinal, int32_t* exact);
 
-// Returns copies of the values at `ordinals`, which may be in any order. The batch is valid until
-// the next call on this cursor. Afterwards the cursor may be at any row. CFILE_OUT_OF_RANGE: there
-// is no such row.
+// Returns copies of the values at `ordinals`, which may be in any order.
+// The batch is valid until the next call on this cursor. Afterwards the cursor may be at any row.
+// CFILE_OUT_OF_RANGE: there is no such row.
 cfile_code cfile_cursor_take(cfile_cursor* cursor, const uint64_t* ordinals, size_t num_ordinals,
                              cfile_batch* batch);
 
@@ -193,13 +204,13 @@ enum {  // tests of a column
   CFILE_IS_NOT_NULL = 10
 };
 
-// A test of the column with this name. The column of a file is named "value". Takes one value,
-// unless the comment above says otherwise. A test of a null is unknown, as in SQL, except
-// CFILE_IS_NULL and CFILE_IS_NOT_NULL. `values` are copied. The scan checks whether the column
-// exists and whether the values fit the column.
+// Makes a test of the column with this name. The column of a file is named "value".
+// A test takes one value, unless the comment above says otherwise. `values` are copied.
+// A test of a null is unknown, as in SQL, except CFILE_IS_NULL and CFILE_IS_NOT_NULL.
+// The scan checks whether the column exists and whether the values fit the column.
 cfile_code cfile_filter_test(const char* column, int32_t test, const cfile_value* values,
                              size_t num_values, cfile_filter** filter);
-// Combinations. The operands are copied, and the caller still frees them.
+// Make a filter from other filters. The operands are copied. The caller still frees the operands.
 cfile_code cfile_filter_and(const cfile_filter* const* operands, size_t num_operands,
                             cfile_filter** filter);
 cfile_code cfile_filter_or(const cfile_filter* const* operands, size_t num_operands,
@@ -221,19 +232,22 @@ typedef struct cfile_scan_options {
   int32_t reserved;            // 0
 } cfile_scan_options;
 
-// `options` may be null: all rows and columns. CFILE_INVALID_ARGUMENT: there is no such column, or
-// a test does not fit its column.
+// Begins a scan. If `options` is null, the scan returns all rows and columns.
+// CFILE_INVALID_ARGUMENT: there is no such column, or a test does not fit its column.
 cfile_code cfile_file_scan(const cfile_file* file, const cfile_scan_options* options,
                            cfile_scan** scan);
 void cfile_scan_free(cfile_scan* scan);
-// The number of columns that the scan returns.
+// Returns the number of columns that the scan returns.
 size_t cfile_scan_num_columns(const cfile_scan* scan);
-// Goes to the next rows that match. *num_rows is their number, at most CFILE_MAX_BATCH_ROWS; 0: the
-// scan is at its end. After an error the next call continues with the first row that was not
-// returned, or returns the error again.
+// Goes to the next rows that match.
+// *num_rows: the number of these rows, at most CFILE_MAX_BATCH_ROWS. 0: the scan is at its end.
+// After an error the next call continues with the first row that was not returned, or returns
+// the error again.
 cfile_code cfile_scan_next(cfile_scan* scan, size_t* num_rows);
-// Return what the last call of cfile_scan_next has found: the values of a column, valid until the
-// next call of cfile_scan_next; and the numbers of the rows, as many as *num_rows.
+// Return what the last call of cfile_scan_next has found.
+// cfile_scan_column returns the values of a column. `column`: a position in the list of columns
+// that the scan returns. The batch is valid until the next call of cfile_scan_next.
+// cfile_scan_ordinals copies the numbers of the rows. `ordinals` has room for *num_rows numbers.
 // CFILE_OUT_OF_RANGE: there is no such column, or cfile_scan_next has found nothing.
 // CFILE_UNIMPLEMENTED: the column has levels.
 cfile_code cfile_scan_column(cfile_scan* scan, size_t column, cfile_batch* batch);
@@ -243,7 +257,8 @@ void cfile_scan_cancel(cfile_scan* scan);
 
 // ---- Tables: directories with a schema and parts; each part has one file per column
 
-// Opens a table, with the parts that it has now. `options` may be null.
+// Opens a table with the parts that it has now. `options` may be null.
+// A part is a set of rows that one writer wrote. Parts that come later are not visible.
 cfile_code cfile_table_open(const char* directory, const cfile_reader_options* options,
                             cfile_table** table);
 void cfile_table_free(cfile_table* table);
@@ -253,9 +268,10 @@ typedef struct cfile_table_info {
   uint64_t num_rows;
   uint64_t num_parts;
   uint64_t num_columns;
-  // The columns of the compound key, and the position of the key index: a further column of type
-  // binary, for cfile_table_cursor and cfile_cursor_seek_compound_key. 0 key columns: there is no
-  // key index, and key_index is 0.
+  // The number of columns of the compound key, and the position of the key index.
+  // The key index is a further column of type binary.
+  // It is for cfile_table_cursor and cfile_cursor_seek_compound_key.
+  // If there are 0 key columns, there is no key index, and key_index is 0.
   uint64_t num_key_columns;
   uint64_t key_index;
 } cfile_table_info;
@@ -285,8 +301,9 @@ typedef struct cfile_part_info {
 // CFILE_OUT_OF_RANGE: there is no such part.
 cfile_code cfile_table_get_part(const cfile_table* table, size_t part, cfile_part_info* info);
 
-// Makes a cursor over all parts of a column, or of the key index. A batch has rows of one part
-// only. After cfile_cursor_seek_key, cfile_cursor_next continues by row number, not by key.
+// Makes a cursor over all parts of a column, or of the key index.
+// All rows of a batch are from one part.
+// After cfile_cursor_seek_key, cfile_cursor_next continues by row number, not by key.
 // CFILE_OUT_OF_RANGE: there is no such column. CFILE_INVALID_ARGUMENT: the column has levels.
 cfile_code cfile_table_cursor(const cfile_table* table, size_t column, cfile_cursor** cursor);
 cfile_code cfile_table_scan(const cfile_table* table, const cfile_scan_options* options,
@@ -315,30 +332,32 @@ typedef struct cfile_writer_options {
 } cfile_writer_options;
 enum { CFILE_GOAL_BALANCED = 0, CFILE_GOAL_SIZE = 1, CFILE_GOAL_SPEED = 2 };
 
-// Where the bytes of a file go. Calls are made one at a time. The callbacks must not throw
-// exceptions or jump out of the library. Codes of errors: as cfile_source.
+// A place for the bytes of a file. The library makes one call at a time.
+// The callbacks must not throw exceptions or jump out of the library.
+// Codes of errors: as for cfile_source.
 typedef struct cfile_sink {
   size_t struct_size;
   void* user_data;   // passed to the callbacks; may be null
   const char* name;  // for errors; may be null
   cfile_code (*append)(void* user_data, const void* data, size_t size);
-  // Makes all bytes durable and visible. Called at most once, as the last call before `free`. May
-  // be null.
+  // Makes all bytes durable and visible. Called at most once, as the last call before `free`.
+  // May be null.
   cfile_code (*finish)(void* user_data);
-  // Called once, also if the writer cannot be created. If `finish` was not called before, or
-  // failed, the bytes must be discarded. May be null.
+  // Called once, also if the writer cannot be created.
+  // If `finish` was not called before, or failed, `free` must discard the bytes. May be null.
   void (*free)(void* user_data);
 } cfile_sink;
 
-// Begin a file. `type` as cfile_file_info.type. `options` may be null. The file appears at `path`
-// when cfile_writer_finish succeeds.
+// Begin a file. `type`: as in cfile_file_info.type. `options` may be null.
+// The file appears at `path` when cfile_writer_finish succeeds.
 cfile_code cfile_writer_create(const char* path, const char* type,
                                const cfile_writer_options* options, cfile_writer** writer);
 cfile_code cfile_writer_create_sink(const cfile_sink* sink, const char* type,
                                     const cfile_writer_options* options, cfile_writer** writer);
 
-// The columns of a new table. cfile_schema_add_key makes a column, by its position, the next column
-// of the compound key; with nulls_last, its nulls are after all values.
+// Describe the columns of a new table.
+// cfile_schema_add_key makes the column at this position the next column of the compound key.
+// If nulls_last is 1, the nulls of this column are after all values.
 cfile_code cfile_schema_create(cfile_schema** schema);
 cfile_code cfile_schema_add_column(cfile_schema* schema, const char* name, const char* type,
                                    int32_t nullable, const cfile_writer_options* options);
@@ -346,26 +365,29 @@ cfile_code cfile_schema_add_key(cfile_schema* schema, size_t column, int32_t nul
 void cfile_schema_free(cfile_schema* schema);
 
 // cfile_writer_create_table begins a new table in a directory that does not exist or is empty.
-// cfile_writer_create_part begins a further part of a table; `options` are for all its columns, and
-// may be null. The rows become visible, all at once, when cfile_writer_finish succeeds.
+// cfile_writer_create_part begins a further part of a table.
+// `options` are for all columns of the part, and may be null.
+// The rows become visible, all at once, when cfile_writer_finish succeeds.
 cfile_code cfile_writer_create_table(const char* directory, const cfile_schema* schema,
                                      cfile_writer** writer);
 cfile_code cfile_writer_create_part(const char* directory, const cfile_writer_options* options,
                                     cfile_writer** writer);
 
-// Appends rows to a column; a file has only column 0. `type` is the type of the elements of
-// `values` (CFILE_BOOL, ...) and must be the type of the column; CFILE_BYTES also means
-// CFILE_FIXED_BYTES. `validity` as in cfile_batch; null: all rows hold a value. The data is copied.
-// The columns of a table may be filled in any order. CFILE_OUT_OF_RANGE: there is no such column,
-// or a limit is exceeded. If the library refuses `column`, `type` or a null pointer, the writer may
-// be used further. After any other error each later call returns an error.
+// Appends rows to a column. A file has only column 0.
+// `type`: the type of the elements of `values` (CFILE_BOOL, ...). It must be the type of the
+// column. CFILE_BYTES also stands for CFILE_FIXED_BYTES.
+// `validity`: as in cfile_batch. If it is null, all rows hold a value. The data is copied.
+// The columns of a table may be filled in any order.
+// CFILE_OUT_OF_RANGE: there is no such column, or a limit is exceeded.
+// If the library refuses `column`, `type` or a null pointer, the writer may be used further.
+// After any other error each later call returns an error.
 cfile_code cfile_writer_append(cfile_writer* writer, size_t column, int32_t type,
                                const void* values, const uint8_t* validity, size_t num_values);
 // Adds a pair to the metadata of a file. CFILE_FAILED_PRECONDITION: the writer writes a table.
 cfile_code cfile_writer_add_metadata(cfile_writer* writer, cfile_bytes key, cfile_bytes value);
-// Completes the file or the part, and makes it visible. Called once; then only free the writer.
+// Completes the file or the part, and makes it visible. Called once. Then only free the writer.
 cfile_code cfile_writer_finish(cfile_writer* writer);
-// If cfile_writer_finish was not called, nothing stays of what was written.
+// If cfile_writer_finish was not called, removes all that was written.
 void cfile_writer_free(cfile_writer* writer);
 
 // ---- Arrow: rows in the structs of the Arrow C Data Interface (cfile/arrow_c_data.h)
@@ -380,12 +402,14 @@ typedef struct cfile_arrow_options {
   uint64_t max_batch_rows;
 } cfile_arrow_options;
 
-// Make a stream of the rows that `scan` selects. `scan` and `options` may be null: all rows and
-// columns, and the defaults. `stream` is an uninitialised or released struct. The caller releases
-// it; after an error it is released. The stream and its arrays own or share what they need, except
-// the memory that cfile_file_open_memory did not copy. Errors as cfile_file_scan, and
-// CFILE_UNIMPLEMENTED: a column has no Arrow type. CFILE_INVALID_ARGUMENT: column_only for a table,
-// or together with a filter, columns, a limit or `reverse`.
+// Make a stream of the rows that `scan` selects.
+// If `scan` is null, the stream has all rows and columns. If `options` is null, the defaults hold.
+// *stream is an uninitialised or released struct. The caller releases *stream.
+// After an error *stream is released. The stream and its arrays own or share the memory that they
+// need. But if cfile_file_open_memory did not copy its bytes, the caller must keep these bytes.
+// Errors: as cfile_file_scan. CFILE_UNIMPLEMENTED: a column has no Arrow type.
+// CFILE_INVALID_ARGUMENT: column_only is set for a table, or together with a filter, columns,
+// a limit or `reverse`.
 cfile_code cfile_file_export_arrow(const cfile_file* file, const cfile_scan_options* scan,
                                    const cfile_arrow_options* options,
                                    struct ArrowArrayStream* stream);
@@ -393,21 +417,24 @@ cfile_code cfile_table_export_arrow(const cfile_table* table, const cfile_scan_o
                                     const cfile_arrow_options* options,
                                     struct ArrowArrayStream* stream);
 
-// Appends all arrays of a stream. For a file: arrays of values, or structs with one field. For a
-// table: structs; the columns are found by name. Releases the stream in each case, also after an
-// error. cfile/arrow_import.h says which Arrow types a column takes, and which errors there are.
+// Appends all arrays of a stream. For a file, the arrays hold values, or structs with one field.
+// For a table, the arrays hold structs, and the columns are found by name.
+// Releases the stream in each case, also after an error.
+// cfile/arrow_import.h says which Arrow types a column takes, and which errors there are.
 // After an error only free the writer.
 cfile_code cfile_writer_append_arrow(cfile_writer* writer, struct ArrowArrayStream* stream);
 
 // ---- Maintenance of tables (cfile/table_maintenance.h)
 
-// Merges the parts with these names (cfile_part_info), or all parts if num_parts is 0.
+// Merges the parts with these names (cfile_part_info). If num_parts is 0, merges all parts.
 cfile_code cfile_table_compact(const char* directory, const char* const* parts, size_t num_parts);
 // Removes the parts with these names. Their files stay until cfile_table_collect_garbage.
 cfile_code cfile_table_drop_parts(const char* directory, const char* const* parts,
                                   size_t num_parts);
-// Removes files that no table names, if they were last changed this many seconds ago or earlier.
-// This time must be longer than any writer or reader keeps the table open; 604,800 is one week.
+// Removes files that are left in the directory and do not belong to the table any more.
+// A file is removed only if its last change is at least `older_than` seconds ago.
+// `older_than` must be longer than any writer or reader keeps the table open.
+// 604,800 seconds are one week.
 cfile_code cfile_table_collect_garbage(const char* directory, uint64_t older_than);
 
 #pragma GCC visibility pop

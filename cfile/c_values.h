@@ -34,14 +34,14 @@ enum {
   CFILE_UNAUTHENTICATED = 16
 };
 
-// The text of the last error of a call in this thread. Never null. Valid until the next error in
-// this thread.
+// Returns the text of the last error of a call in this thread. Never null.
+// The text is valid until the next error in this thread.
 const char* cfile_error_message(void);
 // For callbacks (cfile_source, cfile_sink) that return an error: sets the text that
 // cfile_error_message will contain. `message` is copied.
 void cfile_set_error_message(const char* message);
 
-// The version of the library, for example "0.1.0".
+// Returns the version of the library, for example "0.1.0".
 const char* cfile_version(void);
 
 // ---- Values
@@ -81,8 +81,8 @@ typedef struct cfile_int96 {
   uint32_t words[3];  // least significant first
 } cfile_int96;
 
-// A single value: a key, or a constant of a filter. The functions cfile_value_... make the most
-// common ones.
+// A single value: a key, or a constant of a filter.
+// The functions cfile_value_... make values of the most common kinds.
 typedef struct cfile_value {
   int32_t kind;  // CFILE_VALUE_...
   int32_t reserved;
@@ -106,8 +106,9 @@ enum {
   CFILE_VALUE_BYTES = 7
 };
 
-// For integers, dates, times and timestamps (the stored number), and decimals (the unscaled
-// number).
+// Makes a value for an integer column.
+// For a date, time or timestamp column, `value` is the stored number.
+// For a decimal column, `value` is the number without the decimal point.
 static inline cfile_value cfile_value_int64(int64_t value) {
   cfile_value result = {CFILE_VALUE_INT64, 0, {0}};
   result.as.int64 = value;
@@ -128,7 +129,8 @@ static inline cfile_value cfile_value_bytes(const char* data, size_t size) {
 // The maximum number of rows in a batch.
 #define CFILE_MAX_BATCH_ROWS 65536
 
-// Consecutive rows of a column. A view: the function that fills it says how long it stays valid.
+// Rows of a column. The batch does not own the memory of its arrays.
+// The function that fills a batch says how long the batch stays valid.
 typedef struct cfile_batch {
   int32_t type;  // CFILE_BOOL, ...: the type of the elements of `values`
   int32_t reserved;

@@ -30,7 +30,7 @@
 namespace cfile {
 
 // IsKey(value) says whether a value can be a key or a part of a key.
-// NaN cannot, because it has no order.
+// NaN cannot be a key, because NaN has no order.
 using encodings::IsKey;
 
 // Builds compound keys, or prefixes of them. Thread-compatible.

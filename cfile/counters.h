@@ -5,18 +5,19 @@
 
 namespace cfile {
 
-// What a reader has done since it was opened. A plain value. If other threads read while the
-// numbers are collected, their reads may be counted in only some of the numbers.
+// What a reader has done since it was opened. A copy that does not change later.
+// If another thread reads while the numbers are collected, some numbers may count its read,
+// and other numbers may not.
 struct ReaderCounters {
-  // The number of ranges that were read from the source, and their bytes.
+  // The number of ranges that were read from the source, and the number of bytes in the ranges.
   // Failed requests count, too. The ranges that are read to open a file count, too.
-  // 0 if the source is in memory (a mapped file).
+  // Both numbers are 0 if the source is in memory, for example a mapped file.
   uint64_t source_requests = 0;
   uint64_t source_bytes = 0;
-  // blocks_read: the data blocks that were read and verified (unless they were verified before),
-  // or that were used directly in the source's memory.
-  // blocks_cached: the data blocks that were found in the cache, or that another thread has read
-  // for several threads. A cursor that stays in one block counts the block once.
+  // blocks_read: the number of data blocks that were read, or used directly in the source's memory.
+  // A block is verified at the first use.
+  // blocks_cached: the number of data blocks that were found in the cache, or that another thread
+  // has read for several threads. A cursor that stays in one block counts the block once.
   uint64_t blocks_read = 0;
   uint64_t blocks_cached = 0;
   uint64_t index_nodes_read = 0;

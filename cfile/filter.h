@@ -65,8 +65,9 @@ class Literal {
 // A test of a null is unknown, except IsNull and IsNotNull.
 // - Not is unknown if its condition is unknown.
 // - And is false if one of its conditions is false.
-//   Otherwise And is unknown if one of them is unknown.
-// - Or is true if one of its conditions is true. Otherwise Or is unknown if one of them is unknown.
+//   Otherwise And is unknown if one of its conditions is unknown.
+// - Or is true if one of its conditions is true.
+//   Otherwise Or is unknown if one of its conditions is unknown.
 //
 // A scan returns the rows for which the filter is true.
 // Predicate (cfile/predicate.h) describes how values are compared.

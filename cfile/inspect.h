@@ -133,20 +133,22 @@ struct CFILE_EXPORT VerifyReport {
 CFILE_EXPORT absl::Status VisitBlocks(const Reader& reader,
                                       const std::function<bool(const BlockInfo&)>& visit);
 
-// Describes the data block with this number, also if the block is damaged. The fields of each
-// list are in ascending order and cover all bytes of the list, without gaps and overlaps.
+// Describes the data block with this number, also if the block is damaged.
+// The fields of each list are in ascending order. They cover all bytes, without gaps and overlaps.
 // The bytes after the last byte that could be understood are one field, "unknown bytes".
-// A list has at most about 1,000 fields: if a block has more, the last ones are one field.
-// A wrong checksum is shown. It is damage unless ReaderOptions::verify_checksums is false.
-// The fields are described in both cases.
+// A list has at most about 1,000 fields. If a block has more fields, the last field stands for
+// all the remaining fields.
+// A wrong checksum is shown. A wrong checksum is damage unless ReaderOptions::verify_checksums is
+// false. The function describes the fields in both cases.
 //
 // Time and memory: reads this block and the index nodes before it. Copies the block, so a result
 // does not depend on the reader.
 //
-// Errors: kOutOfRange: there is no block with this number, or the block or the index exceeds
-// a limit of ReaderOptions. kDataLoss: an index node is damaged, or the source has fewer bytes
-// than expected. kUnimplemented: this build does not have the codec of the file, or a movable
-// block needs another dictionary. Errors of the source.
+// kOutOfRange: there is no block with this number, or the block or the index exceeds a limit
+// of ReaderOptions.
+// kDataLoss: an index node is damaged, or the source has fewer bytes than expected.
+// kUnimplemented: this build does not have the codec of the file, or a movable block needs
+// another dictionary. Other errors: those of the source.
 CFILE_EXPORT absl::StatusOr<BlockDetails> DescribeBlock(const Reader& reader, uint64_t index);
 
 // Returns the number of the data block that holds the row with this ordinal. Reads index nodes

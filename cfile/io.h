@@ -40,13 +40,17 @@ class CFILE_EXPORT Source {
   // that the bytes are lost for ever. Precondition: offset + out.size() <= size().
   virtual absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const = 0;
 
-  // Reads several ranges and sets the status of each: OK if `out` was filled, otherwise an error
-  // as from ReadAt. Returns only when no read can write to memory of the caller any more.
-  // The error of one range does not affect the others. This implementation calls ReadAt for one
-  // range after the other. A source with latency should override this function and read all ranges
-  // at the same time: the library has no threads, so this function is its only way to have several
-  // requests in flight. Several threads may call it at once, like ReadAt.
-  // Readers pass at most ReaderOptions::max_requests_in_flight ranges, which do not overlap.
+  // Reads several ranges and sets the status of each range.
+  // The status is OK if `out` was filled, otherwise an error as from ReadAt.
+  // The error of one range does not affect the other ranges.
+  // Returns only when no read can write to memory of the caller any more.
+  // Several threads may call this function at once, like ReadAt.
+  //
+  // This implementation calls ReadAt for one range after the other.
+  // A source with latency should override this function and read all ranges at the same time.
+  // The library has no threads, so it has no other way to have several requests in flight.
+  //
+  // Readers pass at most ReaderOptions::max_requests_in_flight ranges. The ranges do not overlap.
   // Preconditions: those of ReadAt for each range; each status is OK before the call.
   virtual void ReadMany(std::span<ReadRequest> requests) const;
 

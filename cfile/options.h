@@ -139,8 +139,9 @@ struct WriterOptions {
   // A movable block begins with a head, which describes the block and is not compressed.
   // So the block can be copied to another place of a column without decoding it.
   // Older versions of this library cannot read a file with movable blocks.
-  // Files of version 1 or for Compatibility::kKudu never have movable blocks. Not set: the files
-  // of a table have movable blocks, and files that Writer and LevelWriter write do not.
+  // Files of version 1 or for Compatibility::kKudu never have movable blocks.
+  // Not set: the files of a table have movable blocks. Files that Writer and LevelWriter write
+  // have none.
   std::optional<bool> movable_blocks = std::nullopt;
 
   // The number of values between two restart points of PREFIX blocks. A larger number gives smaller
@@ -189,9 +190,10 @@ struct ReaderOptions {
   // The most ranges that one call of Source::ReadMany reads; 0 counts as 1.
   // Each range has up to read_ahead_bytes bytes. A cursor keeps the memory of these ranges.
   // A cursor that reads block after block begins with one range.
-  // It doubles the number with each call, up to the end of the rows that it was told to read.
-  // If it is known which blocks will be read (Take, SeekMany, the rows that match a filter), the
-  // first call already has this many ranges.
+  // It doubles the number with each call, up to the end of its range of rows.
+  // Sometimes the cursor knows before the first call which blocks it will read: in Take and
+  // SeekMany, and for the rows that match a filter. Then the first call already has this many
+  // ranges.
   // No effect if the source is in memory or has no latency (Source::HasLatency), like local files.
   size_t max_requests_in_flight = 8;
 
@@ -220,23 +222,25 @@ struct ReaderOptions {
   // time as others may exceed the limit by one node.
   size_t max_index_size_bytes = kMaxIndexSizeBytes;
   // The number of files that a table keeps open.
-  // If more are needed, the table closes the files that were not used for the longest time.
-  // Files of cursors and scans stay open until these are destroyed.
+  // If the table needs more files, it closes the files that were not used for the longest time.
+  // The file of a cursor or scan stays open until the cursor or scan is destroyed.
   // 0: with Access::kPread, half of the process's limit of descriptors. With Access::kMap, 16,384:
   // a mapped file needs no descriptor, but systems limit the number of mappings.
   size_t max_open_files = 0;
   // The memory of an open table, in bytes. No effect on a file that is opened alone.
   // - Half of it is for the memory that open files keep (Reader::memory_usage_bytes).
-  //   When they keep more, the table closes the files that were not used for the longest time,
-  //   as for max_open_files. It does not close the file that was opened last.
-  //   Seek indexes are built only while there is room.
-  // - A quarter is for data that is read ahead. It limits read_ahead_bytes, max_requests_in_flight,
-  //   and all columns of a table scan together. But each column of a scan may read one range.
+  //   If open files keep more, the table closes the files that were not used for the longest time.
+  //   It does not close the file that was opened last.
+  //   A seek index speeds up searches in a block. Seek indexes are built only while there is room.
+  // - A quarter is for data that is read ahead. This quarter limits read_ahead_bytes and
+  //   max_requests_in_flight, and all columns of a table scan share it.
+  //   But each column of a scan may always read one range.
   // - A quarter is for cached blocks. If block_cache is null and this quarter is less than
   //   BlockCache::kDefaultBytes, the table gets its own cache with this capacity.
   //
   // The limit does not include one block and one batch for each cursor and for each column of
-  // a scan, nor table.cft and its chunks (max_metadata_size_bytes).
+  // a scan. It also does not include table.cft and its chunks (max_metadata_size_bytes).
+  // A chunk is a file that describes the older parts of a table.
   size_t max_table_memory_bytes = size_t{1} << 30;
   // The limits of the schema of a table of records.
   RecordLimits record_limits = {};

@@ -167,11 +167,12 @@ class CFILE_EXPORT Reader {
   // The number of rows, nulls included; in a file with levels, the number of records.
   uint64_t num_rows() const { return info().num_rows; }
 
-  // What all handles and cursors of this open file have done so far.
+  // Returns what all handles and cursors of this open file have done so far.
   ReaderCounters counters() const;
-  // Approximately the memory of the open file, in bytes: index nodes, seek indexes of blocks
-  // outside the cache, dictionary and statistics. If the file is not in memory, also its
-  // ends (64 KiB). Cursors, the cache, and the bytes of a source in memory are not included.
+  // Returns approximately the memory of the open file, in bytes. This memory holds index nodes,
+  // seek indexes of blocks outside the cache, the dictionary and the statistics.
+  // If the file is not in memory, copies of the file's start and end are included (64 KiB).
+  // Cursors, the cache, and the bytes of a source in memory are not included.
   size_t memory_usage_bytes() const;
 
   // Returns the first row of the block that holds `ordinal`; num_rows() if ordinal >= num_rows().

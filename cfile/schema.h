@@ -40,8 +40,9 @@ struct CFILE_EXPORT Schema {
   // For rows that are sorted and searched by one or several columns: the positions of these columns
   // in `columns`, the most significant first. A key column must not be of type int96 and must
   // not have levels. TableWriter::Finish makes the compound keys from the key columns.
-  // They are a further column (key_index()). A caller that has the keys already may append them
-  // instead, which saves time. Then Finish checks them. TableReader::VerifyColumn checks them, too.
+  // The compound keys are a further column (key_index()).
+  // A caller that already has the compound keys may append them, to save time.
+  // Then Finish checks the keys. TableReader::VerifyColumn checks the keys, too.
   std::vector<size_t> key_columns = {};
   // The nullable key columns whose nulls sort after all values: positions in `columns`, in any
   // order. The nulls of other nullable key columns sort before all values. Older versions of this

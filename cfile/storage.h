@@ -27,7 +27,8 @@ struct StorageEntry {
   std::string path;
   uint64_t size_bytes = 0;
   std::chrono::system_clock::time_point changed;  // when the file was created or last changed
-  // Two files that are at this path at different times have different identities. Empty: not known.
+  // If a new file replaces the file at this path, the new file has another identity.
+  // Empty: the identity is not known.
   std::string identity;
 };
 
@@ -38,12 +39,12 @@ struct VersionedObject {
 };
 
 // The files of one table. Paths are "NAME" or "FOLDER/NAME".
-// The table chooses them, and uses only letters, digits, '-', '_' and '.' in names.
-// A folder needs no creation: it exists if it holds a file.
+// The table chooses the names, and uses only letters, digits, '-', '_' and '.' in a name.
+// The table does not create folders. A folder exists if it holds a file.
 //
-// A table writes each file once.
-// After that it only reads or deletes the file. One small object, table.cft, is replaced by Commit.
-// So a storage needs no locks and no renaming: only Commit must be atomic.
+// A table writes each file once. After that it only reads or deletes the file.
+// Only one small object, table.cft, changes: Commit replaces it.
+// So a storage needs no locks and no renaming. Only Commit must be atomic.
 //
 // Implementations must be thread-safe. The calls of one table may come from several processes.
 // Return kNotFound only if something is missing, and kAborted only from Commit.
@@ -56,8 +57,9 @@ class CFILE_EXPORT Storage {
   // A name for errors: the path of the directory, a URL, ...
   virtual const std::string& name() const = 0;
 
-  // Opens a complete file. kNotFound: there is no such file. If the file is deleted later, the
-  // source stays readable if the storage can do that. Otherwise reads return kNotFound.
+  // Opens a complete file. kNotFound: there is no such file.
+  // The file may be deleted while the source is open. Then the source stays readable in some
+  // storages. In the others, reads return kNotFound.
   virtual absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const = 0;
 
   // Begins a file. The file becomes visible, and is durable, when Sink::Finish succeeds.
@@ -79,7 +81,8 @@ class CFILE_EXPORT Storage {
                                                uint64_t max_size_bytes) const = 0;
 
   // Replaces a small object in one step: other callers see the old bytes or the new bytes.
-  // `expected_version`: the version that is replaced; nullopt: there must be no object at `path`.
+  // `expected_version`: the version that the object must have before the call.
+  // If `expected_version` is nullopt, there must be no object at `path`.
   // If Commit succeeds, the new object and all files that were finished before are durable.
   // kAborted: the object has another version, and this call has not changed the object.
   // After any other error, this call may have replaced the object or not.
@@ -90,13 +93,14 @@ class CFILE_EXPORT Storage {
 };
 
 // The files in the directory at `directory` and in its folders. `access`: how Open reads files.
-// The first file makes the directory, if the directory that contains it exists.
-// Delete removes the directory if the storage made it and it is empty.
+// The storage makes the directory when it makes the first file. The parent directory must exist.
+// Delete removes the directory if the directory is empty and the storage made it.
 //
 // Commit compares the version and replaces the object by renaming.
-// Meanwhile, it holds a lock (flock) on a file beside the object, whose name has the ending .lock.
-// The lock file exists only during this time. A killed process may leave the lock file,
-// which does no harm. On file systems without locks (flock), only one process may commit at a time.
+// During Commit, a lock file is beside the object. Its name ends with .lock.
+// Commit holds a lock (flock) on this file, and removes the file at the end.
+// A killed process may leave the lock file. A leftover lock file does no harm.
+// On file systems without locks (flock), only one process may commit at a time.
 CFILE_EXPORT std::shared_ptr<Storage> NewLocalStorage(
     std::string directory, ReaderOptions::Access access = ReaderOptions::Access::kMap);
 

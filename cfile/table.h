@@ -39,11 +39,12 @@ namespace internal {
 class TableWriterAccess;
 }  // namespace internal
 
-// Writes one new part. The rows become visible, in all columns at once, when Finish succeeds.
+// Writes one new part: a set of rows in its own files, one file for each column.
+// The rows become visible, in all columns at once, when Finish succeeds.
 // A writer that is destroyed earlier removes the files of its own part.
 // It removes no other files, because the name of its part is unique.
-// If removal fails (no write permission in the folder, no memory for paths), the leftover files
-// do no harm, but Create at this path then returns kAlreadyExists.
+// The removal can fail, for example without write permission in the folder.
+// Then the leftover files do no harm, but Create at this path returns kAlreadyExists.
 //
 // Thread-compatible. In addition, calls for different columns may run at the same time, because
 // columns share only the schema. After an error each later call for the same column, and Finish,
@@ -52,10 +53,11 @@ class CFILE_EXPORT TableWriter {
  public:
   // Begins a new table. `table`: a storage without files, or the path of a local directory.
   // This directory must not exist or must be empty.
-  // (A symbolic link to an empty directory is allowed.) `options`: none, one for all columns,
-  // or one per column. Their `nullable` is ignored: the schema says which columns are nullable.
-  // kAlreadyExists: something else is there, for example a table.
-  // kInvalidArgument: the schema is not valid, or `options` has another number of entries.
+  // (A symbolic link to an empty directory is allowed.)
+  // `options`: none, one for all columns, or one per column.
+  // WriterOptions::nullable is ignored: the schema says which columns are nullable.
+  // kAlreadyExists: the place is not empty, for example because a table is there.
+  // kInvalidArgument: the schema is not valid, or `options` has a wrong number of entries.
   // Other errors as Storage::Create, Writer::Create and LevelWriter::Create.
   static absl::StatusOr<TableWriter> Create(const TableLocation& table, const Schema& schema,
                                             std::span<const WriterOptions> options = {});
@@ -63,17 +65,20 @@ class CFILE_EXPORT TableWriter {
   // Any number of writers, in any threads and processes, may append at the same time.
   static absl::StatusOr<TableWriter> Append(const TableLocation& table,
                                             std::span<const WriterOptions> options = {});
-  // Begins a part that replaces the parts with these names (PartInfo::name). Finish removes these
-  // parts and puts the new part in the place of the first of them, in one commit.
-  // Without names this is Append. Nothing is copied from the replaced parts. Their files stay until
-  // CollectGarbage (cfile/table_maintenance.h) removes them. kNotFound: the table has no part of
-  // one of these names. If one of the parts is gone when Finish is called, Finish returns kAborted.
+  // Begins a part that replaces the parts with these names (PartInfo::name).
+  // In one commit, Finish removes these parts and puts the new part in the place of the first one.
+  // If `parts` is empty, Replace does the same as Append.
+  // Nothing is copied from the replaced parts.
+  // The files of the replaced parts stay until CollectGarbage (cfile/table_maintenance.h) removes
+  // them. kNotFound: the table has no part with one of these names.
+  // If one of the parts is gone when Finish is called, Finish returns kAborted.
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});
-  // Does the same for a new part that is made from the values of `snapshot`, an open reader
-  // of this table. Finish also returns kAborted if the table has changed since the reader opened
-  // it: its schema, or a column of one of these parts (cfile/table_columns.h).
+  // Does the same for a new part that is made from values that `snapshot` has read.
+  // `snapshot`: an open reader of this table. Finish also returns kAborted in two more cases:
+  // since the reader opened the table, the schema has changed, or a column of one of the replaced
+  // parts has got new values (cfile/table_columns.h).
   static absl::StatusOr<TableWriter> Replace(const TableLocation& table,
                                              const TableReader& snapshot,
                                              std::span<const std::string> parts,
@@ -94,7 +99,8 @@ class CFILE_EXPORT TableWriter {
 
   // Appends entries to a column with levels; see LevelWriter::Append.
   // A column without levels takes entries, too. Its maximum repetition level is 0.
-  // Its maximum definition level is 1 if it is nullable, else 0. Errors as LevelWriter::Append.
+  // Its maximum definition level is 1 if the column is nullable, else 0.
+  // Errors as LevelWriter::Append.
   template <ValueType T>
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);
@@ -105,17 +111,18 @@ class CFILE_EXPORT TableWriter {
   // If there are key columns and no key was appended, Finish reads the key columns back and
   // makes the keys. If keys were appended, Finish compares them with the key columns.
   //
-  // The part follows all parts that the table has at this moment, also those of writers
-  // that began later. If another writer commits at the same moment, Finish adds the part to what
-  // that writer has committed (Storage::Commit).
+  // The new part follows all parts that the table has when Finish commits.
+  // These include parts of writers that began later than this writer.
+  // If another writer commits at the same moment, both parts are in the table afterwards.
   //
   // kInvalidArgument: the columns have different numbers of rows, the rows are not sorted by key,
   // or a key does not match its row (the error names the row).
-  // kOutOfRange: table.cft is larger than max_metadata_size_bytes, or takes too much memory.
-  // Readers would refuse it. kAborted: since this writer began,
+  // kOutOfRange: table.cft would be larger than max_metadata_size_bytes, or would need too much
+  // memory. Readers would refuse such a table.
+  // kAborted: one of the following has happened since this writer began:
   // - another writer has created the table;
   // - the table was removed or moved, or got another schema;
-  // - a part that this part replaces was dropped or replaced, or got other values in a column;
+  // - one of the parts to replace was dropped or replaced, or got other values in a column;
   // - or the files of the new part were removed.
   //
   // Do not move or remove the table's directory while Finish runs: table.cft could then be written
@@ -160,12 +167,16 @@ struct PartInfo {
 // opening further files fails with kAborted. So a reader never mixes the rows of two tables.
 class CFILE_EXPORT TableReader {
  public:
-  // Opens a table: reads table.cft only. In a table of many parts, table.cft names chunks, which
-  // are files that describe the older parts. A chunk is read when one of its parts is first needed.
-  // A column's file is opened when it is first needed. kDataLoss: table.cft is damaged.
+  // Opens a table. Open reads only table.cft, the file that describes the table.
+  // If a table has many parts, chunks describe the older parts. A chunk is a file that table.cft
+  // names. A chunk is read when one of its parts is first needed.
+  // The file of a column is opened when it is first needed.
+  // kDataLoss: table.cft is damaged.
   // kOutOfRange: table.cft is larger than max_metadata_size_bytes, or its schema exceeds
-  // record_limits. kUnimplemented: the table has an incompatible feature that this library does not
-  // know; the error names its bit. kAborted: the table was replaced several times during this call.
+  // record_limits.
+  // kUnimplemented: the table has an incompatible feature that this library does not know.
+  // The error names the feature's bit.
+  // kAborted: the table was replaced several times during this call.
   static absl::StatusOr<TableReader> Open(const TableLocation& table,
                                           const ReaderOptions& options = {});
 
@@ -177,36 +188,37 @@ class CFILE_EXPORT TableReader {
   uint64_t num_rows() const;
   size_t num_parts() const;
 
-  // What all files of the table have done since the table was opened.
+  // Returns what was read from all files of the table since the table was opened.
   // Files that are closed again are included. Reads of table.cft and its chunks do not count.
   ReaderCounters counters() const;
-  // The sum of Reader::memory_usage_bytes of all open files
-  // (ReaderOptions::max_table_memory_bytes).
-  // A file that the table has closed counts until its last cursor is destroyed.
+  // Returns the sum of Reader::memory_usage_bytes of all open files.
+  // ReaderOptions::max_table_memory_bytes limits this sum.
+  // If the table has closed a file, the file counts until its last cursor is destroyed.
   size_t memory_usage_bytes() const;
 
   // Describes one part, from table.cft or a chunk. Precondition: part < num_parts().
   // This function and all functions below may need the description of a part.
-  // Then they have these errors. kDataLoss: a chunk is damaged.
-  // kAborted: the part was dropped and collected as garbage since the table was opened.
+  // Each function that needs it can return two errors. kDataLoss: a chunk is damaged.
+  // kAborted: since the table was opened, the part was dropped, and CollectGarbage removed it.
   absl::StatusOr<PartInfo> part(size_t part) const;
 
   // In the following functions `part` is less than num_parts(), and `column` is less than
   // schema().columns.size(), or schema().key_index().
   //
-  // part_bounds: the number of nulls of a column in one part, and bounds of its values.
-  // Opens no file of a column. If the file has a value index, min_exact and max_exact are true:
-  // the bounds are the least and the greatest value. Otherwise the bounds are those of the file's
-  // statistics, or absent. nan_count is known only if there are bounds. A column with levels counts
-  // one entry per record, so its counts are correct only if the column is not repeated.
+  // part_bounds: returns the number of nulls of a column in one part, and bounds of its values.
+  // Opens no file of a column. If the file has a value index, the bounds are the least and the
+  // greatest value, and min_exact and max_exact are true.
+  // Otherwise the bounds are those of the file's statistics, or there are no bounds.
+  // nan_count is known only if there are bounds. A column with levels counts one entry per record.
+  // So its counts are correct only if the column is not repeated.
   absl::StatusOr<BlockStatistics> part_bounds(size_t part, size_t column) const;
 
-  // part_file: the path of a column's file, relative to the table's directory.
-  // Empty if the column is newer than the part: the part then has no file of this column.
+  // part_file: returns the path of a column's file, relative to the table's directory.
+  // The path is empty if the part has no file of the column, because the column is newer.
   // OpenColumn: opens this file, and keeps the file open for later calls.
   // kDataLoss: the file is damaged or does not match table.cft. kNotFound: the file is missing.
-  // kAborted: since the table was opened, the part was dropped and collected as garbage
-  // (cfile/table_maintenance.h), or the table was replaced. Then open the table again.
+  // kAborted: since the table was opened, the table was replaced, or the part was dropped and
+  // CollectGarbage (cfile/table_maintenance.h) removed its files. Then open the table again.
   absl::StatusOr<std::string> part_file(size_t part, size_t column) const;
   absl::StatusOr<Reader> OpenColumn(size_t part, size_t column) const;
 
@@ -220,16 +232,17 @@ class CFILE_EXPORT TableReader {
   // that does not match its row as damage.
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
-  // Returns a cursor over all parts of a column without levels, at ordinal 0. The key index can
-  // be searched by compound keys, but its cursor cannot seek to an ordinal other than 0.
-  // Opens no files; the cursor opens them when it needs them.
+  // Returns a cursor over all parts of a column without levels, at ordinal 0.
+  // A cursor of the key index can search for compound keys. But it cannot seek to an ordinal
+  // other than 0. The function opens no files. The cursor opens a file when it needs the file.
   // kInvalidArgument: the column has levels (use TableLevelCursor) or does not hold T.
   template <typename T>
   absl::StatusOr<TableCursor<T>> NewCursor(size_t column) const;
 
   // Returns a cursor that reads a column in the order of its values, at the least value.
-  // To call this function, include cfile/key_cursor.h. Reads what table.cft and its chunks say
-  // about all parts. Opens no files of columns; the cursor opens them when it needs them.
+  // To call this function, include cfile/key_cursor.h.
+  // The function reads the descriptions of all parts from table.cft and its chunks.
+  // It opens no files of columns. The cursor opens a file when it needs the file.
   // kInvalidArgument: the column has levels or does not hold T. kFailedPrecondition: a part with
   // rows has no value index for this column; the error names the part.
   // kDataLoss: the bounds of a part in table.cft are not values of the column.
@@ -249,11 +262,13 @@ class CFILE_EXPORT TableReader {
 
   // Divides the work of a scan among threads. Returns at most `max_ranges` ranges of rows.
   // The ranges are in order and do not overlap, and no range is empty.
-  // Each thread scans one range: with `options`, but with this range. Together, the threads find
-  // the rows that NewScan(options) finds. (`limit` holds for each thread.)
+  // Each thread scans one range: it calls NewScan with `options`, but with its own range.
+  // Together, the threads find the rows that NewScan(options) finds.
+  // (`limit` holds for each thread alone.)
   // A range begins at the first row of a part, or of a block of the first column of the scan.
-  // The ranges have similar numbers of rows. Rows of parts that the bounds in table.cft exclude do
-  // not count. Precondition: max_ranges > 0. Errors as NewScan, OpenColumn and Reader::BlockBegin.
+  // The ranges have similar numbers of rows. For some parts, the bounds in table.cft show that no
+  // row can match. Rows of such parts do not count.
+  // Precondition: max_ranges > 0. Errors as NewScan, OpenColumn and Reader::BlockBegin.
   absl::StatusOr<std::vector<OrdinalRange>> SplitScan(const TableScanOptions& options,
                                                       size_t max_ranges) const;
 

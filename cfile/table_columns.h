@@ -1,5 +1,5 @@
 // Changes the columns of a table. Each change is one commit.
-// It leaves the files of the other columns as they are (cfile/FORMAT.md, Table).
+// A change leaves the files of the other columns as they are (cfile/FORMAT.md, Table).
 //
 //   cfile::AddColumn("flights", {.name = "cancelled", .type = cfile::ColumnType::Bool()}, false);
 //
@@ -9,8 +9,9 @@
 //
 // Readers that are open keep the columns with which they opened the table.
 // A table may have parts that are older than a change and parts that are newer.
-// Readers read them as one table. The files that a change makes unnecessary stay until
-// CollectGarbage (cfile/table_maintenance.h) removes them.
+// (A part is a set of rows that one writer has written.) Readers read all parts as one table.
+// The files that a change makes unnecessary stay until CollectGarbage removes them
+// (cfile/table_maintenance.h).
 //
 // AddColumn, DropColumns, RenameColumn, ReorderColumns, WidenColumn and ColumnsWriter::Add
 // change the schema. If a TableWriter began before such a change, its Finish returns kAborted
@@ -46,16 +47,19 @@ namespace cfile {
 //
 // Errors of all functions:
 // - kNotFound: there is no table, or no column of this name.
-// - kUnimplemented: the table holds nested records. Only ColumnsWriter::Replace can change these.
+// - kUnimplemented: the table holds nested records. Only ColumnsWriter::Replace can change such
+//   a table.
 // - kInvalidArgument: the new schema is not valid (see Schema).
 //   For example, two columns would have the same name.
 // - kOutOfRange: table.cft would exceed max_metadata_size_bytes.
 // - After an error of the storage, the change may have been made or not.
 
-// Adds a column after all others. The rows that the table has get the value `default_value`, or
-// null if there is no default. Writes no file of a column. kInvalidArgument: `default_value` is not
-// a value of the column (Literal says which constants fit), or is NaN. Also kInvalidArgument: there
-// is no default, but the table has parts and the column is not nullable. int96 has no default.
+// Adds a column after all others.
+// The rows that the table already has get the value `default_value`, or null without a default.
+// Writes no file of a column. kInvalidArgument, for one of these reasons:
+// - `default_value` is not a value of the column (Literal says which constants fit), or is NaN.
+// - The column has the type int96 and there is a default.
+// - There is no default, but the table has parts and the column is not nullable.
 CFILE_EXPORT absl::Status AddColumn(const TableLocation& table, const ColumnSchema& column,
                                     const std::optional<Literal>& default_value = std::nullopt,
                                     const ReaderOptions& options = {});
@@ -76,14 +80,18 @@ CFILE_EXPORT absl::Status ReorderColumns(const TableLocation& table,
                                          std::span<const std::string> names,
                                          const ReaderOptions& options = {});
 
-// Gives a column a wider type, which holds all values of its type: integers of more bits (also
-// unsigned to signed), float to double, decimal to a decimal of more digits and the same scale,
-// varchar to string. (The length of a varchar is not part of its type.)
+// Gives a column a wider type. A wider type can hold all values of the old type:
+// - an integer of more bits, also signed instead of unsigned;
+// - double instead of float;
+// - a decimal of more digits and the same scale;
+// - string instead of varchar. (The length of a varchar is not part of its type.)
+//
 // Reads the column's files and writes new ones. For a key column, also writes new compound keys.
 // Keeps value indexes. `options`: for the new files. Memory: that of two Writers and a Cursor.
 //
-// kInvalidArgument: `type` is not a wider type. kAborted: the columns or the parts of the table
-// have changed meanwhile. Other errors as TableReader::OpenColumn, Cursor::Next and Writer.
+// kInvalidArgument: `type` is not a wider type.
+// kAborted: the columns or the parts of the table have changed during this call.
+// Other errors as TableReader::OpenColumn, Cursor::Next and Writer.
 CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_view name,
                                       const ColumnType& type, const WriterOptions& options = {});
 
@@ -92,21 +100,23 @@ CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_vi
 // The values become visible, in all parts and all columns at once, when Finish succeeds.
 // A writer that is destroyed earlier removes its files.
 //
-// The time is that of writing a table of these columns. Memory: one Writer for each column.
+// Writing takes as long as writing a table of these columns. Memory: one Writer for each column.
 //
 // Thread-compatible. In addition, Append and AppendLevels may run at the same time for different
 // columns. After an error each later call for the same column, and Finish, returns this error.
 class CFILE_EXPORT ColumnsWriter {
  public:
   // Begins to add `columns` after all others. The new columns get no defaults, so each part
-  // that is written later must have values for them. `options`: none, one for all columns, or
-  // one per column. Their `nullable` is ignored: `columns` says which columns are nullable.
+  // that is written later must have values for the new columns.
+  // `options`: none, one for all columns, or one per column.
+  // WriterOptions::nullable is ignored: `columns` says which columns are nullable.
   static absl::StatusOr<ColumnsWriter> Add(const TableLocation& table,
                                            std::span<const ColumnSchema> columns,
                                            std::span<const WriterOptions> options = {});
-  // Begins to give new values to the columns with these names. The schema stays as it is. Rows that
-  // other writers append meanwhile keep their values. In a table of nested records, the new levels
-  // of a column must describe the same lists and groups as the levels of the columns beside it.
+  // Begins to give new values to the columns with these names. The schema stays as it is.
+  // Rows that other writers append before Finish keep their values.
+  // In a table of nested records, a list or a group may have several columns.
+  // The new levels of a column must describe the same lists and groups as the other columns do.
   // kFailedPrecondition: a column is a key column. kInvalidArgument: a column is named twice.
   //
   // A column keeps its value index only if `options` ask for a value index.
@@ -140,7 +150,8 @@ class CFILE_EXPORT ColumnsWriter {
                             std::span<const uint16_t> definition, std::span<const T> values);
 
   // Completes the files and publishes them. Called once, as the last call.
-  // kInvalidArgument: a column has fewer rows than the table. kAborted: since this writer began,
+  // kInvalidArgument: a column has fewer rows than the table.
+  // kAborted: one of the following has happened since this writer began:
   // - the schema has changed;
   // - one of these columns has got other values;
   // - a part was dropped or replaced, or, for Add, a part was added;

@@ -47,39 +47,46 @@ struct CompactReport {
 // Merges parts into one new part, in one commit. `parts`: the names of the parts; empty: all parts.
 // Does nothing if there are fewer than two parts.
 //
-// If the table has key columns, the rows of the new part are sorted by key. Otherwise, if a column
-// has a value index in each part, the rows are sorted by this column (by the first such column).
-// Rows with equal keys keep their order. Otherwise the rows of the parts follow each other.
+// One column, the sort column, gives the order of the rows in the new part:
+// - If the table has key columns, the sort column is the key index.
+// - Otherwise it is the first column that has a value index in each part.
+// - If there is no such column, the rows of the parts follow each other, without a sort column.
+//
+// Rows with equal keys keep their order.
 // `options`: none, one for all columns, or one per column, for the files of the new part.
-// Their `value_index` is ignored: the column that gives the order gets a value index, and
-// no other column does.
+// WriterOptions::value_index is ignored: only the sort column gets a value index.
 //
-// A block is copied without decoding its values if its rows stay together and the new part may
-// have such blocks. This needs files with movable blocks (WriterOptions::movable_blocks) and
-// without a Bloom filter. The block must need no dictionary, and `options` must not ask for another
-// encoding, goal, codec or size. The default options do not ask for these. Small blocks are joined
-// with the blocks beside them. All other values are encoded again. If parts overlap in the order
-// of the rows, all values of the column that gives the order are encoded again, too.
+// A block is copied without decoding its values if all of this is true:
+// - The rows of the block stay together.
+// - The file has movable blocks (WriterOptions::movable_blocks) and no Bloom filter.
+// - The block needs no dictionary.
+// - `options` do not ask for another encoding, goal, codec or size. The default options do not.
+// - The block is not small. Small blocks are joined with the blocks beside them.
 //
-// Memory: that of a TableWriter; for each part that has begun and not ended, one block of
-// the column that gives the order and one block of one other column; at most 24 MiB for the
-// order of the rows. The replaced parts stay until CollectGarbage removes them.
+// All other values are encoded again. If parts overlap in the order of the rows, all values of
+// the sort column are encoded again, too.
 //
-// kNotFound: there is no table, or it has no part of one of these names.
-// kAborted: one of the parts was dropped or replaced meanwhile.
+// Memory: that of a TableWriter, and at most 24 MiB for the order of the rows.
+// In addition, each part that is being merged at the moment needs two blocks: one of the sort
+// column and one of one other column.
+// The replaced parts stay until CollectGarbage removes them.
+//
+// kNotFound: there is no table, or the table has no part with one of these names.
+// kAborted: one of the parts was dropped or replaced during this call.
 // Other errors as TableReader::OpenColumn and TableWriter::Finish.
 CFILE_EXPORT absl::StatusOr<CompactReport> Compact(const TableLocation& table,
                                                    std::span<const std::string> parts = {},
                                                    std::span<const WriterOptions> options = {});
 
-// Called with the number of rows that were merged so far or are being merged.
-// An error ends the work.
+// A function that AppendMerged calls with the number of rows that it has merged or is merging.
+// If the function returns an error, the work ends with this error.
 using MergeProgress = std::function<absl::Status(uint64_t rows)>;
 
 // Appends the rows of all parts of `from` to the part that `to` writes, in the order in which
-// Compact merges them. So a program can sort more rows than fit into memory. Encodes all values
-// with the options of `to`, and copies no blocks. Calls `progress` from time to time, at least
-// once for each 16 million rows; null: no calls. Does not call to.Finish. Memory as Compact.
+// Compact merges them. So a program can sort more rows than fit into memory.
+// Encodes all values with the options of `to`, and copies no blocks.
+// Calls `progress` from time to time, at least once for each 16 million rows.
+// If `progress` is null, there are no calls. Does not call to.Finish. Memory as Compact.
 //
 // kInvalidArgument: the tables have different schemas. Errors of `progress` are returned. Other
 // errors as TableReader::OpenColumn and TableWriter::Append. After an error do not call to.Finish,
@@ -88,12 +95,14 @@ CFILE_EXPORT absl::Status AppendMerged(const TableReader& from, TableWriter& to,
                                        const MergeProgress& progress = nullptr);
 
 // Removes the rows whose value in `column` is less than `key`, in one commit.
-// `column`: the column by which Compact merges.
-// If this is the key index, `key` is a CompoundKey or a prefix of one, and T is std::string_view.
-// Nulls that sort first are less than all values. Drops the parts that end before `key`.
-// If a part begins before `key` and does not end before it, its remaining rows are written again.
-// One new part gets all such rows. Memory, options and errors as Compact. Also kFailedPrecondition:
-// the table is not sorted by this column. Preconditions: the column exists; it holds T.
+// `column`: the sort column that Compact would use (see Compact).
+// If `column` is the key index, `key` is a CompoundKey or a prefix of one, and T is
+// std::string_view. Nulls that sort first are less than all values.
+//
+// A part is dropped if all its rows are less than `key`. A part is replaced if only some of its
+// rows are less. One new part replaces all such parts and gets their remaining rows.
+// Memory, options and errors as Compact. Also kFailedPrecondition: the table is not sorted by this
+// column. Preconditions: the column exists; the column holds T.
 template <ValueType T>
 CFILE_EXPORT absl::Status DropRowsBelow(const TableLocation& table, size_t column, const T& key,
                                         std::span<const WriterOptions> options = {});
@@ -102,9 +111,10 @@ CFILE_EXPORT absl::Status DropRowsBelow(const TableLocation& table, size_t colum
 // collects garbage earlier.
 inline constexpr std::chrono::seconds kGarbageAge = std::chrono::hours(7 * 24);
 
-// A program may make folders for temporary files in a table's directory. Their names must begin
-// with this prefix. CollectGarbage removes these folders like parts that table.cft does not name.
-// For their age and size, it looks only at the files and folders directly in them.
+// A program may make folders for temporary files in a table's directory.
+// The name of such a folder must begin with this prefix.
+// CollectGarbage removes such a folder like a part that table.cft does not name.
+// For the age and size of the folder, only the files and folders directly in it count.
 inline constexpr std::string_view kTemporaryFolderPrefix = "temporary-";
 
 // Something that CollectGarbage removed: the folder of a part, or a file that a killed process or a
@@ -116,27 +126,29 @@ struct RemovedGarbage {
 
 // Removes what table.cft does not name: parts that were dropped, and files that killed writers
 // left. Removes only folders and files with names that writers give, and temporary folders.
-// A folder is removed if it and all files in it were last changed `older_than` ago or earlier.
+// A folder is removed if neither the folder nor a file in it has changed for the time `older_than`.
 // Dropping a part counts as a change. Returns what was removed. Precondition: older_than >= 0.
 //
-// Before CollectGarbage removes parts, it writes their names into table.cft, so that no writer
-// can publish them meanwhile.
+// Before CollectGarbage removes parts, it writes the names of these parts into table.cft.
+// After that, no writer can publish a part with such a name.
 //
 // A reader that opened the table before a part was dropped can read the part until it is collected.
 // Files that the reader has open stay readable even longer; opening another file of the part fails
 // with kAborted.
 //
-// The age also protects the parts that writers are writing.
-// table.cft does not name these parts yet. A writer changes its files whenever it completes a
-// block of any column. So `older_than` must be longer than any writer waits between two blocks, or
-// between its last block and Finish. If `older_than` is shorter, nothing is damaged: Finish finds
-// that files of its part are gone, and returns kAborted. A merge in a folder for temporary files
-// (kTemporaryFolderPrefix) must not take longer than `older_than`. On network file systems, add
-// the difference between the clocks of the machines. Use 0 only if no writer and no reader has the
-// table open: parts that are being dropped at the same time could be collected by the next call.
+// The age also protects the parts that writers are writing. table.cft does not name such parts yet.
+// A writer changes its files whenever it completes a block of any column.
+// So `older_than` must be longer than the longest time between two blocks of a writer, and longer
+// than the time between the last block and the call of Finish. If `older_than` is too short,
+// CollectGarbage may remove files of the writer. The table is not damaged: Finish returns kAborted.
+// A merge in a folder for temporary files (kTemporaryFolderPrefix) must end within `older_than`.
+// On network file systems, add the difference between the clocks of the machines.
 //
-// kNotFound: there is no table. If the files of a part cannot be removed, the error is returned,
-// and the next call removes the rest.
+// Use 0 only if no writer and no reader has the table open.
+// With 0, a part that is being dropped at the same time may be removed by the next call.
+//
+// kNotFound: there is no table. If the files of a part cannot be removed, the function returns
+// that error. The next call removes the rest.
 CFILE_EXPORT absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(
     const TableLocation& table, std::chrono::seconds older_than = kGarbageAge,
     const ReaderOptions& options = {});

@@ -2,8 +2,9 @@
 // Table). In the library cfile::salvage.
 //
 // The folder of each part has a copy: a file with the schema and the description of the part.
-// The copy also has the number of the commit that wrote it, and the names of the parts that this
-// part replaced. Repair rebuilds table.cft from these copies.
+// A commit is one change of the table. The copy also has the number of the commit that wrote the
+// copy, and the names of the parts that this part replaced.
+// Repair rebuilds table.cft from the copies.
 #pragma once
 
 #include <cstdint>
@@ -38,10 +39,10 @@ struct RepairOptions {
 struct RepairedPart {
   enum class State : uint8_t {
     kKept,         // is in the table
-    kSalvaged,     // replaced by a new part with its remaining rows; in a dry run: would be
+    kSalvaged,     // a new part with the remaining rows has replaced it (dry run: would replace it)
     kDamaged,      // files are damaged or missing, and the part is left out
     kDropped,      // was dropped or replaced
-    kUncommitted,  // its writer has failed to publish it
+    kUncommitted,  // its writer has failed to publish the part
     // No copy of its description can be read, so the part is left out. Its writer has not finished,
     // the copy is damaged, or an earlier version of this library wrote the part.
     kUnknown,
@@ -56,15 +57,15 @@ struct RepairedPart {
 CFILE_EXPORT std::string_view NameOf(RepairedPart::State state);  // "kept", "salvaged", ...
 
 struct CFILE_EXPORT RepairReport {
-  // The damage of table.cft or its chunks; empty: none.
+  // Describes the damage of table.cft or its chunks. Empty: there is no damage.
   std::string damage;
   // First the parts of the table in order.
-  // After them, unless table.cft was sound, the other parts that have files.
+  // If table.cft was not sound, the other parts that have files follow.
   std::vector<RepairedPart> parts;
-  // Whether Repair has committed changes. In a dry run: whether it would.
+  // Whether Repair has committed changes. In a dry run: whether Repair would commit changes.
   bool changed = false;
-  // The numbers of parts and rows of the table as it is now.
-  // In a dry run: as it would be, without the rows of parts that would be salvaged.
+  // The numbers of parts and rows that the table has after Repair.
+  // In a dry run: the numbers that it would have, without the rows of parts that would be salvaged.
   uint64_t num_parts = 0;
   uint64_t num_rows = 0;
   // The file in the table's directory that holds the bytes of the damaged table.cft; empty: none.
@@ -77,30 +78,33 @@ struct CFILE_EXPORT RepairReport {
 // Repairs a table. If table.cft, its chunks and all files are sound, changes nothing.
 //
 // If table.cft or a chunk is damaged or missing, Repair rebuilds table.cft.
-// It uses all parts that the readable rest of table.cft and the chunks name, and finds the others
-// by their folders. The parts have the order that they had. The schema is that of the newest copy
-// whose commit counts.
+// (A chunk is a file that describes older parts.) Repair uses all parts that the readable rest of
+// table.cft and the chunks name. It finds the other parts by their folders.
+// The parts keep their order. The schema is that of the newest copy whose commit counts.
 //
 // Parts that were dropped or replaced do not come back, even if their files still exist.
 // The folder of a dropped part has a mark: a file that says that the part was dropped.
-// The copy of a part says which parts it replaced. If a commit was interrupted, it counts as a
-// commit if the files of its part are complete. But it does not count if a later commit shows
-// that it has failed. The same is true for an interrupted drop. An interrupted change of columns
+// The copy of a part says which parts this part replaced.
+//
+// An interrupted commit counts if the files of its part are complete.
+// But the commit does not count if a later commit shows that it failed.
+// The same is true for an interrupted drop. An interrupted change of columns
 // (cfile/table_columns.h) counts only if it has reached all parts.
 //
 // The files of parts that are left out stay, without a mark, until CollectGarbage removes them.
 //
-// Programs may read the table meanwhile. Programs that have the table open keep their parts.
-// Writers that append meanwhile may get kAborted, and Repair may, too.
+// Programs may read the table during Repair. Programs that have the table open keep their parts.
+// If a writer appends during Repair, the writer or Repair may return kAborted.
 //
 // Memory: that of the descriptions of all parts.
 // With `salvage`, also that of a TableWriter, of Verify and of Salvage.
 //
-// kNotFound: there is no table.cft and no part. kDataLoss: table.cft cannot be rebuilt, because
-// no part has a readable copy. kAborted: another program has committed meanwhile; repair again.
+// kNotFound: there is no table.cft and no part.
+// kDataLoss: no part has a readable copy, so table.cft cannot be rebuilt.
+// kAborted: another program has committed during Repair. Then call Repair again.
 // kOutOfRange, kUnimplemented: table.cft or a copy exceeds a limit or needs an unknown feature.
-// It may be intact. Other errors: those of the storage, and of TableWriter with `salvage`.
-// If a part cannot be salvaged because of an error, the parts before it were salvaged.
+// The file may be intact. Other errors: those of the storage, and of TableWriter with `salvage`.
+// If Repair cannot salvage a part because of an error, it has salvaged the parts before this part.
 CFILE_EXPORT absl::StatusOr<RepairReport> Repair(const TableLocation& table,
                                                  const RepairOptions& options = {});
 

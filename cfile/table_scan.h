@@ -47,9 +47,10 @@ struct TableScanOptions {
   uint64_t limit = UINT64_MAX;
 
   // True: the last rows come first.
-  // The rows of one batch are in ascending order nevertheless: each batch has the rows before
-  // those of the previous batch. This takes as long as a forward scan.
-  // But in columns with levels, the levels before a batch in its block are decoded again.
+  // The rows of one batch are in ascending order nevertheless.
+  // Each batch has the rows before the rows of the previous batch.
+  // A scan in this order takes as long as a forward scan, except with levels.
+  // In a column with levels, the levels before a batch in its block are decoded again.
   bool reverse = false;
 
   // If not null and set to true, in any thread, Next soon returns kCancelled.
@@ -66,8 +67,9 @@ struct ConditionCounters {
   uint64_t rows_excluded_by_statistics = 0;
   uint64_t rows_excluded_by_bloom_filter = 0;
   uint64_t rows_excluded_by_value_index = 0;
-  // Data blocks that were read, and rows whose values were compared. Conditions on one column read
-  // their blocks together: the first condition that needs a block counts it.
+  // The number of data blocks that were read, and of rows whose values were compared.
+  // Conditions on one column read a block only once. The first condition that needs the block
+  // counts it.
   uint64_t blocks_read = 0;
   uint64_t rows_compared = 0;
 };
@@ -125,14 +127,15 @@ class CFILE_EXPORT TableBatch {
 //
 // The scan evaluates the conditions of the filter one after another, the cheapest first.
 // A condition reads a block only if some rows of the block have passed the earlier conditions.
-// It also skips a block if the bounds in table.cft, the statistics, the Bloom filters or the value
-// indexes exclude the block. The scan reads the columns to return only at the rows that match.
+// A condition also skips a block if no row of the block can match. The bounds in table.cft, the
+// statistics, the Bloom filters and the value indexes can show this.
+// The scan reads the columns to return only at the rows that match.
 // Memory: one block and one batch for each condition and for each column.
 //
-// Each column is a file of its own. From a source with latency, the scan reads several blocks of one
-// column at the same time, but it waits for one column after another.
-// So k columns need k times the rounds of requests of one column.
-// To wait for them at the same time, scan the ranges of SplitScan in several threads.
+// Each column is a file of its own. From a source with latency, the scan reads several blocks of
+// one column at the same time. But it waits for one column after another.
+// So the scan of k columns waits k times as often as the scan of one column.
+// To wait for several columns at the same time, scan the ranges of SplitScan in several threads.
 class CFILE_EXPORT TableScan {
  public:
   TableScan(TableScan&&) noexcept;

@@ -28,7 +28,7 @@ CFILE_SAME(CFILE_DATA_LOSS, kDataLoss);
 CFILE_SAME(CFILE_UNAUTHENTICATED, kUnauthenticated);
 #undef CFILE_SAME
 
-// A text that is kept even if there is no memory for it.
+// Keeps the text of an error. If there is no memory for a copy, a shorter text is kept.
 class KeptText {
  public:
   void Set(std::string_view text) noexcept {

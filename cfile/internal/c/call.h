@@ -1,5 +1,5 @@
-// What each function of the C interface (cfile/c.h) does around its work: checks arguments, turns
-// errors into codes and texts, and lets no exception leave.
+// The frame of each function of the C interface (cfile/c.h). The frame checks arguments, turns
+// errors into codes and texts, and catches all exceptions.
 #pragma once
 
 #include <algorithm>
@@ -21,16 +21,18 @@ namespace cfile::internal {
 
 // Keeps the text of the error for this thread, and returns its code. Precondition: !status.ok().
 cfile_code ReportError(const absl::Status& status) noexcept;
-// Does the same for the exception that is being handled.
+// Does the same for the exception that is being handled. Called in a catch block.
 cfile_code ReportException() noexcept;
 
-// The status of a callback that returned `code`, which is not CFILE_OK. `name`: of the source or
-// the sink. `callback`: the name of the callback, for errors without a text.
+// Returns the status for a callback that returned the error `code`, which is not CFILE_OK.
+// `name`: the name of the source or the sink.
+// `callback`: the name of the callback, for errors without a text.
 absl::Status CallbackError(std::string_view name, const char* callback, cfile_code code);
-// Forgets the text that an earlier callback has set. Call this before each callback.
+// Deletes the text that an earlier callback has set. Call this function before each callback.
 void ClearCallbackMessage();
 
-// For the `arguments` of Call: an array without elements may be null.
+// Returns a pointer for the `arguments` of Call. An array without elements may be null, so for such
+// an array the result is another pointer, which is not null.
 inline const void* ArrayOf(const void* array, size_t size) { return size == 0 ? "" : array; }
 
 // Copies an array of names. kInvalidArgument: a name is null.
@@ -46,21 +48,22 @@ inline absl::StatusOr<std::vector<std::string>> StringsOf(const char* const* nam
   return result;
 }
 
-// kInvalidArgument if one of the pointers is null.
+// Returns kInvalidArgument if one of the pointers is null.
 inline absl::Status CheckPointers(std::initializer_list<const void*> pointers) {
   if (std::find(pointers.begin(), pointers.end(), nullptr) == pointers.end())
     return absl::OkStatus();
   return absl::InvalidArgumentError("a pointer is null");
 }
 
-// kOutOfRange: there are only `count` of the things that `what` names.
+// Returns the error kOutOfRange, which says that `index` is too large. `what`: the kind of thing.
+// `count`: how many of these things there are.
 inline absl::Status NoSuch(const char* what, size_t index, size_t count) {
   return absl::OutOfRangeError(
       absl::StrCat("there is no ", what, " ", index, ": there are ", count));
 }
 
-// Returns the result of `work`, a function that returns absl::Status. `arguments`: pointers that
-// must not be null.
+// Calls `work`, a function that returns absl::Status, and returns the code of its result.
+// `arguments`: pointers that must not be null.
 template <typename Work>
 cfile_code Call(std::initializer_list<const void*> arguments, Work&& work) noexcept {
   try {
@@ -72,8 +75,9 @@ cfile_code Call(std::initializer_list<const void*> arguments, Work&& work) noexc
   }
 }
 
-// Does the same for a call that may change `object`. After an exception the object may only be
-// destroyed: object->broken stays true, and later calls return an error.
+// Does the same for a call that may change `object`.
+// After an exception object->broken stays true, and each later call for the object returns an
+// error. Then the caller can only free the object.
 template <typename Object, typename Work>
 cfile_code CallOn(Object* object, std::initializer_list<const void*> arguments,
                   Work&& work) noexcept {
@@ -90,9 +94,10 @@ cfile_code CallOn(Object* object, std::initializer_list<const void*> arguments,
   });
 }
 
-// Copies a struct of the caller, whose version may be older or newer, to `ours`. Fields that the
-// caller does not know become 0. kUnimplemented: the caller has set a field that this library does
-// not know. The other fields are copied nevertheless.
+// Copies a struct of the caller to `ours`. The caller may know an older or a newer version of the
+// struct. Fields that the caller does not know become 0.
+// kUnimplemented: the caller has set a field that this library does not know.
+// The other fields are copied nevertheless.
 template <typename Struct>
 absl::Status ReadStruct(const Struct* given, Struct& ours) {
   static_assert(std::has_unique_object_representations_v<Struct>, "padding may not be 0");
@@ -117,8 +122,8 @@ absl::Status ReadStruct(const Struct* given, Struct& ours) {
   return absl::OkStatus();
 }
 
-// Fills a struct of the caller, whose version may be older or newer. Fields that this library does
-// not know become 0.
+// Fills a struct of the caller. The caller may know an older or a newer version of the struct.
+// Fields that this library does not know become 0.
 template <typename Struct>
 absl::Status FillStruct(Struct ours, Struct* given) {
   static_assert(std::has_unique_object_representations_v<Struct>, "padding may not be 0");

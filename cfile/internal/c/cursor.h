@@ -26,7 +26,7 @@ class AnyCursor {
   virtual absl::Status SeekToOrdinal(uint64_t ordinal) = 0;
   virtual absl::Status SeekToRange(const OrdinalRange& range) = 0;
   virtual absl::StatusOr<KeyPosition> SeekToKey(const cfile_value& key) = 0;
-  // A null bound is no bound.
+  // If `low` or `high` is null, there is no such bound.
   virtual absl::StatusOr<OrdinalRange> SeekToKeyRange(const cfile_value* low,
                                                       const cfile_value* high) = 0;
   virtual absl::Status Take(std::span<const uint64_t> ordinals, cfile_batch& batch) = 0;

@@ -1,4 +1,4 @@
-// The options of the C interface as those of the library.
+// Converts the options of the C interface (cfile/c.h) to the options of the library.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -7,8 +7,8 @@
 
 namespace cfile::internal {
 
-// `options` may be null: the defaults. kInvalidArgument, kUnimplemented: a field has a value that
-// the library does not know.
+// If `options` is null, returns the defaults.
+// kInvalidArgument, kUnimplemented: a field has a value that the library does not know.
 absl::StatusOr<ReaderOptions> OptionsOf(const cfile_reader_options* options);
 absl::StatusOr<WriterOptions> OptionsOf(const cfile_writer_options* options);
 

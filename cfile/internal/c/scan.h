@@ -34,8 +34,8 @@ struct cfile_scan {
 
 namespace cfile::internal {
 
-// `options` may be null: all rows and columns. kInvalidArgument, kUnimplemented: a field has a
-// value that the library does not accept.
+// If `options` is null, the result selects all rows and columns.
+// kInvalidArgument, kUnimplemented: a field has a value that the library does not accept.
 absl::StatusOr<TableScanOptions> OptionsOf(const cfile_scan_options* options);
 
 // Begins a scan with `begin`, which calls NewScan or NewTableScan. `schema`: the columns of the

@@ -17,7 +17,7 @@ struct cfile_table {
   }
 
   const cfile::TableReader reader;
-  std::vector<std::string> types;  // of the columns, as text
+  std::vector<std::string> types;  // the types of the columns, as text
   mutable std::mutex mutex;
   // The names of the parts that were asked for, protected by the mutex.
   mutable std::map<size_t, std::string> part_names;

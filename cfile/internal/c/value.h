@@ -18,16 +18,17 @@
 
 namespace cfile::internal {
 
-// The value as a constant of a filter. kInvalidArgument: it is null, or its kind is unknown.
+// Returns the value as a constant of a filter.
+// kInvalidArgument: the value is null, or its kind is unknown.
 absl::StatusOr<Literal> LiteralOf(const cfile_value& value);
 
-// The value as a value of a column. A string points to the bytes of `value`. kInvalidArgument:
-// `value` is no value of `type`. Precondition: HoldsType<T>(type).
+// Returns the value as a value of a column. A string points to the bytes of `value`.
+// kInvalidArgument: `value` is no value of `type`. Precondition: HoldsType<T>(type).
 template <ValueType T>
 absl::StatusOr<T> ValueOf(const ColumnType& type, const cfile_value& value);
 
-// True if std::string_view has the layout of cfile_bytes, as in libstdc++. Compilers compute the
-// result at compile time.
+// Returns true if std::string_view has the layout of cfile_bytes, as in libstdc++.
+// Compilers compute the result at compile time.
 inline bool ViewsAreBytes() {
   const std::string_view view("x", 1);
   cfile_bytes bytes = {};
@@ -36,7 +37,8 @@ inline bool ViewsAreBytes() {
   return bytes.size == 1 && bytes.data == view.data();
 }
 
-// Memory for copies of values in another form. Keeps the memory for the next copies.
+// Memory for values that are copied because C and C++ need different types.
+// The memory is kept for the next copies.
 template <typename To>
 class Copies {
  public:
@@ -54,7 +56,8 @@ class Copies {
   size_t capacity_ = 0;
 };
 
-// The values of an array of C as values of the library. They point to `values` or to `copies`.
+// Returns the values of a C array as values of the library.
+// The result points to `values` or to `copies`.
 template <ValueType T>
 std::span<const T> SpanOf(const void* values, size_t size, Copies<T>& copies) {
   if (size == 0) return {};
@@ -80,7 +83,7 @@ std::span<const T> SpanOf(const void* values, size_t size, Copies<T>& copies) {
   return {static_cast<const T*>(values), size};
 }
 
-// A batch for C. It points to the values of `batch` or to `copies`.
+// Returns a batch for C. The result points to the values of `batch` or to `copies`.
 template <ValueType T>
 cfile_batch BatchOf(PhysicalType type, const Batch<T>& batch, Copies<cfile_bytes>& copies) {
   const void* values = batch.values.data();

@@ -14,7 +14,8 @@
 
 namespace cfile::internal {
 
-// Each function has the meaning and the errors of the function cfile_writer_... with its name.
+// Writes a file or a part. Each function does the same as the function cfile_writer_... that has
+// the same name, and has the same errors.
 class AnyWriter {
  public:
   virtual ~AnyWriter() = default;
