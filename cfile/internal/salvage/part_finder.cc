@@ -256,7 +256,7 @@ class PartFinder {
 
   // True if this attempt gave new files of columns to parts, but stopped before its end.
   // Then these files are gone again, or another part did not get such files.
-  // If true, interrupted_ must contain the attempt. `before`: the table before this attempt.
+  // Precondition: interrupted_ contains the attempt. `before`: the table before this attempt.
   bool IsInterrupted(const CommitTag& tag, const TableContents& before) const {
     std::vector<const Copy*> others;  // the copies of parts that the attempt did not reach
     for (const auto& [name, folder] : folders_) {
@@ -296,7 +296,7 @@ class PartFinder {
   // Returns true if the commit must give such a file to this part, too.
   bool NeedsFile(const TableContents& after, size_t column, const TableContents& before,
                  const Copy& copy) const {
-    if (PartLayout(before).Find(PartLayout(after).id(column))) return true;  // the column gets other values
+    if (PartLayout(before).Find(PartLayout(after).id(column))) return true;  // other values
     const auto old = before.schema.Find(after.schema.columns[column].name);
     if (!old) return true;  // a new column
     // The column gets another type. A part that only has the default value needs no file.
@@ -381,7 +381,7 @@ class PartFinder {
                                 TablePart& part) {
     if (from.schema == to.schema && from.identities == to.identities) return absl::OkStatus();
     if (!to.identities) {
-      // Both schemas have the same columns, so only the names of columns can differ.
+      // If the columns of `to` have no ids, only the names of columns can have changed.
       Schema renamed = from.schema;
       for (size_t i = 0; i < std::min(renamed.columns.size(), to.schema.columns.size()); ++i) {
         renamed.columns[i].name = to.schema.columns[i].name;
