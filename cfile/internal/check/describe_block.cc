@@ -141,9 +141,9 @@ absl::Status AddLevels(const FileInfo& info, BlockDescription& description) {
   return AddSized("size of the null bitmap", "null bitmap", description);
 }
 
-// Adds the part of a data block before the values: the head of a movable block, the null bitmap
-// or the levels, and the header of an extended block.
-// Sets `encoding` and `values` to what this part says.
+// Adds the fields of a data block that lie before the values: the head of a movable block,
+// the null bitmap or the levels, and the header of an extended block.
+// These fields determine `encoding` and `values`, which this function sets.
 absl::Status AddPrefix(const FileInfo& info, BlockDescription& description, Encoding& encoding,
                        encodings::BlockView& values) {
   if (info.has_movable_blocks()) {

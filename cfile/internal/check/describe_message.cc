@@ -49,9 +49,10 @@ Value ReadValue(FieldReader& reader, WireType type) {
   return value;
 }
 
-// The known fields of a message, and the bytes of its unknown fields. The value of a field that is a
-// message is kept as bytes. If the field occurs twice, both values are joined: the result is the
-// merged message.
+// The known fields of a message, and the bytes of its unknown fields.
+// If the value of a field is a message, the value is kept as bytes.
+// If such a field is not repeated and occurs twice, the bytes of both values are joined.
+// The result is the merged message.
 struct Parsed {
   struct Values {
     const Field* field;
@@ -127,7 +128,8 @@ class TextPrinter {
         Line(indent, "}");
       }
     }
-    // Unknown bytes may be a message. So many messages may lie in one another.
+    // Unknown bytes may be a message, and this message may contain another message.
+    // This limit ends the nesting.
     constexpr int kMostMessages = 10;
     FieldReader unknown(parsed.unknown);
     PrintUnknown(unknown, indent, kMostMessages);
@@ -135,7 +137,8 @@ class TextPrinter {
 
  private:
   static constexpr size_t kIndent = 2;
-  // A field of two bytes must not become a line of thousands of spaces.
+  // Without this limit, a deeply nested field of two bytes would become a line with thousands of
+  // spaces.
   static constexpr size_t kMostIndent = 100;
 
   template <typename... Parts>
@@ -199,7 +202,7 @@ void PrintJson(std::string_view bytes, const MessageType& type, std::string& out
     absl::StrAppend(&out, comma, "\"", View(field.name), "\":");
     comma = ",";
     for (const uint64_t value : values.numbers) {
-      // Numbers of 64 bits are texts, because JavaScript's numbers are not exact for them.
+      // In JSON, numbers of 64 bits are texts, because JavaScript's numbers are not exact enough.
       const char* quote = field.kind == Kind::kInt64 || field.kind == Kind::kUint64 ? "\"" : "";
       absl::StrAppend(&out, quote, NumberText(field.kind, value), quote);
     }

@@ -75,7 +75,7 @@ class BlockVisitor : internal::BlockWalk<Block> {
 
 MetadataText DescribeMetadata(const FileInfo& info) {
   MetadataText text;
-  // The messages are valid, because they were parsed when the file was opened.
+  // The messages are valid: the reader parsed them when it opened the file.
   internal::DescribeMessage(info.header_message, internal::wire::CFileHeader::kType,
                             text.header_text, text.header_json);
   internal::DescribeMessage(info.footer_message, internal::wire::CFileFooter::kType,

@@ -21,14 +21,15 @@ namespace cfile::internal {
 inline constexpr size_t kBufferedHeadBytes = 4 * 1024;
 inline constexpr size_t kBufferedTailBytes = 60 * 1024;
 
-// Counts what is read from the source. Thread-safe.
+// Counts the requests to the source and the bytes that were read from it. Thread-safe.
 class BufferedEnds final : public Source {
  public:
   // A range of a source's bytes, copied into memory.
   struct Piece {
     uint64_t offset = 0;
     std::vector<uint8_t> bytes;
-    // Returns false if the piece does not have all of these bytes.
+    // Copies the bytes of the source from offset `from` on to `out`.
+    // Returns false, and copies nothing, if the piece lacks some of these bytes.
     bool Copy(uint64_t from, std::span<uint8_t> out) const;
   };
 
@@ -42,7 +43,7 @@ class BufferedEnds final : public Source {
   void ReadMany(std::span<ReadRequest> requests) const override;
 
   size_t memory_usage_bytes() const { return head_.bytes.capacity() + tail_.bytes.capacity(); }
-  // The number of ranges that were read from the source, and their bytes.
+  // The number of ranges that were read from the source, and the bytes in these ranges.
   // Failed requests count, too.
   uint64_t requests() const { return requests_.load(std::memory_order_relaxed); }
   uint64_t bytes_read() const { return bytes_read_.load(std::memory_order_relaxed); }
@@ -60,9 +61,9 @@ class BufferedEnds final : public Source {
   mutable std::atomic<uint64_t> bytes_read_ = 0;
 };
 
-// Wraps `source` and reads its first and last bytes now: two ranges with one ReadMany, or one
-// range after the other if `max_requests` is below 2.
-// A small file is read with one ReadAt. Returns errors of `source`.
+// Wraps `source`. Reads the first and the last bytes of `source` before it returns.
+// One ReadMany reads both ranges. If `max_requests` is below 2, reads one range after the other.
+// One ReadAt reads the whole of a small file. Returns errors of `source`.
 absl::StatusOr<std::shared_ptr<const BufferedEnds>> BufferEnds(std::shared_ptr<const Source> source,
                                                                size_t max_requests);
 

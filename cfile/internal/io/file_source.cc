@@ -113,7 +113,7 @@ class PreadSource final : public Source {
   const std::string& name() const override { return path_; }
   uint64_t size() const override { return size_; }
   std::string identity() const override { return identity_; }
-  // The system reads ahead by itself.
+  // The operating system reads ahead by itself.
   bool HasLatency() const override { return false; }
 
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {

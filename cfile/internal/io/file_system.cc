@@ -106,7 +106,7 @@ bool IsRandomName(std::string_view name, std::string_view prefix, std::string_vi
 }
 
 FileLock::~FileLock() {
-  // If the file cannot be removed, it stays. It can be locked again.
+  // If unlink fails, the file stays. Then the file can be locked again.
   if (descriptor_.get() >= 0) unlink(path_.c_str());
 }
 
@@ -127,7 +127,7 @@ absl::StatusOr<FileLock> FileLock::Acquire(std::string path) {
     if (fstat(descriptor.get(), &locked) != 0) return SystemError("fstat", path, errno);
     CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
     if (found.has_value() && found->st_dev == locked.st_dev && found->st_ino == locked.st_ino) {
-      // This line allocates no memory. So a lack of memory cannot leave the file behind.
+      // This line allocates no memory. So it cannot fail and leave the file behind.
       return FileLock(std::move(path), std::move(descriptor));
     }
   }

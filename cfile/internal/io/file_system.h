@@ -12,10 +12,11 @@
 
 namespace cfile::internal {
 
-// Returns an error with the message "CALL PATH: what the system says". `error`: a value of errno.
-// It determines the code: kNotFound, kPermissionDenied, kResourceExhausted, ...; kUnavailable
-// if no code fits. The code is never kDataLoss, kAborted, kOutOfRange or kUnimplemented, because
-// these codes have another meaning in this library.
+// Returns an error with the message "CALL PATH: what the system says".
+// `error`: a value of errno. It determines the code of the error, for example kNotFound,
+// kPermissionDenied or kResourceExhausted. If no code fits, the code is kUnavailable.
+// The code is never kDataLoss, kAborted, kOutOfRange or kUnimplemented, because these codes have
+// another meaning in this library.
 absl::Status SystemError(std::string_view call, const std::string& path, int error);
 
 // Owns an open file descriptor. Movable.
@@ -51,9 +52,9 @@ absl::Status SyncFolder(const std::string& folder);
 // regular file: a folder, a FIFO, a socket, a device, or a symbolic link to one of these.
 absl::Status CheckReplaceable(const std::string& path);
 
-// Distinguishes a file from another file that is later put at its path.
-// Two different files compare equal only if they have the same inode number and the same size
-// and were changed at the same moment.
+// Distinguishes a file from a later file with the same path.
+// Two different files compare equal only if their inode numbers, their sizes and the times of
+// their last changes are the same.
 struct FileIdentity {
   uint64_t device = 0;
   uint64_t number = 0;
@@ -65,21 +66,21 @@ struct FileIdentity {
 // The identity of the file or the folder at `path`; nullopt if nothing is at `path`.
 absl::StatusOr<std::optional<FileIdentity>> IdentityOf(const std::string& path);
 
-// Returns 128 random bits of the system as 32 lower-case hexadecimal digits, between a prefix and a
-// suffix.
+// Returns a name: `prefix`, 32 lower-case hexadecimal digits, and `suffix`.
+// The digits are 128 random bits from the operating system.
 absl::StatusOr<std::string> RandomName(std::string_view prefix = "", std::string_view suffix = "");
 // True for names that RandomName may return.
 bool IsRandomName(std::string_view name, std::string_view prefix = "",
                   std::string_view suffix = "");
 
-// Excludes all other holders of a lock on the same file, in any thread or process. The lock ends
-// when this object is destroyed or when the process dies. Movable.
+// A lock on a file. While it is held, no other thread or process can lock the same file.
+// The lock ends when this object is destroyed or when the process dies. Movable.
 //
-// The lock is that of flock(2). It belongs to the open file.
-// So threads of one process exclude each other, and closing another descriptor of the file does not
-// release the lock, as it would with POSIX locks. Unlike the locks of fcntl(2) on open files, flock
-// exists on all Unix systems. Over NFS, Linux turns the lock into one that other machines respect.
-// On file systems without locks this class excludes nobody.
+// This class uses flock(2). Such a lock belongs to the open file, so threads of one process exclude
+// each other. A POSIX lock would end when any descriptor of the file is closed; this lock does not.
+// flock exists on all Unix systems, but the locks of fcntl(2) on open files do not.
+// Over NFS, Linux turns the lock into one that other machines respect.
+// On a file system without locks, this class does not exclude other holders.
 class FileLock {
  public:
   // Creates the file at `path` if there is none, and waits for its lock.

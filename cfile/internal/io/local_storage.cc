@@ -90,9 +90,10 @@ class LocalStorage final : public Storage {
     object.bytes.resize(source->size());
     CFILE_RETURN_IF_ERROR(
         source->ReadAt(0, {reinterpret_cast<uint8_t*>(object.bytes.data()), object.bytes.size()}));
-    // The version has the identity and the bytes, because a later file may get the identity of
-    // an earlier one. If another process has replaced the file since it was opened above, no later
-    // file has this version.
+    // The version consists of the identity and the bytes of the file. The identity alone is not
+    // enough, because a later file may get the identity of an earlier file.
+    // Another process may have replaced the file since this function opened it above.
+    // Then no later file has this version.
     object.version = absl::StrCat(identity ? TextOf(*identity) : "", "\n", object.bytes);
     return object;
   }
@@ -139,13 +140,13 @@ class LocalStorage final : public Storage {
   // Appends the files in `folder`. `prefix`: the path of the folder in this storage, with a slash.
   static absl::Status AddEntries(const std::string& folder, const std::string& prefix,
                                  std::vector<StorageEntry>& entries) {
-    // std::filesystem::directory_iterator ends the process if there is no memory.
+    // Do not use std::filesystem::directory_iterator: it ends the process if there is no memory.
     auto descriptor = internal::FileDescriptor::Open(folder, O_RDONLY | O_DIRECTORY);
     if (absl::IsNotFound(descriptor.status())) return absl::OkStatus();
     CFILE_RETURN_IF_ERROR(descriptor.status());
     const std::unique_ptr<DIR, int (*)(DIR*)> directory(fdopendir(descriptor->get()), closedir);
     if (directory == nullptr) return SystemError("read directory", folder, errno);
-    (void)descriptor->release();  // closedir closes it
+    (void)descriptor->release();  // closedir closes the descriptor
     while (true) {
       errno = 0;
       const dirent* const entry = readdir(directory.get());
@@ -168,7 +169,7 @@ class LocalStorage final : public Storage {
     }
     CFILE_ASSIGN_OR_RETURN(const std::optional<FileIdentity> found,
                            internal::IdentityOf(full_path));
-    if (!found) return absl::OkStatus();  // another process has removed it
+    if (!found) return absl::OkStatus();  // another process has removed the object
     entries.push_back(
         {.path = absl::StrCat(prefix, name, is_folder ? "/" : ""),
          .size_bytes = is_folder ? 0 : found->size_bytes,

@@ -1,5 +1,6 @@
 // Writes and reads the files of chunks (cfile/FORMAT.md, Table).
-// A chunk describes older parts of a table, or names other chunks.
+// A part is a folder with some rows of a table: one file for each column.
+// A chunk is a file that describes older parts of a table, or names other chunks.
 #pragma once
 
 #include <cstddef>
@@ -21,10 +22,10 @@ struct NewChunk {
   std::string bytes;
 };
 
-// Make a chunk with a new name from `parts` or from `chunks`. All of `chunks` must have the same
-// height. The new chunk has height 0 if it holds parts, otherwise it is one higher than `chunks`.
+// Both functions make a chunk with a new name, from `parts` or from `chunks`.
+// A chunk that holds parts has height 0. A chunk that names `chunks` is one higher than `chunks`.
 // kOutOfRange: readers with the limit `max_size_bytes` would refuse the chunk.
-// Precondition: `parts` or `chunks` is not empty.
+// Preconditions: `parts` or `chunks` is not empty. All of `chunks` have the same height.
 absl::StatusOr<NewChunk> MakeChunk(std::span<const TablePart> parts, const PartLayout& layout,
                                    size_t max_size_bytes);
 absl::StatusOr<NewChunk> MakeChunk(std::span<const ChunkInfo> chunks, const PartLayout& layout,
@@ -36,8 +37,9 @@ struct ChunkEntries {
   std::vector<TablePart> parts;
 };
 
-// Parses the bytes of a chunk's file. `expected`: the description of the chunk in the file that
-// names it. `path`: for messages. kDataLoss: the bytes are damaged, or belong to another chunk.
+// Parses the bytes of a chunk's file. `path`: the path of this file, for messages.
+// `expected`: what the file that names the chunk says about it.
+// kDataLoss: the bytes are damaged, or belong to another chunk.
 // kOutOfRange: the bytes exceed the limit.
 absl::StatusOr<ChunkEntries> ParseChunk(std::string_view bytes, const ChunkInfo& expected,
                                         const PartLayout& layout, size_t max_size_bytes,

@@ -1,5 +1,6 @@
-// The parts of a table (cfile/FORMAT.md, Table). table.cft names the newer parts itself.
-// It names the older parts by chunks: files that describe parts, or name other chunks.
+// The parts of a table (cfile/FORMAT.md, Table). A part is a folder with some rows of the table.
+// The file table.cft describes the newer parts itself. For the older parts it names chunks.
+// A chunk is a file that describes parts, or names other chunks.
 #pragma once
 
 #include <cstddef>
@@ -32,15 +33,17 @@ struct ManifestPart {
   std::shared_ptr<const TablePart> part;  // keeps the part's chunk in memory
 };
 
-// What table.cft and its chunks say. Reads a chunk when it is needed. Keeps chunks of at most
-// max_metadata_size_bytes in memory, and the chunks that callers hold. Immutable, thread-safe.
+// What table.cft and its chunks say. Reads a chunk only when the chunk is needed.
+// Keeps in memory chunks with at most max_metadata_size_bytes in total, and the chunks that callers
+// hold. Immutable, thread-safe.
 //
 // Functions that may read a chunk return these errors. kDataLoss: the chunk is damaged.
 // kOutOfRange: the chunk exceeds max_metadata_size_bytes. Other errors: those of ReadFile.
 class Manifest {
  public:
-  // Reads the whole file with this name in the table's directory. The file should have
-  // `size_bytes` bytes. Never reads more than max_metadata_size_bytes. Must be thread-safe.
+  // A function that reads the whole file with this name in the table's directory.
+  // The file should have `size_bytes` bytes. The function never reads more than
+  // max_metadata_size_bytes, and must be thread-safe.
   using ReadFile =
       std::function<absl::StatusOr<std::string>(const std::string& file_name, uint64_t size_bytes)>;
 
@@ -60,8 +63,9 @@ class Manifest {
   // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
   absl::StatusOr<ManifestPart> PartOfRow(uint64_t ordinal) const;
 
-  // Calls `visit` for the parts in order until `visit` returns false or an error. Returns this
-  // error. If `wants` returns false for a chunk, skips all its parts and does not read the chunk.
+  // Calls `visit` for the parts in order. Stops when `visit` returns false or an error.
+  // Returns the error of `visit`.
+  // If `wants` returns false for a chunk, skips all parts of this chunk. Does not read the chunk.
   using WantsChunk = std::function<bool(const ChunkInfo&)>;
   using VisitPart = std::function<absl::StatusOr<bool>(const ManifestPart&)>;
   absl::Status ForEachPart(const WantsChunk& wants, const VisitPart& visit) const;
@@ -72,11 +76,12 @@ class Manifest {
                                   std::optional<std::string_view> high,
                                   const VisitPart& visit) const;
 
-  // Skips a chunk for which `excluded` returns true; `excluded` gets the chunk and its rows.
-  // Returns `number` if this part is not in such a chunk. Otherwise returns the number of the first
-  // part after the chunk.
+  // Skips the chunk that holds part `number`, if `excluded` returns true for this chunk.
+  // `excluded` is called with the chunk and the ordinals of its rows.
+  // Returns the number of the first part after the skipped chunk.
+  // If no chunk is skipped, returns `number`.
   // If `reverse`, goes back: `number` and the result are then the number of a part plus 1.
-  // Reads the chunks above the part that are not excluded.
+  // Reads those chunks above the part for which `excluded` returns false.
   // Precondition: number < num_parts(), or, if `reverse`, 0 < number <= num_parts().
   using ExcludesChunk = absl::FunctionRef<bool(const ChunkInfo& chunk, const OrdinalRange& rows)>;
   absl::StatusOr<uint64_t> PassOver(uint64_t number, bool reverse, ExcludesChunk excluded) const;
@@ -97,7 +102,8 @@ class Manifest {
     ChunkEntries entries;  // only in the node of a chunk
     std::span<const ChunkInfo> chunks;
     std::span<const TablePart> parts;
-    // For each entry, the number of parts and of rows before it. The last element is the total.
+    // For each entry, the number of parts and the number of rows before this entry.
+    // The last element is the total.
     std::vector<uint64_t> parts_before;
     std::vector<uint64_t> rows_before;
 
@@ -107,17 +113,18 @@ class Manifest {
   using NodePtr = std::shared_ptr<const Node>;
 
   absl::StatusOr<NodePtr> NodeOf(const ChunkInfo& chunk) const;
-  // Finds the part that contains number `wanted`.
-  // `before`: the member of each node that counts parts or rows.
+  // Finds the part with number `wanted`, or the part that contains row `wanted`.
+  // `before`: the member of Node that counts parts or rows.
   absl::StatusOr<ManifestPart> Find(std::vector<uint64_t> Node::*before, uint64_t wanted) const;
-  // Returns false if `visit` returned false.
-  // `place`: the place of the node's first part; moved to the place after its last part.
+  // Visits the parts of `node`. Returns false if `visit` returned false.
+  // `place`: the place of the node's first part. Visit moves it to the place after the last part.
   absl::StatusOr<bool> Visit(const NodePtr& node, const WantsChunk& wants, const VisitPart& visit,
                              ManifestPart& place) const;
   absl::Status AddChunkFiles(std::span<const ChunkInfo> chunks, std::set<std::string>& names) const;
   NodePtr Keep(const ChunkInfo& chunk, NodePtr node) const;
-  // kDataLoss if one of `chunks` is also named elsewhere. `namer`: the file that names `chunks`.
-  // Without this check, a few bytes could stand for any number of parts.
+  // kDataLoss if another file, or the same file twice, names one of `chunks`.
+  // `namer`: the file that names `chunks`.
+  // Without this check, a small damaged table could claim to have a huge number of parts.
   absl::Status CheckNamedOnce(std::span<const ChunkInfo> chunks, const std::string& namer) const;
 
   struct Kept {
@@ -127,7 +134,7 @@ class Manifest {
     uint32_t height = 0;
     uint64_t last_use = 0;
 
-    // False if a damaged manifest names another chunk by the same file name.
+    // True if this is `chunk`. False if a damaged manifest gives two chunks the same file name.
     bool Is(const ChunkInfo& chunk) const;
   };
 

@@ -76,7 +76,8 @@ class Editor {
     return absl::OkStatus();
   }
 
-  // Sets the order of new parts. They come after all parts, or take the place of a removed part.
+  // Sets TablePart::order of the new parts.
+  // The new parts come after all other parts, or take the place of a removed part.
   void SetOrder(std::vector<TablePart>& added) const {
     const std::vector<uint64_t> order = edit_.removed.empty()
                                             ? std::vector{manifest_.root().sequence + 1}
@@ -102,8 +103,8 @@ class Editor {
     return result;
   }
 
-  // Appends the chunks that replace `chunk` to `out`.
-  // They have the same height as `chunk`. `first`: the number of the chunk's first part.
+  // Appends to `out` the chunks that replace `chunk`. The new chunks have the height of `chunk`.
+  // `first`: the number of the first part in `chunk`.
   absl::Status EditChunk(const ChunkInfo& chunk, uint64_t first, std::vector<ChunkInfo>& out) {
     const auto place = places_.lower_bound(first);
     if (place == places_.end() || place->first - first >= chunk.num_parts) {
@@ -182,7 +183,8 @@ class Editor {
   }
 
   const Manifest& manifest_;
-  // The parts that replace a changed or removed part, by the number of this part.
+  // The key is the number of a changed or removed part.
+  // The value holds the parts that replace this part.
   std::map<uint64_t, std::vector<TablePart>> places_;
   ManifestEdit edit_;
 };
@@ -209,7 +211,7 @@ absl::StatusOr<TableContents> WithSchema(const TableContents& contents, const Sc
   result.identities = identities;
   const PartLayout before(contents);
   const PartLayout after(result);
-  std::vector<std::optional<size_t>> sources;  // for each new column, its old number; nullopt: none
+  std::vector<std::optional<size_t>> sources;  // by new column: its old number; nullopt: none
   for (size_t i = 0; i < after.columns().size(); ++i) sources.push_back(before.Find(after.id(i)));
   for (ChunkInfo& chunk : result.chunks) {
     const auto columns = std::move(chunk.columns);

@@ -15,8 +15,9 @@ namespace cfile::internal {
 struct ManifestChange {
   // The names of the parts to remove.
   std::vector<std::string> removed = {};
-  // The new parts, in order. They take the place of the first part in `removed`. If `removed`
-  // is empty, they come after the last part. EditManifest sets TablePart::order if it is empty.
+  // The new parts, in order. The new parts take the place of the first part in `removed`.
+  // If `removed` is empty, the new parts come after the last part.
+  // If TablePart::order of a new part is empty, EditManifest sets it.
   std::vector<TablePart> added = {};
   // New descriptions of the parts with these names, which stay where they are.
   std::vector<TablePart> updated = {};
@@ -33,15 +34,20 @@ struct ManifestEdit {
   bool removes_columns = false;                  // parts that stay may lose files of columns
 };
 
-// Applies `change`. Reads the chunks that hold changed parts, and the chunks above these.
-// Makes new chunks that replace them. An append reads no chunk. Looks for named parts from the
-// last part to the first. Does not change any file. kNotFound: no part has one of these names.
-// kOutOfRange: the description of one part exceeds max_metadata_size_bytes of the manifest. Other
-// errors: those of Manifest. Precondition: the names in `removed` and `updated` are different.
+// Applies `change` to `manifest`. Does not change any file.
+// Reads the chunks that hold changed parts, and the chunks that lead to those chunks.
+// Makes a new chunk for each of the chunks that were read. An append reads no chunk.
+// Looks for named parts from the last part to the first.
+//
+// kNotFound: one of the names in `change` is not the name of a part.
+// kOutOfRange: the description of one part exceeds max_metadata_size_bytes of the manifest.
+// Other errors: those of Manifest.
+// Precondition: the names in `removed` and `updated` are different.
 absl::StatusOr<ManifestEdit> EditManifest(const Manifest& manifest, ManifestChange change);
 
-// Returns `contents` with another schema. `identities`: the ids of the columns of this schema.
-// The descriptions of parts and chunks keep what they say about columns that stay.
+// Returns `contents` with another schema.
+// `identities`: the identities of the columns of the new schema.
+// The descriptions of parts and chunks still describe the columns that stay.
 // kInvalidArgument: a part would lack a column that has no default and is not nullable.
 // To change the schema of a table, make a Manifest of the result, and pass it to EditManifest.
 absl::StatusOr<TableContents> WithSchema(const TableContents& contents, const Schema& schema,

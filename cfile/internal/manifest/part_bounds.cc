@@ -25,8 +25,8 @@ void WidenZeroBounds(BlockStatistics& bounds) {
   if (bounds.max_key == negative) bounds.max_key = positive;
 }
 
-// Cuts the bounds of a chunk to the size that bounds in statistics have.
-// Drops bounds that cannot be bounds of `type`, because readers of the chunk would refuse them.
+// Cuts the bounds in a chunk to the size that bounds in statistics have.
+// Drops bounds that cannot be bounds of `type`, because readers would refuse such a chunk.
 void Cut(const ColumnType& type, BlockStatistics& bounds) {
   if (bounds.min_key && bounds.min_key->size() > kMaxBoundBytes) {
     bounds.min_key->resize(kMaxBoundBytes);
@@ -41,7 +41,7 @@ void Cut(const ColumnType& type, BlockStatistics& bounds) {
 }
 
 // Returns the statistics of one column of a part, for the chunk of this part.
-// nullopt if the counts of rows do not describe the values.
+// nullopt: the counts of rows do not describe the values.
 std::optional<BlockStatistics> StatisticsOf(const TablePartColumn& column,
                                             const ColumnSchema& schema) {
   if (schema.levels.max_repetition > 0 || column.null_count > column.num_rows) return std::nullopt;
@@ -90,8 +90,8 @@ bool AddTotal(uint64_t num_parts, uint64_t num_rows, uint64_t data_bytes, ChunkI
 }  // namespace
 
 BlockStatistics BoundsOf(const TablePartColumn& column, const ColumnSchema& schema) {
-  // For nullable columns with levels, the counts are counts of entries.
-  // There is one entry for each row, unless the column is repeated.
+  // In a nullable column with levels, the counts are counts of entries.
+  // If the column is not repeated, there is one entry for each row.
   BlockStatistics bounds{
       .present_count = column.num_rows - std::min(column.null_count, column.num_rows),
       .null_count = column.null_count,

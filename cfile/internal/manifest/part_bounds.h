@@ -23,18 +23,18 @@ BlockStatistics BoundsOf(const TablePartColumn& column, const ColumnSchema& sche
 bool MayHold(const BlockStatistics& bounds, std::string_view low,
              std::optional<std::string_view> high);
 
-// kDataLoss: the file of a column with a value index has another least or greatest value than
-// table.cft says.
+// The error kDataLoss that the file of a column with a value index has another least or greatest
+// value than table.cft says.
 absl::Status WrongBounds(const std::string& path);
 
-// Sets num_parts, num_rows, data_bytes and columns of `chunk` to the totals of its entries: of
-// parts or of chunks. False: there are more than 2^62 rows or 2^32 parts.
+// Sets num_parts, num_rows, data_bytes and columns of `chunk` to the totals of its entries.
+// The entries are parts or chunks. Returns false if there are more than 2^62 rows or 2^32 parts.
 bool Summarize(std::span<const TablePart> parts, const std::vector<ColumnSchema>& columns,
                ChunkInfo& chunk);
 bool Summarize(std::span<const ChunkInfo> chunks, const std::vector<ColumnSchema>& columns,
                ChunkInfo& chunk);
 
-// Does the same, but does not set `columns`.
+// Does the same as Summarize, but does not set `columns`.
 bool AddTotals(std::span<const TablePart> parts, ChunkInfo& chunk);
 bool AddTotals(std::span<const ChunkInfo> chunks, ChunkInfo& chunk);
 

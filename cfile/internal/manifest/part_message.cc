@@ -68,8 +68,8 @@ absl::StatusOr<TablePartColumn> ParsePartColumn(const wire::PartColumn& message,
   return result;
 }
 
-// Parses the columns of a part, which are named by their ids.
-// The part may lack columns, and may have columns that the table no longer has.
+// Parses the columns of a part. The message names the columns by their ids.
+// The part may lack columns of the table, and may have columns that the table no longer has.
 absl::Status ParseColumnsById(const wire::Part& message, const PartLayout& layout,
                               TablePart& part) {
   part.columns.resize(layout.columns().size());
@@ -139,8 +139,8 @@ bool PartLayout::FillMissing(size_t column, uint64_t num_rows, TablePartColumn& 
   if (!value && !schema.nullable && !schema.has_levels()) return false;
   in_part = {.num_rows = num_rows, .null_count = value ? 0 : num_rows, .missing = true};
   if (!value) return true;
-  // Each part that lacks the column gets a copy of the default.
-  // So a long default is cut, like other bounds.
+  // In memory, each part that lacks the column gets a copy of the default.
+  // So cut a long default, as other bounds are cut.
   in_part.lower_bound = value->substr(0, kMaxBoundBytes);
   in_part.upper_bound = value->size() > kMaxBoundBytes ? RoundedUp(*in_part.lower_bound) : *value;
   return true;

@@ -16,8 +16,8 @@
 
 namespace cfile::internal {
 
-// Says which columns the parts of a table have, and by which ids parts and chunks name
-// these columns. Immutable.
+// Says which columns the parts of a table have, and which ids these columns have.
+// Parts and chunks name columns by these ids. Immutable.
 class PartLayout {
  public:
   // Precondition: CheckIdentities(contents).ok().
@@ -44,16 +44,17 @@ class PartLayout {
   std::unordered_map<uint32_t, size_t> columns_by_id_;  // empty unless by_id_
 };
 
-// Both functions return kDataLoss if the message contradicts itself or the layout.
+// ParsePart and ParseChunkInfo return kDataLoss if the message contradicts itself or the layout.
 absl::StatusOr<TablePart> ParsePart(const wire::Part& message, const PartLayout& layout);
 absl::StatusOr<ChunkInfo> ParseChunkInfo(const wire::Chunk& message, const PartLayout& layout);
 
-// Set the fields of `message`. Their texts point into the part or the chunk.
+// Both functions set the fields of `message`. The texts in `message` point into the part or the
+// chunk, which must outlive `message`.
 void SerializePart(const TablePart& part, const PartLayout& layout, wire::Part& message);
 void SerializeChunkInfo(const ChunkInfo& chunk, const PartLayout& layout, wire::Chunk& message);
 
-// kDataLoss if a chunk is higher than the chunk before it, or if there are more than
-// 2^62 rows or 2^32 parts.
+// Checks the contents of table.cft. kDataLoss: a chunk is higher than the chunk before it, or
+// there are more than 2^62 rows or 2^32 parts.
 absl::Status CheckRoot(const TableContents& contents);
 
 }  // namespace cfile::internal

@@ -43,8 +43,8 @@ struct ParsedTree {
 
 absl::StatusOr<ParsedTree> ParseTree(const wire::SchemaNode& root) {
   ParsedTree tree{.flat = root.name.value_or("").empty()};
-  // The nodes that were not parsed yet; the next node is the last element.
-  // ParseMessage has limited the memory of the message, and so the number of nodes.
+  // The nodes that were not parsed yet. The next node to parse is the last element.
+  // ParseMessage has limited the memory of the message. So the number of nodes is limited, too.
   std::vector<const wire::SchemaNode*> pending = {&root};
   while (!pending.empty()) {
     const wire::SchemaNode& message = *pending.back();

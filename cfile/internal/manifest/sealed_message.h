@@ -18,14 +18,15 @@ inline constexpr size_t kMagicBytes = 8;
 // Precondition: the magic has kMagicBytes bytes.
 std::string SealMessage(std::string_view magic, std::string_view message);
 
-// The fields of a file. The views point into the file's bytes.
+// The fields of such a file. The views point into the bytes of the file.
 struct SealedMessage {
   std::string_view magic;
   std::string_view message;
   uint32_t crc32c = 0;
 };
-// Checks the bytes of a file. Its magic must be one of `magics`. `what`: the kind of the file,
-// for messages ("a table"). kDataLoss: a check has failed. The message begins with `path`.
+// Checks the bytes of a file. The magic of the file must be one of `magics`.
+// `what`: the kind of the file, for messages. Example: "a table".
+// kDataLoss: a check has failed. The text of the error begins with `path`.
 absl::StatusOr<SealedMessage> UnsealMessage(std::string_view bytes,
                                             std::span<const std::string_view> magics,
                                             std::string_view what, const std::string& path);

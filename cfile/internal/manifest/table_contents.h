@@ -14,7 +14,7 @@
 
 namespace cfile::internal {
 
-// One column's file in one part, as table.cft or a chunk describes it.
+// The description of one column's file in one part. table.cft and chunks have such descriptions.
 struct TablePartColumn {
   std::string file_name;  // inside the part's directory
   uint64_t size_bytes = 0;
@@ -24,8 +24,9 @@ struct TablePartColumn {
   // Both are set, or both are nullopt.
   std::optional<std::string> min_key = {};
   std::optional<std::string> max_key = {};
-  // Bounds of the values except NaN, in memcmp form. They may be cut. Set only for columns without
-  // min_key and max_key. `nan_count` is known only if one of the two bounds is set.
+  // Bounds of the values except NaN, in memcmp form. A long bound may be cut.
+  // The bounds are set only for columns without min_key and max_key.
+  // `nan_count` is known only if one of the two bounds is set.
   std::optional<std::string> lower_bound = {};
   std::optional<std::string> upper_bound = {};
   uint64_t nan_count = 0;
@@ -38,7 +39,7 @@ struct TablePart {
   std::string directory;  // inside the table's directory
   uint64_t num_rows = 0;
   std::vector<TablePartColumn> columns = {};  // one for each of StoredColumns
-  // The place of the part in the table. The parts are in the order of these lists of numbers.
+  // The place of the part in the table. The parts of a table are sorted by this list of numbers.
   // Only Repair uses the list. Empty: an earlier version of this library wrote the part.
   std::vector<uint64_t> order = {};
 };
@@ -49,7 +50,7 @@ struct ChunkInfo {
   uint64_t size_bytes = 0;
   uint32_t crc32c = 0;
   uint32_t height = 0;  // 0: the chunk holds parts; h: it holds chunks of height h - 1
-  // Totals of all parts in the chunk and in the chunks that it names.
+  // Totals of all parts in the chunk and in the chunks that this chunk names.
   uint64_t num_parts = 0;
   uint64_t num_rows = 0;
   uint64_t data_bytes = 0;
@@ -79,13 +80,14 @@ struct TableContents {
   std::vector<ChunkInfo> chunks = {};  // by descending height
   // nullopt: the id of a column is its number, and each part has all columns.
   std::optional<ColumnIdentities> identities = {};
-  // Condemned: CollectGarbage removes these parts, chunks and files of columns.
-  // No writer may publish them any more. Each element is the path of a folder or a file.
+  // The paths of condemned folders and files: parts, chunks and files of columns.
+  // CollectGarbage removes what is condemned. No writer may publish it any more.
   std::vector<std::string> condemned = {};
   uint64_t sequence = 0;  // the number of the commit; 0: an earlier version made it
   // The ids of the commit `sequence` and of the commits before it, the newest first.
   std::vector<uint64_t> commit_ids = {};
-  std::vector<std::string> replaced = {};  // in copies of parts: the parts that this part replaced
+  // Only in a copy of a part's description: the names of the parts that this part replaced.
+  std::vector<std::string> replaced = {};
 };
 
 // The columns that have a file in each part: the columns of the schema and, if there are key
@@ -97,8 +99,8 @@ absl::StatusOr<std::string> NewChunkName();
 // True for names that NewChunkName makes.
 bool IsChunkName(std::string_view name);
 
-// Writers put at most this many entries into a chunk. They name at most this many parts in
-// table.cft itself, and at most this many chunks of one height. Readers accept any numbers.
+// Writers put at most this many entries into a chunk. A writer names at most this many parts in
+// table.cft itself, and at most this many chunks of each height. Readers accept greater numbers.
 inline constexpr size_t kMaxChunkEntries = 64;
 
 // A writer names at most this many commits in TableContents::commit_ids.

@@ -22,7 +22,7 @@ namespace {
 
 using encodings::DataLoss;
 
-// A table with incompatible features has another magic.
+// The magic of table.cft. A table with incompatible features has another magic.
 // The first versions of this library ignore the features, but refuse the other magic.
 constexpr std::string_view kMagic = "cfiletb1";
 constexpr std::string_view kFeaturesMagic = "cfiletb2";

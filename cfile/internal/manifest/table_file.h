@@ -22,14 +22,14 @@ bool IsUniquePartName(std::string_view name);
 bool IsPartName(std::string_view name);
 
 // Names of files in a table's storage. table.cft names all other files.
-// "dropped" is a mark: a file in the folder of a part that says that the part was dropped.
+// "dropped" is a mark. A mark is a file in the folder of a part. It says that the part was dropped.
 inline constexpr char kTableFileName[] = "table.cft";
 inline constexpr char kDroppedFileName[] = "dropped";
-// Returns the name of the mark of a chunk: a file that says that the chunk is no
-// longer in the table.
+// Returns the name of the mark of a chunk.
+// The mark is a file that says that the chunk is no longer in the table.
 std::string DroppedMarkOfChunk(const std::string& chunk);
-// Returns a new name for a mark of columns: a file whose time says when files of columns were
-// no longer needed. The name is "columns-", 128 random bits and ".dropped".
+// Returns a new name for a mark of columns. The time of this file says since when some files of
+// columns are not needed any more. The name is "columns-", 128 random bits and ".dropped".
 absl::StatusOr<std::string> NewColumnsMark();
 bool IsColumnsMark(std::string_view name);
 
@@ -40,16 +40,16 @@ std::string ColumnFileName(size_t column, std::string_view name);
 // Returns a new name for a column's file in a part that exists already.
 // It is the name that ColumnFileName makes, with '-' and 128 random bits before ".cfile".
 absl::StatusOr<std::string> NewColumnFileName(size_t column, std::string_view name);
-// True for the names that ColumnFileName and NewColumnFileName make, and for the names of temporary
-// files with these names.
+// True for the names that ColumnFileName and NewColumnFileName make.
+// Also true for the names of the temporary files that become files with these names.
 bool IsColumnFileName(std::string_view name);
 // For messages: the paths of table.cft and of a part's column. `storage`: the name of the storage.
 std::string TableFilePath(const std::string& storage);
 std::string ColumnFilePath(const std::string& storage, const TablePart& part, size_t column);
 
 // kInvalidArgument:
-// - there are no columns; a name is empty or not unique; a type is invalid; the columns are not
-//   the leaves of the tree;
+// - there are no columns; a name is empty or not unique; a type is invalid;
+// - the columns are not the leaves of the tree;
 // - a key column does not exist, has levels, has no order (int96) or is named twice;
 // - nulls_last names a column that is not a nullable key column, or names a column twice.
 //

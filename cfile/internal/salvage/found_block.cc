@@ -187,7 +187,7 @@ FoundBlock BlockJudge<T>::JudgeMovable(const Source& source, const FoundBlock& w
                                        uint64_t& cost_bytes) {
   const BlockPointer& pointer = whole.pointer;
   FoundBlock found{.pointer = pointer};
-  // Until the form of the file is known, the bytes that look like a head may be inside a value.
+  // The bytes look like a head. They may be inside a value, unless the form of the file is known.
   const bool known =
       info().has_movable_blocks() && whole.num_rows > 0 && CheckRows(whole, expected).ok();
   if (pointer.end() > end) {

@@ -20,7 +20,7 @@ struct FoundBlock {
     kNone,  // not a block that the file could have here
     kData,
     kCodes,  // data, valid as far as can be checked without the dictionary
-    kLost,   // data: a movable block with a right head, of which another part is damaged
+    kLost,   // data: a movable block; its head is right, but other bytes are damaged
     kIndexNode,
     kDictionary,
     kStatistics
@@ -60,15 +60,15 @@ class BlockJudge {
   FoundBlock Judge(const BlockPointer& pointer, std::span<const uint8_t> stored,
                    const ExpectedRows& expected, uint64_t& cost_bytes);
 
-  // If `head` is the head of a movable block, and the file may have such blocks, returns the whole
-  // block as the head describes it (kLost). Otherwise returns nullopt. `pointer`: the place of
-  // `head`. The last bytes of `head` are its checksum, which is assumed to be right.
+  // Returns the whole block that `head` describes (kLost). `pointer`: the place of `head`.
+  // nullopt: `head` is not the head of a movable block, or the file cannot have movable blocks.
+  // The last bytes of `head` are its checksum. This function assumes that the checksum is right.
   std::optional<FoundBlock> WholeBlock(const BlockPointer& pointer,
                                        std::span<const uint8_t> head) const;
 
-  // Does the same as Judge for `whole`, a result of WholeBlock.
-  // Verifies the checksums. `end`: the end of the bytes that may be blocks.
-  // If `whole` is a damaged block of the file, returns the part of `whole` before `end`.
+  // Does the same as Judge, but for `whole`, a result of WholeBlock. Verifies the checksums.
+  // `end`: the end of the bytes that may be blocks.
+  // If `whole` is a damaged block of the file, returns the bytes of `whole` before `end`.
   FoundBlock JudgeMovable(const Source& source, const FoundBlock& whole,
                           const ExpectedRows& expected, uint64_t end, uint64_t& cost_bytes);
 

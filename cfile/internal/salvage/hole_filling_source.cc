@@ -15,7 +15,7 @@ absl::Status HoleFillingSource::ReadAt(uint64_t offset, std::span<uint8_t> out) 
 }
 
 void HoleFillingSource::ReadMany(std::span<ReadRequest> requests) const {
-  std::vector<ReadRequest> whole;  // the requests without known holes
+  std::vector<ReadRequest> whole;  // the requests whose ranges have no known holes
   std::vector<const ReadRequest*> in_pages;
   for (const ReadRequest& request : requests) {
     if (ErrorIn(request.offset, request.offset + request.out.size()).ok()) {

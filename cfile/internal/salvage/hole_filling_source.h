@@ -45,7 +45,7 @@ class HoleFillingSource final : public Source {
     uint64_t end = 0;
     absl::Status error;
   };
-  // Reads page by page.
+  // Reads page by page, because a page that cannot be read becomes a hole.
   void ReadPages(uint64_t offset, std::span<uint8_t> out) const;
   void AddHole(uint64_t begin, uint64_t end, const absl::Status& error) const;
 

@@ -20,11 +20,12 @@ namespace {
 
 using Kind = OtherPart::Kind;
 
-// Words of this file (cfile/internal/table/part_copy.h):
-// - A copy is a file in the folder of a part. It has the schema and the description of this part.
+// Words of this file (see also cfile/internal/table/part_copy.h):
+// - A part is a folder with some rows of the table.
+// - A copy is a file in the folder of a part. It has the table's schema and the part's description.
 // - A mark is an empty file in the folder of a part. It says that the part was dropped.
-// - An attempt is a try to commit.
-//   It writes copies and marks before it replaces table.cft, so they stay if the process dies.
+// - An attempt is a try to commit. An attempt writes copies and marks before it replaces table.cft.
+//   So the copies and marks stay if the process dies before the end of the attempt.
 // - The sequence is the number of a commit.
 //   Several attempts may have the same sequence. Only one of them can be a commit.
 
@@ -37,12 +38,12 @@ struct Copy {
 
 // The folder of a part.
 struct Folder {
-  std::map<std::string, uint64_t, std::less<>> sizes;  // of the files, by name
+  std::map<std::string, uint64_t, std::less<>> sizes;  // by the name of the file
   std::chrono::system_clock::time_point newest;
-  std::vector<Copy> copies;             // those that can be read
+  std::vector<Copy> copies;             // the copies that can be read
   std::vector<std::string> unreadable;  // why the other copies cannot be read
   std::map<std::string, CommitTag> marks;
-  // The parts that replaced this part, and the commits of these replacements.
+  // The names of the parts that replaced this part, with the commits that replaced it.
   std::vector<std::pair<std::string, CommitTag>> replaced_by;
 };
 
@@ -62,9 +63,9 @@ class PartFinder {
     CFILE_RETURN_IF_ERROR(ListFolders());
     for (auto& [name, folder] : folders_) CFILE_RETURN_IF_ERROR(ReadCopies(name, folder));
     ExcludeInterrupted();
-    // Sometimes several attempts have the same sequence, and no file says which of them
-    // is the commit. Then the last attempt counts.
-    // The earlier attempts stopped before it began, or failed because of it.
+    // Several attempts may have the same sequence, and perhaps no file says which of these attempts
+    // is the commit. Then assume that the last attempt is the commit.
+    // Each earlier attempt stopped before the last one began, or failed because of the last one.
     for (auto& [sequence, ids] : attempts_) {
       std::erase_if(ids, [&, sequence = sequence](const auto& attempt) {
         return Disproved({.sequence = sequence, .id = attempt.first});
@@ -82,8 +83,8 @@ class PartFinder {
       folder.sizes.clear();
       found_.insert(survey.parts.back().part.directory);
     }
-    // Parts that earlier versions wrote have no order.
-    // Sort them by the times of their files, which is probably their order.
+    // Parts that earlier versions of this library wrote have no TablePart::order.
+    // Sort these parts by the times of their files. This is probably their order in the table.
     std::vector<std::pair<std::string, const Folder*>> by_time;
     for (const auto& [name, folder] : folders_) {
       if (!found_.contains(name)) by_time.emplace_back(name, &folder);
@@ -161,7 +162,7 @@ class PartFinder {
     return copy;
   }
 
-  // Returns the position in tables_ of what `copy` says about the table.
+  // Returns the position in tables_ of the table that `copy` describes.
   // The copies of many parts say the same about the table, except for the commit.
   size_t NumberOf(TableContents copy) {
     copy.parts.clear();
@@ -206,7 +207,7 @@ class PartFinder {
       return encodings::DataLoss(path, ": cannot be rebuilt: none of ", folders_.size(),
                                  " folders of parts has a readable copy of the schema: ", reason);
     }
-    // If all parts were dropped, there are no copies of this commit, only marks.
+    // If the commit dropped all parts, it wrote only marks and no copies.
     uint64_t greatest = root.sequence;
     for (const auto& [name, folder] : folders_) {
       for (const auto& [file, tag] : folder.marks) {
@@ -229,8 +230,8 @@ class PartFinder {
     return found == folder.copies.end() ? nullptr : &*found;
   }
 
-  // Sets interrupted_. Without table.cft, only the newest attempts can be unfinished: a later one
-  // would have begun from an earlier one that took place.
+  // Sets interrupted_. Without table.cft, only the newest attempts can be unfinished.
+  // The reason: each attempt begins from a commit that took place.
   void ExcludeInterrupted() {
     if (root_ != nullptr) return;
     uint64_t last = 0;
@@ -253,11 +254,11 @@ class PartFinder {
     interrupted_ = std::move(interrupted);
   }
 
-  // True if this attempt gave new files of columns to parts, but these files are gone again, or
-  // another part did not get such files. `before`: the table before this attempt, which
-  // interrupted_ contains.
+  // True if this attempt gave new files of columns to parts, but stopped before its end.
+  // Then these files are gone again, or another part did not get such files.
+  // Precondition: interrupted_ contains the attempt. `before`: the table before this attempt.
   bool IsInterrupted(const CommitTag& tag, const TableContents& before) const {
-    std::vector<const Copy*> others;  // of the parts that the attempt did not reach
+    std::vector<const Copy*> others;  // the copies of parts that the attempt did not reach
     for (const auto& [name, folder] : folders_) {
       std::vector<std::string> stale;
       const Copy* const copy = CopyOf(folder);
@@ -279,8 +280,8 @@ class PartFinder {
                          [&](const auto& old) { return old.file_name == columns[i].file_name; });
         if (!is_new) continue;
         if (!HasFile(folder, columns[i])) return true;
-        // Copies are written from the last part to the first. Parts that are added meanwhile need
-        // no new files.
+        // An attempt writes copies from the last part to the first.
+        // Parts that other commits add meanwhile need no new files.
         const bool is_partial = std::any_of(others.begin(), others.end(), [&](const Copy* other) {
           return other->part.order < copy->part.order &&
                  NeedsFile(tables_[copy->table], i, before, *other);
@@ -291,20 +292,21 @@ class PartFinder {
     return false;
   }
 
-  // Whether a commit that gives new files to column `column` of `after` gives one to this part.
+  // A commit gives new files to column `column` of `after`.
+  // Returns true if the commit must give such a file to this part, too.
   bool NeedsFile(const TableContents& after, size_t column, const TableContents& before,
                  const Copy& copy) const {
     if (PartLayout(before).Find(PartLayout(after).id(column))) return true;  // other values
     const auto old = before.schema.Find(after.schema.columns[column].name);
     if (!old) return true;  // a new column
-    // A column with another type: the part may have the default value.
+    // The column gets another type. A part that only has the default value needs no file.
     TablePart part = copy.part;
     return Translate(tables_[copy.table], before, part).ok() && !part.columns[*old].missing;
   }
 
   // Returns the copy that describes a part.
-  // Ignores copies of attempts that have failed. Prefers copies whose files are all in the folder.
-  // Among these, takes the newest copy. Null: there is no copy.
+  // Ignores copies of attempts that have failed. Prefers copies that name only files in the folder.
+  // Takes the newest of the preferred copies. Null: there is no copy.
   const Copy* CopyOf(const Folder& folder) const {
     const Copy* best = nullptr;
     bool best_is_whole = false;
@@ -379,7 +381,7 @@ class PartFinder {
                                 TablePart& part) {
     if (from.schema == to.schema && from.identities == to.identities) return absl::OkStatus();
     if (!to.identities) {
-      // Then only the names of columns can have changed.
+      // If the columns of `to` have no ids, only the names of columns can have changed.
       Schema renamed = from.schema;
       for (size_t i = 0; i < std::min(renamed.columns.size(), to.schema.columns.size()); ++i) {
         renamed.columns[i].name = to.schema.columns[i].name;
@@ -402,7 +404,7 @@ class PartFinder {
   std::vector<TablePart> named_;
   std::set<std::string> found_;  // the names of the parts in named_
   CommitHistory history_;
-  // The attempts, by sequence and id, that changed files of columns and did not take place.
+  // The sequence and the id of each attempt that changed files of columns and did not take place.
   std::set<std::pair<uint64_t, uint64_t>> interrupted_;
   // The times at which attempts wrote their files, by sequence and id.
   std::map<uint64_t, std::map<uint64_t, std::chrono::system_clock::time_point>> attempts_;

@@ -1,4 +1,5 @@
 // Finds the parts of a table by the copies of their descriptions (cfile/FORMAT.md, Table).
+// A copy is a file in the folder of a part. It has the description of this part.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,14 @@ namespace cfile::internal {
 
 struct SurveyedPart {
   TablePart part;        // described by the schema of Survey::root
-  bool has_copy = true;  // whether a copy of it was found; not looked up if table.cft is sound
-  std::string damage;    // what is damaged in its files; empty: nothing
-  // The marks in its folder that belong to failed attempts to drop the part (part_survey.cc).
+  bool has_copy = true;  // false: no copy was found; true, too, if table.cft is sound
+  std::string damage;    // what is damaged in the part's files; empty: nothing
+  // The marks in the folder of the part that failed attempts to drop the part have left.
+  // A mark is a file that says that the part was dropped.
   std::vector<std::string> stale_marks = {};
 };
 
-// A part that has files but does not belong to the table.
+// A part that has files in the storage, but does not belong to the table.
 struct OtherPart {
   // See RepairedPart::State.
   enum class Kind : uint8_t { kDamaged, kDropped, kUncommitted, kUnknown };
@@ -36,7 +38,8 @@ struct Survey {
   std::string table_bytes;             // of table.cft
   std::string damage;                  // see RepairReport
   bool rebuilt = false;                // whether the parts were looked up in their folders
-  // The table without parts and chunks. The sequence is the greatest one that was found.
+  // The table without parts and chunks.
+  // Its sequence (the number of a commit) is the greatest one that was found.
   TableContents root;
   std::vector<SurveyedPart> parts = {};  // the parts of the table, in order
   std::vector<OtherPart> others = {};
@@ -48,10 +51,12 @@ struct SurveyOptions {
   ReaderOptions reader;
 };
 
-// True for errors that say that something is lost, not that it cannot be read now or here.
+// True for errors which say that data is lost.
+// False for errors which say only that data cannot be read now, or on this computer.
 bool SaysLost(const absl::Status& status);
 
-// Sets root, parts and others of `survey`. `root`: what table.cft says; null: it cannot be read.
+// Sets root, parts and others of `survey`.
+// `root`: the contents of table.cft; null: table.cft cannot be read.
 // `named`: the parts that are known to be in the table, in order. Errors as Repair.
 absl::Status FindPartsByCopies(const Storage& storage, const SurveyOptions& options,
                                const TableContents* root, std::vector<TablePart> named,

@@ -13,9 +13,9 @@
 namespace cfile::internal {
 
 // Replaces a damaged part by a new part. The new part has the rows that can be read in all columns,
-// in their order. If there are no such rows, drops the damaged part.
-// Returns the number of rows of the new part. Compound keys are made again. Damaged columns are
-// first salvaged into files of a temporary folder. This folder is removed at the end.
+// in the same order. If there are no such rows, drops the damaged part.
+// Returns the number of rows of the new part. Makes the compound keys again.
+// First salvages damaged columns into files of a temporary folder. Removes this folder at the end.
 //
 // Memory: that of a TableWriter, of Verify and of Salvage; 16 bytes for each gap. Errors: those of
 // the storage, of Salvage except damage, and of TableWriter::Replace and Finish.

@@ -155,8 +155,9 @@ class Salvager {
     }
   }
 
-  // Records a block that was found. The rows of a damaged block with a right head are counted, and
-  // its bytes are not searched: they may be values that look like blocks.
+  // Records a block that was found.
+  // If the block is damaged but its head is right, counts the rows of the block.
+  // Does not search the bytes of such a block, because its values may look like blocks.
   void Keep(const FoundBlock& found) {
     if (found.kind == Kind::kCodes) {
       needs_dictionary_ = true;
@@ -230,8 +231,8 @@ class Salvager {
       internal::ChecksumSearch::Judgement judgement;
       found = {};
       if (const auto whole = judge_.WholeBlock(pointer, bytes)) {
-        // The checksum may be that of the head of a movable block. Bytes that cannot be read are
-        // zeros here.
+        // The checksum may belong to the head of a movable block.
+        // In `readable_`, bytes that cannot be read are zeros.
         found = judge_.JudgeMovable(*readable_, *whole, expected, end, judgement.cost_bytes);
         judgement.accepted = found.kind != Kind::kNone;
         if (judgement.accepted) return judgement;

@@ -42,7 +42,7 @@ State StateOf(Kind kind) {
   return State::kUnknown;
 }
 
-// Keeps the bytes of a damaged table.cft in another file. Returns the name of this file.
+// Writes the bytes of a damaged table.cft to another file. Returns the name of this file.
 absl::StatusOr<std::string> KeepDamaged(Storage& storage, const std::string& bytes) {
   CFILE_ASSIGN_OR_RETURN(const std::string random, internal::RandomName());
   const std::string name = absl::StrCat(internal::kTableFileName, ".damaged-", random);
@@ -53,7 +53,7 @@ absl::StatusOr<std::string> KeepDamaged(Storage& storage, const std::string& byt
 }
 
 // Replaces table.cft by a new one that names the parts of `survey`.
-// Leaves out the damaged parts, unless they will be salvaged.
+// If damaged parts will not be salvaged later, leaves out these parts.
 absl::Status CommitParts(Storage& storage, const RepairOptions& options, const Survey& survey) {
   std::vector<TablePart> parts;
   std::vector<TablePart> described;  // the parts that get a copy
@@ -62,7 +62,7 @@ absl::Status CommitParts(Storage& storage, const RepairOptions& options, const S
     parts.push_back(part.part);
     if (!part.has_copy) described.push_back(part.part);
   }
-  // At least one copy must name this commit: that of the last part.
+  // At least one copy must name this commit. Write the copy of the last part.
   if (described.empty() && !parts.empty()) described.push_back(parts.back());
   const Manifest none(survey.root, storage.name(), options.reader.max_metadata_size_bytes, {});
   CFILE_ASSIGN_OR_RETURN(ManifestEdit edit,

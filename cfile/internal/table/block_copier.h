@@ -18,7 +18,7 @@
 
 namespace cfile::internal {
 
-// Totals of the copied blocks.
+// Counts the blocks that were copied.
 struct CopyTotals {
   uint64_t blocks = 0;
   uint64_t bytes = 0;  // as stored
@@ -28,9 +28,10 @@ struct CopyTotals {
 class BlockCopier {
  public:
   // `column`: the column that `to` writes.
-  // `needs_keys`: whether the file of `to` has a value index. `totals`: the numbers of the copied
-  // blocks are added to it. `same_dictionary`: see CopiedBlock.
-  // `to` and `totals` must outlive the copier. Errors as Reader::NewCursor.
+  // `needs_keys`: true if the file that `to` writes has a value index.
+  // `totals`: the copier adds the numbers of the copied blocks to it.
+  // `same_dictionary`: see CopiedBlock.
+  // `to` and `totals` must outlive the copier. Errors: those of Reader::NewCursor.
   static absl::StatusOr<std::unique_ptr<BlockCopier>> Create(const Reader& from,
                                                              const ColumnSchema& column,
                                                              bool needs_keys, ColumnWriter& to,
@@ -38,13 +39,14 @@ class BlockCopier {
                                                              bool same_dictionary = false);
 
   struct Result {
-    uint64_t copied_rows = 0;    // from `begin` on
-    uint64_t rows_to_write = 0;  // the rows after them that the caller must append
+    uint64_t copied_rows = 0;    // the rows from `begin` on that were copied
+    uint64_t rows_to_write = 0;  // the next rows, which the caller must append
   };
-  // Copies whole blocks, from row `begin` on. Stops at a block that cannot be copied: `begin`
-  // is inside the block, the block has rows at or after `end`, or the writer does not take it.
+  // Copies whole blocks, from row `begin` on. Stops at the first block that cannot be copied.
+  // A block cannot be copied if `begin` is inside the block, if the block has rows at or after
+  // `end`, or if ColumnWriter::Takes returns false for the block.
   // Preconditions: begin < end <= rows of the file; `begin` does not decrease from call to call.
-  // kDataLoss: a block is damaged. Other errors as ColumnWriter::CopyBlock.
+  // kDataLoss: a block is damaged. Other errors: those of ColumnWriter::CopyBlock.
   absl::StatusOr<Result> Copy(uint64_t begin, uint64_t end);
 
  private:
@@ -68,7 +70,7 @@ class BlockCopier {
   BlockFetcher fetcher_;
   BlockBuffer buffer_;
   // The current block: its place, its number and its rows.
-  // Before the first block, there are no rows.
+  // Before the first block is reached, there are no rows.
   IndexWalk walk_;
   IndexWalk next_;  // the block after the current one
   size_t number_ = 0;

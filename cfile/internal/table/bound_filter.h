@@ -25,9 +25,10 @@ using AnyPredicate = std::variant<std::monostate CFILE_FOR_EACH_VALUE_TYPE(CFILE
 using AnyMatcher = std::variant<std::monostate CFILE_FOR_EACH_VALUE_TYPE(CFILE_MATCHER_TYPE)>;
 #undef CFILE_MATCHER_TYPE
 
-// A filter without kNot: each negation is a part of a condition. It is true for the same rows
-// as the Filter from which it was made. (If a condition is unknown for a row, the negated condition
-// is unknown, too. In both cases a scan does not return the row.) A plain value.
+// A filter without kNot: each negation is inside a condition. A plain value.
+// A BoundFilter is true for the same rows as the Filter from which it was made.
+// If a condition is unknown for a row, the negated condition is unknown, too.
+// In both cases a scan does not return the row.
 struct BoundFilter {
   Filter::Kind kind = Filter::Kind::kAnd;
   std::vector<BoundFilter> operands = {};  // kAnd and kOr

@@ -54,10 +54,10 @@ absl::Status CheckFlat(const Storage& storage, const Schema& schema) {
 ColumnChange::~ColumnChange() {
   if (published_) return;
   try {
-    // The names of the files are unique.
+    // The names of the files are unique, so no other files are deleted here.
     for (const std::string& path : paths_) (void)storage_->Delete(path);
   } catch (const std::bad_alloc&) {
-    // The files stay, as if the process had been killed.
+    // After an exception the files stay, as if the process had been killed.
   }
 }
 
@@ -110,9 +110,9 @@ absl::StatusOr<std::optional<ManifestEdit>> ColumnChange::Edit(
   CFILE_RETURN_IF_ERROR(CheckFiles(*now));
   std::unique_ptr<const Manifest> changed;
   if (columns) {
-    // A new column may have no default and not be nullable. Then no part may lack the column.
-    // All parts have new files of it, but these files are named only below.
-    // So the column gets a default until then.
+    // If a new column has no default and is not nullable, no part may lack the column.
+    // All parts have new files of the column, but the descriptions get the files only below.
+    // So give the column a default until then.
     ColumnIdentities identities = columns->identities;
     for (size_t i = 0; i < identities.defaults.size(); ++i) {
       const bool is_new = identities.ids[i] >= now->layout().next_id();

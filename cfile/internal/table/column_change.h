@@ -40,8 +40,9 @@ absl::Status NoColumn(const Storage& storage, std::string_view name);
 // kUnimplemented if the table holds nested records.
 absl::Status CheckFlat(const Storage& storage, const Schema& schema);
 
-// Changes columns of all parts. First Begin and ReadParts are called, then NewFile for
-// each new file. The caller puts the finished files into parts(), and calls Commit.
+// Changes columns of all parts of a table. A part is a folder with some rows of the table.
+// The caller first calls Begin and ReadParts. Then it calls NewFile for each new file.
+// At the end it puts the finished files into parts(), and calls Commit.
 // Thread-compatible. In addition, several threads may call NewFile at the same time.
 class ColumnChange {
  public:
@@ -49,7 +50,7 @@ class ColumnChange {
     std::string name;
     uint64_t num_rows = 0;
     std::vector<std::string> watched;  // the files of the watched columns
-    // The new files, by the column's number in the new schema.
+    // The new files. The key is the column's number in the new schema.
     std::vector<std::pair<size_t, TablePartColumn>> files;
   };
 
@@ -61,7 +62,7 @@ class ColumnChange {
   // kNotFound: there is no table. `options`: the options of the new files.
   absl::Status Begin(std::span<const WriterOptions> options);
   // Reads the parts.
-  // `columns`: watched columns. Commit fails if they have got other values meanwhile.
+  // `columns`: the watched columns. Commit fails if another program has changed their values since.
   absl::Status ReadParts(std::vector<size_t> columns);
 
   const TableContents& before() const { return manifest_->root(); }
@@ -92,13 +93,13 @@ class ColumnChange {
 
   const std::shared_ptr<Storage> storage_;
   size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
-  std::unique_ptr<const Manifest> manifest_;  // the table when the change began
+  std::unique_ptr<const Manifest> manifest_;  // the table at the time of Begin
   std::vector<size_t> watched_;
   std::vector<Part> parts_;
   std::unordered_map<std::string, size_t> by_name_;  // positions in parts_
   bool published_ = false;
   std::mutex mutex_;                // guards the next member
-  std::vector<std::string> paths_;  // of the new files
+  std::vector<std::string> paths_;  // the paths of the new files
 };
 
 }  // namespace cfile::internal

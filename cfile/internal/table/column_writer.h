@@ -32,12 +32,13 @@ class ColumnWriter {
   virtual absl::Status status() = 0;
   // Completes the file. Returns its description for table.cft.
   virtual absl::StatusOr<TablePartColumn> Finish() = 0;
-  // Returns true if the next call may be CopyBlock for `block`. Otherwise the caller must append
-  // the rows of `block`. Reasons: the options ask for other blocks, the block is too small or
-  // too large, or its statistics are not known. Does not look at the keys of `block`.
+  // Returns true if the next call may be CopyBlock for `block`.
+  // If the result is false, the caller must append the rows of `block` instead. Reasons for false:
+  // the options ask for other blocks, the block is too small or too large, or its statistics are
+  // not known. Does not look at the keys of `block`.
   virtual bool Takes(const CopiedBlock& block) const = 0;
-  // Writes a copy of `block` after the rows so far. The rows of `block` and other rows never
-  // share a block. Precondition: the last record so far is complete. Errors as Writer::Append.
+  // Writes a copy of `block` after the rows so far. The copied block gets no other rows.
+  // Precondition: the last record so far is complete. Errors: those of Writer::Append.
   virtual absl::Status CopyBlock(const CopiedBlock& block) = 0;
   virtual ColumnTotals totals() const = 0;
   virtual size_t memory_usage_bytes() const = 0;
@@ -84,8 +85,9 @@ class TypedColumnWriter final : public ColumnWriter {
   const std::string file_name_;
 };
 
-// Begins a file of the column in the folder `folder` of a storage. Errors as Storage::Create,
-// Writer::Create and LevelWriter::Create; the message names the column.
+// Begins a file of the column in the folder `folder` of a storage.
+// Errors: those of Storage::Create, Writer::Create and LevelWriter::Create.
+// The text of an error names the column.
 absl::StatusOr<std::unique_ptr<ColumnWriter>> NewColumnWriter(Storage& storage,
                                                               const std::string& folder,
                                                               std::string file_name,

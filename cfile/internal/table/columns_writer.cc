@@ -39,7 +39,7 @@ class ColumnsWriter::Impl {
  public:
   explicit Impl(std::shared_ptr<Storage> storage)
       : finished_(storage->name()), change_(std::move(storage)) {}
-  ~Impl() { columns_.clear(); }  // removes incomplete files
+  ~Impl() { columns_.clear(); }  // removes the incomplete files
 
   absl::Status Add(std::span<const ColumnSchema> columns, std::span<const WriterOptions> options) {
     CFILE_RETURN_IF_ERROR(change_.Begin(options));
@@ -145,7 +145,7 @@ class ColumnsWriter::Impl {
         const size_t size = end - begin;
         const auto levels = definition.subspan(begin, size);
         const auto present = std::count(levels.begin(), levels.end(), limits.max_definition);
-        // Surplus values of this call go to the last writer, which refuses them.
+        // If this call has too many values, the last writer gets these values and refuses them.
         const size_t taken = end == definition.size()
                                  ? values.size()
                                  : std::min(values.size(), static_cast<size_t>(present));
@@ -182,7 +182,7 @@ class ColumnsWriter::Impl {
     internal::StickyStatus status;
     size_t part = 0;    // the part that is being written
     uint64_t rows = 0;  // rows of this part so far; with levels: records that have begun
-    std::unique_ptr<ColumnWriter> writer;  // of this part; null: its file was not begun
+    std::unique_ptr<ColumnWriter> writer;  // for this part; null: the part's file was not begun
     std::vector<TablePartColumn> files;    // the files of the earlier parts
   };
 
@@ -239,7 +239,7 @@ class ColumnsWriter::Impl {
   }
 
   absl::Status FinishFile(Column& column) {
-    CFILE_RETURN_IF_ERROR(BeginFile(column));  // a part without rows has a file, too
+    CFILE_RETURN_IF_ERROR(BeginFile(column));  // a part without rows needs a file, too
     CFILE_ASSIGN_OR_RETURN(column.files.emplace_back(), column.writer->Finish());
     column.writer.reset();
     ++column.part;

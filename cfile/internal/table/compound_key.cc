@@ -23,8 +23,9 @@ constexpr char kNullLast = 2;
 
 char NullOf(const KeyColumn& column) { return column.nulls_last ? kNullLast : kNullFirst; }
 
-// True if the values of the column end with kStringEnd. All other values have a fixed length,
-// except the strings of the last column. Such a string ends where the key ends.
+// True if the values of the column end with kStringEnd. These are strings.
+// A string in the last column needs no kStringEnd, because it ends where the key ends.
+// Other values have a fixed length.
 bool IsEscaped(const std::vector<KeyColumn>& columns, size_t column) {
   return column + 1 < columns.size() && columns[column].type.physical() == PhysicalType::kBytes;
 }

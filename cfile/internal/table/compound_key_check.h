@@ -24,7 +24,7 @@ struct WrongKey {
 // Returns the first wrong key; nullopt if all keys are right.
 // `types`: Schema::key_types. `columns`: readers of the key columns.
 // `keys`: a reader of the stored keys. All readers have the same number of rows.
-// Reads all rows. Holds one block and one batch of each file. Errors as Cursor::Next.
+// Reads all rows. Holds one block and one batch of each file. Errors: those of Cursor::Next.
 absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::vector<KeyColumn> types,
                                                      std::span<const Reader> columns,
                                                      const Reader& keys);

@@ -18,11 +18,13 @@
 namespace cfile::internal {
 namespace {
 
-// The rows of a block. With more rows, fewer blocks are copied, but the first block takes longer.
+// The number of rows in a block. With a greater number, fewer blocks must be copied, but encoding
+// the first block takes longer.
 constexpr uint32_t kBlockRows = 1 << 15;
 
-// Writes a file of `num_rows` equal rows. Encodes one block and copies it. `create`: makes a writer
-// of type W for a sink. `append`: appends a number of rows, at most kBlockRows, to the writer.
+// Writes a file of `num_rows` equal rows. Encodes one block, and copies this block.
+// `create`: makes a writer of type W that writes to a sink.
+// `append`: appends a number of rows, at most kBlockRows, to the writer.
 template <typename W, typename Create, typename AppendRows>
 absl::StatusOr<Reader> Repeat(const ColumnSchema& column, uint64_t num_rows,
                               const std::string& name, const ReaderOptions& options,
@@ -34,7 +36,7 @@ absl::StatusOr<Reader> Repeat(const ColumnSchema& column, uint64_t num_rows,
     TypedColumnWriter<W> to(std::move(writer), name);
     for (bool first = true; count > 0; first = false) {
       uint64_t written = 0;
-      // The first block is encoded, so that the file has the same dictionary as `block`.
+      // Encode the first block, so that the file has the same dictionary as `block`.
       if (block && !first && count >= kBlockRows) {
         CopyTotals totals;
         CFILE_ASSIGN_OR_RETURN(auto copier,

@@ -1,4 +1,4 @@
-// A file that is scanned like a table.
+// A file that can be scanned like a table.
 #pragma once
 
 #include <cstddef>

@@ -68,7 +68,7 @@ class FilterTree {
 };
 
 // Returns what the bounds say about all rows of a part or of several parts.
-// The result's range is not set.
+// Does not set the range of the result.
 FilterTree::Judgement JudgeBounds(const BoundFilter& filter, ScanSource::BoundsOfColumn bounds_of);
 
 }  // namespace cfile::internal

@@ -39,7 +39,7 @@ bool operator<(const Head<T>& a, const Head<T>& b) {
 
 // Returns the number of values at the front for which `before` is true, at least 1.
 // Precondition: `before` is true for the first value.
-// The number of comparisons is logarithmic in the result, because the result is often small.
+// The number of comparisons grows with the logarithm of the result. The result is often small.
 template <typename T, typename Before>
 size_t RunLength(std::span<const T> values, const Before& before) {
   size_t begin = 0;

@@ -19,10 +19,11 @@ struct KeyRange {
 };
 
 // Returns the range of the keys that `filter` allows.
-// Uses the conditions on the first key columns if all of them must be true. So the filter must
-// be one condition, or join conditions with And. For example, with the key columns (service, time),
-// the filter service = 'api' AND time > 5 has a range. The filter time > 5 has no range.
-// The range of a nullable column excludes its nulls. With IsNull, it excludes its values.
+// Uses only conditions on the first key columns. All of these conditions must be true.
+// So the filter must be one condition, or join conditions with And.
+// Example: the key columns are service and time. The filter service = 'api' AND time > 5 has a
+// range. The filter time > 5 has no range.
+// The range of a nullable column excludes its nulls. With IsNull, the range excludes its values.
 // Returns nullopt if the filter has no range, or if the table has no key columns.
 std::optional<KeyRange> KeyRangeOf(const BoundFilter& filter, const Schema& schema);
 

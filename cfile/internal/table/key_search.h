@@ -45,7 +45,7 @@ class KeySearch {
 
   // Returns the position of the smallest key that is not less than `key`.
   // If several keys are equal, returns the position with the lowest ordinal.
-  // If the part with this position has a value index, the cursor is at this position afterwards.
+  // Afterwards the cursor is at this position, if the part that contains it has a value index.
   absl::StatusOr<KeyPosition> Find(const T& key) {
     CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), key));
     Wanted wanted(key, 0);
@@ -68,7 +68,7 @@ class KeySearch {
     assert(keys.size() == positions.size());
     for (const T& key : keys) CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), key));
     std::fill(positions.begin(), positions.end(), KeyPosition{.ordinal = table_.num_rows()});
-    // A few keys are searched one by one, because that does not need all chunks.
+    // Search a few keys one by one, because this does not need all chunks.
     const bool in_chunks = !keyed_parts_.has_value() && keys.size() < table_.num_parts() &&
                            !table_.manifest().root().chunks.empty();
     if (!in_chunks) CFILE_RETURN_IF_ERROR(FindKeyedParts());
@@ -192,7 +192,8 @@ class KeySearch {
   // If the parts ascend: does Find for each of `keys`, part by part. Does not set the positions of
   // keys that are greater than all keys of the table.
   absl::Status SeekManyByPart(std::span<const T> keys, std::span<KeyPosition> positions) {
-    // By the number of the part: the part, and the indices of its keys in `keys`.
+    // The key is the number of a part.
+    // The value has this part, and the positions in `keys` of the part's keys.
     std::map<uint64_t, std::pair<ManifestPart, std::vector<size_t>>> parts;
     std::string bytes;
     for (size_t i = 0; i < keys.size(); ++i) {

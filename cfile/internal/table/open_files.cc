@@ -20,8 +20,8 @@ size_t MaxOpenFiles(const ReaderOptions& options) {
   return std::max<size_t>(limit.rlim_cur / 2, 1);
 }
 
-// Returns how many ranges of data that is read ahead fit into their share of the table's
-// memory, at least 1.
+// A share of the table's memory is for data that is read ahead.
+// Returns how many ranges fit into this share, at least 1.
 size_t RangesInMemory(const ReaderOptions& options) {
   const size_t share = options.max_table_memory_bytes / 4;
   return std::max<size_t>(share / std::max<size_t>(options.read_ahead_bytes, 1), 1);
@@ -57,7 +57,7 @@ std::optional<Reader> OpenFiles::Find(uint64_t number) {
     used_.splice(used_.begin(), used_, file->second.position);
     reader = file->second.reader;
   }
-  // The memory of open files grows while they are read.
+  // The memory of an open file grows while the file is read.
   if (usage_->above_limit()) CloseFiles();
   return reader;
 }

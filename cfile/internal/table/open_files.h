@@ -15,27 +15,28 @@
 
 namespace cfile::internal {
 
-// Returns `options` for the files of a table, with the limits that max_table_memory_bytes sets for
-// the cache and for reading ahead.
+// Returns the options for each file of a table with `options`.
+// Changes the limits of the cache and of reading ahead as max_table_memory_bytes demands.
 ReaderOptions OptionsOfTable(ReaderOptions options);
 
-// The most ranges that the columns of a scan should read in advance together, at least 1: 64, or as
-// many as max_table_memory_bytes allows.
+// Returns how many ranges all columns of a scan together should read in advance at most.
+// The result is at least 1. It is 64, or less if max_table_memory_bytes allows less.
 size_t MaxRangesOfScan(const ReaderOptions& options);
 
-// Keeps files open: those that were used most recently, as long as there are not too many and
-// their memory is within the limit. Thread-safe.
+// Keeps the most recently used files open. Closes other files if too many files are open, or if the
+// open files use more memory than the limit. Thread-safe.
 class OpenFiles {
  public:
   explicit OpenFiles(const ReaderOptions& options);
 
   // Returns the open file `number`; nullopt if it is not open.
   std::optional<Reader> Find(uint64_t number);
-  // Keeps `reader`, an open file. If another thread has opened the same file, returns its reader
-  // instead. Closes the files that were not used for the longest time if there are too many.
+  // Keeps `reader`, an open file, and returns it. If another thread has opened the same file
+  // before, returns the reader of that thread instead.
+  // If too many files are open, closes those that were not used for the longest time.
   Reader Keep(uint64_t number, Reader reader);
 
-  // The usage of all files. The caller opens each file with it.
+  // The memory usage of all files together. The caller passes it on when it opens a file.
   const std::shared_ptr<SharedUsage>& usage() const { return usage_; }
 
  private:
@@ -44,7 +45,7 @@ class OpenFiles {
     std::list<uint64_t>::iterator position;  // in used_
   };
 
-  // Closes files while there are too many, but never the file that was used last.
+  // Closes files while too many files are open. Never closes the file that was used last.
   void CloseFiles();
 
   const size_t max_open_;

@@ -67,7 +67,7 @@ absl::Status Replaced(const Storage& storage) {
       absl::StrCat(storage.name(), ": the table has been replaced since this reader opened it"));
 }
 
-// `what`: a part or a chunk.
+// The error that a part or a chunk is gone. `what`: the part or the chunk.
 absl::Status Expired(const Storage& storage, const std::string& what) {
   return absl::AbortedError(absl::StrCat(
       storage.name(), ": snapshot expired: since this reader opened the table, ", what,
@@ -75,8 +75,9 @@ absl::Status Expired(const Storage& storage, const std::string& what) {
       "the table again"));
 }
 
-// The error if a file of a part is missing. `path`: in the storage. `status`: the error of the
-// storage. kAborted if table.cft no longer names the part or this file.
+// The error if a file of a part is missing. `path`: the path of the file in the storage.
+// `status`: the error of the storage.
+// kAborted if table.cft no longer names the part or this file.
 absl::Status ErrorOfMissing(const Storage& storage, const ReaderOptions& options,
                             const std::string& folder, const std::string& path,
                             const absl::Status& status) {
@@ -179,7 +180,7 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(const ManifestPart& part,
 
 absl::StatusOr<Reader> TableReader::Impl::OpenFile(const TablePart& part, size_t column) const {
   const std::string path = internal::PathInStorage(part, column);
-  // The reader may live longer than this object.
+  // The reader may live longer than this object. So the function owns copies of what it needs.
   const auto error_of_missing = [storage = storage_, options = options_, folder = part.directory,
                                  path](const absl::Status& status) {
     return ErrorOfMissing(*storage, options, folder, path, status);

@@ -1,5 +1,6 @@
 // Files in the folder of a part from which table.cft can be rebuilt (cfile/FORMAT.md, Table).
-// A copy has the schema and the description of the part. A mark says that the part was dropped.
+// A copy has the table's schema and the part's description. A mark says that the part was dropped.
+// Each commit has a number, its sequence. A part is a folder with some rows of the table.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +25,15 @@ struct CommitTag {
 
 absl::StatusOr<CommitTag> NewCommitTag(uint64_t sequence);
 
-// Names of files that an attempt to commit writes into the folder of a part. PartCopyName: a copy
-// of the part's description. DroppedMarkName: the mark of a part that the attempt drops.
+// Names of files that an attempt to commit writes into the folder of a part.
+// PartCopyName: the name of a copy of the part's description.
+// DroppedMarkName: the name of the mark of a part that the attempt drops.
 std::string PartCopyName(const CommitTag& tag);
 std::string DroppedMarkName(const CommitTag& tag);
 
 // nullopt: the name is not one of PartCopyName.
 std::optional<CommitTag> ParsePartCopyName(std::string_view name);
-// nullopt: the name is not one of DroppedMarkName.
+// Parses a name that DroppedMarkName makes. nullopt: the name is not such a name.
 // The mark of earlier versions, "dropped", counts as a mark with the greatest sequence.
 std::optional<CommitTag> ParseDroppedMarkName(std::string_view name);
 
@@ -43,9 +45,9 @@ TableContents CopyOfPart(const TableContents& table, const TablePart& part,
 // Collects the commits that are known to have taken place.
 class CommitHistory {
  public:
-  // Adds the commits that `table` names.
-  // `table`: the contents of table.cft or of a copy. `attempt`: true for a copy.
-  // The attempt that wrote the copy may have failed, so it is not added.
+  // Adds the commits that `table` names. `table`: the contents of table.cft or of a copy.
+  // `attempt`: true if `table` is a copy. The attempt that wrote this copy may have failed.
+  // So this attempt is not added.
   void Add(const TableContents& table, bool attempt);
 
   // Adds a commit, unless another commit with its sequence is known.

@@ -124,8 +124,8 @@ class PartCursor {
   }
 
  private:
-  // Enters the part that holds row `row`, and moves its cursor to the start of row `target`, which
-  // is `row` or the row after it.
+  // Enters the part that holds row `row`. Moves the part's cursor to the start of row `target`.
+  // `target` is `row` or the row after it.
   absl::StatusOr<C*> EnterAndMove(uint64_t row, uint64_t target) {
     CFILE_ASSIGN_OR_RETURN(C* const cursor, EnterPartOf(row));
     const uint64_t in_part = target - first_ordinal();

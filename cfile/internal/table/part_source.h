@@ -10,8 +10,8 @@
 namespace cfile::internal {
 
 // Returns a source that reads from `source`.
-// If a read returns kNotFound, the storage has deleted the file meanwhile. Then the result of
-// `error_of_missing` is returned instead. `error_of_missing` must be thread-safe.
+// If a read returns kNotFound, the file was deleted meanwhile. Then the new source returns the
+// result of `error_of_missing` instead. `error_of_missing` must be thread-safe.
 std::shared_ptr<const Source> WithErrorOfMissing(
     std::shared_ptr<const Source> source,
     std::function<absl::Status(const absl::Status&)> error_of_missing);

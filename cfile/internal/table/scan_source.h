@@ -38,10 +38,12 @@ class ScanSource {
   virtual absl::StatusOr<ManifestPart> Part(size_t part) const = 0;
   // The part that contains row `ordinal`. Precondition: ordinal < num_rows().
   virtual absl::StatusOr<ManifestPart> PartOfRow(uint64_t ordinal) const = 0;
-  // Skips a chunk of many parts that the bounds of the chunk exclude. Returns `part` if it is not
-  // in such a chunk, otherwise the next part after the chunk. If `reverse`, goes back: `part` and the
-  // result are then the number of a part plus 1. `excluded` says whether bounds exclude rows.
-  // It is called with a function that returns the bounds of a column, and with the rows.
+  // Skips the chunk that holds `part`, if the chunk's bounds exclude all its rows.
+  // A chunk describes many parts. Returns the next part after the skipped chunk.
+  // If no chunk is skipped, returns `part`.
+  // If `reverse`, goes back: `part` and the result are then the number of a part plus 1.
+  // `excluded` returns true if bounds exclude rows.
+  // Its arguments are a function that returns the bounds of a column, and the rows.
   // Precondition: part < num_parts(), or, if `reverse`, 0 < part <= num_parts().
   using BoundsOfColumn = absl::FunctionRef<BlockStatistics(size_t column)>;
   using Excludes = absl::FunctionRef<bool(BoundsOfColumn bounds_of, const OrdinalRange& rows)>;
@@ -57,16 +59,19 @@ class ScanSource {
 class TableScanAccess {
  public:
   static const ScanSource& Source(const TableScan& scan);
-  // Whether the last rows come first.
+  // True if the scan returns the last rows first.
   static bool IsReverse(const TableScan& scan);
-  // The file of the first row of the range of `scan`, for one of its columns; nullopt if the range
-  // is empty. Errors as TableReader::OpenColumn.
+  // Returns the file of one column that contains the first row in the range of `scan`.
+  // nullopt: the range is empty. Errors: those of TableReader::OpenColumn.
   static absl::StatusOr<std::optional<Reader>> FirstFile(const TableScan& scan, size_t column);
-  // From now on the scan adds the rows of each of its columns to a sink. `sinks`: one for each
-  // column, a ValueSink of the column's C++ type; must outlive the scan.
+  // Gives the scan a sink for each of its columns. A sink is an object that receives rows.
+  // From now on the scan adds the rows of each column to the column's sink.
+  // `sinks`: for each column, a ValueSink of the column's C++ type.
+  // The sinks must outlive the scan.
   static void SetSinks(TableScan& scan, std::vector<RowSink*> sinks);
-  // Adds the next rows to the sinks. Returns how many: at least 1 unless the scan is at its end, at
-  // most `max_rows`. Errors as TableScan::Next; the sinks may then have rows that Truncate removes.
+  // Adds the next rows to the sinks. Returns the number of these rows, at most `max_rows`.
+  // The number is 0 only at the end of the scan. Errors: those of TableScan::Next.
+  // After an error, the sinks may have surplus rows. RowSink::Truncate removes these rows.
   // Preconditions: max_rows > 0; the caller has called SetSinks.
   static absl::StatusOr<size_t> AddRows(TableScan& scan, size_t max_rows);
 };

@@ -1,4 +1,4 @@
-// Changes of the columns of a table that write no files of columns.
+// Changes the columns of a table without writing files of columns.
 #include "cfile/table_columns.h"
 
 #include <algorithm>

@@ -58,14 +58,15 @@ class Preparation {
       CFILE_RETURN_IF_ERROR(WriteOwn(chunk.info.file_name, chunk.bytes));
     }
     if (edit.added.empty() && edit.updated.empty() && NeedsCopy(before, edit)) {
-      // The last part is the newest. It will probably stay in the table longest.
+      // Take the last part. It is the newest, so it will probably stay in the table longest.
       const auto table = NewManifest(edit.root, storage_, limits_);
       if (table->num_parts() > 0) {
         const auto last = table->Part(table->num_parts() - 1);
         if (last.ok()) edit.updated.push_back(*last->part);
       }
     }
-    // Write copies before marks: the copy of a new part names the parts that the new part replaces.
+    // Write copies before marks, because the copy of a new part names the parts that this part
+    // replaces.
     for (const TablePart& part : edit.added) {
       CFILE_RETURN_IF_ERROR(WriteCopy(edit, part, edit.removed));
     }
@@ -83,8 +84,9 @@ class Preparation {
     return absl::OkStatus();
   }
 
-  // Deletes the files that Write has written, as far as possible. Deletes the last file first: if the
-  // process is killed, no copy stays in a part if a later part has lost its copy.
+  // Deletes the files that Write has written, as far as possible. Deletes the last file first.
+  // The process may be killed meanwhile. If a part has lost its copy then, all later parts have
+  // lost theirs, too.
   void Undo() {
     for (; !written_.empty(); written_.pop_back()) (void)storage_.Delete(written_.back());
   }
@@ -130,8 +132,8 @@ class Preparation {
   std::vector<std::string> written_;
 };
 
-// Returns the greatest sequence in the names of copies. Used if table.cft has no sequence: an
-// earlier version of this library, which knows no sequences, may have replaced it.
+// Returns the greatest sequence in the names of copies. Used if table.cft has no sequence.
+// Then an earlier version of this library may have replaced table.cft. It did not write sequences.
 absl::StatusOr<uint64_t> GreatestSequence(const Storage& storage) {
   uint64_t greatest = 0;
   CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(""));
@@ -179,7 +181,7 @@ absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableCha
       }
       now = NewManifest(std::move(root), storage, limits);
     }
-    // Stop if the storage refuses a version that is still its version.
+    // Stop if the storage refuses the version, but still returns the same version.
     // Otherwise this loop would never end.
     if (!conflict.ok() && version == last_version) return conflict;
     absl::StatusOr<std::optional<ManifestEdit>> changed = change(now.get());

@@ -36,22 +36,27 @@ absl::StatusOr<std::unique_ptr<const Manifest>> ReadTable(const Storage& storage
 std::unique_ptr<const Manifest> NewManifest(TableContents root, const Storage& storage,
                                             const ReaderOptions& limits);
 
-// Returns what is to be committed; nullopt: nothing. `now`: the present table; null: there is none.
+// A function that returns what is to be committed. nullopt: commit nothing.
+// `now`: the present table; null: there is no table.
 using TableChange =
     absl::FunctionRef<absl::StatusOr<std::optional<ManifestEdit>>(const Manifest* now)>;
 
 // Reads table.cft, calls `change`, and commits the result (CommitEdit).
-// If another program commits first, repeats all of this with the new table. So `change` may be
-// called several times. Returns the error of `change`. Other errors: those of CommitEdit.
+// If another program commits first, begins again with the new table.
+// So `change` may be called several times.
+// Returns the error of `change`. Other errors: those of CommitEdit.
 absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableChange change);
 
-// Commits `edit` once. `version`: the version of table.cft that is replaced (see Storage::Commit).
-// `before`: the table to which the edit applies; null: there is none. Sets the sequence and the
-// commit_ids of edit.root. Writes these files, and then replaces table.cft:
+// Tries once to commit `edit`.
+// `version`: the version of table.cft that the commit replaces (see Storage::Commit).
+// `before`: the table to which `edit` applies; null: there is no table.
+// Sets the sequence and the commit_ids of edit.root. The sequence is the number of the commit.
+// Writes these files, and then replaces table.cft:
 // - the new chunks;
 // - a copy of the description of each part that is added or updated. If there is no such part,
 //   but parts were removed or the schema has changed: a copy of the description of one part;
 // - the marks of parts, chunks and files that are no longer needed.
+//   A mark is a file that says that something is no longer needed.
 //
 // kAborted: table.cft has another version. kOutOfRange: readers with `limits` would refuse
 // table.cft or a copy. After these errors the files of this commit are gone.
@@ -60,14 +65,14 @@ absl::Status CommitEdit(Storage& storage, const ReaderOptions& limits,
                         const std::optional<std::string>& version, const TableContents* before,
                         ManifestEdit& edit);
 
-// The parts with the names that were looked up, in the order of the manifest. `missing`: a name that
-// no part has; nullopt: each name has a part.
+// The parts with the names that were looked up, in the order of the manifest.
+// `missing`: a name that no part has; nullopt: each name is the name of a part.
 struct FoundParts {
   std::vector<TablePart> parts = {};
   std::optional<std::string> missing = {};
 };
 absl::StatusOr<FoundParts> FindParts(std::span<const std::string> names, const Manifest& manifest);
-// The error that the table has no part of this name.
+// The error that no part of the table has this name.
 absl::Status NoSuchPart(const Manifest& manifest, const std::string& name);
 
 }  // namespace cfile::internal

@@ -42,8 +42,8 @@ absl::Status AppendBatch(TableWriter& writer, size_t column, const Batch<T>& bat
 
 class Compaction {
  public:
-  // `chosen[part]`: whether to merge the part; empty: all parts. `progress`: see AppendMerged.
-  // `copies`: whether blocks may be copied.
+  // `chosen[part]`: true if the part is to be merged. If `chosen` is empty, merges all parts.
+  // `progress`: see AppendMerged. `copies`: true if blocks may be copied.
   Compaction(const TableReader& table, std::vector<bool> chosen, bool copies,
              MergeProgress progress = nullptr)
       : table_(table),
@@ -60,8 +60,9 @@ class Compaction {
     return absl::OkStatus();
   }
 
-  // Returns the column by whose values the rows are merged: the key index, or the first column
-  // that has a value index in all parts with rows. nullopt: the parts are put one after another.
+  // Returns the column by whose values the rows are merged. This is the key index, or the first
+  // column that has a value index in all parts with rows.
+  // nullopt: the new part has the rows of the parts one after another.
   absl::StatusOr<std::optional<size_t>> SortColumn() const {
     if (const std::optional<size_t> key_index = table_.schema().key_index()) return key_index;
     for (size_t column = 0; column < table_.schema().columns.size(); ++column) {
@@ -92,7 +93,7 @@ class Compaction {
   }
 
   // Does the same as Write for a sort column that holds T.
-  // `low`: only rows with a value of at least *low are appended; null: all rows.
+  // `low`: appends only rows with a value of at least *low. null: appends all rows.
   template <typename T>
   absl::Status WriteSorted(size_t sort_column, const T* low, TableWriter& writer) {
     CFILE_ASSIGN_OR_RETURN(const bool whole, OrderParts(sort_column, low));
@@ -109,7 +110,7 @@ class Compaction {
     return absl::OkStatus();
   }
 
-  // Call last, after writer.Finish.
+  // Call this function last, after writer.Finish.
   CompactReport Report(const TableWriter& writer) const {
     CompactReport report{
         .rows = num_rows_, .copied_blocks = copied_.blocks, .copied_bytes = copied_.bytes};
@@ -122,9 +123,9 @@ class Compaction {
   }
 
  private:
-  // The limits for the rows that are merged at a time: kMaxRuns runs, which limits the memory,
-  // and kMaxRows rows. Both limits are large: each column reads the blocks at the border between
-  // two such groups of rows twice.
+  // The rows are merged in groups. A group has at most kMaxRuns runs and at most kMaxRows rows.
+  // A run is a range of rows of one part. kMaxRuns limits the memory.
+  // Both limits are large, because each column reads the blocks at the border of two groups twice.
   static constexpr size_t kMaxRuns = size_t{1} << 20;
   static constexpr uint64_t kMaxRows = uint64_t{16} << 20;
 
@@ -138,9 +139,8 @@ class Compaction {
     return column == schema.key_index() ? ColumnType::Binary() : schema.columns[column].type;
   }
 
-  // Sets runs_ to all rows to merge, part by part.
-  // Returns false if that is not possible: in the order of the sort column, rows of one part may
-  // belong between rows of another part. `low` as in WriteSorted.
+  // Sets runs_ to all rows to merge, part by part. `low`: see WriteSorted.
+  // Returns false if rows of one part may belong between rows of another part.
   template <typename T>
   absl::StatusOr<bool> OrderParts(size_t sort_column, const T* low) {
     // A cursor on compound keys cannot seek to an ordinal.
@@ -177,7 +177,7 @@ class Compaction {
       for (const bool first : {true, false}) {
         CFILE_ASSIGN_OR_RETURN(std::optional<T> value, cursor.Get(first ? 0 : end - 1));
         if constexpr (kIsFloat<T>) {
-          if (value == T{}) value = first ? -T{} : T{};  // as part_bounds: -0.0 and 0.0 are equal
+          if (value == T{}) value = first ? -T{} : T{};  // -0.0 and 0.0 are equal (part_bounds.h)
         }
         std::string key;
         if (value) internal::AppendKey<T>(*value, key);
@@ -205,8 +205,8 @@ class Compaction {
     return progress_ != nullptr ? progress_(num_rows_) : absl::OkStatus();
   }
 
-  // Appends the next values of the sort column in their order, and sets runs_ to their rows.
-  // At the end, runs_ is empty.
+  // Appends the next values of the sort column in their order. Sets runs_ to the rows of these
+  // values. At the end, runs_ is empty.
   template <typename T>
   absl::Status MergeKeys(size_t column, KeyCursor<T>& cursor, TableWriter& writer) {
     // The greatest value of the chosen parts. Rows with greater values belong to other parts.
@@ -222,7 +222,7 @@ class Compaction {
     for (uint64_t rows = 0; rows < kMaxRows && runs_.size() < kMaxRuns;) {
       CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor.Next(kMaxBatchRows));
       if (batch.empty()) return absl::OkStatus();
-      // The next rows are often from the same part.
+      // Find the part only if it is another one: the next rows are often from the same part.
       if (batch.first_ordinal < parts_[part].first_ordinal ||
           batch.first_ordinal - parts_[part].first_ordinal >= parts_[part].num_rows) {
         part = PartOf(batch.first_ordinal);
@@ -399,7 +399,7 @@ absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T
   for (size_t part = 0; part < table.num_parts(); ++part) {
     CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table.part_bounds(part, column));
     chosen.push_back(false);
-    // Without a value index, bounds may be inexact. Then the error below is returned.
+    // Without a value index, bounds may be inexact. Then return the error below.
     if (!bounds.min_key || !bounds.max_key || *bounds.min_key >= low) continue;
     chosen.back() = true;
     CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));

@@ -36,12 +36,12 @@ struct Usage {
 
 struct Garbage {
   std::vector<RemovedGarbage> items;
-  std::vector<std::string> copies;  // in the folders of `items`
+  std::vector<std::string> copies;  // the paths of copies in the folders of `items`
 };
 
-// Returns the files and folders that a table no longer needs, by path.
-// The table needs the files that its manifest names. Other files are not needed if they have names
-// that writers give. Files with other names are ignored.
+// Returns the files and folders that a table no longer needs. The key is the path.
+// The table needs the files that its manifest names. It does not need other files with names that
+// writers give. Ignores files with other names.
 absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
                                                       const Manifest& manifest) {
   std::map<std::string, std::set<std::string>, std::less<>> parts;  // the files of each part
@@ -61,16 +61,16 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
                        name.starts_with(".columns-");
       return own ? name : "";
     }
-    // The mark of a chunk is removed together with the file of the chunk.
-    // If the table has the chunk, only the mark is removed.
+    // Remove the mark of a chunk together with the file of the chunk.
+    // If the table has the chunk, remove only the mark.
     const std::string chunk = name.substr(0, name.find(internal::DroppedMarkOfChunk("")));
     if (!internal::IsChunkName(chunk)) return "";
     if (!chunks.contains(chunk)) return chunk;
     return name == chunk ? "" : name;
   };
-  // The last time when files of columns in the table's parts were no longer needed.
+  // The last time when a commit stopped to need files of columns in the table's parts.
   std::chrono::system_clock::time_point columns_removed;
-  // The newest copy of each part that belongs to a commit.
+  // Collects the newest copy of each part. The copy must belong to a commit.
   internal::CommitHistory history;
   history.Add(manifest.root(), /*attempt=*/false);
   std::map<std::string, internal::CommitTag> copies;
@@ -99,8 +99,8 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
       const auto copy = internal::ParsePartCopyName(name);
       if (internal::ParseDroppedMarkName(name) || (copy && *copy != copies[first]) ||
           IsTemporaryFileName(name)) {
-        // Marks and copies of commits that have failed, older copies, and incomplete files
-        // of killed processes.
+        // Such a file is a mark or a copy of a commit that has failed, an older copy, or an
+        // incomplete file of a killed process.
         path = file.path;
       } else if (internal::IsColumnFileName(name) && !part->second.contains(name)) {
         path = file.path;
@@ -121,9 +121,11 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
   return unneeded;
 }
 
-// Finds the garbage. Condemns the parts, the chunks and the files of columns in it: writes their
-// paths into table.cft, so that no writer can publish them later.
-// A commit that was prepared before fails, because table.cft has changed, and begins again.
+// Finds the garbage: the files and folders that can be removed.
+// Condemns the parts, the chunks and the files of columns in the garbage.
+// To condemn a path means to write it into table.cft. Then no writer can publish the file later.
+// A commit that another program has prepared fails, because table.cft has changed.
+// That program then begins its commit again.
 absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older_than,
                                     const ReaderOptions& options) {
   Garbage garbage;
@@ -150,7 +152,7 @@ absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older
         edit.root.condemned.push_back(path);
       }
     }
-    // A removed file needs no entry in `condemned`: writers check that their files exist.
+    // `condemned` needs no path of a removed file, because writers check that their files exist.
     if (edit.root.condemned == before) return std::nullopt;
     return edit;
   };
@@ -178,7 +180,7 @@ absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(const TableLocation& 
   assert(older_than.count() >= 0);
   const std::shared_ptr<Storage> storage = table.storage();
   CFILE_ASSIGN_OR_RETURN(Garbage garbage, FindGarbage(*storage, older_than, options));
-  // Delete copies first. If a copy stayed and the mark was gone, Repair would restore the part.
+  // Delete copies before marks. If a part had a copy but no mark, Repair would restore the part.
   for (const std::string& copy : garbage.copies) CFILE_RETURN_IF_ERROR(storage->Delete(copy));
   for (const RemovedGarbage& item : garbage.items) {
     CFILE_RETURN_IF_ERROR(storage->Delete(item.name));

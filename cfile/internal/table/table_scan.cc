@@ -81,7 +81,7 @@ class TableScan::Impl {
     sinks_ = std::move(sinks);
     readers_.clear();
   }
-  // `max_rows`: the most rows to return.
+  // Adds at most `max_rows` rows.
   absl::StatusOr<size_t> AddRows(size_t max_rows) {
     max_rows_ = max_rows;
     CFILE_ASSIGN_OR_RETURN(const TableBatch batch, Next());
@@ -132,7 +132,7 @@ class TableScan::Impl {
     return absl::OkStatus();
   }
 
-  // Goes to the next part that has rows of the range and that the bounds do not exclude.
+  // Goes to the next part that has rows of the range and is not excluded by its bounds.
   // Returns false if there is no such part.
   absl::StatusOr<bool> EnterPart() {
     tree_.reset();
@@ -195,8 +195,8 @@ class TableScan::Impl {
     return false;
   }
 
-  // Says what bounds tell about rows of one part or of several ones. If they exclude the rows,
-  // counts the rows in range_.
+  // Says what bounds tell about `rows`. These are rows of one part or of several parts.
+  // If the bounds exclude the rows, counts those rows that are in range_.
   Verdict JudgeRows(ScanSource::BoundsOfColumn bounds_of, const OrdinalRange& rows) {
     const FilterTree::Judgement judgement = internal::JudgeBounds(filter_, bounds_of);
     if (judgement.rows.verdict == Verdict::kNone &&
@@ -312,7 +312,7 @@ class TableScan::Impl {
     return examined;
   }
 
-  // Reads the columns at the first chosen rows. If reverse_, reads the last chosen rows.
+  // Reads the values of the first chosen rows. If reverse_, reads the last chosen rows.
   absl::StatusOr<TableBatch> Read() {
     CFILE_RETURN_IF_ERROR(OpenReaders());
     ExpectRows();
@@ -324,7 +324,7 @@ class TableScan::Impl {
     }
     // A column may return only the first of the rows, for example because of long strings.
     // A reverse batch must end with the last row.
-    // So it then gets only the rows after those that were returned.
+    // So the next batch gets the rows that this column has not returned.
     bool cut = false;
     while (true) {
       CFILE_ASSIGN_OR_RETURN(const size_t read, ReadColumns(part()));
@@ -333,8 +333,8 @@ class TableScan::Impl {
       count = reverse_ ? count - read : read;
       if (!reverse_) break;
     }
-    // If one column returns few rows, the other columns should not decode rows that
-    // are then cut off.
+    // If one column returns few rows, the other columns should not decode more rows,
+    // because these rows would be cut off.
     most_rows_ = cut ? count : std::min(kBatchRows, most_rows_ + most_rows_ / 4 + 1);
     const size_t skip = reverse_ ? chosen_.count - count : 0;
     const ChosenRows rows = chosen_.Part(skip, count);
@@ -357,13 +357,13 @@ class TableScan::Impl {
     return batch;
   }
 
-  // Tells the columns which rows will be read, so that they can read blocks in advance.
+  // Tells the columns which rows will be read. So the columns can read blocks in advance.
   void ExpectRows() {
     const size_t count = static_cast<size_t>(std::min<uint64_t>(left_, chosen_.count));
     const ChosenRows rows = chosen_.Part(reverse_ ? chosen_.count - count : 0, count);
     const size_t max_requests =
         std::max<size_t>(max_ranges_ / std::max<size_t>(readers_.size(), 1), 1);
-    // The scan may still get to rows that were not examined yet.
+    // The scan may still read rows that were not examined yet.
     const OrdinalRange possible = count < left_ ? OrdinalRange{begin_, end_} : OrdinalRange{0, 0};
     for (const auto& reader : readers_) reader->Expect(rows, possible, max_requests);
   }
@@ -409,7 +409,7 @@ class TableScan::Impl {
   const std::optional<internal::KeyRange> keys_;  // the keys that filter_ allows
   const bool reverse_;
   const std::atomic<bool>* const cancelled_;
-  const size_t max_ranges_;  // of all columns together; each column may read one range
+  const size_t max_ranges_;  // for all columns together; each column may always read one range
   OrdinalRange range_;
   uint64_t left_;  // rows until the limit
   TableScanCounters counters_;

@@ -247,7 +247,7 @@ class TableWriter::Impl {
         [&](const Manifest* now) -> absl::StatusOr<std::optional<internal::ManifestEdit>> {
           if (std::exchange(published_, false)) {
             // The storage says that another commit came first.
-            // But this commit may have succeeded, too.
+            // But this commit may have succeeded before that one.
             CFILE_ASSIGN_OR_RETURN(published_, now != nullptr ? Names(*now) : false);
             if (published_) return std::nullopt;
           }
@@ -257,8 +257,8 @@ class TableWriter::Impl {
           CFILE_ASSIGN_OR_RETURN(internal::ManifestEdit edit,
                                  internal::EditManifest(now != nullptr ? *now : none,
                                                         {.removed = replaced_, .added = {part_}}));
-          // From here on, table.cft may name the part, so the destructor must keep the part. Set
-          // published_ before the commit, because a failed allocation may throw during the commit.
+          // From here on, table.cft may name the part. So the destructor must keep the part.
+          // Set published_ before the commit, because a failed allocation may throw in the commit.
           published_ = true;
           return edit;
         });
@@ -339,9 +339,9 @@ class TableWriter::Impl {
   bool published_ = false;
   size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
   size_t max_block_size_bytes_ = 0;        // the largest of all columns
-  bool creates_ = false;                   // a new table
+  bool creates_ = false;                   // true: the table is new
   std::vector<TablePart> replaced_parts_;  // the parts that this part replaces
-  std::vector<std::string> replaced_;      // their names
+  std::vector<std::string> replaced_;      // the names of replaced_parts_
   Schema schema_;
   std::optional<internal::ColumnIdentities> identities_;  // of a table whose columns changed
   std::vector<ColumnSchema> stored_;                      // the columns that columns_ write

@@ -53,7 +53,7 @@ absl::Status VisitTypes(const ColumnType& from, const ColumnType& to, Visitor vi
 }
 
 bool IsWider(const ColumnType& from, const ColumnType& to) {
-  // True for an integer type without parameters such as a decimal's precision.
+  // True for an integer type without parameters. A decimal's precision is such a parameter.
   const auto is_plain = [](const ColumnType& type) {
     return type == ColumnType{.data_type = type.data_type} &&
            (type.data_type <= DataType::kInt64 || type.data_type == DataType::kInt128);
@@ -126,8 +126,9 @@ class Widening {
     return std::count(before_.key_columns.begin(), before_.key_columns.end(), column_) > 0;
   }
 
-  // Sets after_. The column gets a new id, because chunks describe its values in the old form until
-  // they are written again. The compound keys keep their id, because they are bytes in both forms.
+  // Sets after_. The column gets a new id. The reason: until chunks are written again, chunks
+  // describe the values of the column in the old form.
+  // The column of compound keys keeps its id, because compound keys are bytes in both forms.
   absl::Status ChangeType(const ColumnType& type) {
     const std::string& name = change_.storage().name();
     CFILE_RETURN_IF_ERROR(internal::Named(Validate(type), name));
@@ -147,7 +148,7 @@ class Widening {
         [&]<typename From, typename To>(std::type_identity<From>, std::type_identity<To>) {
           Owned<From> narrow{};
           const bool is_key =
-              internal::ParseKey<From>(*value, narrow);  // was checked by the manifest
+              internal::ParseKey<From>(*value, narrow);  // the manifest has checked the value
           value->clear();
           if (is_key) internal::AppendKey<To>(static_cast<To>(From(narrow)), *value);
           return absl::OkStatus();
@@ -176,7 +177,7 @@ class Widening {
     return is_key() ? WriteKeys(table, number, path) : absl::OkStatus();
   }
 
-  // `path`: of the new file of the key column.
+  // `path`: the path of the new file of the key column.
   absl::Status WriteKeys(const TableReader& table, size_t number, const std::string& path) {
     std::vector<Reader> columns;
     for (const size_t column : before_.key_columns) {

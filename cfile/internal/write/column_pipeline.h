@@ -66,16 +66,17 @@ class ColumnPipeline {
     return file_.AppendBlock(block_, rows, value_key, prefix_);
   }
 
-  // True if `block` may be copied (MayCopy) and does not leave a small block before it. `entries`
-  // and `bytes`: of the current block.
+  // True if `block` may be copied (MayCopy), and neither `block` nor the current block is so small
+  // that they should be joined (JoinsBlocks).
+  // `entries` and `bytes`: the numbers of entries and of bytes in the current block.
   bool Takes(const CopiedBlock& block, uint64_t entries, size_t bytes) const {
     return MayCopy(block, file_.info(), options_) &&
            !JoinsBlocks(block, entries, bytes, options_) && !statistics_.has_bloom_filter() &&
            statistics_.CanAddBlock(block.statistics);
   }
 
-  // Writes a copy of `block`. Preconditions: Takes has returned true; the current block has no
-  // entries.
+  // Writes a copy of `block`. 
+  // Preconditions: Takes has returned true. The current block has no entries.
   absl::Status WriteCopy(const CopiedBlock& block, uint64_t first_ordinal,
                          std::string_view value_key) {
     if (block.statistics != nullptr) statistics_.AddBlock(*block.statistics);

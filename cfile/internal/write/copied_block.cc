@@ -5,8 +5,9 @@
 namespace cfile::internal {
 namespace {
 
-// A block is small if it has less than 1 / kSmall of the bytes and of the entries that the
-// options ask for. A block is large if it has more than kLarge times these bytes.
+// The options ask for blocks with a number of bytes and a number of entries.
+// A block is small if it has less than 1 / kSmall of both numbers.
+// A block is large if it has more than kLarge times the number of bytes.
 constexpr uint64_t kSmall = 4;
 constexpr uint64_t kLarge = 4;
 
@@ -28,25 +29,26 @@ bool KeepsEncoding(const CopiedBlock& block, const FileInfo& info, const WriterO
 
 bool KeepsCodec(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
   const Compression codec = block.head.compression;
-  // A block does not say with which level it was compressed. Usually the level is 1, the
-  // writer's own choice. So do not copy the block if the options ask for a higher level.
+  // A block does not say with which level it was compressed.
+  // Usually the level is 1, because writers choose this level by themselves.
+  // So do not copy the block if the options ask for a higher level.
   if (codec != Compression::kNone && options.compression_level > 1) return false;
-  // A block may have another codec than that in the footer.
+  // A block may have another codec than the codec in the footer.
   // But if the footer names no codec, no block may be compressed.
   if (options.compression == Compression::kDefault)
     return codec == Compression::kNone || info.compression != Compression::kNone;
-  // An uncompressed block is right, too, if its writer has tried this codec: the block
-  // did not become smaller.
+  // An uncompressed block may be copied, too, if its writer has tried this codec.
+  // The block did not become smaller with this codec.
   return codec == options.compression ||
          (codec == Compression::kNone && block.codec == options.compression);
 }
 
 bool IsWithinLimits(const BlockHead& head, const FileInfo& info, const WriterOptions& options) {
-  // The sizes of single values are not known.
+  // The sizes of single values are not known, so a value may exceed the limit.
   if (info.type.physical() == PhysicalType::kBytes && options.max_value_size_bytes < SIZE_MAX)
     return false;
   if (head.unpacked_bytes() > options.max_block_size_bytes) return false;
-  // A single row cannot be divided.
+  // A block with one row may be larger, because a row cannot be divided.
   return head.num_rows == 1 || (head.num_entries <= options.max_values_per_block &&
                                 head.unpacked_bytes() <= kLarge * options.block_size_bytes);
 }

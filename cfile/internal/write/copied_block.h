@@ -18,25 +18,27 @@ namespace cfile::internal {
 struct CopiedBlock {
   BlockHead head;
   std::span<const uint8_t> bytes;               // as stored, checksums verified
-  uint64_t offset = 0;                          // of the block in the other file
+  uint64_t offset = 0;                          // the place of the block in the other file
   Compression codec = Compression::kNone;       // the codec in the footer of the other file
-  const BlockStatistics* statistics = nullptr;  // of the block; null: not known
-  // True: the dictionary of the file that is written begins with that of the other file.
+  const BlockStatistics* statistics = nullptr;  // the block's statistics; null: not known
+  // True: the dictionary of the new file begins with the dictionary of the other file.
   bool same_dictionary = false;
   // Only for a column with a value index: the first and the last value in memcmp form.
   std::string first_key;
   std::string last_key;
 };
 
-// True if a file that `options` and `info` describe may have a copy of `block`: the options ask for
-// its encoding and its codec, the file has the dictionary that it needs, and it is within the limits
-// of the options. With the default options, a block keeps its encoding and codec.
+// True if a file that `options` and `info` describe may have a copy of `block`.
+// Then `options` allow the encoding and the codec of `block`, and `block` is within the limits of
+// `options`. If `block` needs a dictionary, the file has this dictionary.
+// With the default options, a block keeps its encoding and its codec.
 // Precondition: ResolveChoices was called for `options`.
 bool MayCopy(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options);
 
-// True if the rows of `block` should join those of the blocks beside it.
-// This is so if `block` or the block before it is small. The block before it has `entries` entries
-// and about `bytes` bytes so far. So repeated merges of files do not make many small blocks.
+// True if the rows of `block` should be joined with the rows of the blocks beside it.
+// This is so if `block` or the block before `block` is small.
+// The block before `block` has `entries` entries and about `bytes` bytes so far.
+// So repeated merges of files do not make many small blocks.
 bool JoinsBlocks(const CopiedBlock& block, uint64_t entries, size_t bytes,
                  const WriterOptions& options);
 

@@ -84,8 +84,8 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
     return failure_.Run([&] { return AppendNulls(1); });
   }
 
-  // True if CopyBlock may be called for `block`; otherwise append its rows. Does not look at the
-  // keys of `block`.
+  // True if CopyBlock may be called for `block`. If false, the rows of `block` must be appended.
+  // Does not look at the keys of `block`.
   bool Takes(const internal::CopiedBlock& block) const {
     return block.head.num_entries == block.head.num_rows &&
            (options_.nullable || block.head.present_count == block.head.num_rows) &&
