@@ -1,6 +1,6 @@
 // Finds the Arrow fields of exported rows.
-// For each node of a schema, a field says which Arrow type the node has, and which column has its
-// values.
+// Each node of a schema has a field.
+// The field says which Arrow type the node has, and which column has its values.
 #pragma once
 
 #include <cstddef>

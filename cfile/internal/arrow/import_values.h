@@ -16,8 +16,8 @@ namespace cfile::internal {
 // The result is in `buffer`. If the array's values are of type T, dense and aligned, the result is
 // in the array's memory instead.
 // Preconditions: CheckArray and CheckStorable returned OK.
-// kInvalidArgument: a string is not in its buffer, a date is not a whole day, or a decimal does not
-// fit.
+// kInvalidArgument: a string is not in its buffer, a date is not a whole day,
+// or a decimal does not fit.
 template <typename T>
 absl::StatusOr<std::span<const T>> ReadValues(const ImportField& field, const ArrowArray& array,
                                               const Slots& slots, ValueBuffer<T>& buffer);

@@ -122,7 +122,8 @@ class ViewStore final : public TypedStore<std::string_view> {
   }
 
  private:
-  // A short view holds its string. A long view holds the length of the string and where its bytes are.
+  // A short view holds its string.
+  // A long view holds the length of the string and the place of the bytes.
   struct View {
     int32_t length = 0;
     char rest[12] = {};
