@@ -44,7 +44,7 @@ class PackedStrings {
     return AsString(data().subspan(offsets_[i], offsets_[i + 1] - offsets_[i]));
   }
 
-  // The bytes of memory that the object holds, used or not.
+  // The bytes of memory that the object holds. Unused memory counts, too.
   size_t memory_bytes() const { return data_.capacity() + capacity_ * sizeof(uint32_t); }
 
   // Removes all values and keeps the memory.

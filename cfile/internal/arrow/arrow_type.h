@@ -1,4 +1,6 @@
-// The Arrow type of a column, and what exports and imports share.
+// Describes the Arrow type of a column, and the parts that exports and imports share.
+// An export makes Arrow arrays of a file's rows.
+// An import writes the rows of Arrow arrays to a file.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +11,8 @@
 
 namespace cfile::internal {
 
-// The types whose format is one letter. Of several types with one letter, the first is the type of
-// imported values.
+// The types whose Arrow format is one letter.
+// Several types may have one letter. The first of them is the type of imported values.
 struct FormatLetter {
   char letter;
   DataType type;
@@ -23,15 +25,16 @@ inline constexpr FormatLetter kFormatLetters[] = {
     {'u', DataType::kString}, {'u', DataType::kVarchar}, {'z', DataType::kBinary},
 };
 
-// The letters of the time units in formats, by TimeUnit.
+// The letter of each time unit in Arrow formats. The index is a TimeUnit.
 inline constexpr std::string_view kTimeUnitLetters = "?smun";
 
-// An int96 has the nanoseconds of a day and the number of the day.
+// An int96 holds the nanoseconds of a day and the number of the day.
 inline constexpr int64_t kNanosPerDay = 86'400'000'000'000;
 inline constexpr int64_t kJulianDayOf1970 = 2'440'588;
 
-// The decimal digits of the values of a decimal column, or of an int128 in Arrow; 0 for other
-// types.
+// Returns the number of decimal digits of the values of a decimal column.
+// An int128 column is a decimal in Arrow, so it has a number of digits, too.
+// Returns 0 for other types.
 int32_t DecimalDigits(const ColumnType& type);
 
 // How the values of a column are stored in an Arrow array.
@@ -46,8 +49,9 @@ enum class ArrowLayout : uint8_t {
   kDictionary   // int32 indexes
 };
 
-// Returns how values of `type` are stored. kDictionary is the caller's choice, instead of kStrings
-// or kViews. Precondition: Validate(type).ok().
+// Returns how values of `type` are stored.
+// Never returns kDictionary: the caller may choose it instead of kStrings or kViews.
+// Precondition: Validate(type).ok().
 ArrowLayout LayoutOf(const ColumnType& type, bool string_views);
 
 // Sets format, dictionary and metadata of `field`.

@@ -1,4 +1,4 @@
-// Bitmaps that grow: validity, and values of type bool.
+// Bitmaps that grow. They hold validity bits, or values of type bool.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ inline void PackBytes(const uint8_t* bytes, size_t count, uint8_t* bits) {
   encodings::PackBools({reinterpret_cast<const bool*>(bytes), count}, bits);
 }
 
-// Bits from the lowest bit of each byte on. Thread-compatible.
+// A sequence of bits. Each byte is filled from its lowest bit on. Thread-compatible.
 class Bitmap {
  public:
   size_t size() const { return size_; }
@@ -57,7 +57,7 @@ class Bitmap {
 
   size_t CountZeros() const { return size_ - encodings::CountOnes(bytes_.span(), 0, size_); }
 
-  // Moves the bits into a further buffer of `parts`.
+  // Moves the bits into a new buffer at the end of the buffers of `parts`.
   void Finish(ArrayParts& parts) {
     auto bytes = std::make_shared<encodings::ByteWriter>(std::move(bytes_));
     bytes_ = {};
@@ -69,7 +69,8 @@ class Bitmap {
  private:
   static uint8_t Mask(size_t size) { return static_cast<uint8_t>((1u << size % 8) - 1); }
 
-  // Appends `count` bits. whole(to) writes them to a byte's begin; byte(i) returns 8 of them.
+  // Appends `count` bits.
+  // whole(to) writes bits to `to`, where a byte begins. byte(i) returns 8 bits.
   template <typename Whole, typename Byte>
   void Extend(size_t count, const Whole& whole, const Byte& byte) {
     const size_t shift = size_ % 8;
@@ -94,12 +95,12 @@ class Bitmap {
   size_t size_ = 0;
 };
 
-// A validity bitmap. It takes memory only if there are nulls.
+// A validity bitmap: a bit is 1 if its row has a value. It takes memory only if there are nulls.
 class Validity {
  public:
   size_t size() const { return size_; }
 
-  // `bits`: as for Bitmap::Append; null: all rows hold values.
+  // `bits`: as for Bitmap::Append. If `bits` is null, all rows have values.
   void Append(const uint8_t* bits, size_t count) {
     if (bits != nullptr || bits_.size() > 0) {
       bits_.AppendOnes(size_ - bits_.size());  // values of the rows before the first null
@@ -115,7 +116,7 @@ class Validity {
     bits_.Truncate(size);
     size_ = std::min(size_, size);
   }
-  // Sets length, null count and the first buffer of `parts`.
+  // Sets the length, the null count and the first buffer of `parts`.
   void Finish(ArrayParts& parts) {
     parts.length = static_cast<int64_t>(size_);
     parts.null_count = static_cast<int64_t>(bits_.CountZeros());
@@ -129,7 +130,7 @@ class Validity {
   }
 
  private:
-  Bitmap bits_;  // of the first rows; empty: no nulls so far
+  Bitmap bits_;  // of the first rows; empty if there are no nulls so far
   size_t size_ = 0;
 };
 

@@ -11,9 +11,9 @@ using encodings::PackedStrings;
 
 constexpr size_t kMaxKeptBytes = size_t{32} << 20;
 constexpr size_t kMaxKept = 256;            // buffers
-constexpr size_t kSmall = size_t{1} << 15;  // malloc gives smaller buffers back without new pages
+constexpr size_t kSmall = size_t{1} << 15;  // bytes; malloc itself reuses smaller buffers
 
-// Buffers that wait for their next use. Thread-safe.
+// The buffers that wait for their next use. Thread-safe.
 template <typename Buffer>
 class Pool {
  public:
@@ -23,10 +23,11 @@ class Pool {
     return *pool;
   }
 
-  // Returns a buffer with at least `least` and at most `most` bytes of memory, or a new one.
+  // Returns a buffer that has at least `least` and at most `most` bytes of memory.
+  // If the pool has no such buffer, returns a new buffer.
   Buffer Take(size_t least, size_t most) {
     const std::lock_guard lock(mutex_);
-    // Buffers that were released last are most likely in the processor's caches.
+    // The buffer that was released last is the most likely one to be in the processor's caches.
     for (size_t i = kept_.size(); i-- > 0;) {
       if (kept_[i].bytes < least || kept_[i].bytes > most) continue;
       Buffer buffer = std::move(kept_[i].buffer);
@@ -48,7 +49,7 @@ class Pool {
  private:
   struct Kept {
     Buffer buffer;
-    size_t bytes;  // of its memory
+    size_t bytes;  // the size of the buffer's memory
   };
 
   Pool() { kept_.reserve(kMaxKept); }
@@ -61,7 +62,7 @@ class Pool {
 size_t MemoryOf(const ByteWriter& bytes) { return bytes.capacity(); }
 size_t MemoryOf(const PackedStrings& strings) { return strings.memory_bytes(); }
 
-// Gives its buffer to the pool in the end.
+// Owns a buffer. The destructor gives the buffer to the pool.
 template <typename Buffer>
 struct Returned {
   explicit Returned(Buffer& from) : buffer(std::move(from)) {}
@@ -75,7 +76,7 @@ struct Returned {
 
 template <typename Buffer>
 std::shared_ptr<const Buffer> Own(Buffer& buffer) {
-  Pool<Buffer>::Get();  // made here, because a destructor must not allocate
+  Pool<Buffer>::Get();  // made now, because a destructor must not allocate memory
   auto returned = std::make_shared<Returned<Buffer>>(buffer);
   const Buffer* const held = &returned->buffer;
   return {std::move(returned), held};

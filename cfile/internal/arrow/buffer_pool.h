@@ -1,5 +1,5 @@
-// Keeps the memory of released arrays for later arrays. Fresh memory from the system takes longer
-// than decoding values into it.
+// Keeps the memory of released arrays for later arrays.
+// Without this pool, the system would spend more time on fresh memory than decoding takes.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace cfile::internal {
 
-// Return empty buffers. They have the memory of arrays that were released before, if there is some.
-// Thread-safe. `capacity`: the bytes that the caller needs soon.
+// Return empty buffers. The buffers use the memory of released arrays if there is some.
+// `capacity`: the number of bytes that the caller needs soon. Thread-safe.
 encodings::ByteWriter TakeBytes(size_t capacity);
 encodings::PackedStrings TakeStrings();
 
-// Return owners of buffers for an array. When the last owner is destroyed, in any thread, the
-// memory is kept for the functions above: at most 32 MiB of bytes and as much of strings in the
-// process.
+// Return owners of buffers for an array.
+// The last owner may be destroyed in any thread. Then the memory is kept for the functions above.
+// The process keeps at most 32 MiB of bytes and at most 32 MiB of strings.
 std::shared_ptr<const encodings::ByteWriter> OwnBytes(encodings::ByteWriter& bytes);
 std::shared_ptr<const encodings::PackedStrings> OwnStrings(encodings::PackedStrings& strings);
 

@@ -12,7 +12,7 @@ struct ArrayContents {
   ArrowArray dictionary{};
 };
 
-// A consumer may have moved a child away. Then the release function of the child is null.
+// A consumer may have moved a child to another place. Then the child's release function is null.
 template <typename Struct>
 void ReleaseUnlessMoved(Struct& child) {
   if (child.release != nullptr) child.release(&child);
@@ -43,8 +43,9 @@ void AppendInt32(size_t value, std::string& out) {
   out.append(bytes, sizeof(number));
 }
 
-// The number of pairs, then key and value of each. Each text follows its length; all numbers are
-// int32 in the order of bytes of this machine.
+// Writes the number of pairs, then the key and the value of each pair.
+// The length of each text comes before the text.
+// All numbers are int32 in the byte order of this machine.
 std::string EncodeMetadata(const std::vector<std::pair<std::string, std::string>>& metadata) {
   std::string out;
   AppendInt32(metadata.size(), out);

@@ -1,4 +1,4 @@
-// Owns and makes the structs of the Arrow C interfaces.
+// Makes and owns the structs of the Arrow C interfaces (ArrowSchema, ArrowArray and their streams).
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace cfile::internal {
 
-// Owns a struct of the C interfaces.
+// Owns one struct of the Arrow C interfaces.
 template <typename Struct>
 class Held {
  public:
   Held() = default;
-  // Takes the contents of *from.
+  // Takes the struct in *from. Then *from is empty.
   explicit Held(Struct* from) : held_(std::exchange(*from, Struct{})) {}
   Held(Held&& other) noexcept : held_(std::exchange(other.held_, Struct{})) {}
   Held& operator=(Held&& other) noexcept {
@@ -38,26 +38,26 @@ class Held {
 using HeldArray = Held<ArrowArray>;
 using HeldSchema = Held<ArrowSchema>;
 
-// The contents of an array.
+// The contents of an Arrow array.
 struct ArrayParts {
   int64_t length = 0;
   int64_t null_count = 0;
   std::vector<const void*> buffers;
-  std::vector<std::shared_ptr<const void>> owners;  // what keeps the buffers in memory
+  std::vector<std::shared_ptr<const void>> owners;  // keep the buffers in memory
   std::vector<HeldArray> children;
   HeldArray dictionary;  // may be empty
 
-  // Adds a buffer that `owner` keeps in memory.
+  // Adds a buffer. `owner` keeps its bytes in memory.
   void AddBuffer(const void* buffer, std::shared_ptr<const void> owner) {
     buffers.push_back(buffer);
     if (owner != nullptr) owners.push_back(std::move(owner));
   }
 };
 
-// The array owns its parts and may be released in any thread.
+// Makes an array that owns `parts`. The array may be released in any thread.
 HeldArray MakeArray(ArrayParts parts);
 
-// The type of a field, with those of its children.
+// The type of a field and of its children.
 struct ArrowField {
   std::string format;
   std::string name;

@@ -16,7 +16,8 @@
 namespace cfile::internal {
 namespace {
 
-// The end of a block of borrowed values ends the batch only if the batch has this many rows.
+// Borrowed values lie in the memory of a block.
+// The end of the block ends the batch only if the batch has at least this many rows.
 constexpr size_t kFewRows = 4096;
 
 template <typename T>
@@ -39,7 +40,7 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
                              const std::shared_ptr<const Source>& source) override {
     if (!nodes_.empty()) return AddAsLevels(batch);
     Batch<T> some = batch;
-    // Takes fewer rows of long fixed bytes: a null needs as much memory as a value.
+    // Takes fewer rows if fixed bytes are long, because a null needs as much memory as a value.
     if (const size_t bytes = store_->null_bytes(); bytes > 0) {
       some.values =
           batch.values.first(std::min(batch.size(), std::max<size_t>(kEnoughBytes / bytes, 1)));
@@ -73,7 +74,7 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
 
   absl::StatusOr<size_t> AddLevels(const LevelBatch<T>& batch) override {
     pending_ = batch;
-    // Long strings: takes fewer records until their bytes fit.
+    // If the strings are long, takes fewer records, until their bytes fit.
     while (Pending().num_records > 1 && PendingBytes() > kEnoughBytes)
       Truncate(Pending().num_records / 2);
     return Pending().num_records;
@@ -121,8 +122,8 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
     return bytes;
   }
 
-  // Takes the rows of a column without levels as entries, one for each row, because structs need
-  // levels.
+  // Takes the rows of a column without levels. Makes one entry for each row,
+  // because the structs around the column need levels.
   absl::StatusOr<size_t> AddAsLevels(const Batch<T>& batch) {
     const size_t count = batch.size();
     LevelBatch<T> entries{.num_records = count, .num_entries = count, .values = batch.values};
@@ -149,7 +150,7 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
         .count = count};
     for (NodeLevels& node : nodes_) CFILE_RETURN_IF_ERROR(node.Append(entries));
     const size_t present = batch.values.size();
-    // All values are present if the value and the structs around it are required.
+    // All values are present if the value and all structs around it are required.
     const bool all_present = rule_.definition == rule_.valid_definition;
     if (all_present || present == count) return AppendValues(batch.values, nullptr);
     valid_.resize(std::max(valid_.size(), count + 1));
@@ -172,8 +173,8 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
     return absl::OkStatus();
   }
 
-  // Appends to the bitmap. A required value is never null; where the struct around it is null, it
-  // has any value.
+  // Appends to the bitmap. A required value is never null.
+  // If the struct around a required value is null, the value has any contents.
   void AppendValidity(const uint8_t* validity, size_t count) {
     validity_.Append(nullable_ ? validity : nullptr, count);
   }
@@ -182,10 +183,10 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
   const bool nullable_;
   const std::unique_ptr<TypedStore<T>> store_;
   Validity validity_;
-  size_t kept_ = 0;      // values that Truncate does not remove
+  size_t kept_ = 0;      // number of values that Truncate does not remove
   ColumnBatch pending_;  // a LevelBatch<T> that was added, but not kept
 
-  // Reused memory.
+  // Members whose memory is used again for each batch.
   ValueBuffer<T> spread_;
   ValueBuffer<T> packed_;
   std::vector<uint16_t> definition_;

@@ -1,4 +1,5 @@
-// Takes the rows of a column from a scan and makes Arrow arrays of them.
+// Makes Arrow arrays of the rows of a column.
+// A sink is an object that takes the rows of a scan.
 #pragma once
 
 #include <cstddef>
@@ -15,32 +16,33 @@
 
 namespace cfile::internal {
 
-// Where a leaf column is in the tree of fields.
+// The place of a leaf column in the tree of fields.
 struct LeafPlace {
   LevelRule rule;  // of the leaf itself
   bool nullable = false;
-  // Of the structs and lists whose validity and offsets are made from the levels of this column.
+  // The structs and lists whose validity and offsets come from the levels of this column.
   std::vector<LevelRule> nodes;
 };
 
-// The values of one column, and of the structs and lists in LeafPlace::nodes. Thread-compatible.
+// The values of one column. Also the values of the structs and lists in LeafPlace::nodes.
+// Thread-compatible.
 class ColumnSink {
  public:
   virtual ~ColumnSink() = default;
 
-  // The same object, as a ValueSink of the column's C++ type.
+  // Returns this object as a ValueSink of the column's C++ type.
   virtual RowSink* row_sink() = 0;
-  // Keeps the rows that were added.
+  // Keeps the rows that were added. Truncate does not remove kept rows.
   virtual absl::Status Commit() = 0;
-  // True if the batch has enough of this column.
+  // True if the batch has enough rows or bytes of this column.
   virtual bool WantsEnd() const = 0;
-  // The number of values of the leaf: with lists, of all their elements.
+  // The number of values of the leaf. If there are lists, this counts the elements of all lists.
   virtual size_t size() const = 0;
-  // Sets all members of `parts` except for its children. The column is then empty. Precondition:
-  // all rows were kept.
+  // Sets all members of `parts` except `children`. Then the sink is empty.
+  // Precondition: all rows were kept.
   virtual void Finish(ArrayParts& parts) = 0;
 
-  // The structs and lists, in the order of LeafPlace::nodes.
+  // Returns the structs and lists, in the order of LeafPlace::nodes.
   NodeLevels& node(size_t i) { return nodes_[i]; }
 
  protected:
@@ -49,7 +51,7 @@ class ColumnSink {
   std::vector<NodeLevels> nodes_;
 };
 
-// `capacity`: values for which the column reserves memory.
+// `capacity`: the number of values for which the sink reserves memory.
 std::unique_ptr<ColumnSink> NewColumnSink(const ColumnType& type, ArrowLayout layout,
                                           const LeafPlace& place, size_t capacity);
 

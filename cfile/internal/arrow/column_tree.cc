@@ -9,7 +9,7 @@
 namespace cfile::internal {
 namespace {
 
-// More than any valid schema has.
+// This is more than the maximum of any valid schema.
 constexpr RecordLimits kNoLimits{.max_depth = 1000,
                                  .max_leaves = SIZE_MAX,
                                  .max_nodes = SIZE_MAX,
@@ -23,7 +23,7 @@ absl::Status AppendNodes(const ColumnSchema& column, std::vector<RecordNode>& no
         encodings::StrCat("column ", column.name, " has no Arrow type: its maximum levels are ",
                           column.levels.max_repetition, " and ", column.levels.max_definition));
   }
-  // In an array of Kudu, the elements may be null, even if the arrays may not.
+  // In an array column of Kudu, the elements may be null even if the arrays may not.
   bool next_required = column.levels.kudu_array && optional == 1;
   const auto repetition = [&] {
     if (optional == 0 || std::exchange(next_required, false)) return Repetition::kRequired;

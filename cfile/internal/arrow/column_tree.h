@@ -1,4 +1,4 @@
-// The tree of the records of any table.
+// Gives any table a tree of records, also a table whose schema has no tree.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -7,9 +7,10 @@
 
 namespace cfile::internal {
 
-// Returns the tree of a schema: leaf column i is column i. cfile/arrow.h says which lists a column
-// with levels outside of a tree becomes.
-// kUnimplemented: a column has more definition levels than these lists; the error names the column.
+// Returns the tree of a schema. Leaf column i of the tree is column i of the schema.
+// A column with levels may be outside of a tree. cfile/arrow.h says which lists it becomes.
+// kUnimplemented: a column has more definition levels than these lists have.
+// The error names the column.
 absl::StatusOr<RecordSchema> ColumnTree(const Schema& schema);
 
 }  // namespace cfile::internal

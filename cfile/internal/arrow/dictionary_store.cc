@@ -17,12 +17,12 @@ namespace {
 
 using encodings::PackedStrings;
 
-// Distinct strings, numbered in the order in which they were added.
+// Distinct strings. Their numbers are 0, 1, ... in the order in which the strings were added.
 class LocalDictionary {
  public:
   const PackedStrings& strings() const { return strings_; }
 
-  // Returns the number of `value`; nullopt if there is no room for it.
+  // Returns the number of `value`, or nullopt if there is no room for `value`.
   std::optional<uint32_t> Find(std::string_view value) {
     if (2 * (strings_.size() + 1) > slots_.size()) Grow();
     size_t slot = std::hash<std::string_view>()(value) & (slots_.size() - 1);
@@ -54,18 +54,19 @@ class LocalDictionary {
   static constexpr uint32_t kFree = UINT32_MAX;
 
   PackedStrings strings_;
-  std::vector<uint32_t> slots_;  // numbers by hash, or kFree; their count is a power of two
+  std::vector<uint32_t> slots_;  // strings' numbers by hash, or kFree; 2^n slots
 };
 
-// If all rows of a batch come from blocks of codes of one file, the codes are those of the file's
-// dictionary. Otherwise the codes are those of local_.
+// Stores strings as codes. A code is the index of a string in a dictionary.
+// If all rows of a batch come from coded blocks of one file, the file's dictionary is used.
+// Otherwise the dictionary is local_.
 class DictionaryStore final : public TypedStore<std::string_view> {
  public:
   explicit DictionaryStore(size_t capacity) : capacity_(capacity) {}
 
   size_t size() const override { return codes_.size() / sizeof(uint32_t); }
   size_t size_bytes() const override { return codes_.size() + local_.strings().data().size(); }
-  // Values of local_ that are not used any more stay.
+  // Strings of local_ stay, even if no code uses them any more.
   void Truncate(size_t size) override {
     codes_.Truncate(std::min(codes_.size(), size * sizeof(uint32_t)));
   }
@@ -107,7 +108,8 @@ class DictionaryStore final : public TypedStore<std::string_view> {
   }
 
  private:
-  // Begins a batch with codes of `dictionary`, unless it is too large for an array.
+  // Begins a batch with codes of `dictionary`.
+  // Does nothing if `dictionary` is too large for an array.
   void Use(std::span<const std::string_view> values,
            const std::shared_ptr<const encodings::Dictionary>& dictionary) {
     if (dictionary == dictionary_ && shared_ != nullptr) return;
@@ -123,7 +125,7 @@ class DictionaryStore final : public TypedStore<std::string_view> {
     shared_ = std::move(copy);
   }
 
-  // Gives the rows of the batch, if there are any, codes of local_.
+  // If the batch has rows, replaces their codes by codes of local_.
   absl::Status UseLocal() {
     if (codes_.empty()) (void)local_.Finish();
     if (shared_ == nullptr) return absl::OkStatus();
@@ -140,8 +142,8 @@ class DictionaryStore final : public TypedStore<std::string_view> {
   // The code of a null is 0.
   template <typename V, typename StringOf>
   absl::StatusOr<size_t> AddLocal(const Batch<V>& batch, const StringOf& string_of) {
-    // `batch` may lie in the memory where the new codes go. Each code is read before its place is
-    // written.
+    // `batch` may lie in the memory where the new codes are written.
+    // So each code is read before its place is written.
     uint32_t* const codes = RoomForCodes(batch.size());
     size_t i = 0;
     for (; i < batch.size(); ++i) {
@@ -162,8 +164,9 @@ class DictionaryStore final : public TypedStore<std::string_view> {
 
   const size_t capacity_;
   encodings::ByteWriter codes_;  // int32
-  // The file's dictionary that this batch uses (before the first row: that the last batch used),
-  // and its strings for Arrow. Null if the batch uses local_.
+  // The file's dictionary that this batch uses, and the dictionary's strings for Arrow.
+  // Before the first row: the dictionary that the last batch used.
+  // Null if the batch uses local_.
   std::shared_ptr<const encodings::Dictionary> dictionary_;
   std::span<const std::string_view> values_;  // of dictionary_
   std::shared_ptr<const PackedStrings> shared_;

@@ -1,4 +1,4 @@
-// The strings of an Arrow array as int32 indexes into a dictionary.
+// Stores the strings of an Arrow array as int32 indexes into a dictionary.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace cfile::internal {
 
-// `capacity`: indexes for which the store reserves memory.
+// `capacity`: the number of indexes for which the store reserves memory.
 std::unique_ptr<TypedStore<std::string_view>> NewDictionaryStore(size_t capacity);
 
 }  // namespace cfile::internal

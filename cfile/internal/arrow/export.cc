@@ -75,9 +75,9 @@ class RowsOfScan final : public internal::ExportedRows {
 
  private:
   Scan<T> scan_;
-  const bool nulls_;  // the rows are nulls
+  const bool nulls_;  // all rows are nulls
   ValueSink<T>* sink_ = nullptr;
-  std::span<const T> left_;  // of the last batch
+  std::span<const T> left_;  // the rest of the last batch
 };
 
 bool IsUtf8(std::string_view text) {
@@ -91,7 +91,7 @@ bool IsUtf8(std::string_view text) {
       if ((next & 0xc0) != 0x80) return false;
       code = code << 6 | (next & 0x3f);
     }
-    // A code must not be longer than needed, a surrogate or above the last code.
+    // A code is invalid if it is longer than needed, a surrogate, or above the last code.
     const bool too_long = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
     if (too_long || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff) return false;
     i += length;
@@ -99,28 +99,30 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
-// Adds what the header and the footer of a file say about its column.
+// Adds what the header and the footer of a file say about the file's column.
 void DescribeFile(const FileInfo& info, ArrowField& field) {
   field.metadata.emplace_back("cfile.encoding", EncodingName(info.encoding));
   if (info.value_index_root) field.metadata.emplace_back("cfile.sorted", "ascending");
   for (const auto* pairs : {&info.header_metadata, &info.footer_metadata}) {
     for (const auto& pair : *pairs) {
-      // Reserved keys are parts of the format. Consumers expect text.
+      // Leaves out the keys that the format reserves. Also leaves out what is not text,
+      // because consumers expect text.
       if (!pair.first.starts_with("cfile.") && IsUtf8(pair.first) && IsUtf8(pair.second))
         field.metadata.push_back(pair);
     }
   }
 }
 
-// Makes a stream of `columns` of a schema. `max_rows`: the most rows of the stream. `file`: null,
-// or the file whose column is exported.
+// Makes a stream of `columns` of a schema. `max_rows`: the maximum number of rows in the stream.
+// `file`: the file whose column is exported, or null.
 absl::Status Export(std::unique_ptr<internal::ExportedRows> rows, const Schema& schema,
                     const std::vector<ExportedColumn>& columns, uint64_t max_rows,
                     const FileInfo* file, const ArrowExportOptions& options,
                     ArrowArrayStream* out) {
   CFILE_ASSIGN_OR_RETURN(FieldTree fields, internal::MakeFieldTree(schema, columns));
   if (file != nullptr) DescribeFile(*file, fields.root.children[0].field);
-  // Memory for more rows than this is reserved when the rows are there.
+  // The number of rows for which memory is reserved now.
+  // Memory for further rows is reserved when these rows have been read.
   const size_t capacity =
       static_cast<size_t>(std::min<uint64_t>({options.max_batch_rows, kMaxBatchRows, max_rows}));
   internal::StreamContents contents{.rows = std::move(rows), .fields = std::move(fields)};
@@ -134,7 +136,7 @@ absl::Status Export(std::unique_ptr<internal::ExportedRows> rows, const Schema& 
   return absl::OkStatus();
 }
 
-// Whether a column is exported as a dictionary.
+// Returns whether a column is exported as a dictionary.
 absl::StatusOr<bool> HasDictionary(const TableScan& scan, size_t number, const ColumnSchema& column,
                                    const ArrowExportOptions& options) {
   const ArrowLayout layout = internal::LayoutOf(column.type, false);
@@ -142,7 +144,8 @@ absl::StatusOr<bool> HasDictionary(const TableScan& scan, size_t number, const C
   CFILE_ASSIGN_OR_RETURN(const std::optional<Reader> file,
                          TableScanAccess::FirstFile(scan, number));
   if (!file || !file->info().dictionary) return false;
-  // (The file's main encoding: with automatic choice, few blocks may have codes.)
+  // This looks at the file's main encoding.
+  // With automatic choice of encodings, few blocks may have codes.
   const encodings::EncodingRow* const row = encodings::FindEncoding(file->info().encoding);
   return row != nullptr && row->has_dictionary;
 }

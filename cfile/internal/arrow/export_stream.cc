@@ -45,7 +45,7 @@ int ErrnoOf(const absl::Status& status) {
   }
 }
 
-// The private data of a stream.
+// The private data of an ArrowArrayStream.
 class Stream {
  public:
   Stream(StreamContents contents, size_t max_batch_rows, bool column_only)
@@ -62,11 +62,11 @@ class Stream {
     return MakeSchema((column_only_ ? root.children[0] : root).WithChildren());
   }
 
-  // Returns the next batch; empty at the end.
+  // Returns the next batch. The batch is empty at the end.
   absl::StatusOr<HeldArray> Next() {
     if (failed_.ok()) failed_ = Fill();
     if (num_rows_ > 0) {
-      // The rows before an error come before the error.
+      // Rows that were read before an error are returned before the error.
       auto array = MakeBatch();
       num_rows_ = 0;
       if (!array.ok()) broken_ = array.status();
@@ -77,7 +77,8 @@ class Stream {
     return HeldArray();
   }
 
-  // Calls `function`, which returns a Status, and returns its errno code. Keeps the error's text.
+  // Calls `function`, which returns a Status. Returns the errno code of the Status.
+  // Keeps the text of an error.
   template <typename Function>
   int Call(const Function& function) noexcept {
     try {
@@ -88,7 +89,7 @@ class Stream {
     } catch (const std::bad_alloc&) {
       return OutOfMemory();
     } catch (const std::exception&) {
-      // For example std::length_error: a size that no memory has.
+      // An example is std::length_error, if a size is larger than any memory.
       return OutOfMemory();
     }
   }
@@ -101,7 +102,7 @@ class Stream {
     return ENOMEM;
   }
 
-  // Adds rows to the sinks until the batch has enough.
+  // Adds rows to the sinks until the batch is large enough.
   absl::Status Fill() {
     while (broken_.ok() && num_rows_ < max_rows_) {
       CFILE_ASSIGN_OR_RETURN(const size_t added, contents_.rows->Add(max_rows_ - num_rows_));
@@ -109,7 +110,7 @@ class Stream {
       bool enough = contents_.rows->keeps_apart();
       for (size_t i = 0; i < contents_.sinks.size(); ++i) {
         if (absl::Status status = contents_.sinks[i]->Commit(); !status.ok()) {
-          // Some columns have the rows and others do not.
+          // Now some columns may have the rows, and others may not.
           num_rows_ = 0;
           broken_ = absl::Status(status.code(),
                                  absl::StrCat(contents_.rows->name(), ": ", status.message()));
@@ -136,7 +137,7 @@ class Stream {
     return MakeArray(std::move(parts));
   }
 
-  // `length`: the number of values that the node around this one says.
+  // `length`: the number of values, as the node around this node says.
   absl::StatusOr<HeldArray> MakeNode(const FieldNode& node, size_t length) {
     ColumnSink& sink = *contents_.sinks[node.source];
     ArrayParts parts;
@@ -166,9 +167,9 @@ class Stream {
   StreamContents contents_;
   const size_t max_rows_;
   const bool column_only_;
-  size_t num_rows_ = 0;  // in the sinks
-  absl::Status failed_;  // an error of the scan, which Next returns after the rows before it
-  absl::Status broken_;  // the error of all further calls
+  size_t num_rows_ = 0;  // the number of rows in the sinks
+  absl::Status failed_;  // an error of the scan; Next first returns the rows before it
+  absl::Status broken_;  // the error that all further calls return
   std::string error_;
   bool no_memory_ = false;
 };

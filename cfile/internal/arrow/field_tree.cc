@@ -25,7 +25,7 @@ class TreeMaker {
     FieldNode& root = out_.root;
     root.field.format = "+s";
     if (!schema_.tree) {
-      // Fields are in the order of the columns, and a column may occur several times.
+      // Fields have the order of the columns. A column may occur several times.
       const std::vector<size_t> fields = ChildrenOf(0);
       for (size_t i = 0; i < columns_.size(); ++i) {
         source_of_leaf_[columns_[i].column] = i;
@@ -41,7 +41,7 @@ class TreeMaker {
   }
 
  private:
-  // The innermost repeated node around a node.
+  // Returns the innermost repeated node around a node.
   struct Around {
     uint16_t repetition = 0;
     uint16_t definition = 0;
@@ -61,7 +61,7 @@ class TreeMaker {
   }
   bool IsExported(size_t node) const { return FirstSource(node).has_value(); }
 
-  // Makes the field of a node. A repeated node becomes a list.
+  // Makes the field of a node. If the node is repeated, the field is a list.
   FieldNode MakeField(size_t number, const Around& around) {
     const RecordNode& node = tree_.node(number);
     if (node.repetition != Repetition::kRepeated) return MakeSingle(number, around);
@@ -71,7 +71,7 @@ class TreeMaker {
     return list;
   }
 
-  // Makes the field of a node, or of an element if the node is repeated.
+  // Makes the field of a node. If the node is repeated, makes the field of an element.
   FieldNode MakeSingle(size_t number, const Around& around) {
     const RecordNode& node = tree_.node(number);
     if (node.is_leaf()) return MakeLeaf(number, around);
@@ -83,7 +83,7 @@ class TreeMaker {
         list.children.push_back(MakeSingle(tree_.ListElement(number), inner));
         return list;
       }
-      // Arrow's maps have keys and values.
+      // A map in Arrow must have a key and a value.
       const std::vector<size_t> key_and_value = ChildrenOf(number + 1);
       const bool whole = std::all_of(key_and_value.begin(), key_and_value.end(),
                                      [&](size_t child) { return IsExported(child); });
@@ -108,8 +108,8 @@ class TreeMaker {
     return group;
   }
 
-  // The list of `number`, whose elements are those of the node `repeated`. The caller adds the
-  // element.
+  // Makes the list with this number. Its elements are those of the node `repeated`.
+  // The caller adds the field of the element.
   FieldNode MakeList(size_t number, size_t repeated, const Around& around) {
     FieldNode list = Named(number, FieldNode::Kind::kList, "+l");
     Tell(number,
@@ -159,7 +159,8 @@ class TreeMaker {
     return node.repetition == Repetition::kOptional ? node.max_definition : uint16_t{0};
   }
 
-  // Says that the levels of the first exported column below a node make the node's values.
+  // Assigns the levels of a column to a node: those of the first exported column below the node.
+  // The validity and the offsets of the node are made from these levels.
   void Tell(size_t number, const LevelRule& rule, FieldNode& node) {
     node.source = *FirstSource(number);
     std::vector<LevelRule>& rules = out_.places[node.source].nodes;

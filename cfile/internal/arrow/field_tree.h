@@ -1,5 +1,6 @@
-// The fields of exported rows: which Arrow type each node of a schema has, and which column
-// has its values.
+// Finds the Arrow fields of exported rows.
+// Each node of a schema has a field.
+// The field says which Arrow type the node has, and which column has its values.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +16,16 @@
 
 namespace cfile::internal {
 
-// A column that is exported.
+// A column that is exported to Arrow.
 struct ExportedColumn {
-  size_t column = 0;  // in schema.columns
+  size_t column = 0;  // the index in schema.columns
   ArrowLayout layout = ArrowLayout::kSame;
 };
 
-// A field with its children. For a leaf: `source` is a number in the exported columns. For a struct
-// or a list below the root: its validity and offsets are those of LeafPlace::nodes[node] of the
-// exported column `source`.
+// A field with its children.
+// If the field is a leaf, `source` is the index of its column in the exported columns.
+// If it is a struct or a list below the root, its validity and offsets come from a node:
+// LeafPlace::nodes[node] of the exported column `source`.
 struct FieldNode {
   ArrowField field;  // without its children
   enum class Kind : uint8_t { kLeaf, kStruct, kList } kind = Kind::kStruct;
@@ -31,7 +33,7 @@ struct FieldNode {
   size_t node = 0;
   std::vector<FieldNode> children;
 
-  // The field with its children.
+  // Returns the field with its children.
   ArrowField WithChildren() const;
 };
 
@@ -40,8 +42,9 @@ struct FieldTree {
   std::vector<LeafPlace> places;  // one for each exported column
 };
 
-// Returns the fields of `columns`: in the order of `columns`, or of schema.tree if there is one; a
-// column of a tree may occur only once. kUnimplemented: a column has no Arrow type.
+// Returns the fields of `columns`. If there is a schema.tree, the fields have its order.
+// Otherwise the fields have the order of `columns`.
+// A column of a tree may occur only once. kUnimplemented: a column has no Arrow type.
 absl::StatusOr<FieldTree> MakeFieldTree(const Schema& schema,
                                         const std::vector<ExportedColumn>& columns);
 

@@ -23,16 +23,17 @@ namespace {
 
 using encodings::StrCat;
 
-// Rows that are read together, so that their values are still in the CPU cache for the writer.
+// The number of rows that are read at a time.
+// It is small, so that the values are still in the processor's cache when the writer takes them.
 constexpr int64_t kRows = 8192;
-// The most entries of several rows, and of one row.
+// The maximum number of entries: of several rows together, and of one row.
 constexpr size_t kMaxEntries = size_t{1} << 20;
 constexpr size_t kMaxRecordEntries = size_t{1} << 27;
-// More than any valid schema has.
+// This is more than the maximum of any valid schema.
 constexpr size_t kMaxDepth = 1100;
 constexpr size_t kMaxFields = 10'000'000;
 
-// The schema and the arrays of a stream. Releases the stream.
+// Holds the schema and the arrays of a stream. Releases the stream.
 class ImportStream {
  public:
   explicit ImportStream(ArrowArrayStream* stream) : stream_(stream) {}
@@ -50,7 +51,7 @@ class ImportStream {
   }
   const ImportField& root() const { return root_; }
 
-  // Calls append(array) for each array, which has been checked.
+  // Calls append(array) for each array, after the array was checked.
   template <typename Append>
   absl::Status ForEachArray(const Append& append) {
     for (uint64_t number = 0;; ++number) {
@@ -69,7 +70,7 @@ class ImportStream {
   }
 
  private:
-  // Keeps the text of the stream's error.
+  // Keeps the error text of the stream.
   absl::Status Check(int error, std::string_view function) {
     if (error == 0) return absl::OkStatus();
     ArrowArrayStream* const stream = stream_.get();
@@ -89,9 +90,9 @@ template <typename T>
 class ValueTarget {
  public:
   virtual ~ValueTarget() = default;
-  // Of a column without levels. `validity`: empty if no row is null.
+  // Appends to a column without levels. `validity`: empty if no row is null.
   virtual absl::Status AppendRows(std::span<const T> values, std::span<const uint8_t> validity) = 0;
-  // Of a column with levels.
+  // Appends to a column with levels.
   virtual absl::Status AppendEntries(std::span<const uint16_t> repetition,
                                      std::span<const uint16_t> definition,
                                      std::span<const T> values) = 0;
@@ -116,7 +117,7 @@ class TableTarget final : public ValueTarget<T> {
   const size_t column_;
 };
 
-// W: Writer<T> or LevelWriter<T>.
+// W is Writer<T> or LevelWriter<T>.
 template <typename T, typename W>
 class WriterTarget final : public ValueTarget<T> {
  public:
@@ -204,7 +205,7 @@ class TypedImporter final : public ColumnImporter {
   ValueBuffer<T> buffer_;
 };
 
-// Appends a stream to one column.
+// Appends the rows of a stream to one column.
 template <typename T, typename W>
 absl::Status AppendColumn(W& writer, const ColumnSchema& column, ArrowArrayStream* from) {
   ImportStream stream(from);
@@ -243,7 +244,7 @@ absl::Status AppendArrow(TableWriter& writer, ArrowArrayStream* from) {
 
 template <ValueType T>
 absl::Status AppendArrow(Writer<T>& writer, ArrowArrayStream* stream) {
-  // The writer itself knows whether nulls are allowed.
+  // The writer checks whether nulls are allowed.
   return internal::AppendColumn<T>(
       writer, {.name = "value", .type = writer.type(), .nullable = true}, stream);
 }

@@ -9,11 +9,11 @@ namespace {
 
 using encodings::StrCat;
 
-// Positions in the buffers of at most so many values do not overflow. No memory holds so many
-// values.
+// The maximum number of values. Positions in the buffers of so many values do not overflow.
+// No memory can hold so many values.
 int64_t MaxLength(const ImportField& field) { return INT64_MAX / (int64_t{64} + field.width); }
 
-// The number of buffers. Of kViews: without the buffers of data.
+// Returns the number of buffers of an array. For kViews, the data buffers are not counted.
 int64_t BuffersOf(ArrowKind kind) {
   switch (kind) {
     case ArrowKind::kNull:
@@ -107,7 +107,7 @@ class ArrayChecker {
     if (BuffersOf(field_.kind) > 0 && array_.buffers[0] == nullptr && array_.null_count > 0)
       return Malformed("there are ", array_.null_count, " nulls, but the validity bitmap is null");
     if (end() == 0) return absl::OkStatus();
-    // The data of strings and views may be null if there are none.
+    // If there are no data bytes, the data pointer of strings and views may be null.
     const int64_t needed = field_.kind == ArrowKind::kViews ||
                                    field_.kind == ArrowKind::kStrings32 ||
                                    field_.kind == ArrowKind::kStrings64
@@ -163,7 +163,7 @@ class ArrayChecker {
     return absl::OkStatus();
   }
 
-  // The lengths that do not depend on values.
+  // Checks the lengths that do not depend on values.
   absl::Status CheckChildLengths() const {
     for (int64_t i = 0; i < array_.n_children; ++i) {
       int64_t needed = 0;

@@ -1,4 +1,4 @@
-// Checks arrays against the fields of their stream.
+// Checks Arrow arrays against the fields of their stream.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,17 @@
 
 namespace cfile::internal {
 
-// kInvalidArgument: `array`, which may be null, or an array below it is malformed; the error names
-// the field. Checks lengths, offsets, numbers of buffers and children, null pointers and run ends.
-// Does not look at values, indexes, and the offsets of lists and views. (For strings, checks the
-// first and the last offset.)
+// Checks lengths, offsets, numbers of buffers and children, null pointers and run ends.
+// For strings, checks the first and the last offset.
+// Does not check values, indexes, or the offsets of lists and views.
+// `array`: may be null; null is an error.
+// kInvalidArgument: `array` or an array below it is malformed. The error names the field.
 absl::Status CheckArray(const ImportField& field, const ArrowArray* array);
 
-// kInvalidArgument with the field's path.
+// Returns kInvalidArgument with the path of the field.
 absl::Status MalformedArray(const ImportField& field, std::string_view what);
 
-// Arrow's buffers need not be aligned.
+// Reads a number. The buffers of Arrow need not be aligned.
 template <typename T>
 T LoadAt(const void* buffer, int64_t index) {
   T value;
@@ -34,13 +35,14 @@ inline bool BitAt(const uint8_t* bits, int64_t index) {
   return (bits[index / 8] >> (index % 8) & 1) != 0;
 }
 
-// The validity bitmap of an array; null if it has no nulls.
+// Returns the validity bitmap of an array, or null if the array has no nulls.
 inline const uint8_t* ValidityOf(const ImportField& field, const ArrowArray& array) {
   if (field.kind == ArrowKind::kNull || field.kind == ArrowKind::kRunEnds) return nullptr;
   return array.null_count == 0 ? nullptr : static_cast<const uint8_t*>(array.buffers[0]);
 }
 
-// Calls visit(std::type_identity<T>{}) for the signed type of run ends or for an index type.
+// Calls visit(std::type_identity<T>{}). T is the C++ type of `type`.
+// `type` is the type of run ends or of dictionary indexes.
 template <typename Visitor>
 decltype(auto) VisitIndex(PhysicalType type, Visitor&& visit) {
   return VisitType(type, [&]<typename T>(std::type_identity<T>) -> decltype(auto) {

@@ -35,7 +35,7 @@ absl::StatusOr<const ArrowArray*> ImportEntries::Make(const std::vector<ImportSt
   return array;
 }
 
-// Gives the entries of nulls their definition level, and removes their positions.
+// Sets the definition level of the null entries, and removes the positions of these entries.
 void ImportEntries::EndNulls(uint16_t definition) {
   if (definition_.empty()) definition_.assign(count_, kPresent);
   slots_.MakeList();
@@ -55,7 +55,7 @@ absl::Status ImportEntries::Expand(const ImportStep& step, int64_t child_length,
   size_t elements = 0;
   size_t empty = 0;
   bool dense = true;
-  int64_t first = 0;  // of the elements, if they are dense
+  int64_t first = 0;  // the position of the first element, if the elements are dense
   for (size_t i = 0; i < slots_.count; ++i) {
     int64_t begin, end;
     bounds(slot_at(i), begin, end);
@@ -131,7 +131,7 @@ absl::Status ImportEntries::ExpandList(const ImportStep& step, const ArrowArray&
     return Expand(step, length, max_entries, [&](int64_t slot, int64_t& begin, int64_t& end) {
       begin = LoadAt<Offset>(array.buffers[1], slot + offset);
       const int64_t size = LoadAt<Offset>(array.buffers[2], slot + offset);
-      // An end of -1 is an error, because it is before the begin.
+      // An end of -1 is an error, because the end is then before the begin.
       end = begin < 0 || size > length - begin ? -1 : begin + size;
     });
   };

@@ -19,7 +19,7 @@ class Planner {
 
   std::vector<ImportLeaf> Take() { return std::move(leaves_); }
 
-  // Plans the children of the struct `field` for the children of the group `node`.
+  // Finds the child of the struct `field` for each child of the group `node`.
   absl::Status PlanChildren(const ImportField& field, size_t node, bool by_position) {
     const ImportField& group = field.values();
     if (group.kind != ArrowKind::kStruct) return Unfit(field, node, "a struct");
@@ -46,7 +46,7 @@ class Planner {
         StrCat(group.children[by_name.begin()->second].InField(), " has no column in the table"));
   }
 
-  // Plans a field for a node. A repeated node takes a list.
+  // Finds the columns below a node whose values are in `field`. A repeated node needs a list.
   absl::Status Plan(const ImportField& field, size_t number) {
     const RecordNode& node = tree_.node(number);
     if (node.repetition != Repetition::kRepeated) return PlanSingle(field, number);
@@ -59,11 +59,11 @@ class Planner {
     return absl::OkStatus();
   }
 
-  // The steps so far.
+  // The steps from the root to the current field.
   std::vector<ImportStep>& steps() { return steps_; }
 
  private:
-  // Plans a field for a node, or for an element of the node if it is repeated.
+  // Does the same for a node that is not repeated, or for one element of a repeated node.
   absl::Status PlanSingle(const ImportField& field, size_t number) {
     const RecordNode& node = tree_.node(number);
     const ImportField& values = field.values();
@@ -90,7 +90,7 @@ class Planner {
         CFILE_RETURN_IF_ERROR(PlanSingle(element, tree_.ListElement(number)));
       } else {
         steps_.push_back({.field = &element, .definition = tree_.node(number + 1).max_definition});
-        // The key and the value of Arrow's maps may have any names.
+        // The key and the value of a map in Arrow may have any names.
         CFILE_RETURN_IF_ERROR(PlanChildren(element, number + 1, values.is_map));
         steps_.pop_back();
       }

@@ -20,7 +20,8 @@ absl::Status NoColumn(const ImportField& field, std::string_view what) {
   return absl::UnimplementedError(StrCat(field.InField(), ": ", what));
 }
 
-// The type of a leaf column: cfile.type in the metadata if it can hold the values.
+// Returns the type of a leaf column.
+// This is the type in the metadata under cfile.type, if that type can hold the values.
 ColumnType TypeOf(const ImportField& field) {
   const std::string* const text = field.FindMetadata("cfile.type");
   if (text != nullptr) {
@@ -68,7 +69,8 @@ absl::Status AppendField(const ImportField& field, std::string name, Repetition 
   return absl::OkStatus();
 }
 
-// Sets the key columns, as far as their positions follow each other from 0 on.
+// Sets the key columns: the columns whose positions in the key are 0, 1, 2 and so on.
+// The first missing position ends the key.
 absl::Status SetKeys(const ImportField& root, Schema& schema) {
   std::map<uint32_t, size_t> columns;
   for (size_t i = 0; i < root.children.size(); ++i) {

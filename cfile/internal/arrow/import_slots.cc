@@ -19,7 +19,7 @@ void CopyBits(const uint8_t* bits, int64_t first, size_t count, uint8_t* out) {
     std::memcpy(out, from, bytes);
     return;
   }
-  // The last byte of the input may be the one before the last one of the output.
+  // The last byte of the output may have bits of the last input byte only.
   const size_t last = (shift + count + 7) / 8 - 1;
   for (size_t i = 0; i < bytes; ++i) {
     const unsigned high = i < last ? from[i + 1] : 0u;
@@ -72,7 +72,7 @@ absl::Status MapIndexes(const ImportField& field, const ArrowArray& array, Slots
   for (size_t i = 0; i < slots.count; ++i) {
     const int64_t slot = dense ? slots.first + static_cast<int64_t>(i) : slots.list[i];
     if (slot == Slots::kNull) continue;
-    // A negative index becomes a large number.
+    // As an unsigned number, a negative index is too large.
     const auto index = static_cast<uint64_t>(LoadAt<Index>(indexes, slot + array.offset));
     wrong |= index >= size;
     slots.list[i] = static_cast<int64_t>(index);
@@ -89,7 +89,7 @@ void MapRuns(const ArrowArray& array, Slots& slots) {
     return static_cast<int64_t>(LoadAt<End>(ends.buffers[1], ends.offset + run));
   };
   slots.MakeList();
-  // The current run holds the positions from begin to end - 1.
+  // The current run holds the positions from `begin` to `end` - 1.
   int64_t run = -1;
   int64_t begin = 0;
   int64_t end = 0;
@@ -97,7 +97,7 @@ void MapRuns(const ArrowArray& array, Slots& slots) {
     if (slot == Slots::kNull) continue;
     const int64_t position = slot + array.offset;
     if (position < begin || position >= end) {
-      // The next run is the most frequent case.
+      // Looks at the next run first, because that is the most frequent case.
       if (position < end || position >= end_of(run + 1)) {
         int64_t low = position < end ? 0 : run + 1;
         int64_t high = position < end ? run : ends.length - 1;

@@ -1,4 +1,4 @@
-// Which values of an array are read.
+// Finds the values of an array that an import reads.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@
 
 namespace cfile::internal {
 
-// Positions of values in an array. The array's offset is not part of a position.
+// Slots are positions of values in an array. A position does not include the array's offset.
 struct Slots {
   static constexpr int64_t kNull = -1;
 
   bool dense = true;
   size_t count = 0;
   size_t null_count = 0;
-  int64_t first = 0;              // dense: the positions are first, first + 1, ...
-  std::vector<uint8_t> validity;  // dense, with nulls: a bit for each position
-  std::vector<int64_t> list;      // not dense: the positions, or kNull
+  int64_t first = 0;              // if dense: the positions are first, first + 1, ...
+  std::vector<uint8_t> validity;  // if dense, with nulls: one bit for each position
+  std::vector<int64_t> list;      // if not dense: each position, or kNull
 
   void SetDense(int64_t from, size_t size) {
     dense = true;
@@ -38,9 +38,10 @@ struct Slots {
   void MakeValidity();
 };
 
-// Follows dictionaries and runs to the array that holds the values. Returns this array, and
-// replaces the positions in `array` by positions in it. Positions of nulls become nulls.
-// Precondition: CheckArray returned OK; the positions are less than the array's length.
+// Follows dictionaries and runs to the array that holds the values, and returns that array.
+// `slots`: positions in `array`. Replaces them by positions in the returned array.
+// Positions of nulls become kNull.
+// Preconditions: CheckArray returned OK; the positions are less than the length of `array`.
 // kInvalidArgument: an index is not in the dictionary.
 absl::StatusOr<const ArrowArray*> FindValues(const ImportField& field, const ArrowArray& array,
                                              Slots& slots);

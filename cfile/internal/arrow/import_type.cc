@@ -22,15 +22,15 @@ absl::Status Malformed(const ImportField& field, const Parts&... parts) {
   return absl::InvalidArgumentError(StrCat(field.InField(), ": ", parts...));
 }
 
-// Parses a whole text as a number.
+// Parses a text as a number. The whole text must be the number.
 template <typename Integer>
 bool ParseNumber(std::string_view text, Integer& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// Sets kind, type, physical and width of a field whose format has one letter. Returns false if it
-// is not such a format.
+// Sets kind, type, physical and width of a field whose format is one letter.
+// Returns false if the format is not one of these letters.
 bool SetSimple(char format, ImportField& field) {
   const auto set = [&](ArrowKind kind, ColumnType type) {
     field.kind = kind;
@@ -56,7 +56,7 @@ TimeUnit UnitOf(char letter) {
   return unit == std::string_view::npos ? TimeUnit::kNone : static_cast<TimeUnit>(unit);
 }
 
-// Dates, times and timestamps.
+// Parses the formats of dates, times and timestamps.
 bool SetTemporal(std::string_view format, ImportField& field) {
   if (format == "tdD" || format == "tdm") {
     field.kind = format == "tdD" ? ArrowKind::kNumbers : ArrowKind::kMillis;
@@ -78,7 +78,7 @@ bool SetTemporal(std::string_view format, ImportField& field) {
   return true;
 }
 
-// "d:precision,scale" or "d:precision,scale,bits".
+// Parses "d:precision,scale" or "d:precision,scale,bits".
 absl::Status SetDecimal(std::string_view format, ImportField& field) {
   const std::string_view arguments = format.substr(2);
   const size_t comma = arguments.find(',');
@@ -116,7 +116,7 @@ std::string_view NameOfUnsupported(std::string_view format) {
   return "";
 }
 
-// Sets all but name, path, nullable, metadata and children.
+// Sets all members except name, path, nullable, metadata and children.
 absl::Status SetFormat(std::string_view format, ImportField& field) {
   const std::string_view unsupported = NameOfUnsupported(format);
   if (!unsupported.empty()) {
@@ -158,11 +158,11 @@ absl::Status SetFormat(std::string_view format, ImportField& field) {
   return malformed();
 }
 
-// Reads int32 lengths and the bytes that follow. The memory's size is not known.
+// Reads int32 lengths and the bytes after each length. The size of the memory is not known.
 class MetadataReader {
  public:
   explicit MetadataReader(const char* at) : at_(at) {}
-  // Returns -1 if the number is negative.
+  // Returns the number, or -1 if the number is negative.
   int32_t Number() {
     int32_t number;
     std::memcpy(&number, at_, sizeof(number));
@@ -196,7 +196,7 @@ absl::Status ReadMetadata(const char* metadata, ImportField& field) {
   return absl::OkStatus();
 }
 
-// The bits of a plain integer; 0 for other types.
+// Returns the number of bits of a plain integer type, and 0 for other types.
 int BitsOf(const ColumnType& type) {
   if (type.logical != LogicalType::kNone) return 0;
   switch (type.data_type) {
@@ -223,7 +223,8 @@ class SchemaReader {
  public:
   SchemaReader(size_t max_depth, size_t max_nodes) : max_depth_(max_depth), max_nodes_(max_nodes) {}
 
-  // `role`: what the field is called if it has no name. `depth`: the number of fields around it.
+  // `role`: names the field in errors if the field has no name.
+  // `depth`: the number of fields around this field.
   absl::Status Read(const ArrowSchema* schema, std::string_view parent_path, std::string_view role,
                     size_t depth, ImportField& field) {
     field.path = parent_path;
@@ -279,7 +280,7 @@ class SchemaReader {
     return absl::OkStatus();
   }
 
-  // Checks the number and the types of children.
+  // Checks the number of children and their types.
   absl::Status CheckStructure(const ArrowSchema& schema, ImportField& field) const {
     const size_t count = field.children.size();
     if (field.kind == ArrowKind::kStruct) return absl::OkStatus();

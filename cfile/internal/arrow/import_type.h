@@ -1,4 +1,4 @@
-// The fields of an ArrowSchema, checked and copied.
+// Checks and copies the fields of an ArrowSchema.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ enum class ArrowKind : uint8_t {
   // Leaf columns
   kNull,
   kBits,        // bools, one bit each
-  kNumbers,     // integers and floats, also as dates, times and timestamps
+  kNumbers,     // integers and floats; some dates, times and timestamps
   kMillis,      // dates as int64 milliseconds
   kDecimals,    // integers of 4 to 32 bytes
   kStrings32,   // int32 offsets and bytes
@@ -28,7 +28,7 @@ enum class ArrowKind : uint8_t {
   kFixedBytes,  // bytes of one length
   // Groups
   kStruct,
-  kList32,      // int32 offsets; maps, too
+  kList32,      // int32 offsets; also maps
   kList64,      // int64 offsets
   kFixedLists,  // lists of one length
   kListViews32,
@@ -38,7 +38,7 @@ enum class ArrowKind : uint8_t {
   kRunEnds,     // children: the ends of the runs, and one value for each run
 };
 
-// A field, with the fields below it.
+// A field and the fields below it.
 struct ImportField {
   ArrowKind kind = ArrowKind::kNull;
   bool is_map = false;
@@ -46,7 +46,8 @@ struct ImportField {
   std::string name;
   std::string path;  // the names from the root to this field, for errors
   ColumnType type;   // of a leaf other than kNull: the type of a new column for its values
-  // kNumbers: the type of the values. kDictionary: of the indexes. kRunEnds: of the run ends.
+  // kNumbers: the type of the values.
+  // kDictionary: the type of the indexes. kRunEnds: the type of the run ends.
   PhysicalType physical = PhysicalType::kInt32;
   uint32_t width = 0;  // bytes of a decimal or of fixed bytes; elements of a fixed list
   std::vector<ImportField> children;  // of kDictionary and kRunEnds: only the values
@@ -54,22 +55,22 @@ struct ImportField {
 
   // Returns "Arrow field PATH" for errors.
   std::string InField() const;
-  // Returns the value of `key`; null if there is none.
+  // Returns the value of `key`, or null if the field does not have this key.
   const std::string* FindMetadata(std::string_view key) const;
-  // The field that holds the values: follows dictionaries and runs.
+  // Follows dictionaries and runs. Returns the field that holds the values.
   const ImportField& values() const;
   bool is_list() const { return kind >= ArrowKind::kList32 && kind <= ArrowKind::kListViews64; }
 };
 
-// Reads the type of a stream or a struct. `max_depth` and `max_nodes`: see RecordLimits.
-// kInvalidArgument: the struct is malformed. kUnimplemented: no column can hold a type.
+// Reads the type of a stream or of a struct. RecordLimits explains `max_depth` and `max_nodes`.
+// kInvalidArgument: the ArrowSchema is malformed. kUnimplemented: no column can hold a type.
 // kOutOfRange: a limit is exceeded. All errors name the field.
 absl::StatusOr<ImportField> ReadArrowSchema(const ArrowSchema& schema, size_t max_depth,
                                             size_t max_nodes);
 
-// OK if a column of `target` can hold each value of the leaf `field`. Some values may not fit, if
-// their Arrow type has more room than the type says. kInvalidArgument: it cannot; the error names
-// the field and both types.
+// Returns OK if a column of type `target` can hold the values of the leaf `field`.
+// An Arrow type may have more room than it promises. Values that use this room may not fit.
+// kInvalidArgument: the column cannot hold the values. The error names the field and both types.
 absl::Status CheckStorable(const ImportField& field, const ColumnType& target);
 
 }  // namespace cfile::internal

@@ -12,8 +12,8 @@
 namespace cfile::internal {
 namespace {
 
-// Calls read(position, value) for each value; `read` returns false if the value is wrong.
-// `offset`: of the array.
+// Calls read(position, value) for each value. `read` returns false if the value is wrong.
+// `offset`: the offset of the array.
 template <typename T, typename Read>
 absl::Status ForEach(const ImportField& field, const ArrowArray& array, const Slots& slots, T* out,
                      std::string_view wrong, const Read& read) {
@@ -36,12 +36,12 @@ absl::Status ForEach(const ImportField& field, const ArrowArray& array, const Sl
   return good ? absl::OkStatus() : MalformedArray(field, wrong);
 }
 
-// True for the types of ArrowKind::kNumbers.
+// True for types whose values have the kind ArrowKind::kNumbers.
 template <typename T>
 constexpr bool kIsNumber = encodings::kIsFloat<T> ||
                            (encodings::kIsInteger<T> && sizeof(T) <= sizeof(int64_t));
 
-// True if numbers of type From become numbers of type To.
+// True if a column of type To can hold numbers of type From.
 template <typename From, typename To>
 constexpr bool Widens() {
   if constexpr (std::is_same_v<From, To>) {
@@ -56,7 +56,7 @@ constexpr bool Widens() {
   }
 }
 
-// Nanoseconds since 1970 as nanoseconds of the day and the Julian day.
+// Converts nanoseconds since 1970 to the Julian day and the nanoseconds of this day.
 Int96 ToInt96(int64_t nanos) {
   int64_t day = nanos / kNanosPerDay;
   if (nanos % kNanosPerDay < 0) --day;
@@ -238,7 +238,7 @@ absl::StatusOr<std::span<const std::string_view>> ReadBytes(const ImportField& f
 template <typename T>
 absl::StatusOr<std::span<const T>> ReadValues(const ImportField& field, const ArrowArray& array,
                                               const Slots& slots, ValueBuffer<T>& buffer) {
-  // Arrays of no values may have no buffers.
+  // An array without values may have no buffers.
   if (slots.count == slots.null_count) {
     T* const out = buffer.Resize(slots.count);
     std::fill_n(out, slots.count, T{});

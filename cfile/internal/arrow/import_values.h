@@ -1,4 +1,4 @@
-// Reads the values of a leaf array.
+// Reads the values of the array of a leaf.
 #pragma once
 
 #include <span>
@@ -12,10 +12,12 @@
 
 namespace cfile::internal {
 
-// Returns the values at `slots`. Where a null is, the value is undefined. The result is in
-// `buffer`, or in the array's memory if its values are of type T, dense and aligned. Preconditions:
-// CheckArray and CheckStorable returned OK. kInvalidArgument: a string is not in its buffer, a date
-// is not a whole day, or a decimal does not fit.
+// Returns the values at `slots`. The value of a null is undefined.
+// The result is in `buffer`. If the array's values are of type T, dense and aligned, the result is
+// in the array's memory instead.
+// Preconditions: CheckArray and CheckStorable returned OK.
+// kInvalidArgument: a string is not in its buffer, a date is not a whole day,
+// or a decimal does not fit.
 template <typename T>
 absl::StatusOr<std::span<const T>> ReadValues(const ImportField& field, const ArrowArray& array,
                                               const Slots& slots, ValueBuffer<T>& buffer);

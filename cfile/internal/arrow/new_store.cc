@@ -20,7 +20,7 @@ namespace {
 
 using encodings::ByteWriter;
 
-// Moves `bytes` into a buffer of `parts`.
+// Moves `bytes` into a new buffer of `parts`.
 void FinishBytes(ByteWriter& bytes, ArrayParts& parts) {
   if (bytes.empty()) return parts.AddBuffer(NoBytes(), nullptr);
   auto owner = OwnBytes(bytes);
@@ -28,12 +28,12 @@ void FinishBytes(ByteWriter& bytes, ArrayParts& parts) {
   parts.AddBuffer(data, std::move(owner));
 }
 
-// Gives an empty buffer its first memory.
+// Reserves memory for a buffer that has none.
 void Begin(size_t capacity, ByteWriter& bytes) {
   if (bytes.empty() && bytes.capacity() < capacity) bytes = TakeBytes(capacity);
 }
 
-// Values that are stored as they are.
+// Stores values in the form that they have in a column.
 template <typename T>
 class SameStore final : public TypedStore<T> {
  public:
@@ -112,11 +112,11 @@ class SameStore final : public TypedStore<T> {
   size_t size_ = 0;
   ByteWriter bytes_;  // the values, if they are not borrowed
   const T* borrowed_ = nullptr;
-  std::shared_ptr<const Source> source_;  // of borrowed_
-  bool ended_ = false;                    // the borrowed values end with their block
+  std::shared_ptr<const Source> source_;  // keeps the memory of borrowed_
+  bool ended_ = false;                    // the borrowed values reach the end of their block
 };
 
-// Decimals and int128 as 16 bytes.
+// Stores decimals and int128 as numbers of 16 bytes.
 struct ToDecimal128 {
   using Value = int128_t;
   template <typename T>
@@ -125,7 +125,7 @@ struct ToDecimal128 {
     return true;
   }
 };
-// The same for int128, which may have 39 digits.
+// Does the same for int128. An int128 may have 39 digits.
 struct ToDecimalOf38Digits {
   using Value = int128_t;
   static bool Convert(const int128_t& value, Value& out) {
@@ -144,7 +144,7 @@ struct ToNanoseconds {
   }
 };
 
-// Values that are converted to another fixed width. A null is stored as 0.
+// Converts values to another fixed width. Stores a null as 0.
 template <typename T, typename To>
 class ConvertedStore final : public TypedStore<T> {
   using Value = typename To::Value;

@@ -1,4 +1,5 @@
-// Chooses the store of the values of an Arrow array.
+// Chooses the store for the values of an Arrow array.
+// A store is an object that keeps the values of one column until the array is made.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,8 @@
 
 namespace cfile::internal {
 
-// `capacity`: values for which a store reserves memory with the first value.
+// `capacity`: the number of values for which the store reserves memory.
+// The memory is reserved when the store gets its first value.
 template <typename T>
 std::unique_ptr<TypedStore<T>> NewStore(const ColumnType& type, ArrowLayout layout,
                                         size_t capacity);

@@ -7,7 +7,7 @@
 namespace cfile::internal {
 
 size_t FindValues(const LevelRule& rule, const Entries& entries, uint8_t* valid) {
-  // A copy, because the compiler must assume that `valid` overlaps `rule`.
+  // Copies the rule. Otherwise the compiler must assume that writing `valid` changes `rule`.
   const LevelRule own = rule;
   size_t found = 0;
   for (size_t i = 0; i < entries.count; ++i) {
@@ -40,7 +40,7 @@ size_t NodeLevels::AppendLists(const Entries& entries) {
   kinds_.resize(std::max(kinds_.size(), entries.count));
   uint8_t* const kinds = kinds_.data();
   uint8_t* const valid = valid_.data();
-  // The compiler makes vector instructions of this loop.
+  // The compiler makes vector instructions for this loop.
   for (size_t i = 0; i < entries.count; ++i) {
     const uint16_t repetition = entries.repetition[i];
     const uint16_t definition = entries.definition[i];
@@ -51,7 +51,7 @@ size_t NodeLevels::AppendLists(const Entries& entries) {
     const auto is_valid = static_cast<uint8_t>(definition >= rule.valid_definition);
     kinds[i] = static_cast<uint8_t>(is_list | is_element << 1 | is_valid << 2);
   }
-  // The loop below writes one number more than there are lists. Truncate removes it.
+  // The loop below writes one number more than the number of lists. Truncate removes this number.
   const size_t before = offsets_.size();
   auto* const begins =
       reinterpret_cast<int32_t*>(offsets_.Extend((entries.count + 1) * sizeof(int32_t)));

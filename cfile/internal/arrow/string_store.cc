@@ -16,7 +16,7 @@ using encodings::ByteWriter;
 using encodings::PackedStrings;
 using Strings = Batch<std::string_view>;
 
-// The number of the first values that have at most `room` bytes in total.
+// Returns how many of the first values have at most `room` bytes in total.
 size_t Fitting(std::span<const std::string_view> values, size_t room) {
   size_t bytes = 0;
   size_t count = 0;
@@ -27,7 +27,7 @@ size_t Fitting(std::span<const std::string_view> values, size_t room) {
   return count;
 }
 
-// The type "u" or "z".
+// Stores strings for the Arrow types "u" and "z".
 class PackedStore final : public TypedStore<std::string_view> {
  public:
   size_t size() const override { return strings_.size(); }
@@ -65,7 +65,7 @@ class PackedStore final : public TypedStore<std::string_view> {
   PackedStrings strings_ = TakeStrings();
 };
 
-// The type "vu" or "vz".
+// Stores strings for the Arrow types "vu" and "vz".
 class ViewStore final : public TypedStore<std::string_view> {
  public:
   size_t size() const override { return views_.size() / sizeof(View); }
@@ -99,12 +99,12 @@ class ViewStore final : public TypedStore<std::string_view> {
     return count;
   }
 
-  // Bytes and buffers of removed views stay.
+  // The bytes and the buffers of removed views are not removed.
   void Truncate(size_t size) override {
     views_.Truncate(std::min(views_.size(), size * sizeof(View)));
   }
 
-  // The first buffer of bytes is that of the copies.
+  // The first buffer of bytes has the copied strings.
   void Finish(ArrayParts& parts) override {
     auto owner = std::make_shared<Contents>();
     owner->views.Swap(views_);
@@ -122,7 +122,8 @@ class ViewStore final : public TypedStore<std::string_view> {
   }
 
  private:
-  // A string, or its length and the place of its bytes.
+  // A short view holds its string.
+  // A long view holds the length of the string and the place of the bytes.
   struct View {
     int32_t length = 0;
     char rest[12] = {};
@@ -131,9 +132,9 @@ class ViewStore final : public TypedStore<std::string_view> {
   struct Contents {
     ByteWriter views;
     ByteWriter copies;
-    std::vector<int64_t> sizes;  // of the buffers of bytes
+    std::vector<int64_t> sizes;  // the size of each buffer of bytes
   };
-  // Bytes of a source that are one of the buffers.
+  // Bytes in the memory of a source. They become a buffer of the array.
   struct Window {
     const char* begin;
     int64_t size;

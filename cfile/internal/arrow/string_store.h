@@ -1,4 +1,4 @@
-// The strings of an Arrow array: as offsets and bytes, or as views.
+// Stores the strings of an Arrow array, as offsets and bytes or as views.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,10 @@
 
 namespace cfile::internal {
 
-// For the types "u" and "z".
+// Makes a store for the Arrow types "u" and "z".
 std::unique_ptr<TypedStore<std::string_view>> NewPackedStore();
-// For the types "vu" and "vz". Views point to strings that lie in the memory of a source.
+// Makes a store for the Arrow types "vu" and "vz".
+// If a string lies in the memory of a source, its view points into this memory.
 std::unique_ptr<TypedStore<std::string_view>> NewViewStore();
 
 }  // namespace cfile::internal

@@ -6,11 +6,11 @@
 
 namespace cfile::internal {
 
-// Keeps its memory from batch to batch. Thread-compatible.
+// Memory that is used again for each batch. Thread-compatible.
 template <typename T>
 class ValueBuffer {
  public:
-  // Returns room for `count` values. Their contents are undefined.
+  // Returns room for `count` values. The contents of the room are undefined.
   T* Resize(size_t count) {
     if (count > capacity_) {
       values_ = std::make_unique_for_overwrite<T[]>(count);

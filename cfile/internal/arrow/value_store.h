@@ -1,4 +1,4 @@
-// The values of an Arrow array while its rows are added.
+// Keeps the values of an Arrow array while its rows are added.
 #pragma once
 
 #include <cstddef>
@@ -15,41 +15,42 @@
 
 namespace cfile::internal {
 
-// A batch ends when a column has this many bytes. So arrays stay far below 2^31 bytes, unless one
-// value is larger.
+// A batch ends when a column has this many bytes.
+// So an array stays far below 2^31 bytes, unless a single value is larger.
 inline constexpr size_t kEnoughBytes = size_t{64} << 20;
 
-// The buffers of an array, except for the validity. Thread-compatible.
+// Makes the buffers of an array, except for the validity buffer. Thread-compatible.
 class ValueStore {
  public:
   virtual ~ValueStore() = default;
 
   virtual size_t size() const = 0;
-  // The bytes of the values, about.
+  // The approximate number of bytes of the values.
   virtual size_t size_bytes() const = 0;
-  // The bytes of a null if they may be many: fixed bytes have as many as a value.
+  // The bytes of a null. Fixed bytes need as many bytes for a null as for a value. Others return 0.
   virtual size_t null_bytes() const { return 0; }
   // Keeps the first `size` values.
   virtual void Truncate(size_t size) = 0;
-  // True if the values lie in the memory of a source and end there.
+  // True if the last values were borrowed from the memory of a source and their block has ended.
   virtual bool ends_borrowed() const { return false; }
-  // Says that the next values will not follow the last ones in the source's memory.
+  // Says that the next values will not follow the last values in the memory of the source.
   virtual void EndBlock() {}
-  // Moves the values into further buffers of `parts`. The store is then empty.
+  // Moves the values into new buffers of `parts`. Then the store is empty.
   virtual void Finish(ArrayParts& parts) = 0;
 };
 
 template <typename T>
 class TypedStore : public ValueStore {
  public:
-  // Appends the values of the rows, and returns how many it took: the first ones, at least 1. The
-  // values of nulls are appended, too: they have any value. May keep pointers to values that lie in
-  // the memory of `source`, which may be null. Precondition: the batch is not empty. kOutOfRange: a
-  // value does not fit the Arrow type.
+  // Appends the first values of the batch, at least one. Returns how many values were appended.
+  // Nulls count, too: any value is appended for a null.
+  // `source`: where the values were read from, or null.
+  // The store may keep pointers to values that lie in the memory of `source`.
+  // Precondition: the batch is not empty. kOutOfRange: a value does not fit the Arrow type.
   virtual absl::StatusOr<size_t> Append(const Batch<T>& batch,
                                         const std::shared_ptr<const Source>& source) = 0;
 
-  // See ValueSink. Strings that are appended to Packed() are values at once.
+  // ValueSink explains these functions. A string that is appended to Packed() is a value at once.
   virtual T* Room(size_t /*count*/) { return nullptr; }
   virtual void AddWritten(size_t /*count*/) {}
   virtual encodings::PackedStrings* Packed() { return nullptr; }
@@ -61,13 +62,13 @@ class TypedStore : public ValueStore {
   }
 };
 
-// True if `bytes` lies in the memory of `source`, which may be null.
+// True if `bytes` lies in the memory of `source`. `source` may be null.
 bool InMemoryOf(const std::shared_ptr<const Source>& source, const void* bytes);
 
-// The error for a string that is too long for an array.
+// Returns the error for a string that is too long for an array.
 absl::Status TooLong(size_t size);
 
-// A pointer for buffers without bytes.
+// Returns a pointer for buffers without bytes.
 const void* NoBytes();
 
 }  // namespace cfile::internal

@@ -39,9 +39,10 @@ absl::StatusOr<FileInfo> ReadFileInfo(const Source& source, const ReaderOptions&
 // kDataLoss: the header is damaged, or the file cannot be read without its footer.
 //
 // The header does not say which form the blocks have (cfile/FORMAT.md, Extended blocks).
-// has_movable_blocks() is false, although the blocks may be movable.
-// has_extended_blocks() may be false, although the blocks are extended or movable: a writer that
-// chooses the encoding of each block writes PLAIN into the header.
+// So two functions may give a wrong answer:
+// - has_movable_blocks() is false, although the blocks may be movable.
+// - has_extended_blocks() may be false, although the blocks are extended or movable.
+//   A writer that chooses the encoding of each block writes PLAIN into the header.
 absl::StatusOr<FileInfo> ReadTornFileInfo(const Source& source, const ReaderOptions& options);
 
 }  // namespace cfile::internal

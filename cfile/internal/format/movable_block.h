@@ -23,8 +23,9 @@ inline constexpr size_t kPartBytes = 4096;
 // The size of a head without its checksums, in bytes.
 inline constexpr size_t kHeadFieldBytes = 52;
 
-// The sections of a movable block, in the order of the block. kLevels is the null header, the
-// level header or the array header (cfile/FORMAT.md). It is empty in a flat column without nulls.
+// The sections of a movable block, in the order of the block.
+// kLevels holds the null header, the level header or the array header (cfile/FORMAT.md).
+// It is empty in a flat column without nulls.
 enum BlockSection : uint8_t { kLevels, kSkipTable, kBody };
 inline constexpr size_t kBlockSections = 3;
 
@@ -36,17 +37,19 @@ struct BlockHead {
   };
 
   Encoding encoding = Encoding::kPlain;
-  Compression compression = Compression::kNone;  // of the compressed sections, if there are any
-  uint32_t num_rows = 0;                         // nulls included; with levels: records
+  Compression compression = Compression::kNone;  // of the sections that are compressed
+  uint32_t num_rows = 0;                         // includes nulls; with levels: records
   uint32_t num_entries = 0;                      // without levels: equal to num_rows
   uint32_t present_count = 0;
   uint32_t first_ordinal = 0;
   uint32_t dictionary = 0;  // always 0
   std::array<Section, kBlockSections> sections;
 
-  // Sizes in bytes. payload_bytes: the sections as stored.
-  // unpacked_bytes: the sections before compression; max_block_size_bytes limits this number.
-  // size_bytes: the head. stored_bytes: the whole block as stored.
+  // All sizes are in bytes.
+  // payload_bytes: the size of the sections as they are stored.
+  // unpacked_bytes: the size of the sections before compression. max_block_size_bytes limits it.
+  // size_bytes: the size of the head.
+  // stored_bytes: the size of the whole block as it is stored.
   uint64_t payload_bytes() const {
     return uint64_t{sections[0].stored_size} + sections[1].stored_size + sections[2].stored_size;
   }
@@ -62,7 +65,7 @@ struct BlockHead {
   }
 };
 
-// Returns the size in bytes of the head of a movable block that is stored in `stored_bytes` bytes.
+// Returns the size of the head of a movable block, in bytes. `stored_bytes`: the size of the block.
 // Needs no field of the head. The result is at least the size of the smallest head.
 constexpr size_t HeadBytesOf(size_t stored_bytes) {
   constexpr size_t kLeast = kHeadFieldBytes + kChecksumBytes;
@@ -72,29 +75,32 @@ constexpr size_t HeadBytesOf(size_t stored_bytes) {
 }
 
 // Reads the head at the start of `block`. Other bytes may follow the head.
-// kDataLoss: the head is cut off or contradicts itself, or `verify` is set and the checksum of
-// the head is wrong. kUnimplemented: the block needs a dictionary other than the file's.
 // ReadBlockHead stores the result in `head`.
+// kDataLoss: the head is cut off or contradicts itself.
+// Also kDataLoss if `verify` is set and the checksum of the head is wrong.
+// kUnimplemented: the block needs a dictionary other than the file's.
 absl::StatusOr<BlockHead> ParseBlockHead(std::span<const uint8_t> block, bool verify);
 absl::Status ReadBlockHead(std::span<const uint8_t> block, bool verify, BlockHead& head);
 
-// kDataLoss if the head of `block` has a wrong checksum.
-// `block`: all bytes of a stored block. Computes the size of the head from the size of `block`,
-// because the size fields in the head may be damaged.
+// Returns kDataLoss if the head of `block` has a wrong checksum.
+// `block`: all bytes of a stored block.
+// Computes the size of the head from the size of `block`.
+// The size fields in the head may be damaged, so they are not used.
 absl::Status CheckHead(std::span<const uint8_t> block);
 
 // kDataLoss if a part of the sections has a wrong checksum. `block`: a stored block whose head is
 // `head`. Precondition: block.size() == head.stored_bytes().
 absl::Status CheckParts(const BlockHead& head, std::span<const uint8_t> block);
 
-// Appends a head for a block with the sections `stored`, and computes its checksums.
+// Appends the head of a block to `out`, and computes the checksums. `stored`: the block's sections.
 // `head`: all fields of the head.
 void AppendBlockHead(const BlockHead& head,
                      const std::array<std::span<const uint8_t>, kBlockSections>& stored,
                      encodings::ByteWriter& out);
 
-// Changes the first ordinal of a block. Writes it into `head`, the bytes of the block's head,
-// and updates the head's checksum. Precondition: ParseBlockHead returned OK for `head`.
+// Changes the first ordinal of a block: the number of the block's first row in the file.
+// `head`: the bytes of the block's head. Writes the number there, and updates the head's checksum.
+// Precondition: ParseBlockHead returned OK for `head`.
 void SetFirstOrdinal(std::span<uint8_t> head, uint32_t first_ordinal);
 
 // A movable block before compression: the head as it is stored, then the uncompressed sections.
@@ -104,23 +110,24 @@ struct MovableBlock {
   DataBlock values;  // num_rows and validity are not set
 };
 
-// Splits the uncompressed block `bytes`. `head`: as for ParseDataBlock.
-// Errors as ParseBlockHead. Also kDataLoss if the sections do not have the sizes in the head.
+// Splits the uncompressed block `bytes` into its parts. `head`: as for ParseDataBlock.
+// Returns the errors of ParseBlockHead.
+// Also returns kDataLoss if the sections do not have the sizes in the head.
 absl::StatusOr<MovableBlock> SplitMovableBlock(std::span<const uint8_t> bytes,
                                                const BlockHead* head = nullptr);
 
 // Splits the uncompressed data block `bytes` into its parts.
 // The block may be movable or not. `info` describes the file, which is flat.
-// `head`: the head of a movable block if it was read already, or nullptr.
+// `head`: the head of a movable block if it was read already. Otherwise nullptr.
 // kDataLoss: a length or a count does not fit. kUnimplemented: see ParseBlockHead.
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, const FileInfo& info,
                                          const BlockHead* head = nullptr);
 
-// kDataLoss if `rest` is not empty. `rest`: the bytes of the levels after their last field.
+// Returns kDataLoss if `rest` is not empty. `rest`: the bytes after the last field of the levels.
 absl::Status CheckLevelsEnd(std::span<const uint8_t> rest);
 
-// kDataLoss if the head has other numbers of rows and entries than `num_rows` and `num_entries`,
-// the numbers in the levels.
+// Checks the numbers of rows and entries in the head against the numbers in the levels.
+// `num_rows` and `num_entries`: the numbers in the levels. Returns kDataLoss if a number differs.
 absl::Status CheckRowCounts(const BlockHead& head, uint64_t num_rows, uint64_t num_entries);
 
 }  // namespace cfile::internal

@@ -55,8 +55,8 @@ namespace {
 
 using encodings::DataLoss;
 
-// True if the bounds of `outer` include all values within the bounds of `inner`.
-// Compares a bound only if both have it.
+// True if all values within the bounds of `inner` are within the bounds of `outer`.
+// Compares a bound only if `outer` and `inner` both have it.
 bool Encloses(const BlockStatistics& outer, const BlockStatistics& inner) {
   return !(outer.min_key && inner.min_key && *outer.min_key > *inner.min_key) &&
          !(outer.max_key && inner.max_key && *outer.max_key < *inner.max_key);
@@ -246,7 +246,7 @@ absl::Status ReadField(ByteReader& reader, uint32_t& number, std::span<const uin
                : DataLoss("statistics: the message does not parse at byte ", reader.offset());
 }
 
-// The fields of a wire::Statistics that are not repeated.
+// Handles the fields of a wire::Statistics that are not repeated.
 struct StatisticsFields {
   std::span<const uint8_t> file;
   std::span<const uint8_t> bloom_filter;

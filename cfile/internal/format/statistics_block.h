@@ -39,11 +39,13 @@ class StatisticsWriter {
   // file with levels, the number of its entries.
   void FinishBlock(uint64_t num_entries);
 
-  // Adds a finished block by its statistics instead of its values. If the file gets a Bloom filter,
-  // pass the values of the block to AddToBloomFilter. Preconditions: no values were added since
-  // the last FinishBlock; CanAddBlock(&statistics) is true.
+  // Adds a finished block. Uses the statistics of the block instead of its values.
+  // If the file gets a Bloom filter, also pass the values of the block to AddToBloomFilter.
+  // Preconditions: no values were added since the last FinishBlock;
+  // CanAddBlock(&statistics) is true.
   void AddBlock(const BlockStatistics& statistics);
-  // False if the statistics of the file would become less exact, or if `statistics` is null.
+  // False if `statistics` is null.
+  // Also false if the block would make the statistics of the file less exact.
   bool CanAddBlock(const BlockStatistics* statistics) const;
   void AddToBloomFilter(std::span<const T> values) { bloom_->AddValues(values); }
   bool has_bloom_filter() const { return bloom_.has_value(); }
@@ -69,7 +71,7 @@ class StatisticsWriter {
   ValueSummary<T> block_;
   ValueSummary<T> file_;
   uint64_t null_count_ = 0;  // of finished blocks
-  std::string blocks_;       // entries of finished blocks, as fields of wire::Statistics
+  std::string blocks_;       // entries of finished blocks: fields of wire::Statistics
   bool blocks_dropped_ = false;
   std::optional<BloomFilterBuilder> bloom_;
 };
@@ -89,9 +91,9 @@ absl::Status InterpretStatistics(const wire::Extensions& extensions, const Reade
 // rounded up.
 bool IsBound(const std::string& key, const ColumnType& type);
 
-// Converts the statistics of a block, a file or several files to a message and back. kDataLoss: the
-// counts are impossible, or the bounds are not bounds of values of `type`. The bounds
-// of the message point into `statistics`.
+// Convert the statistics of a block, a file or several files to a message and back.
+// The bounds of the message point into `statistics`.
+// kDataLoss: the counts are impossible, or a bound is not a bound of values of `type`.
 wire::BlockStatistics ToMessage(const BlockStatistics& statistics);
 absl::StatusOr<BlockStatistics> FromMessage(const wire::BlockStatistics& message,
                                             const ColumnType& type);

@@ -21,7 +21,7 @@ using encodings::DataLoss;
 using encodings::OutOfRange;
 
 constexpr uint8_t kZeros[kAlignment] = {};
-// Sections of movable blocks with fewer bytes are not compressed.
+// A section of a movable block is not compressed if it has fewer bytes than this.
 constexpr size_t kLeastCompressedBytes = 64;
 
 // False if compression saves less than a tenth. Such a block is not compressed, unless the format
@@ -142,8 +142,8 @@ absl::StatusOr<BlockPointer> BlockAppender::AppendMovable(
       stored_size += size;
     }
   }
-  // If only a small section gets smaller, the block is stored uncompressed, so that readers can
-  // use its body in place.
+  // If compression makes only a small section smaller, the block is stored uncompressed.
+  // Then readers can use the body of the block in place.
   last_compressed_ = !compressed_.empty() && WorthCompressing(stored_size, uncompressed_size);
   head.compression = last_compressed_ ? format_.compression : Compression::kNone;
   auto compressed = compressed_.span();
@@ -193,16 +193,17 @@ absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
                                                     const BlockPointer& pointer, bool movable,
                                                     size_t max_block_size_bytes,
                                                     BlockBuffer& buffer) {
-  // Do not read a block that exceeds twice the limit. A valid block is smaller than that, even if
-  // the codec has made the block larger.
+  // Does not read a block that exceeds twice the limit.
+  // A valid block is smaller, even if the codec has made the block larger.
   if (pointer.size / 2 > max_block_size_bytes) {
     return OutOfRange("the block's ", pointer.size, " stored bytes are far ",
                       AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
   }
   if (const auto memory = source.InMemory(); !memory.empty()) {
     const auto stored = memory.subspan(pointer.offset, pointer.size);
-    // Decoders begin at the front, and many of them also read the end: fetch both from memory
-    // at the same time. The front of a movable block is its head and the bytes after the head.
+    // Decoders begin at the front, and many of them also read the end.
+    // So this fetches both from memory at the same time.
+    // The front of a movable block is its head and the bytes after the head.
     __builtin_prefetch(stored.data());
     if (movable)
       __builtin_prefetch(stored.data() + std::min(HeadBytesOf(stored.size()), stored.size()));
@@ -248,8 +249,8 @@ absl::Status ReadHead(std::span<const uint8_t> stored, Compression of_file, bool
   return absl::OkStatus();
 }
 
-// Does FetchBlock for the movable block `stored`.
-// `in_source`: the bytes are in the source's memory.
+// Does the work of FetchBlock for the movable block `stored`.
+// `in_source`: true if the bytes are in the source's memory.
 absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool in_source,
                                            Compression of_file, bool verify,
                                            size_t max_block_size_bytes, BlockBuffer& buffer) {
@@ -334,8 +335,8 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
     return DataLoss("expected ", compressed_size, " compressed bytes, found ", rest.size());
   }
   const bool compressed = format.compresses_all || uncompressed_size != rest.size();
-  // If these bytes cannot expand to this size, the block is damaged, even if the size
-  // is within the limit.
+  // The block is damaged if these bytes cannot expand to this size.
+  // This is true even if the size is within the limit.
   if (compressed) {
     CFILE_RETURN_IF_ERROR(
         CheckUncompressedSize(format.compression, rest.size(), uncompressed_size));

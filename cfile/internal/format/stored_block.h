@@ -40,12 +40,12 @@ struct BlockFormat {
   bool checksums = true;
   // As VersionPolicy::compresses_all.
   bool compresses_all = false;
-  // True: the blocks are movable blocks (cfile/FORMAT.md). Only data blocks can be movable.
+  // If true, the blocks are movable blocks (cfile/FORMAT.md). Only data blocks can be movable.
   bool movable = false;
 };
 
-// DataBlockFormatOf: the format of the data blocks of the file that `info` describes.
-// BlockFormatOf: the format of all other blocks of this file.
+// DataBlockFormatOf returns the format of the data blocks of the file that `info` describes.
+// BlockFormatOf returns the format of all other blocks of this file.
 BlockFormat DataBlockFormatOf(const FileInfo& info);
 BlockFormat BlockFormatOf(const FileInfo& info);
 
@@ -67,15 +67,18 @@ class BlockAppender {
                                       std::span<const uint8_t> body,
                                       const BlockStorage& storage = {});
 
-  // Stores a movable block. Compresses each section alone. Ignores the codec and the
-  // sizes in `head`. storage.align_at counts from the start of the body. Errors as Append.
+  // Stores a movable block. Compresses each section alone.
+  // Ignores the codec and the sizes in `head`.
+  // storage.align_at counts from the start of the body. Returns the same errors as Append.
   absl::StatusOr<BlockPointer> AppendMovable(
       BlockHead head, std::array<std::span<const uint8_t>, kBlockSections> sections,
       const BlockStorage& storage);
 
-  // Stores a copy of a movable block of another file, with another first ordinal.
-  // `stored`: the bytes of the block. `from_offset`: their place in the other file.
-  // `head`: the head of the block. The body gets the same alignment as in the other file.
+  // Stores a copy of a movable block of another file.
+  // The copy gets the first ordinal `first_ordinal`.
+  // `head`: the head of the block. `stored`: the bytes of the block.
+  // `from_offset`: the place of these bytes in the other file.
+  // The body gets the same alignment as in the other file.
   absl::StatusOr<BlockPointer> AppendMoved(const BlockHead& head, std::span<const uint8_t> stored,
                                            uint64_t from_offset, uint32_t first_ordinal);
 
@@ -110,9 +113,9 @@ struct BlockBuffer {
   uint64_t stored_offset = 0;
   uint64_t announced_end = 0;  // the end of the bytes that a scan has announced to the source
   ByteWriter uncompressed;
-  BlockHead head;  // of the movable block that was fetched last
+  BlockHead head;  // the head of the movable block that was fetched last
 
-  // True if `stored` has the stored bytes of a block.
+  // True if `stored` contains the stored bytes of the block.
   bool Holds(const BlockPointer& pointer) const {
     const uint64_t skipped = pointer.offset - stored_offset;  // may wrap around
     return pointer.offset >= stored_offset && skipped <= stored.size() &&
@@ -122,13 +125,13 @@ struct BlockBuffer {
 };
 
 // A block before compression. A movable block includes its head.
-// Valid until the source changes, or the buffer into which the block was fetched changes.
+// The block is valid as long as neither the source nor the buffer of the fetch changes.
 struct FetchedBlock {
   std::span<const uint8_t> bytes;
   bool compressed = false;
   bool in_source = false;           // the bytes are in the source's memory, not in the buffer
-  uint32_t stored_size_bytes = 0;   // in the file, without the checksum after the block
-  const BlockHead* head = nullptr;  // of a movable block; in the buffer
+  uint32_t stored_size_bytes = 0;   // in the file; the checksum after it is not counted
+  const BlockHead* head = nullptr;  // the head of a movable block; lies in the buffer
 };
 
 // Reads the block at `pointer`, which must be inside the source (checked when the pointer was
@@ -139,8 +142,8 @@ struct FetchedBlock {
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, BlockBuffer& buffer);
-// Read a block of the file that `info` describes, as FetchBlock above. FetchDataBlock reads a
-// data block, and FetchBlock any other block.
+// Do the same for the file that `info` describes.
+// FetchDataBlock reads a data block. FetchBlock reads any other block.
 absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo& info,
                                             const BlockPointer& pointer, bool verify,
                                             size_t max_block_size_bytes, BlockBuffer& buffer);
@@ -154,8 +157,8 @@ struct StoredBlock {
   std::span<const uint8_t> bytes;
 };
 
-// Reads a movable block as FetchBlock does, but does not decompress it. Verifies only the checksum
-// of the head; call CheckParts before the sections are used.
+// Reads a movable block as FetchBlock does, but does not decompress it.
+// Verifies only the checksum of the head. Call CheckParts before you use the sections.
 absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFormat& format,
                                              const BlockPointer& pointer,
                                              size_t max_block_size_bytes, BlockBuffer& buffer);

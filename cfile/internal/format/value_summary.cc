@@ -39,8 +39,8 @@ bool Less(const T& a, const T& b) {
   }
 }
 
-// Reverses RoundedUp: returns a string whose first kMaxBoundBytes bytes are rounded up to `bound`.
-// The string has one byte more than that, so that it counts as cut.
+// Reverses RoundedUp. Returns a string that RoundedUp turns into `bound`.
+// The string has one byte more than kMaxBoundBytes, so it counts as cut.
 std::string BeforeRounding(std::optional<std::string> bound) {
   std::string bytes = std::move(bound).value_or("");
   if (!bytes.empty()) bytes.back() = static_cast<char>(static_cast<uint8_t>(bytes.back()) - 1);

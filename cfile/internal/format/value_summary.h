@@ -32,8 +32,9 @@ class ValueSummary {
   // Adds all values that were added to `other`.
   void Merge(const ValueSummary& other);
 
-  // Makes this object the summary of a block with these statistics. Returns false if that is not
-  // possible: Statistics(statistics.null_count) would return other statistics.
+  // Makes this object the summary of a block that has these statistics.
+  // Returns false if that is not possible.
+  // Then Statistics(statistics.null_count) would return other statistics.
   bool Set(const BlockStatistics& statistics);
 
   // The statistics of all values added, with `null_count` nulls. For Int96, which has no order,

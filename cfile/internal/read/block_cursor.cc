@@ -239,8 +239,9 @@ absl::StatusOr<size_t> BlockCursor<T>::NextPacked(size_t max_rows, encodings::Pa
   batch.validity = validity_bits_.data();
   batch.null_count = count - read;
   // Moves the ends of the strings to their rows, from the last to the first.
+  // `end` points to the end of a string, or at last to the begin of the first string.
   uint32_t* const ends = out.ReserveOffsets(count - read) - read;
-  const uint32_t* end = ends + read - 1;  // of the last string so far, or the begin of the first
+  const uint32_t* end = ends + read - 1;
   for (size_t i = count; i-- > 0;) {
     ends[i] = *end;
     end -= validity_bits_[i / 8] >> (i % 8) & 1;

@@ -30,11 +30,12 @@ class BlockCursor {
   BlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
       : type_(type), dictionary_(std::move(dictionary)) {}
 
-  // Opens a block of the file that `info` describes, and goes to the block's first row. `bytes`,
-  // the uncompressed block, must stay valid while the block is open. `first_ordinal`: the block's
-  // first ordinal, if the caller knows it; kDataLoss if the block stores another one. `seek_index`:
-  // the result of BuildSeekIndex for this block, or nullptr. `head`: as for ParseDataBlock.
-  // kDataLoss if the block has no rows.
+  // Opens a block of the file that `info` describes, and goes to the block's first row.
+  // `bytes`: the uncompressed block. It must stay valid while the block is open.
+  // `first_ordinal`: the block's first ordinal, if the caller knows it.
+  // `seek_index`: the result of BuildSeekIndex for this block, or nullptr.
+  // `head`: as for ParseDataBlock.
+  // kDataLoss: the block has no rows, or stores a first ordinal other than `first_ordinal`.
   absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
                     std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr,
@@ -78,13 +79,14 @@ class BlockCursor {
   // batch's first_ordinal.
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
-  // Does the same, but decodes values that are not in place already into `out`, which has room for
-  // `max_rows` values: the batch then begins at `out`.
+  // Does the same. Values that are not in place already are decoded into `out`.
+  // Then the batch begins at `out`. `out` must have room for `max_rows` values.
   absl::StatusOr<Batch<T>> NextInto(size_t max_rows, T* out);
 
-  // Does the same as Next for strings, but appends them to `out`; nulls as empty strings. Sets the
-  // validity and the null count of the batch, and no values. Returns the number of rows: 0 if
-  // nothing was read, because the block is at its end or the next string does not fit.
+  // Does the same as Next for strings, but appends the strings to `out`. Appends "" for a null.
+  // Sets the validity and the null count of the batch, but no values.
+  // Returns the number of rows. The number is 0 if nothing was read.
+  // Then the block is at its end, or the next string does not fit.
   absl::StatusOr<size_t> NextPacked(size_t max_rows, encodings::PackedStrings& out,
                                     Batch<T>& batch);
 
@@ -94,7 +96,7 @@ class BlockCursor {
   // Does the same as Next, but returns the codes of the values. The code of a null is 0.
   // Precondition: DictionaryValues() is not empty.
   absl::StatusOr<Batch<uint32_t>> NextCodes(size_t max_rows);
-  // Does the same, but puts the codes into `out`, which has room for `max_rows` codes.
+  // Does the same, but puts the codes into `out`. `out` must have room for `max_rows` codes.
   absl::StatusOr<Batch<uint32_t>> NextCodesInto(size_t max_rows, uint32_t* out);
 
   size_t memory_usage_bytes() const {
@@ -122,19 +124,20 @@ class BlockCursor {
     size_t capacity_bytes() const { return (packed_capacity + spread_capacity) * sizeof(V); }
   };
   // These functions read a batch of V. If kCodes is false, V is T, and `decoder_` returns values.
-  // If kCodes is true, V is uint32_t, and `decoder_` returns codes. `out`: where to put them, or
-  // null for `buffers`.
+  // If kCodes is true, V is uint32_t, and `decoder_` returns codes.
+  // `out`: the place for the result. If `out` is null, the result is in `buffers`.
   template <bool kCodes, typename V>
   absl::StatusOr<Batch<V>> NextOf(size_t max_rows, Buffers<V>& buffers, V* out = nullptr);
   template <bool kCodes, typename V>
   absl::StatusOr<std::span<const V>> NextPresent(size_t count, Buffers<V>& buffers, V* out);
   template <bool kCodes, typename V>
   absl::StatusOr<Batch<V>> NextNullable(size_t count, Buffers<V>& buffers, V* out);
-  // Reads the next `count` bits of the validity, and returns how many of them are 1. kDataLoss if
-  // the block has another number of values.
+  // Reads the next `count` bits of the validity. Returns how many of these bits are 1.
+  // kDataLoss: the block has another number of values.
   absl::StatusOr<size_t> NextValidity(size_t count);
-  // Returns how many of the rows whose validity was read last come before the first row without a
-  // value, if only the first `present` of their values could be read. Goes back to this row.
+  // Call it if only the first `present` values could be read for the rows of the last NextValidity.
+  // Goes back to the first of these rows that lacks its value.
+  // Returns the number of these rows before that row.
   absl::StatusOr<size_t> CutAfter(size_t present);
   template <typename V>
   static V* Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& capacity);
@@ -197,9 +200,10 @@ absl::Status BlockCursor<T>::Take(std::span<const uint32_t> rows, Put&& put, Put
   return absl::OkStatus();
 }
 
-// Returns whether seeking to each of `chosen` rows takes less time than decoding all rows from
-// the first to the last of them. `all`: the number of these rows. (Measured: decoding a row takes
-// 1/64 of the time of a seek, or 1/256 if the seek must count nulls or skip strings.)
+// Returns whether seeking to each of `chosen` rows is faster than decoding a range of rows.
+// The range reaches from the first to the last chosen row. `all`: the number of rows in the range.
+// Measured: decoding a row takes 1/64 of the time of a seek.
+// It takes 1/256 of that time if the seek must count nulls or skip strings.
 template <typename T>
 bool SeeksAreFaster(uint64_t chosen, uint64_t all, bool nullable) {
   const uint64_t rows_per_seek = encodings::kIsBytes<T> || nullable ? 256 : 64;

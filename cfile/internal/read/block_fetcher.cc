@@ -6,8 +6,8 @@
 namespace cfile::internal {
 namespace {
 
-// Two blocks with at most this many bytes between them are read as one range.
-// Blocks that follow each other usually have only index nodes or zeros for alignment between them.
+// Two blocks are read as one range if at most this many bytes are between them.
+// If a block follows another one, usually only index nodes or zeros for alignment are between them.
 constexpr uint64_t kMaxGapBytes = 64 * 1024;
 
 uint64_t Sum(uint64_t a, uint64_t b) {
@@ -19,7 +19,7 @@ uint64_t Product(uint64_t a, uint64_t b) {
   return b > most / a ? most : a * b;
 }
 
-// True if FetchBlock refuses the block before it reads it.
+// True if FetchBlock returns an error for the block before it reads the block.
 bool TooLarge(const ReaderOptions& options, const BlockPointer& block) {
   return block.size / 2 > options.max_block_size_bytes;
 }
@@ -78,7 +78,7 @@ bool BlockFetcher::Add(const ReaderOptions& options, const BlockPointer& block, 
   Range& last = ranges_.back();
   const uint64_t most_bytes = Product(most_width_, options.read_ahead_bytes);
   const bool room = !TooLarge(options, first_) && !TooLarge(options, block);
-  // The gap wraps around if the blocks are not in order.
+  // If the blocks are not in order, the subtraction wraps around.
   const uint64_t gap = backward_ ? last.begin - block.end() : block.offset - last.end;
   const uint64_t begin = backward_ ? block.offset : last.begin;
   const uint64_t end = backward_ ? last.end : block.end();
@@ -111,7 +111,7 @@ void BlockFetcher::ReadPlanned(const Source& source, const BlockPointer& pointer
     const uint64_t begin = ranges_[0].begin;
     const size_t size = ranges_[0].end - begin;
     ranges_.clear();
-    if (size == pointer.size) return;  // FetchBlock reads this block
+    if (size == pointer.size) return;  // FetchBlock will read this block
     buffer.stored.Clear();
     uint8_t* const bytes = buffer.stored.Extend(size);
     const bool filled = source.ReadAt(begin, {bytes, size}).ok();

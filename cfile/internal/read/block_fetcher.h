@@ -1,5 +1,6 @@
-// Decides which data blocks a cursor reads in advance, and makes the requests. Used if the source
-// is not in memory. A plan is the ranges of bytes that one call of Source::ReadMany will read.
+// Decides which data blocks a cursor reads in advance, and makes the requests.
+// It is used if the source is not in memory.
+// A plan is the ranges of bytes that one call of Source::ReadMany will read.
 // The width of a plan is the number of its ranges.
 #pragma once
 
@@ -22,50 +23,54 @@ namespace cfile::internal {
 
 // How a cursor reaches a block.
 enum class BlockAccess : uint8_t {
-  kScan,  // in the fetcher's direction; the cursor will read the blocks after this one, too
+  kScan,  // the cursor reads block after block in the fetcher's direction
   kSeek
 };
 
 // What a cursor knows about the blocks that it will read.
 enum class BlockPlan : uint8_t {
-  kInOrder,    // with kScan, it will read the next blocks in the direction; else nothing is known
+  kInOrder,    // kScan: the cursor will read the next blocks; kSeek: nothing is known
   kMaybeSome,  // the cursor may read the blocks that `wants` names (BlockFetcher::Expect)
   kSome        // the cursor will read all blocks that `wants` names
 };
 
-// Returns the row after the block of a leaf's entry. The last entry of a leaf does not say
-// where its rows end. For this entry, the result is a guess: the block has as many rows as the
-// block before it. Precondition: the leaf is in a positional index.
+// Returns the row after the block of a leaf's entry.
+// The last entry of a leaf does not say where its rows end. For this entry, the result is a guess:
+// the block has as many rows as the block before it.
+// Precondition: the leaf is in a positional index.
 inline uint64_t LikelyEnd(const IndexNode& leaf, uint32_t entry) {
   if (entry + 1 < leaf.num_entries()) return leaf.ordinal(entry + 1);
   if (entry == 0) return UINT64_MAX;
   return 2 * leaf.ordinal(entry) - leaf.ordinal(entry - 1);
 }
 
-// True if one of `rows` is likely in the block of a leaf's entry.
-// `rows` ascend. In each element, the bits above the lowest `shift` bits are the number of the row.
+// True if one of `rows` is likely in the block of a leaf's entry. `rows` are in ascending order.
+// The lowest `shift` bits of an element are not part of the row's number.
 inline bool HasRowOf(std::span<const uint64_t> rows, int shift, const IndexNode& leaf,
                      uint32_t entry) {
   const auto found = std::lower_bound(rows.begin(), rows.end(), leaf.ordinal(entry) << shift);
   return found != rows.end() && *found >> shift < LikelyEnd(leaf, entry);
 }
 
-// The same for consecutive rows.
+// Does the same for consecutive rows.
 inline bool HasRowOf(const OrdinalRange& rows, const IndexNode& leaf, uint32_t entry) {
   return leaf.ordinal(entry) < rows.end && LikelyEnd(leaf, entry) > rows.begin;
 }
 
-// Belongs to one cursor. Thread-compatible. Memory: the ranges of one call of Source::ReadMany.
-// They have at most max_requests_in_flight * read_ahead_bytes bytes, or one block if the
-// block is larger. In addition, the buffer of the cursor has one range, or one block.
+// Belongs to one cursor. Thread-compatible.
+// The memory of a fetcher is the ranges of one call of Source::ReadMany.
+// These ranges have at most max_requests_in_flight * read_ahead_bytes bytes together.
+// If a single block is larger, they have the bytes of this block.
+// The buffer of the cursor also has one range or one block.
 class BlockFetcher {
  public:
   // Returns whether the block of a leaf's entry will be read.
   using Wants = std::function<bool(const IndexNode& leaf, uint32_t entry)>;
 
-  // Sets what the cursor will read from now on, in ascending order. `wants`: the blocks that are
-  // wanted; empty: all blocks. It may be called for all entries of the leaf that is passed to
-  // Prepare. `perhaps`: blocks that are not wanted now, but may be wanted later.
+  // Sets what the cursor will read from now on, in ascending order.
+  // `wants`: the blocks that are wanted. If it is empty, all blocks are wanted.
+  // `wants` may be called for all entries of the leaf that is passed to Prepare.
+  // `perhaps`: blocks that are not wanted now, but may be wanted later.
   // These blocks are read like blocks in order, as long as all blocks turn out to be wanted.
   void Expect(BlockPlan plan, Wants wants, Wants perhaps = nullptr) {
     SetBackward(false);
@@ -74,7 +79,7 @@ class BlockFetcher {
     perhaps_ = std::move(perhaps);
   }
   void SetPlan(BlockPlan plan) { plan_ = plan; }
-  // Sets the direction: whether the cursor will read the blocks in descending order.
+  // Sets the direction. `backward`: the cursor will read the blocks in descending order.
   void SetBackward(bool backward) {
     if (backward != backward_) next_width_ = 1;
     backward_ = backward;
@@ -84,12 +89,12 @@ class BlockFetcher {
   void SetMaxRequests(size_t max_requests) { max_requests_ = max_requests; }
 
   // Prepares a call of FetchBlock for the block of a leaf's entry.
-  // Reads this block into `buffer`, together with blocks that will be needed after it.
+  // Reads this block into `buffer`. Also reads blocks that will be needed after this block.
   // Does nothing if `buffer` has the block, or if FetchBlock should read the block alone.
-  // is_cached(pointer): true if a block need not be read.
+  // is_cached(pointer) returns true if a block need not be read.
   //
   // If several blocks could not be read together, FetchBlock reads the wanted block alone.
-  // So only the error of this block counts.
+  // So an error counts only if this block itself cannot be read.
   template <typename IsCached>
   void Prepare(const Source& source, const ReaderOptions& options, const IndexNode& leaf,
                uint32_t entry, BlockAccess access, const IsCached& is_cached, BlockBuffer& buffer) {
@@ -103,8 +108,8 @@ class BlockFetcher {
       const BlockPointer& block = leaf.entry_pointer(next);
       const bool wanted = !wants_ || wants_(leaf, next);
       if (!wanted && !(perhaps_ && follows_ && perhaps_(leaf, next))) {
-        // If the cursor needs this block after all, a plan that begins with the block
-        // continues this plan.
+        // The cursor may need this block after all.
+        // Then a plan that begins with this block continues this plan.
         if (perhaps_ && LessFar(block)) next_last_ = Front(block);
         continue;
       }
@@ -115,7 +120,7 @@ class BlockFetcher {
   }
 
  private:
-  // A range of bytes of the source that was read in advance, or that will be read.
+  // A range of bytes of the source. It was read in advance, or will be read.
   struct Range {
     uint64_t begin = 0;
     uint64_t end = 0;  // equal to `begin`: the range is not in use
@@ -124,18 +129,18 @@ class BlockFetcher {
   };
 
   // If a range has the block, moves the range into `buffer` and returns true.
-  // If the range could not be read, forgets the range and also returns true.
+  // If that range could not be read, forgets the range and also returns true.
   bool TakeRange(const BlockPointer& pointer, BlockBuffer& buffer);
-  // The offset at which a plan begins if `block` is its first block.
+  // Returns the offset at which a plan begins if `block` is its first block.
   uint64_t Front(const BlockPointer& block) const { return backward_ ? block.end() : block.offset; }
-  // The offset at which a plan ends if `block` is its last block.
+  // Returns the offset at which a plan ends if `block` is its last block.
   uint64_t Back(const BlockPointer& block) const { return backward_ ? block.offset : block.end(); }
   // True if a block is between the last block of the plan and next_last_.
   bool LessFar(const BlockPointer& block) const {
     return backward_ ? Front(block) > next_last_ : Front(block) < next_last_;
   }
-  // Says that the next plan may have `width` ranges if it begins where `block` ends, or a little
-  // after that place in the plan's direction.
+  // Says that the next plan may have `width` ranges.
+  // This plan must begin where `block` ends, or a little after that place in the plan's direction.
   void PlanAfter(const BlockPointer& block, size_t width, const ReaderOptions& options);
   // Begins a plan. Its first block is at `pointer`.
   void Begin(const Source& source, const ReaderOptions& options, const BlockPointer& pointer);
@@ -159,11 +164,11 @@ class BlockFetcher {
   size_t growing_width_ = 1;  // the greatest width of a plan of blocks in order
   size_t width_ = 1;          // the greatest width of this plan
   size_t most_width_ = 1;     // the greatest width of any plan
-  // A limit of a range's size in addition to read_ahead_bytes.
-  // The limit is small after a range could not be read, and doubles with each plan.
+  // A limit for the size of a range, in addition to read_ahead_bytes.
+  // The limit is small after a range could not be read. It doubles with each plan.
   uint64_t most_range_bytes_ = UINT64_MAX;
-  // The next plan may have next_width_ ranges if it begins at an offset from next_begin_
-  // to next_last_. If backward_, next_begin_ is the greater offset.
+  // The next plan may have next_width_ ranges if it begins between next_begin_ and next_last_.
+  // If backward_ is true, next_begin_ is the greater offset of the two.
   size_t next_width_ = 1;
   uint64_t next_begin_ = 0;
   uint64_t next_last_ = 0;

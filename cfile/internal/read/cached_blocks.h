@@ -24,7 +24,7 @@ namespace cfile::internal {
 // A verified and uncompressed block that owns its memory. Immutable except for seek_index.
 struct ResidentBlock {
   encodings::ByteWriter bytes;
-  BlockHead head;  // of a movable block
+  BlockHead head;  // the head of a movable block
   mutable SeekIndexSlot seek_index;
 };
 
@@ -35,7 +35,7 @@ class CachedBlocks {
       : num_shards_(std::clamp<size_t>(capacity_bytes / kShardBytes, 1, kMaxShards)),
         shard_capacity_bytes_(capacity_bytes / num_shards_) {}
 
-  // Names a file in the keys of its blocks.
+  // Names a file. The key of a block in the cache contains this name.
   struct File {
     uint64_t high = 0;
     uint64_t low = 0;
@@ -52,9 +52,10 @@ class CachedBlocks {
     }
   };
 
-  // Returns the name of the file with an identity (Source::identity): a hash of 128 bits.
-  // Files with equal identities get the same name in the whole process. So a file that is opened
-  // again finds its blocks. An empty identity gets a name that no other file has.
+  // Returns the name of the file that has this identity (Source::identity).
+  // The name is a hash of 128 bits. Equal identities get the same name in the whole process.
+  // So a file that is opened again finds its blocks.
+  // An empty identity gets a name that no other file has.
   static File FileOf(std::string_view identity);
 
   // Returns nullptr if the block is not cached.

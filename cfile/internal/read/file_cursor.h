@@ -151,8 +151,9 @@ class FileCursor : protected BlockWalk<Block> {
   // True if the path to the current block is in the positional index, whose nodes have ordinals.
   bool by_ordinal() const { return path_ == &paths_[0]; }
 
-  // Says which blocks will be read from now on, as BlockFetcher::Expect does. `wants` is called only
-  // for entries of the positional index. If the path is in the value index, all blocks are wanted.
+  // Says which blocks will be read from now on, as BlockFetcher::Expect does.
+  // `wants` is called only for entries of the positional index.
+  // If the path is in the value index, all blocks are wanted.
   template <typename Wants>
   void ExpectBlocks(BlockPlan plan, Wants wants, BlockFetcher::Wants perhaps = nullptr) {
     fetcher_.Expect(
@@ -162,8 +163,8 @@ class FileCursor : protected BlockWalk<Block> {
         },
         std::move(perhaps));
   }
-  // Sets the direction in which blocks will be read. Without a positional index, a cursor reads
-  // blocks only in ascending order.
+  // Sets the direction in which blocks will be read.
+  // Without a positional index, a cursor reads blocks only in ascending order.
   void SetBackward(bool backward) {
     fetcher_.SetBackward(backward && file_->info().positional_index_root.has_value());
   }
@@ -218,9 +219,9 @@ class FileCursor : protected BlockWalk<Block> {
   }
 
   // Opens the block that has row `row`. Precondition: `row` is a row of the file.
-  // Needs no search if this is the block after the current one.
-  // Without a positional index, reads all blocks before it.
-  // If `row` is not before the current block, this begins at the current block.
+  // Needs no search if this block comes just after the current block.
+  // Without a positional index, reads all blocks before this block.
+  // If `row` is not before the current block, the reading begins at the current block.
   absl::Status OpenBlockOf(uint64_t row) {
     const bool searches = file_->info().positional_index_root.has_value();
     while (!InBlock(row)) {
@@ -278,8 +279,8 @@ class FileCursor : protected BlockWalk<Block> {
   // needs kAfterPath or kAtPath, except for ordinal 0.
   enum class Resume : uint8_t {
     kBySeek,     // by a seek to ordinal_
-    kAfterPath,  // it is the block after the block at path_
-    kAtPath,     // it is the block at path_
+    kAfterPath,  // the cursor goes to the block after the block at path_
+    kAtPath,     // the cursor goes to the block at path_
   };
   Resume resume_ = Resume::kBySeek;
   // An error that NextBatch found inside a block. NextBatch returns it until the next seek, since a

@@ -16,8 +16,8 @@ namespace cfile::internal {
 
 namespace {
 
-// The identity of a file's blocks in the cache.
-// It includes the options that say how blocks are checked before they get into the cache.
+// Returns the identity of a file's blocks in the cache.
+// The identity includes the options that say how blocks are checked before they enter the cache.
 std::string CacheIdentity(const Source& source, const ReaderOptions& options) {
   const std::string identity = source.identity();
   if (identity.empty()) return identity;
@@ -209,7 +209,7 @@ absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> FileReader::Diction
           encodings::LoadDictionary(info_.encoding, info_.type.physical(), info_.type.type_length,
                                     block->bytes, options_.max_dictionary_values);
       // A decoded dictionary takes its bytes and 16 bytes for each value.
-      // The factor is right for values of 8 bytes.
+      // For values of 8 bytes, that is 3 times the size of the block.
       if (dictionary.ok()) usage_.AddMemory(3 * block->bytes.size());
       if (dictionary.ok()) return dictionary;
       status = dictionary.status();
@@ -222,7 +222,8 @@ absl::StatusOr<std::shared_ptr<const FileStatistics>> FileReader::Statistics() {
   if (!info_.statistics || info_.statistics_above_limit) return nullptr;
   return statistics_.Get([&]() -> absl::StatusOr<std::shared_ptr<const FileStatistics>> {
     auto statistics = ReadStatistics();
-    // The statistics are too large. The footer does not show the size of a compressed block.
+    // The statistics are too large.
+    // This is known only now, because the footer does not have the size of the uncompressed block.
     if (absl::IsOutOfRange(statistics.status())) return nullptr;
     CFILE_RETURN_IF_ERROR(statistics.status());
     usage_.AddMemory(MemoryOf(*statistics));
@@ -305,7 +306,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
       loaded.head = fetched.head;
       if (access == BlockAccess::kSeek && fetched.in_source) {
         loaded.seek_index = &leaf.seek_index(entry);
-        // Without room for a seek index, none is built.
+        // If there is no room for a seek index, no seek index is built.
         loaded.seen_before = verified && HasRoomForSeekIndex(1);
       }
       if (access == BlockAccess::kScan || fetched.in_source) return loaded;
@@ -330,7 +331,7 @@ absl::StatusOr<StoredBlock> FileReader::FetchStored(const IndexNode& leaf, uint3
   }
   auto block = FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes, buffer);
   if (!block.ok()) {
-    buffer.stored.Clear();  // then the next try reads the block again
+    buffer.stored.Clear();  // so the next try reads the block again
     return InBlock(block.status(), source_->name(), pointer);
   }
   return block;
@@ -368,7 +369,8 @@ const encodings::SeekIndex* FileReader::KeepSeekIndex(
     std::unique_ptr<const encodings::SeekIndex> index) {
   const size_t size_bytes = index->memory_usage_bytes();
   const bool cached = block.resident != nullptr;
-  // An index that does not fit uses up the budget of the file. So no further indexes are built.
+  // An index that does not fit uses up the budget of the file.
+  // So no further indexes are built.
   const auto needed = static_cast<int64_t>(size_bytes);
   if (!cached) {
     if (!HasRoomForSeekIndex(size_bytes)) {

@@ -29,7 +29,8 @@ namespace cfile::internal {
 struct LoadedBlock {
   std::span<const uint8_t> bytes;
   std::shared_ptr<const ResidentBlock> resident;  // may be null
-  // Of a movable block; else nullptr. Valid as long as `resident` and the buffer.
+  // The head of a movable block. nullptr for other blocks.
+  // Valid as long as `resident` and the buffer.
   const BlockHead* head = nullptr;
   // The place for the block's seek index; nullptr if the block was loaded with kScan.
   SeekIndexSlot* seek_index = nullptr;
@@ -42,7 +43,7 @@ struct LoadedBlock {
 // verified blocks, seek indexes, dictionary and statistics. Thread-safe.
 class FileReader {
  public:
-  // `usage`: where the file adds its memory and its counters; may be null.
+  // `usage`: the file adds its memory and its counters to this object. May be null.
   // If `usage` has no room, the file builds no seek indexes.
   static absl::StatusOr<std::shared_ptr<FileReader>> Open(
       std::shared_ptr<const Source> source, const ReaderOptions& options,
@@ -74,12 +75,14 @@ class FileReader {
   // indexes only in that case.
   absl::Status CheckNumValues();
 
-  // The file's dictionary, read and decoded once; null if the file has none.
-  // Threads that need the dictionary at the same time share one request, also if the request fails.
+  // Returns the file's dictionary, or null if the file has none. It is read and decoded once.
+  // Threads that need the dictionary at the same time share one request.
+  // They share its error, too, if the request fails.
   absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> Dictionary();
 
-  // The file's statistics, read and checked once. Null if the file has none or if they exceed
-  // the limit (StatisticsLimit). Threads share requests as for the dictionary.
+  // Returns the file's statistics. They are read and checked once.
+  // Returns null if the file has none, or if they exceed the limit (StatisticsLimit).
+  // Threads share requests as for the dictionary.
   absl::StatusOr<std::shared_ptr<const FileStatistics>> Statistics();
   // Reads the statistics without keeping them. kOutOfRange if they exceed the limit. Precondition:
   // the file has statistics.
@@ -90,17 +93,19 @@ class FileReader {
   absl::StatusOr<FetchedBlock> FetchDataBlock(const IndexNode& leaf, uint32_t entry,
                                               BlockBuffer& buffer) const;
 
-  // Reads the data block of a leaf's entry for a cursor, from the cache if the cache has it.
+  // Reads the data block of a leaf's entry for a cursor. Uses the cache if the cache has the block.
   // With kSeek, puts the block into the cache, unless the block is used directly from the source's
-  // memory. `fetcher` belongs to the cursor and knows which blocks the cursor will read next.
-  // Threads that seek the same block share one request. Threads that scan, or read several blocks
-  // at once (Take, SeekMany), do not share requests. Errors name the file and the block.
+  // memory. `fetcher` belongs to the cursor, and knows which blocks the cursor will read next.
+  // Threads that seek the same block share one request.
+  // Threads that scan do not share requests. Take and SeekMany, which read several blocks at once,
+  // do not share requests either. Errors name the file and the block.
   absl::StatusOr<LoadedBlock> LoadDataBlock(const IndexNode& leaf, uint32_t entry,
                                             BlockAccess access, BlockFetcher& fetcher,
                                             BlockBuffer& buffer);
 
-  // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock). Meant for reading
-  // blocks in order. Precondition: the file has movable blocks. Errors name the file and the block.
+  // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock).
+  // This function is meant for reading blocks in order.
+  // Precondition: the file has movable blocks. Errors name the file and the block.
   absl::StatusOr<StoredBlock> FetchStored(const IndexNode& leaf, uint32_t entry,
                                           BlockFetcher& fetcher, BlockBuffer& buffer) const;
 
@@ -110,11 +115,11 @@ class FileReader {
                                             std::unique_ptr<const encodings::SeekIndex> index);
 
  private:
-  // `ends`: the source if it is not in memory, else null.
+  // `ends`: the source if the source is not in memory. Otherwise null.
   FileReader(std::shared_ptr<const Source> source, std::shared_ptr<const BufferedEnds> ends,
              const ReaderOptions& options, FileInfo info, std::shared_ptr<SharedUsage> usage);
-  // Returns whether there is room for `bytes` more bytes of seek indexes of blocks outside the
-  // cache.
+  // Returns whether there is room for `bytes` more bytes of seek indexes.
+  // These are the indexes of blocks that are not in the cache.
   bool HasRoomForSeekIndex(size_t bytes) const;
   // Reads a block that is needed once: an index node, the dictionary, the statistics.
   absl::StatusOr<FetchedBlock> FetchOnce(const BlockPointer& pointer, size_t max_size_bytes,
@@ -124,7 +129,7 @@ class FileReader {
   absl::StatusOr<const IndexNode*> LoadRoot(IndexKind kind, const BlockPointer& pointer);
   absl::StatusOr<const IndexNode*> LoadChild(IndexKind kind, const IndexNode& parent,
                                              uint32_t entry);
-  // Copies a block that was fetched into `buffer`, and puts the copy into the cache.
+  // Copies into the cache a block that was fetched into `buffer`. Returns the copy.
   std::shared_ptr<const ResidentBlock> KeepBlock(const FetchedBlock& fetched,
                                                  const CachedBlocks::Key& key, BlockBuffer& buffer);
   absl::StatusOr<std::unique_ptr<IndexNode>> LoadNode(IndexKind kind, const BlockPointer& pointer,
@@ -136,13 +141,15 @@ class FileReader {
   FileInfo info_;
   const BlockFormat format_;
   std::atomic<const IndexNode*> roots_[2] = {nullptr, nullptr};  // by IndexKind
-  CachedBlocks::File cache_file_;                                // this file's cache key
-  // Requests of all threads. A node is checked against its parent's entry. So the key of a request
-  // is this entry, not the offset of the node: two entries of a damaged file may point to
-  // the same bytes. The parent of a root is null, and its entry is the kind of the index.
+  CachedBlocks::File cache_file_;                                // this file's name in the cache
+  // The requests of all threads for nodes.
+  // A node is checked against its parent's entry.
+  // So the key of a request is the parent and this entry.
+  // The key is not the node's offset: two entries of a damaged file may point to the same bytes.
+  // For a root, the parent is null, and the entry is the kind of the index.
   SharedRequests<std::pair<const IndexNode*, uint32_t>, absl::StatusOr<const IndexNode*>>
       node_requests_;
-  // By offset and size.
+  // The requests for blocks. The key is the offset and the size of the block.
   SharedRequests<std::pair<uint64_t, uint32_t>,
                  absl::StatusOr<std::shared_ptr<const ResidentBlock>>>
       block_requests_;

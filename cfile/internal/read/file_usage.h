@@ -1,5 +1,5 @@
-// The memory and the counters of an open file, and their sums for several files, for
-// example those of a table.
+// Counts the memory and the reads of an open file.
+// Adds them up for several files, for example for the files of a table.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ class SharedUsage {
     return taken < max_bytes_ && bytes <= max_bytes_ - taken;
   }
 
-  // The sums over all files. Files that are closed are included.
+  // Returns the sums over all files. Closed files are included.
   ReaderCounters counters() const;
 
  private:
@@ -38,17 +38,17 @@ class SharedUsage {
 
   const size_t max_bytes_;
   std::atomic<size_t> bytes_ = 0;
-  mutable std::mutex mutex_;  // guards the following
+  mutable std::mutex mutex_;  // guards the members below
   std::unordered_set<const FileUsage*> open_;
-  ReaderCounters closed_;  // of the files that are closed
+  ReaderCounters closed_;  // the sums of the files that are closed
 };
 
-// Belongs to an open file. Each read changes the counters.
+// The memory and the counters of one open file. Each read changes the counters.
 // So the counters do not share a cache line with data that other threads read. Thread-safe.
 class alignas(64) FileUsage {
  public:
   // `source`: null if the file's source is in memory.
-  // `shared`: gets all numbers added; may be null.
+  // `shared`: all numbers are also added to this object. May be null.
   FileUsage(std::shared_ptr<const BufferedEnds> source, std::shared_ptr<SharedUsage> shared);
   FileUsage(const FileUsage&) = delete;
   FileUsage& operator=(const FileUsage&) = delete;
@@ -62,8 +62,8 @@ class alignas(64) FileUsage {
   // Counts memory that is kept until the file is closed.
   void AddMemory(size_t bytes);
   size_t memory_bytes() const { return memory_bytes_.load(std::memory_order_relaxed); }
-  // Returns whether the file may use `bytes` more bytes for something that it does not need,
-  // such as a seek index.
+  // Returns whether the file may use `bytes` more bytes for something that it could do without.
+  // An example is a seek index.
   bool has_room(size_t bytes) const { return shared_ == nullptr || shared_->has_room(bytes); }
 
  private:

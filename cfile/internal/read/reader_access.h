@@ -14,15 +14,15 @@ class ReaderAccess {
   static const std::shared_ptr<FileReader>& File(const Reader& reader) { return reader.file_; }
   static Reader Make(std::shared_ptr<FileReader> file) { return Reader(std::move(file)); }
 
-  // The file of a cursor or of a scan.
+  // Returns the file of a cursor or of a scan.
   template <typename T>
   static const std::shared_ptr<FileReader>& File(const Cursor<T>& cursor);
   template <typename T>
   static const std::shared_ptr<FileReader>& File(const Scan<T>& scan);
-  // The rows from the cursor's position to the end of its range.
+  // Returns the rows from the cursor's position to the end of the cursor's range.
   template <typename T>
   static OrdinalRange RestOf(const Cursor<T>& cursor);
-  // Whether the rows that the scan finds are nulls.
+  // Returns whether the rows that the scan finds are nulls.
   template <typename T>
   static bool FindsNulls(const Scan<T>& scan);
 };

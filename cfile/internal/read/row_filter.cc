@@ -19,8 +19,9 @@
 namespace cfile::internal {
 namespace {
 
-// The rows of a file, for all conditions on this column. Block is BlockCursor<T> or
-// LevelBlockCursor<T>. Thread-compatible. A batch is valid until the next call.
+// Reads the rows of a file for all conditions on this column.
+// Block is BlockCursor<T> or LevelBlockCursor<T>.
+// Thread-compatible. A batch is valid until the next call.
 template <typename T, typename Block>
 class ConditionRows final : FileCursor<Block> {
   using Cursor = FileCursor<Block>;
@@ -43,7 +44,8 @@ class ConditionRows final : FileCursor<Block> {
   FileReader& file() const { return *this->file_; }
   using Cursor::Failed;
 
-  // Adds the judge of a condition. The judge must live until the last call of this object.
+  // Adds the judge of a condition. A judge decides from statistics which rows may match.
+  // The judge must live until the last call of this object.
   void Add(const PredicateJudge<T>* judge) { judges_.push_back(judge); }
 
   void Expect(const OrdinalRange& rows, bool backward) {
@@ -51,7 +53,7 @@ class ConditionRows final : FileCursor<Block> {
     this->SetBackward(backward);
   }
 
-  // Opens the block with row `row`. Returns false if the block was open.
+  // Opens the block that has row `row`. Returns false if this block was open already.
   absl::StatusOr<bool> Enter(uint64_t row) {
     if (this->InBlock(row)) return false;
     decoded_ = OrdinalRange{};
@@ -62,7 +64,7 @@ class ConditionRows final : FileCursor<Block> {
     return true;
   }
 
-  // The functions below are about the block that is open.
+  // The functions below work on the block that is open.
   uint64_t first_ordinal() const { return this->first_ordinal_; }
   uint64_t end() const { return this->first_ordinal_ + block_.num_rows(); }
   std::span<const T> DictionaryValues() const {
@@ -70,8 +72,9 @@ class ConditionRows final : FileCursor<Block> {
     return {};
   }
 
-  // Codes and Values decode rows from `begin` on, at most `count`. Codes returns one code of
-  // DictionaryValues() for each row, Values one value for each row.
+  // Decode rows from `begin` on, at most `count` rows.
+  // Codes returns one code of DictionaryValues() for each row.
+  // Values returns one value for each row.
   absl::StatusOr<Batch<uint32_t>> Codes(uint64_t begin, size_t count) {
     if constexpr (kFlat)
       return Decode(begin, count, codes_, [&] { return block_.NextCodes(count); });
@@ -81,8 +84,8 @@ class ConditionRows final : FileCursor<Block> {
     return Decode(begin, count, batch_, [&] { return NextRows(count); });
   }
 
-  // Calls put(i, value) or put_null(i) for each of `rows`, which are rows of the block of a flat
-  // column.
+  // Calls put(i, value) or put_null(i) for each of `rows`.
+  // `rows` are rows of the open block. The column must be flat.
   template <typename Put, typename PutNull>
   absl::Status Take(std::span<const uint32_t> rows, const Put& put, const PutNull& put_null) {
     decoded_ = OrdinalRange{};
@@ -91,8 +94,8 @@ class ConditionRows final : FileCursor<Block> {
   }
 
  private:
-  // Returns the first `count` rows of `batch` if it has the rows from `begin` on; otherwise calls
-  // `next`, which decodes them.
+  // Returns the first `count` rows of `batch` if the batch has the rows from `begin` on.
+  // Otherwise calls `next`, which decodes these rows.
   template <typename V, typename Next>
   absl::StatusOr<Batch<V>> Decode(uint64_t begin, size_t count, Batch<V>& batch, const Next& next) {
     const bool held =
@@ -108,7 +111,7 @@ class ConditionRows final : FileCursor<Block> {
                     .validity = batch.validity};
   }
 
-  // The next rows of the block, as one value per row.
+  // Returns the next rows of the block. Each row has one value.
   absl::StatusOr<Batch<T>> NextRows(size_t count) {
     if constexpr (kFlat) {
       return block_.Next(count);
@@ -130,12 +133,12 @@ class ConditionRows final : FileCursor<Block> {
 
   std::vector<const PredicateJudge<T>*> judges_;
   OrdinalRange expected_;  // blocks with these rows are read in advance
-  // The rows that were decoded last, and the batch that has them.
+  // The rows that were decoded last, and the batch that has these rows.
   OrdinalRange decoded_;
   const void* decoded_batch_ = nullptr;
   Batch<uint32_t> codes_;
   Batch<T> batch_;
-  std::unique_ptr<T[]> values_;  // kMaxRows values
+  std::unique_ptr<T[]> values_;  // room for kMaxRows values
   uint8_t validity_[RowFilter::kMaxRows / 8];
 };
 
@@ -149,7 +152,7 @@ class ColumnFilter final : public RowFilter {
   ColumnFilter(const Predicate<T>& predicate, bool negated)
       : judge_(predicate, negated), negated_(negated) {}
 
-  // `others`: filters of which one may read the same file.
+  // `others`: other filters. One of them may read the same file.
   absl::Status Open(const Reader& reader, std::span<const std::unique_ptr<RowFilter>> others) {
     const std::shared_ptr<FileReader>& file = ReaderAccess::File(reader);
     CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead<T>(*file));

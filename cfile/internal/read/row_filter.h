@@ -28,8 +28,9 @@ class RowFilter {
   // of the result's range, which contains `row`. Precondition: row < the number of rows.
   virtual JudgedRows Judge(uint64_t row) const = 0;
 
-  // Says that Match will be called for the blocks with these rows in ascending order; if `backward`,
-  // in descending order. Then blocks can be read in advance.
+  // Says that Match will be called for the blocks with these rows.
+  // Then these blocks can be read in advance.
+  // The order is ascending, or descending if `backward` is true.
   // Without a call of Expect, the order is not known.
   virtual void Expect(const OrdinalRange& rows, bool backward) = 0;
 
@@ -43,14 +44,15 @@ class RowFilter {
   // An estimate of the time to compare one value, in a unit that all filters share.
   virtual double cost_per_row() const = 0;
 
-  // Returns the object that reads and decodes the rows of this filter, if its file is `file`;
-  // otherwise null. For NewRowFilter: filters of one file share this object.
+  // Returns the object that reads and decodes the rows of this filter.
+  // Returns null if the filter's file is not `file`.
+  // NewRowFilter calls this, because filters of one file share the object.
   virtual std::shared_ptr<void> RowsOf(const FileReader* file) const = 0;
 
-  // The data blocks that this filter has read. If filters share a block, it counts for the filter
-  // that read it first.
+  // Returns the number of data blocks that this filter has read.
+  // If filters share a block, the block counts for the filter that read it first.
   uint64_t blocks_read() const { return blocks_read_; }
-  // The rows whose values were compared.
+  // Returns the number of rows whose values were compared.
   uint64_t rows_compared() const { return rows_compared_; }
 
  protected:
@@ -64,9 +66,11 @@ class RowFilter {
 // (max_repetition is 0); the predicate does not need an order if T is Int96. Errors as
 // Reader::NewCursor and Reader::Statistics.
 //
-// `others`: filters, or nulls. If one of them reads the same file, the new filter shares its blocks
-// and its decoded rows. Preconditions then: both filters are for values of T; only one thread at a
-// time uses them; none of them is used after the other was destroyed.
+// `others`: other filters, or nulls. One of them may read the same file.
+// Then the new filter shares the blocks and the decoded rows of that filter.
+// Sharing has three preconditions. Both filters are for values of T.
+// Only one thread at a time uses the two filters.
+// After one filter was destroyed, the other filter is not used any more.
 template <ValueType T>
 absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(
     const Reader& reader, const Predicate<T>& predicate, bool negated,

@@ -71,7 +71,8 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
   void Expect(const ChosenRows& rows, const OrdinalRange& possible, size_t max_requests) override {
     expected_ = rows;
     possible_ = possible;
-    // Consecutive rows may be all rows of the file, and the caller may read only the first of them.
+    // Consecutive rows may be all rows of the file.
+    // The caller may then read only the first of them.
     this->fetcher_.SetPlan(rows.rows == nullptr ? BlockPlan::kMaybeSome : BlockPlan::kSome);
     this->fetcher_.SetMaxRequests(max_requests);
   }
@@ -183,8 +184,8 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
     return added;
   }
 
-  // Reads the first of `rows`, which are not consecutive. `span`: the number of rows from the first
-  // to the last.
+  // Reads the first of `rows`. These rows are not consecutive.
+  // `span`: the number of rows from the first to the last of them.
   absl::StatusOr<size_t> ReadChosen(const ChosenRows& rows, uint64_t span, ColumnBatch& batch) {
     const bool seeks = SeeksAreFaster<T>(rows.count, span, this->file().info().nullable);
     return seeks ? ReadEach(rows, batch) : ReadAndPack(rows, batch);
@@ -385,7 +386,7 @@ class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
 
   // Copies the chosen records of `read`. The first record of `read` is record `begin` of the file.
   // `done`: the number of chosen records that were copied before this call.
-  // Returns this number after the call.
+  // Returns the number of chosen records that were copied, those before this call included.
   size_t CopyChosen(const ChosenRows& rows, uint64_t begin, const LevelBatch<T>& read, size_t done,
                     size_t most) {
     const uint16_t max_definition = this->file().info().levels.max_definition;

@@ -1,4 +1,5 @@
-// A RowReader puts the rows of a column into a sink, if it does not return them as batches.
+// A sink is an object that takes the rows of a column from a RowReader.
+// Without a sink, a RowReader returns the rows as batches.
 #pragma once
 
 #include <cstddef>
@@ -13,48 +14,55 @@
 
 namespace cfile::internal {
 
-// Thread-compatible.
+// Takes rows. Thread-compatible.
 class RowSink {
  public:
   virtual ~RowSink() = default;
-  // The owner of the sink says from time to time that all rows so far are kept for good. Of the rows
-  // that were added after that, Truncate keeps the first `rows` and removes the others.
+  // The owner of the sink sometimes says that all rows so far are kept. Kept rows are not removed.
+  // Of the rows that were added after that, Truncate keeps the first `rows` and removes the others.
   virtual void Truncate(size_t rows) = 0;
 };
 
-// A sink of values of T. If a function Add... returns a number, the sink took this many rows: the
-// first ones, at least 1. The functions copy what they need, unless their comments say that a sink
-// may keep pointers. Precondition of all: there is at least one row.
+// A sink of values of T.
+// If a function Add... returns a number, the sink took only so many of the rows.
+// It took the first ones, and at least one.
+// The functions copy what they need, unless their comments say that a sink may keep pointers.
+// Precondition of all Add functions: there is at least one row.
 template <typename T>
 class ValueSink : public RowSink {
  public:
-  // `source`: where the values were read from; may be null. The sink may keep pointers to values
-  // that lie in the memory of the source.
+  // `source`: where the values were read from. May be null.
+  // The sink may keep pointers to values that lie in the memory of the source.
   virtual absl::StatusOr<size_t> Add(const Batch<T>& batch,
                                      const std::shared_ptr<const Source>& source) = 0;
-  // `batch` must stay valid until the rows are kept or truncated.
+  // `batch` must stay valid until its rows are kept or removed.
   virtual absl::StatusOr<size_t> AddLevels(const LevelBatch<T>& batch) = 0;
 
-  // Where to write up to `count` values, which AddWritten then adds; null: use Add.
+  // Returns room for up to `count` values. Write values there, and then call AddWritten.
+  // If the result is null, call Add instead.
   virtual T* Room(size_t /*count*/) { return nullptr; }
-  // Adds the rows of `batch`, whose values were written to the result of Room.
+  // Adds the rows of `batch`. Their values were written to the result of Room.
   virtual void AddWritten(const Batch<T>& /*batch*/) {}
 
-  // Where to append strings, which AddPacked then adds; null: use Add. May return null later.
+  // Returns an object for strings. Append strings to it, and then call AddPacked.
+  // If the result is null, call Add instead. A later call may return null.
   virtual encodings::PackedStrings* Packed() { return nullptr; }
-  // Adds `count` rows that were appended to the result of Packed. `batch` has their validity.
+  // Adds `count` rows that were appended to the result of Packed.
+  // `batch` has the validity of the rows.
   virtual void AddPacked(size_t /*count*/, const Batch<T>& /*batch*/) {}
 
-  // Where to write up to `count` codes, which AddCodes then adds; null: the sink takes no codes.
+  // Returns room for up to `count` codes. Write codes there, and then call AddCodes.
+  // If the result is null, the sink takes no codes.
   virtual uint32_t* RoomForCodes(size_t /*count*/) { return nullptr; }
-  // Adds codes that were written to the result of RoomForCodes. The codes are indexes into `values`,
-  // which `dictionary` keeps in memory. The code of a null is 0.
+  // Adds codes that were written to the result of RoomForCodes.
+  // The codes are indexes into `values`.
+  // `dictionary` keeps `values` in memory. The code of a null is 0.
   virtual absl::StatusOr<size_t> AddCodes(
       const Batch<uint32_t>& codes, std::span<const T> values,
       const std::shared_ptr<const encodings::Dictionary>& dictionary) = 0;
 
-  // Says that the rows that were added last end their block: values of the next rows do not follow
-  // them in memory.
+  // Says that the rows that were added last end their block.
+  // So in memory, the values of the next rows do not follow the values of these rows.
   virtual void EndBlock() = 0;
 };
 

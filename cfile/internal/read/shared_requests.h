@@ -1,4 +1,4 @@
-// Lets threads that need the same result share one request for it.
+// Lets threads share one request if they need the same result.
 #pragma once
 
 #include <condition_variable>
@@ -13,13 +13,15 @@
 
 namespace cfile::internal {
 
-// Key: everything on which the result depends. Result: a StatusOr that can be copied. Thread-safe.
+// Key: everything on which the result depends. Result: a StatusOr that can be copied.
+// Thread-safe.
 template <typename Key, typename Result>
 class SharedRequests {
  public:
-  // Returns the result of request(). If another thread is making a request with the same key,
-  // waits for that thread and returns its result, also if the result is an error.
-  // A thread that calls just after the end of such a request makes a new request.
+  // Returns the result of request().
+  // If another thread is making a request with the same key, waits for that thread.
+  // Then returns the result of that thread, also if the result is an error.
+  // A thread that calls this function just after the end of a request makes a new request.
   // So request() should first look whether another thread has already stored the result.
   // request() must not call Share of this object.
   template <typename Request>
@@ -70,8 +72,8 @@ class SharedRequests {
 template <typename Value>
 class ReadOnce {
  public:
-  // Returns the value. If the value is not known, calls read() to get it.
-  // Errors are not kept. Threads that call this function at the same time share one call of read().
+  // Returns the value. Calls read() to get it if the value is not known. Errors are not kept.
+  // Threads that call this function at the same time share one call of read().
   template <typename Read>
   absl::StatusOr<Value> Get(const Read& read) {
     if (const std::optional<Value> kept = Kept()) return *kept;

@@ -154,7 +154,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
   // overwrite the batch.
   uint64_t ordinal() const { return rewound_to_.value_or(Base::ordinal()); }
 
-  // The end of the rows that Next returns.
+  // Returns the end of the rows that Next returns.
   uint64_t range_end() const { return range_.end; }
 
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
@@ -350,7 +350,7 @@ class ValueCursor : public FileCursor<BlockCursor<T>> {
     if (!ascending) SortNumbers(order_);
     for (size_t begin = 0; begin < order_.size();) {
       const uint64_t first = order_[begin] >> 32;
-      // If several blocks are read in order, they are not kept in the cache.
+      // If several blocks are read in order, these blocks are not kept in the cache.
       const uint64_t block_end = this->first_ordinal_ + this->block_.num_rows();
       const bool in_order = begin > 0 && !this->file_->in_memory() && first >= block_end &&
                             first - block_end < this->block_.num_rows();

@@ -24,21 +24,25 @@ constexpr uint32_t MakeTag(uint32_t number, WireType type) {
 constexpr uint32_t NumberOf(uint32_t tag) { return tag >> 3; }
 constexpr WireType WireTypeOf(uint32_t tag) { return static_cast<WireType>(tag & 7); }
 
-// The maximum nesting of messages and groups. The deepest schema has 1000 nodes on a path
-// (RecordLimits::max_depth), and a few messages contain the schema.
+// The maximum nesting of messages and groups.
+// The deepest schema has 1000 nodes on a path (RecordLimits::max_depth).
+// A few messages contain the schema, so the maximum is a little larger than 1000.
 inline constexpr int kDeepest = 1010;
 
-// Upper estimates of the memory of one message, one text, one unknown field and one scalar, in
-// bytes. (A vector of numbers takes up to three times as much while it grows.)
+// Upper estimates of memory, in bytes: for one message, one text, one unknown field and one scalar.
+// While a vector of numbers grows, it takes up to three times as much memory.
 inline constexpr uint64_t kMessageBytes = 192;
 inline constexpr uint64_t kTextBytes = 64;
 inline constexpr uint64_t kUnknownBytes = 64;
 inline constexpr uint64_t kScalarBytes = 8;
 
-// A position in the bytes of a message. Each function returns false if the bytes are malformed. The
-// reader must then not be used further. As in the protobuf library, numbers of more than 10 bytes,
-// tags and lengths of more than 5 bytes, and the field number 0 are malformed. If a number has more
-// bits than its type, the highest bits are ignored, as in the protobuf library.
+// A position in the bytes of a message.
+// Each function returns false if the bytes are malformed.
+// Then the reader must not be used any more.
+// As in the protobuf library, three things are malformed: a number of more than 10 bytes,
+// a tag or a length of more than 5 bytes, and the field number 0.
+// If a number has more bits than its type, the highest bits are ignored.
+// The protobuf library does this, too.
 class FieldReader {
  public:
   explicit FieldReader(std::string_view bytes)
@@ -85,8 +89,9 @@ class FieldReader {
     return true;
   }
 
-  // Skips the rest of a field whose tag was `tag`. Adds the memory that the field may take to
-  // `memory_bytes`. `depth`: the number of messages and groups around the field.
+  // Skips the rest of a field whose tag was `tag`.
+  // Adds the memory that the field may take to `memory_bytes`.
+  // `depth`: the number of messages and groups around the field.
   bool Skip(uint32_t tag, int depth, uint64_t& memory_bytes);
 
  private:

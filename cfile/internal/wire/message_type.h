@@ -1,5 +1,5 @@
-// Describes the messages of proto/cfile.proto and proto/table.proto to the code that parses, writes
-// and shows them.
+// Describes the messages of proto/cfile.proto and proto/table.proto.
+// The code that parses, writes and shows messages uses these descriptions.
 #pragma once
 
 #include <cstddef>
@@ -29,22 +29,23 @@ enum class Label : uint8_t { kOptional, kRepeated, kPacked };
 
 struct MessageType;
 
-// The messages that a field of a message holds, one after another in memory.
+// The messages in one field of a message. They lie one after another in memory.
 struct Elements {
   const void* first = nullptr;
   size_t count = 0;
 };
 
-// One field of a message, and the member of a struct that holds its value. The type of the member
-// follows from the field: std::optional<T> and std::unique_ptr<Message> are optional fields, and
-// std::vector<T> is a repeated field. The T of bytes is std::string_view. The T of an enum is
-// int32_t.
+// One field of a message. The value of the field is a member of a struct.
+// The type of the member follows from the field:
+// - std::optional<T> or std::unique_ptr<Message> for an optional field
+// - std::vector<T> for a repeated field
+// T is std::string_view for bytes, and int32_t for an enum.
 struct Field {
   uint32_t number = 0;
   std::string_view name;
   Kind kind = Kind::kInt32;
   Label label = Label::kOptional;
-  // kEnum: the numbers 0 to max_enum are known.
+  // For kEnum: the numbers from 0 to max_enum are known.
   int32_t max_enum = 0;
 
   // Returns the member of the message at `message`. Not for kMessage.
@@ -53,8 +54,9 @@ struct Field {
   // Only for kMessage:
   const MessageType* type = nullptr;
   Elements (*elements)(const void* message) = nullptr;
-  // Returns the message in an optional field, or a new message at the end of a repeated field. If
-  // the new message is the first one, reserves memory for `expected` messages.
+  // For an optional field, returns the message in the field.
+  // For a repeated field, adds a message at the end and returns this message.
+  // If this message is the first one, reserves memory for `expected` messages.
   void* (*add)(void* message, size_t expected) = nullptr;
 };
 
@@ -64,8 +66,8 @@ struct MessageType {
   size_t size_bytes = 0;          // in memory
 };
 
-// The rest of this file makes a Field from a pointer to a member, for example
-// Make<&BlockPointer::offset>(1, "offset").
+// The rest of this file makes a Field from a pointer to a member.
+// An example is Make<&BlockPointer::offset>(1, "offset").
 
 template <typename Message, typename T>
 T MemberType(T Message::*);

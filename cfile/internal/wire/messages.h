@@ -1,8 +1,8 @@
-// The messages of proto/cfile.proto and proto/table.proto, which say what the fields mean. A message
-// here has the name of the message there without "PB".
+// The messages of proto/cfile.proto and proto/table.proto. Those files say what the fields mean.
+// Here a message has the same name as there, but without "PB".
 //
-// A field may be absent, as in protobuf. Texts are views: they point into the bytes that were
-// parsed, or into memory of the code that made the message.
+// A field may be absent, as in protobuf. Texts are views.
+// A text points into the bytes that were parsed, or into memory of the code that made the message.
 #pragma once
 
 #include <cstdint>
@@ -193,14 +193,14 @@ struct Table {
   std::vector<uint64_t> commit_ids;
 };
 
-// The message in an optional field, or a message without fields if the field is absent.
+// Returns the message in an optional field. If the field is absent, returns an empty message.
 template <typename Message>
 const Message& OrEmpty(const std::unique_ptr<Message>& field) {
   static const Message kEmpty{};
   return field == nullptr ? kEmpty : *field;
 }
 
-// The message in an optional field, which is added if it is absent.
+// Returns the message in an optional field. If the field is absent, adds the message first.
 template <typename Message>
 Message& Mutable(std::unique_ptr<Message>& field) {
   if (field == nullptr) field = std::make_unique<Message>();

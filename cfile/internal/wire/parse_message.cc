@@ -27,8 +27,9 @@ WireType WireTypeOf(Kind kind) {
   }
 }
 
-// Finds fields of a message. Messages mostly have their fields in the order of the numbers, so each
-// search begins at the field that was found last.
+// Finds the fields of a message by their numbers.
+// The fields of most messages are in the order of the numbers.
+// So each search begins at the field that was found last.
 class FieldFinder {
  public:
   explicit FieldFinder(const MessageType& type) : fields_(type.fields) {}
@@ -81,9 +82,9 @@ void PutScalar(const Field& field, void* message, uint64_t value) {
   }
 }
 
-// Walks the fields of a message and counts the memory that they take. Stores the fields unless
-// `message` is null. Each function returns false if the bytes are not a message of the type, or if
-// the memory exceeds the limit.
+// Walks the fields of a message, and counts the memory that the fields take.
+// Stores the fields unless `message` is null. Each function returns false in two cases:
+// the bytes are not a message of the type, or the memory exceeds the limit.
 class Parser {
  public:
   explicit Parser(uint64_t limit) : limit_(limit) {}
@@ -168,9 +169,10 @@ class Parser {
     return Parse(bytes, *field.type, nested, depth + 1);
   }
 
-  // Returns how many messages a repeated field will have: 1, plus the number of fields with `tag`
-  // after `reader`, but not more than the limit allows. The vector of the messages reserves this
-  // number, so it has no spare memory.
+  // Returns how many messages a repeated field will have.
+  // That is 1, plus the number of fields with `tag` after `reader`.
+  // The result is not larger than the limit allows.
+  // The vector of the messages reserves this number, so the vector has no spare memory.
   size_t CountFrom(FieldReader reader, uint32_t tag, int depth) const {
     const uint64_t most = 1 + (limit_ - memory_bytes_) / kMessageBytes;
     size_t count = 1;
@@ -197,7 +199,7 @@ absl::Status MergeMessage(std::string_view bytes, uint64_t max_size_bytes, const
                           void* message) {
   const auto does_not_parse = [] { return encodings::DataLoss("its message does not parse"); };
   if (bytes.size() > std::numeric_limits<int32_t>::max()) return does_not_parse();
-  // A small message takes more memory in relation to its size.
+  // In relation to its size, a small message takes more memory than a large one.
   constexpr uint64_t kSmallBytes = 64 * 1024;
   constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
   const uint64_t limit = max_size_bytes > (kMost - kSmallBytes) / kMostTimes

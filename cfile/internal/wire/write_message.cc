@@ -13,7 +13,7 @@
 namespace cfile::internal::wire {
 namespace {
 
-// The sizes of the nested messages in the order in which they are written.
+// The sizes of the nested messages, in the order in which these messages are written.
 using Sizes = std::vector<size_t>;
 
 // A sink that counts the bytes of a message, and keeps the sizes of its nested messages.
@@ -46,7 +46,7 @@ class Counter {
   size_t size_bytes_ = 0;
 };
 
-// A sink that writes a message after a Counter has counted its bytes.
+// A sink that writes a message. Before that, a Counter must have counted the bytes of the message.
 class Output {
  public:
   Output(const Sizes& sizes, char* to) : sizes_(sizes), to_(to) {}
@@ -89,7 +89,8 @@ void PutValue(Kind kind, T value, Sink& sink) {
 
 template <typename T, typename Sink>
 void WriteValues(const Field& field, WireType wire_type, const void* message, Sink& sink) {
-  // `member` takes a mutable message, because the parser changes it. This function does not.
+  // The parser changes messages, so `member` takes a message that is not const.
+  // This function does not change the message.
   const void* const member = field.member(const_cast<void*>(message));
   if (field.label == Label::kOptional) {
     const auto& value = *static_cast<const std::optional<T>*>(member);

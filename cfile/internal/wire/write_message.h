@@ -1,4 +1,4 @@
-// Writes protobuf messages, byte for byte as the protobuf library writes them.
+// Writes protobuf messages. The bytes are the same as those of the protobuf library.
 #pragma once
 
 #include <cstddef>
