@@ -7,9 +7,9 @@
 //                                                       daily parts, and in one compacted part
 //
 // A part is a set of rows that was written at once. A chunk is a file that describes many parts.
-// For each operation the program prints three things: the milliseconds of processor time
-// (the median of several runs), the bytes that were read from chunks, and the number of opened
-// files. In the first table, the column "time" has a value index.
+// For each operation the program prints three things: the milliseconds of processor time,
+// what was read from table.cft and the chunks, and the number of opened files.
+// The time is the median of several runs. In the first table, the column "time" has a value index.
 // The values of this column ascend from part to part.
 #include <algorithm>
 #include <cstdint>
