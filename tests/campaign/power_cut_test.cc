@@ -515,8 +515,9 @@ TEST(PowerCutTest, LostWritesOfATable) {
   }
 }
 
-// After a power cut while parts are dropped and removed, a table has its old parts or only those that
-// remain. Both can be read.
+// The power is cut while parts are dropped and removed.
+// Then the table has all its old parts, or only the parts that were not dropped.
+// In both cases, a reader can read the table.
 TEST(PowerCutTest, LostWritesOfMaintenance) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("table");

@@ -315,8 +315,8 @@ TEST(Arrow, BorrowsStringsOfViews) {
   ASSERT_TRUE(read.ok()) << read.status();
   for (const auto& array : read->arrays) {
     const ArrowArray& values = *array->children[0];
-    ASSERT_EQ(values.n_buffers,
-              5);  // validity, views, copied strings, one piece of the source, sizes
+    // The buffers: validity, views, copied strings, one piece of the source, sizes.
+    ASSERT_EQ(values.n_buffers, 5);
     EXPECT_EQ(static_cast<const int64_t*>(values.buffers[4])[0], 0);  // no string was copied
   }
   EXPECT_TRUE(read->Rows() == Expected<std::string_view>(ColumnType::String(), column));
