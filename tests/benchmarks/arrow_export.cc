@@ -1,4 +1,5 @@
-// Writes the files of arrow_export.py: columns in encodings that Parquet has, too.
+// Writes the files that arrow_export.py reads.
+// Their columns have encodings that Parquet also has.
 //
 //   arrow_export DIRECTORY ROWS
 //

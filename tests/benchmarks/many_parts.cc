@@ -6,9 +6,11 @@
 //                                                       the last 60 minutes of one service in 72
 //                                                       daily parts, and in one compacted part
 //
-// Prints milliseconds of processor time (the median of several runs), what was read from the
-// table's chunks (files that describe parts), and how many files were opened. In the first table,
-// the column "time" has a value index, and its values ascend from part to part.
+// A part is a set of rows that was written at once. A chunk is a file that describes many parts.
+// For each operation the program prints three things: the milliseconds of processor time,
+// what was read from table.cft and the chunks, and the number of opened files.
+// The time is the median of several runs. In the first table, the column "time" has a value index.
+// The values of this column ascend from part to part.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -38,8 +40,8 @@ namespace {
 using benchmarks::Check;
 using benchmarks::OrDie;
 
-// Counts the small objects that are read (table.cft and chunks), the files that are opened, and the
-// bytes that are written.
+// Counts three things: the small objects that are read, the files that are opened,
+// and the bytes that are written. Small objects are table.cft and the chunks.
 class CountingStorage final : public ForwardingStorage {
  public:
   using ForwardingStorage::ForwardingStorage;
@@ -94,7 +96,7 @@ class CountingStorage final : public ForwardingStorage {
   mutable Counts counts_;
 };
 
-// Returns how many milliseconds of processor time `work` takes, in one thread and in memory.
+// Returns how many milliseconds of processor time `work` takes.
 double Milliseconds(const std::function<void()>& work) {
   const double begin = benchmarks::ProcessorSeconds();
   work();
@@ -118,7 +120,7 @@ Schema ManyColumns() {
   return schema;
 }
 
-// Appends part number `part`. Its least value of "time" is kRowsPerPart * part.
+// Appends part number `part`. The least value of "time" in this part is kRowsPerPart * part.
 void AppendPart(const std::shared_ptr<Storage>& storage, int64_t part) {
   std::vector<WriterOptions> options(kColumns);
   options[0].value_index = true;
@@ -148,7 +150,7 @@ void Print(const char* work, double milliseconds, const CountingStorage::Counts&
               static_cast<unsigned long long>(counts.files_opened));
 }
 
-// Runs `work` several times, each time with a table that was just opened.
+// Runs `work` several times. Opens the table again before each run.
 void Measure(const char* name, const std::shared_ptr<CountingStorage>& storage,
              const std::function<void(const TableReader&)>& work) {
   std::vector<double> milliseconds;

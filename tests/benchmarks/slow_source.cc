@@ -4,10 +4,12 @@
 //   build/release/tests/benchmarks/slow_source
 //
 // The file has 31 blocks of 256 KiB. The program opens a reader, scans all rows, takes 1,000 rows
-// from all blocks, and searches for a key that is not in the cache, with one thread and with eight
-// threads at the same time. For each of these it prints milliseconds, calls of the source, and
-// ranges that the calls read. The last line is a scan of the same file with pread, without latency.
-// Its time is processor time.
+// from all blocks, and searches for a key that is not in the cache.
+// One thread searches alone, and then eight threads search at the same time.
+// For each operation the program prints the milliseconds, the number of calls of the source,
+// and the number of ranges that these calls read.
+// The last line of the output is for a scan of the same file with pread, without latency.
+// The time in this line is processor time.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -69,7 +71,8 @@ class SlowSource final : public Source {
   mutable std::atomic<uint64_t> ranges_ = 0;
 };
 
-// Each call makes a new cache, so that no measurement finds blocks that an earlier one has read.
+// Each call makes a new cache.
+// So no measurement finds blocks in the cache that an earlier measurement has read.
 ReaderOptions ColdOptions() {
   return {.block_cache = std::make_shared<BlockCache>(BlockCache::kDefaultBytes)};
 }

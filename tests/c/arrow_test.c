@@ -1,4 +1,5 @@
-// Arrow streams through the C interface: of files and tables, and into files and tables.
+// Tests Arrow streams through the C interface.
+// The tests export files and tables as streams, and import streams into files and tables.
 #include "check.h"
 
 enum { kRows = 1000 };
@@ -21,8 +22,8 @@ static void write_numbers(const char* path) {
   cfile_writer_free(writer);
 }
 
-// Reads the stream to its end and releases it. Checks that the rows are those of write_numbers from
-// `first` on. Returns their number.
+// Reads the stream to its end and releases the stream. Returns the number of rows.
+// Checks that the rows are those that write_numbers writes, beginning with row `first`.
 static size_t count(struct ArrowArrayStream* stream, int column_only, size_t first) {
   struct ArrowSchema schema;
   struct ArrowArray array;
@@ -78,10 +79,10 @@ static void check_files(const cfile_file* file) {
   CHECK_OK(cfile_file_export_arrow(file, &scan, NULL, &stream));
   cfile_filter_free(filter);
   {
-    struct ArrowArray array;  // a filter excludes the null
+    struct ArrowArray array;  // the filter excludes the null
     CHECK(stream.get_next(&stream, &array) == 0 && array.length == 9);
     stream.release(&stream);
-    array.release(&array);  // outlives the stream
+    array.release(&array);  // the array is valid after the stream was released
   }
 
   scan.columns = NULL;
@@ -112,7 +113,7 @@ static void check_writers(const cfile_file* file) {
   CHECK_OK(cfile_writer_finish(writer));
   CHECK_OK(cfile_file_export_arrow(file, NULL, NULL, &stream));
   CHECK(cfile_writer_append_arrow(writer, &stream) == CFILE_FAILED_PRECONDITION);
-  CHECK(stream.release == NULL);  // also if the writer has finished
+  CHECK(stream.release == NULL);  // the stream is released even if the writer has already finished
   cfile_writer_free(writer);
   CHECK_OK(cfile_file_open(path_of("copy"), NULL, &copy));
   CHECK_OK(cfile_file_export_arrow(copy, NULL, NULL, &stream));
@@ -143,7 +144,7 @@ static void check_writers(const cfile_file* file) {
   CHECK(stream.release == NULL);
   cfile_table_free(table);
 
-  // The column does not take the type.
+  // A column of strings cannot take the numbers of the stream.
   CHECK_OK(cfile_writer_create(path_of("other"), "string", &nullable, &writer));
   CHECK_OK(cfile_file_export_arrow(file, NULL, NULL, &stream));
   CHECK(cfile_writer_append_arrow(writer, &stream) != CFILE_OK && stream.release == NULL);

@@ -1,4 +1,5 @@
-// Files from memory and callbacks, damaged files, versions of structs, and other errors.
+// Tests files that are in memory or behind callbacks, damaged files, structs of other versions,
+// and other errors.
 #include "check.h"
 
 enum { kRows = 100000 };
@@ -8,7 +9,7 @@ typedef struct storage {
   unsigned char bytes[500000];
   size_t size;
   int reads, frees, finishes;
-  int fail_after;  // this many reads; -1: never
+  int fail_after;  // number of reads that succeed first; -1: no read fails
   cfile_code code;
   const char* message;
 } storage;
@@ -109,7 +110,7 @@ static void check_memory(storage* from) {
   CHECK_OK(cfile_file_open_memory(from->bytes, from->size, 0, NULL, &file));
   check_rows(file);
   CHECK_OK(cfile_file_get_info(file, &info));
-  for (i = 0; i < info.num_metadata; ++i) {  // the library has pairs of its own
+  for (i = 0; i < info.num_metadata; ++i) {  // the library adds pairs of its own
     CHECK_OK(cfile_file_get_metadata(file, i, &key, &value));
     found += key.size == 7 && memcmp(key.data, "purpose", 7) == 0 && value.size == 6 &&
              memcmp(value.data, "a test", 6) == 0;
@@ -121,7 +122,7 @@ static void check_memory(storage* from) {
   memcpy(bytes, from->bytes, from->size);
   CHECK_OK(cfile_file_open_memory(bytes, from->size, 1, NULL, &file));
   memset(bytes, 0, from->size);
-  free(bytes);  // the file has a copy
+  free(bytes);  // the file object has its own copy
   check_rows(file);
   cfile_file_free(file);
 }
@@ -144,7 +145,7 @@ static void check_source(storage* from) {
   cfile_cursor_free(cursor);
   CHECK(from->frees == 1);
 
-  // The file cannot be read from the start.
+  // All reads fail, also the first one.
   source = source_of(from);
   from->fail_after = 0;
   from->code = CFILE_UNAVAILABLE;
@@ -154,13 +155,13 @@ static void check_source(storage* from) {
   CHECK(strstr(cfile_error_message(), "bucket/values") != NULL);
   CHECK(file == NULL && from->frees == 1);
 
-  // A later read fails once. The cursor stays where it was and can go on.
+  // A later read fails once. The cursor keeps its position and works after the error.
   source = source_of(from);
   CHECK_OK(cfile_file_open_source(&source, NULL, &file));
   CHECK_OK(cfile_file_cursor(file, &cursor));
   from->fail_after = from->reads;
   from->code = CFILE_PERMISSION_DENIED;
-  // The start of the file has been read already.
+  // The start of the file was already read, so only a later row needs a read.
   CHECK_ERROR(cfile_cursor_seek(cursor, kRows / 2), CFILE_PERMISSION_DENIED, "read_at returned 7");
   CHECK(cfile_cursor_ordinal(cursor) == 0);
   CHECK_OK(cfile_cursor_seek(cursor, kRows / 2));
@@ -193,7 +194,7 @@ static void check_sink(storage* to) {
   to->size = 0;
   to->frees = 0;
   to->fail_after = -1;
-  // Without the optional callbacks.
+  // A sink may lack the optional callbacks.
   CHECK_OK(cfile_writer_create_sink(&sink, "int32", NULL, &writer));
   CHECK_OK(cfile_writer_append(writer, 0, CFILE_INT32, values, NULL, 10));
   CHECK_OK(cfile_writer_finish(writer));
@@ -259,7 +260,7 @@ static void check_damage(storage* from) {
 }
 
 static void check_versions(const storage* from) {
-  // Structs of a newer program: with one more field.
+  // A newer program has structs with one more field.
   struct {
     cfile_reader_options known;
     uint64_t later;
@@ -268,7 +269,7 @@ static void check_versions(const storage* from) {
     cfile_file_info known;
     uint64_t later;
   } info;
-  // A struct of an older program, which knows only the first two fields.
+  // An older program has a struct with only the first two fields.
   struct {
     size_t struct_size;
     uint64_t num_rows;
@@ -298,7 +299,8 @@ static void check_versions(const storage* from) {
   plain.struct_size = 3;
   CHECK_ERROR(cfile_file_open_memory(from->bytes, from->size, 0, &plain, &file),
               CFILE_INVALID_ARGUMENT, "struct_size is 3");
-  // An older program does not know max_metadata_size_bytes, so its value does not count.
+  // An older program does not know max_metadata_size_bytes.
+  // So the library ignores the bytes at the place of this field.
   plain.max_metadata_size_bytes = 1;
   plain.struct_size = offsetof(cfile_reader_options, max_metadata_size_bytes);
   CHECK_OK(cfile_file_open_memory(from->bytes, from->size, 0, &plain, &file));
@@ -326,7 +328,7 @@ static void check_errors(void) {
     CHECK(cfile_writer_create(path_of("wrong"), "int32", &wrong[i], &writer) ==
           CFILE_INVALID_ARGUMENT);
   CHECK(writer == NULL);
-  // Nothing stays of a writer that was not finished.
+  // If a writer is freed without a call of finish, no file is left.
   CHECK_OK(cfile_writer_create(path_of("abandoned"), "int32", NULL, &writer));
   CHECK_ERROR(cfile_writer_append(writer, 0, CFILE_INT32, NULL, NULL, 5), CFILE_INVALID_ARGUMENT,
               "null");

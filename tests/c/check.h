@@ -20,14 +20,14 @@ static int num_failed = 0;
 
 #define CHECK_OK(call) CHECK((call) == CFILE_OK)
 
-// Checks the code, and that the text of the error contains `text`.
+// Checks that `call` returns `code`. Checks that the error text contains `text`.
 #define CHECK_ERROR(call, code, text)                     \
   do {                                                    \
     CHECK((call) == (code));                              \
     CHECK(strstr(cfile_error_message(), (text)) != NULL); \
   } while (0)
 
-// A new directory, whose path ends with /.
+// The path of a new directory. It ends with /.
 static char directory[256];
 
 static inline void make_directory(void) {
@@ -40,7 +40,7 @@ static inline void make_directory(void) {
   strcat(directory, "/");
 }
 
-// The path of a file in the directory. Valid until the next call.
+// Returns the path of a file in the directory. The path is valid until the next call.
 static inline const char* path_of(const char* name) {
   static char path[512];
   snprintf(path, sizeof(path), "%s%s", directory, name);

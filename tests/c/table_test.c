@@ -1,10 +1,11 @@
-// Tables through the C interface: written, described, read, scanned, maintained.
+// Tests tables through the C interface: they are written, described, read, scanned and maintained.
 #include "check.h"
 
 enum { kRows = 1000 };
 
-// A table with the key (city, year), two parts, and the columns city, year, snow (nullable).
-// Part p has the years 2000 + 1000 p to 2999 + 1000 p, in four cities in ascending order.
+// The table has two parts and three columns: city, year and snow. Only snow is nullable.
+// The key of the table is (city, year).
+// Part p has the years 2000 + 1000 p to 2999 + 1000 p. Its four cities are in ascending order.
 static const char* const kCities[] = {"Bergen", "Narvik", "Oslo", "Voss"};
 
 static int32_t year_of(size_t part, size_t row) {
@@ -52,7 +53,7 @@ static void write_table(const char* path) {
   cfile_schema_free(schema);
   append_part(writer, 0);
   CHECK(cfile_writer_add_metadata(writer, text, text) == CFILE_FAILED_PRECONDITION);
-  cfile_writer_free(writer);  // without cfile_writer_finish: nothing stays
+  cfile_writer_free(writer);  // without cfile_writer_finish, no file is left
   {
     cfile_table* table = NULL;
     CHECK(cfile_table_open(path, NULL, &table) == CFILE_NOT_FOUND);
@@ -146,7 +147,8 @@ static cfile_filter* test(const char* column, int32_t kind, const cfile_value* v
   return filter;
 }
 
-// Scans and frees the filter. Returns the number of rows; *sum is the sum of their ordinals.
+// Scans the table with the filter, then frees the filter. Returns the number of rows.
+// Sets *sum to the sum of the row numbers.
 static size_t count(const cfile_table* table, cfile_filter* filter, uint64_t* sum) {
   static uint64_t ordinals[CFILE_MAX_BATCH_ROWS];
   const char* const no_columns[] = {""};
@@ -232,7 +234,7 @@ static void check_scans(cfile_table* table) {
   CHECK_OK(cfile_table_scan(table, &options, &scan));
   CHECK(cfile_scan_num_columns(scan) == 2);
   CHECK_OK(cfile_scan_next(scan, &num_rows));
-  CHECK(num_rows == 5);  // a batch has rows of one part
+  CHECK(num_rows == 5);  // all rows of a batch are from one part
   CHECK_OK(cfile_scan_column(scan, 0, &batch));
   CHECK(batch.size == 5 && batch.type == CFILE_DOUBLE && batch.null_count == 0);
   CHECK(((const double*)batch.values)[4] == 999);
@@ -278,7 +280,7 @@ static void check_scans(cfile_table* table) {
     CHECK(cfile_table_scan(table, &filtered, &scan) == CFILE_INVALID_ARGUMENT);
     cfile_filter_free(filter);
   }
-  // Without options: all rows and columns. The scan keeps the table open.
+  // Without options, the scan returns all rows and columns. The scan keeps the table open.
   CHECK_OK(cfile_table_scan(table, NULL, &scan));
   cfile_table_free(table);
   CHECK(cfile_scan_num_columns(scan) == 3);

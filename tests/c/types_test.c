@@ -1,4 +1,5 @@
-// Every type through the C interface: written, read, searched by row and by key, taken, scanned.
+// Tests each type through the C interface.
+// Its values are written, read, found by row and by key, taken and scanned.
 #include "check.h"
 
 enum { kRows = 120, kMaxSize = 16 };
@@ -20,7 +21,8 @@ static const char* const kTypes[] = {"bool",          "int8",
 // The texts of the strings: row i has the text i.
 static char texts[kRows][24];
 
-// The values of a column as an array of C, in ascending order; `unit` is the size of an element.
+// The values of a column as a C array, in ascending order.
+// `unit` is the size of an element in bytes.
 typedef struct column {
   int32_t type;
   size_t unit;
@@ -35,7 +37,7 @@ static void put(column* to, size_t row, const void* value, size_t unit) {
   memcpy(to->values.bytes + row * unit, value, unit);
 }
 
-// Fills row `row` and returns the same value as a key.
+// Sets the value of row `row`. Returns the same value as a key.
 static cfile_value put_row(column* to, size_t row, size_t text_size) {
   const int64_t number = (int64_t)row - (to->type == CFILE_INT8 ? 60 : 0);
   cfile_value key = cfile_value_int64(number);
@@ -216,7 +218,7 @@ static void check_keys(cfile_cursor* cursor, const cfile_value* keys, int32_t ty
   if (type == CFILE_FLOAT || type == CFILE_DOUBLE)
     CHECK_ERROR(cfile_cursor_seek_key(cursor, &wrong, &ordinal, &exact), CFILE_INVALID_ARGUMENT,
                 "NaN");
-  // After an error the cursor is where it was.
+  // After an error, the cursor has the same position as before.
   CHECK(cfile_cursor_ordinal(cursor) == 0);
 }
 
@@ -286,7 +288,7 @@ static void check_type(const char* type) {
   const int failed = num_failed;
   size_t row;
 
-  // A file without rows says what type its values have.
+  // A file without rows also has a type of values.
   CHECK_OK(cfile_writer_create(path, type, NULL, &writer));
   CHECK(cfile_writer_append(writer, 0, -1, NULL, NULL, 0) == CFILE_INVALID_ARGUMENT);
   cfile_writer_free(writer);
@@ -301,7 +303,7 @@ static void check_type(const char* type) {
   cfile_file_free(file);
 
   for (row = 0; row < kRows; ++row) keys[row] = put_row(&rows, row, text_size);
-  options.value_index = rows.type != CFILE_INT96;  // has no order
+  options.value_index = rows.type != CFILE_INT96;  // int96 values have no order
   CHECK_OK(cfile_writer_create(path, type, &options, &writer));
   CHECK_OK(cfile_writer_append(writer, 0, rows.type, rows.values.bytes, NULL, 50));
   CHECK_OK(cfile_writer_append(writer, 0, rows.type, rows.values.bytes + 50 * rows.unit, NULL,

@@ -72,9 +72,10 @@ absl::Status ReadNumbers(const std::string& path, int64_t first,
   return absl::OkStatus();
 }
 
-// Returns true if `status` names the first failed call: the name of the call and a path in
-// `directory`. Skips failed calls that need not be reported: every close, every unlink (of a
-// temporary file or a lock file), and calls whose names are in `survived`.
+// Returns true if `status` names the first failed call and a path in `directory`.
+// Some failed calls need not be reported, so the function skips these calls: every close,
+// every unlink, and all calls whose names are in `survived`.
+// Such an unlink removes a temporary file or a lock file.
 bool NamesTheCall(const absl::Status& status, const std::vector<std::string>& failed,
                   const std::string& directory, const std::string& survived) {
   for (const std::string& call : failed) {
@@ -344,7 +345,7 @@ void ExpectNumbers(const TableReader& table) {
   }
 }
 
-// EXPECTs a table of `parts` parts with two rows each.
+// EXPECTs that the table has `parts` parts, and that each part has two rows.
 void ExpectTwos(const std::string& path, size_t parts) {
   const auto table = TableReader::Open(path);
   ASSERT_TRUE(table.ok()) << table.status();
@@ -389,8 +390,8 @@ INSTANTIATE_TEST_SUITE_P(Messages, TableFaultTest,
                                           testing::Values(&WriteTwoMessages)));
 
 TEST_P(TableFaultTest, EachCallOfAWriterFails) {
-  // Calls with the name "read directory" need not be reported, because std::filesystem makes more
-  // of them than necessary. A folder that cannot be opened must be reported.
+  // A failed call "read directory" need not be reported, because std::filesystem makes more
+  // of these calls than necessary. But the failure to open a folder must be reported.
   bool told_of_folder = false;
   // Writes a new table in a new folder, a new table in an existing folder, and a new part.
   for (const bool has_folder : {false, true}) {
@@ -410,8 +411,8 @@ TEST_P(TableFaultTest, EachCallOfAWriterFails) {
                 !status.ok() && fs::exists(table_file) &&
                 (is_new || ReadFile(table_file) != ReadFile(older_.path("table.cft")));
             told_of_folder |= status.message().find("open " + path_) != std::string::npos;
-            // If a call on the lock file fails, the file stays. The table is whole if only the
-            // removal of the file failed.
+            // If a call on the lock file fails, the lock file stays.
+            // If only the removal of the lock file failed, the table is complete.
             const bool lock_left = fs::exists(path_ + "/table.lock");
             if (lock_left && mode == FaultMode::kOnce) {
               EXPECT_THAT(failed, testing::AnyOf("flock", "fstat", "stat", "unlink"));
@@ -492,8 +493,9 @@ TEST_P(TableFaultTest, EachCallOfAWriterThatFailsItselfFails) {
   }
 }
 
-// Calls fail while parts are dropped or merged, and while garbage is removed. Then the table is as it
-// was before, or as it would be without a failure. The next attempt succeeds and leaves no garbage.
+// Calls fail while parts are dropped or merged, and while garbage is removed.
+// After a failure, the table is as before the change, or as after a change without a failure.
+// The next attempt succeeds and leaves no garbage.
 TEST_P(TableFaultTest, EachCallOfMaintenanceFails) {
   ASSERT_TRUE(Write(/*is_new=*/false, 3).ok());
   fs::remove_all(older_.path());
@@ -514,7 +516,7 @@ TEST_P(TableFaultTest, EachCallOfMaintenanceFails) {
       // The library does not know which call of std::filesystem::remove_all failed.
       return absl::UnavailableError(SystemCalls::Get().failed()[0] + message.substr(6));
     };
-    // EXPECTs the rows of both parts, or of the first one. Returns the number of parts.
+    // EXPECTs the rows of both parts or of only the first part. Returns the number of parts.
     const auto expect_rows = [&]() -> size_t {
       const auto table = TableReader::Open(path_);
       EXPECT_TRUE(table.ok()) << table.status();
@@ -523,7 +525,7 @@ TEST_P(TableFaultTest, EachCallOfMaintenanceFails) {
       ExpectNumbers(*table);
       return table->num_parts();
     };
-    std::map<std::string, int> silent;  // failed calls without an error
+    std::map<std::string, int> silent;  // how often the failed call gave no error
     FailEachCall(
         directory_.path(), error(), [&] { Prepare(/*is_new=*/false); }, maintain,
         [&](const Outcome& outcome) {
@@ -536,7 +538,8 @@ TEST_P(TableFaultTest, EachCallOfMaintenanceFails) {
             ++silent[failed];
           }
           if (status.ok()) {
-            // The older copy of the part that stays may be left.
+            // A copy is a file with the description of a part.
+            // The older copy of the remaining part may still be there.
             EXPECT_TRUE(left == 6 || (left == 7 && !merges && !failed.empty())) << failed;
           }
           const absl::Status again = maintain();
@@ -546,7 +549,7 @@ TEST_P(TableFaultTest, EachCallOfMaintenanceFails) {
           EXPECT_EQ(directory_.Entries().size() - fs::exists(path_ + "/table.lock"), 6);
         },
         3, "read directory, stat, fsync");  // while an older copy is removed
-    // Removing the older copy of the part that stays, and of the lock file, may fail silently.
+    // The removal of the older copy and the removal of the lock file may fail without an error.
     const std::map<std::string, int> may_be_silent =
         merges ? std::map<std::string, int>{{"read directory", 1}, {"unlink", 2}}
                : std::map<std::string, int>{{"fsync", 1},  {"open", 2}, {"read directory", 1},
@@ -599,7 +602,7 @@ TEST_P(FileFaultTest, EachCallOfATableReaderFails) {
         },
         [&](const Outcome& outcome) {
           const auto& [status, failed, mode] = outcome;
-          // If several blocks cannot be read together, the wanted block is read alone.
+          // If a read of several blocks fails, the reader reads the needed block alone.
           const bool recovers = failed == "pread" && mode == FaultMode::kOnce;
           if (!failed.empty() && !recovers && !MayBeSilent(failed, GetParam())) {
             EXPECT_FALSE(status.ok());

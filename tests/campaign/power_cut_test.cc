@@ -298,8 +298,9 @@ class Disk {
     for (const Event& event : events) Apply(event);
   }
 
-  // Returns a possible state of the folder `from`. The keys are paths inside `from`. The value of a
-  // file is its bytes, the value of a folder is nullopt.
+  // Returns a possible state of the folder `from` after the power cut.
+  // The keys of the map are paths inside `from`.
+  // The value for a file is the bytes of the file. The value for a folder is nullopt.
   std::map<std::string, std::optional<std::string>> State(const std::string& from) {
     std::map<std::string, size_t> entries = durable_;
     for (const auto& [path, text, file] : pending_) {
@@ -318,7 +319,7 @@ class Disk {
     return state;
   }
 
-  // Writes a possible state of the folder `from` into the folder `to`.
+  // Writes a possible state of the folder `from` after the power cut into the folder `to`.
   void Write(const std::string& from, const std::string& to) {
     for (const auto& [path, bytes] : State(from)) {
       if (bytes) {
@@ -514,8 +515,9 @@ TEST(PowerCutTest, LostWritesOfATable) {
   }
 }
 
-// After a power cut while parts are dropped and removed, a table has its old parts or only those that
-// remain. Both can be read.
+// The power is cut while parts are dropped and removed.
+// Then the table has all its old parts, or only the parts that were not dropped.
+// In both cases, a reader can read the table.
 TEST(PowerCutTest, LostWritesOfMaintenance) {
   const TemporaryDirectory directory;
   const std::string path = directory.path("table");
@@ -534,7 +536,7 @@ TEST(PowerCutTest, LostWritesOfMaintenance) {
         EXPECT_TRUE(parts == 2 || (!done && parts == 3)) << parts;
         seen.insert(parts);
         removed.insert(!fs::exists(after.path("table/" + dropped[0])));
-        // Then table.cft is lost, too.
+        // After the power cut, table.cft is lost, too.
         fs::remove(after.path("table/table.cft"));
         const auto report = Repair(after.path("table"));
         ASSERT_TRUE(report.ok()) << report.status();
@@ -545,7 +547,7 @@ TEST(PowerCutTest, LostWritesOfMaintenance) {
   EXPECT_EQ(removed.size(), 2);
 }
 
-// Tables with few or many parts, whose columns and parts change.
+// Tests changes of columns and parts in tables with few or many parts.
 class TableCutTest : public testing::Test {
  protected:
   using Change = std::function<absl::Status(const TableLocation&)>;
@@ -566,7 +568,7 @@ class TableCutTest : public testing::Test {
     return status.ok() ? writer->Finish() : status;
   }
 
-  // Writes the values 1000, 1001, ... of all rows.
+  // Gives the rows the values 1000, 1001, and so on.
   static absl::Status WriteColumn(absl::StatusOr<ColumnsWriter> writer,
                                   const ColumnSchema& column) {
     if (!writer.ok()) return writer.status();
@@ -581,7 +583,7 @@ class TableCutTest : public testing::Test {
     return names;
   }
 
-  // The values of all columns and the names of the parts.
+  // Returns the values of all columns, then the names of the parts.
   static std::vector<std::string> Everything(const TableLocation& location) {
     const auto table = TableReader::Open(location);
     EXPECT_TRUE(table.ok()) << table.status();
@@ -591,7 +593,8 @@ class TableCutTest : public testing::Test {
     return all;
   }
 
-  // Writes a table of `parts` parts into the folder `path`. Makes each table once.
+  // Writes a table of `parts` parts into the folder `path`.
+  // The table is made only once for each number of parts, and then copied.
   static void WriteTable(size_t parts, const std::string& path) {
     static std::map<size_t, std::shared_ptr<Storage>> tables;
     std::shared_ptr<Storage>& table = tables[parts];
@@ -605,8 +608,9 @@ class TableCutTest : public testing::Test {
   }
 
   // Makes a table of `parts` parts, calls `prepare`, and cuts the power at points of `change`.
-  // After each cut, EXPECTs that the table is as before or as after `change`, also if table.cft is
-  // then lost and repaired. EXPECTs that the table can be changed again.
+  // After each cut, EXPECTs that the table is as before `change` or as after `change`.
+  // The same holds if table.cft is then lost and the table is repaired.
+  // EXPECTs that the table can be changed again.
   static void ExpectOldOrNew(size_t parts, const Change& prepare, const Change& change) {
     const TemporaryDirectory directory;
     const std::string path = directory.path("table");
@@ -618,11 +622,11 @@ class TableCutTest : public testing::Test {
     const absl::Status status = change(path);
     const std::vector<Event> events = SystemCalls::Get().StopRecording();
     ASSERT_EQ(status, absl::OkStatus());
-    if (events.empty()) return;  // there is no garbage
+    if (events.empty()) return;  // there was no garbage, so no call was made
     const std::vector<std::string> after = Everything(path);
 
-    // A short campaign cuts a long change only at some points: before and after each call of the
-    // commit, and at a few others.
+    // A short campaign cuts a long change only at some points.
+    // These points are before and after each call of the commit, and a few others.
     const uint64_t states = campaign::Amount(20, 3000);
     const uint64_t rounds = 1 + states / events.size();
     const uint64_t step = 1 + events.size() / states;
@@ -667,8 +671,8 @@ class TableCutTest : public testing::Test {
     campaign::Done("replayed_cuts", cuts);
   }
 
-  // EXPECTs that the table has all rows after another commit and a collection of garbage, and that
-  // its folder has only the files that the table needs.
+  // Makes one more commit and collects garbage. Then EXPECTs that the table has all rows,
+  // and that the folder of the table has only the files that the table needs.
   static void ExpectUsable(const std::shared_ptr<Storage>& storage) {
     const uint64_t rows = TableReader::Open(storage)->num_rows();
     ASSERT_EQ(Append(storage, 5000), absl::OkStatus());
@@ -684,7 +688,7 @@ class TableCutTest : public testing::Test {
         expected.insert(*table->part_file(part, column));
       }
     }
-    expected.erase("");  // the name for a column that a part lacks
+    expected.erase("");  // part_file returns "" for a column that the part lacks
     uint64_t copies = 0;
     const auto files = storage->List("");
     for (const StorageEntry& file : *files) {
@@ -739,7 +743,8 @@ TEST_F(TableCutTest, ColumnsChange) {
   }
 }
 
-// A commit that seals a chunk, and changes of parts in chunks.
+// A chunk is a file that describes up to 64 parts.
+// Tests commits that write a new chunk. Tests changes of parts that chunks describe.
 TEST_F(TableCutTest, ChunksChange) {
   const auto compact = [](const TableLocation& table) {
     return Compact(table, Names(*TableReader::Open(table), {3, 5, 64, 66})).status();

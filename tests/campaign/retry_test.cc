@@ -97,10 +97,12 @@ class Retry {
 };
 
 // Calls `read`(reader, retry), which returns Rows, while each read of `bytes` fails in turn.
-// EXPECTs the rows that `read` returns when no read fails, and more than `least` failed reads.
-// `max_requests`: of the reader. With 1, each lasting failure gives an error. (If several blocks
-// could not be read together, the needed one is read alone, so a single failure may give none.) With
-// more, a block that was read in advance may fail and not be needed.
+// EXPECTs that `read` returns the same rows as without failures.
+// EXPECTs more than `least` failed reads.
+// `max_requests` is an option of the reader. If it is 1, each lasting failure gives an error.
+// A single failure may give no error: after a failed read of several blocks,
+// the reader reads the needed block alone.
+// If max_requests is larger, a read in advance may fail for a block that nobody needs.
 template <typename Read>
 void ExpectRetriesReadAll(const std::vector<uint8_t>& bytes, uint64_t least, size_t max_requests,
                           const Read& read) {

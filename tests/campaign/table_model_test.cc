@@ -1,6 +1,8 @@
-// Makes random changes of tables, also while the storage fails, and compares what a reader finds
-// with a model: a list of parts, each of them a list of rows, and a list of columns. Now and then
-// table.cft or a chunk is lost, and the table is repaired.
+// Makes random changes of tables, and compares what a reader finds with a model.
+// The model is a list of parts and a list of columns. A part of the model is a list of rows.
+// Some changes are made while the storage fails.
+// Now and then table.cft or a chunk is lost, and the table is repaired.
+// A chunk is a file that describes parts of the table.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -32,7 +34,7 @@
 namespace cfile {
 namespace {
 
-// The values of a row in the first four columns follow from its number.
+// A row is a number. The values of the row in the first four columns follow from this number.
 using Row = uint64_t;
 using Part = std::vector<Row>;
 
@@ -46,14 +48,16 @@ std::optional<double> NumberOf(Row row) {
   return static_cast<double>(row % 100) / 4;
 }
 
-// A column that was added when the table had rows already. Its values may have been replaced later.
+// A column that was added to a table with rows. The values may have been replaced later.
 struct AddedColumn {
   ColumnSchema schema;
-  // Rows below `end` have got new values.
+  // A change gives new values to all rows below `end`.
   struct Change {
     Row end;
     bool to_default;
-    uint64_t salt;  // the new values follow from it; if to_default: the default, or 0 for null
+    // The new values follow from `salt`.
+    // If `to_default`, `salt` is the default value itself, or 0 for null.
+    uint64_t salt;
   };
   std::vector<Change> changes;
 
@@ -129,7 +133,7 @@ absl::Status AppendNullable(AnyWriter& writer, size_t column, const Part& part, 
   return absl::OkStatus();
 }
 
-// Appends the values of an added column.
+// Appends the values that `rows` have in an added column.
 template <typename AnyWriter>
 absl::Status AppendAdded(AnyWriter& writer, size_t number, const AddedColumn& column,
                          const Part& part) {
@@ -275,7 +279,7 @@ class TableModel {
       for (size_t column = 0; column < table->schema().columns.size(); ++column)
         expected.insert(*table->part_file(part, column));
     }
-    expected.erase("");  // of columns that are newer than a part
+    expected.erase("");  // "" stands for a column that is newer than the part
     const auto files = storage_->List("");
     ASSERT_TRUE(files.ok());
     std::set<std::string> copies;  // one in each part
@@ -341,11 +345,11 @@ class TableModel {
     EXPECT_TRUE(status.ok()) << status;
   }
 
-  // table.cft or a chunk is lost or damaged. Repair finds what there was.
+  // Removes or damages table.cft or a chunk, then repairs the table. EXPECTs that nothing is lost.
   void LoseAndRepair() {
-    // Repair may count a failed change as made if it has left files and no commit followed. So
-    // commit something first. (The files of two commits may have the same time, but not those of
-    // three.)
+    // If a failed change has left files and no commit followed, Repair may take the change as made.
+    // So the test first makes commits. It makes three, because the files of two commits may have
+    // the same time.
     if (may_be_prepared_ || state_.parts.empty()) {
       for (int i = 0; i < 3; ++i) ExpectAppend();
       may_be_prepared_ = false;
@@ -519,7 +523,7 @@ class TableModel {
     return DropRowsBelow<int64_t>(storage_, state.key(), low, state.Options());
   }
 
-  // Says how the table differs from `state`; "": not at all.
+  // Returns a text that says how the table differs from `state`, or "" if there is no difference.
   static std::string Difference(const TableReader& table, const State& state) {
     if (table.schema() != state.schema()) return "another schema";
     auto scan = table.NewScan({});
@@ -543,8 +547,8 @@ class TableModel {
     return "";
   }
 
-  // Says how the values of a batch differ from those of the rows in its first column. Appends the
-  // rows to `rows`.
+  // The first column of the batch has the numbers of the rows. Appends these numbers to `rows`.
+  // Returns a text that says how the other columns differ from the values of these rows.
   static std::string DifferenceOf(const TableBatch& batch, const State& state,
                                   std::vector<Row>& rows) {
     const Schema schema = state.schema();
@@ -662,8 +666,8 @@ class TableModel {
     }
   }
 
-  // EXPECTs that a reader still sees the parts and columns with which it opened the table. When
-  // their files were removed as garbage, its error must say so.
+  // EXPECTs that a reader still sees the parts and columns that the table had when the reader
+  // opened it. If a collector has removed their files, the error of the reader must say so.
   void ExpectSnapshot() {
     const auto& [table, state] = *snapshot_;
     ASSERT_EQ(table.schema(), state.schema());
@@ -688,7 +692,7 @@ class TableModel {
   State state_;
   Row next_row_ = 0;
   uint64_t names_ = 0;
-  bool may_be_prepared_ = false;  // files of a failed change may be left
+  bool may_be_prepared_ = false;  // true if a failed change may have left files
   uint64_t repairs_ = 0;
   std::optional<Snapshot> snapshot_;
 };

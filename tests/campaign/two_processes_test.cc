@@ -1,5 +1,6 @@
-// Several processes use one table at the same time. They append to it, merge its parts, change its
-// columns, create it, or read it while it changes or is replaced.
+// Tests that several processes can use one table at the same time.
+// The processes create the table, append to it, merge its parts, change its columns, or read it.
+// Some processes read while other processes change or replace the table.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,7 +29,8 @@
 #include "tests/cfile/table_contents.h"
 #include "tests/cfile/table_fixture.h"
 
-// Syncing would take most of the time, and only a power cut could show a difference.
+// This test needs no real fsync, because only a power cut could show a difference.
+// Real calls would take most of the time of the test.
 extern "C" int fsync(int) { return 0; }
 
 namespace cfile {
@@ -101,8 +103,8 @@ size_t ChunksOf(const std::string& directory) {
   }));
 }
 
-// Several processes that start their work at the same time. Each process has a number and can
-// return numbers.
+// Starts several processes that begin their work at the same time.
+// Each process has a number. A process can return numbers.
 class Processes {
  public:
   // `work(number, give)` runs in process `number` and returns its exit code.
@@ -275,9 +277,12 @@ TEST(TwoProcessesTest, DropAndCollectWhileOthersAppendAndRead) {
   campaign::Done("expired_snapshots_told", expired);
 }
 
-// Tables whose parts and columns change at the same time. Each row has a number, its stamp. All
-// columns of the row have this value, except the column x: it has kDefault in rows that are older
-// than x, and the stamp plus kReplaced in rows in which a writer has replaced x.
+// The parts and the columns of these tables change at the same time.
+// Each row has a number that is called its stamp.
+// In each row, all columns except the column x have the stamp as their value.
+// If a writer has replaced the value of x in a row, the new value is the stamp plus kReplaced.
+// Otherwise, x is kDefault in a row that is older than the column x.
+// In all other rows, x is the stamp.
 constexpr int64_t kDefault = -7, kReplaced = 1'000'000;
 
 absl::StatusOr<std::vector<int64_t>> ReadColumn(const TableReader& table, size_t column) {
@@ -297,7 +302,8 @@ absl::StatusOr<std::vector<int64_t>> ReadColumn(const TableReader& table, size_t
   return values;
 }
 
-// Returns how many rows have each stamp. kInternal: columns do not fit each other.
+// Returns for each stamp the number of rows that have this stamp.
+// Returns kInternal if the columns of a row contradict each other.
 absl::StatusOr<std::map<int64_t, size_t>> CountStamps(const std::string& path) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(path));
   CFILE_ASSIGN_OR_RETURN(const std::vector<int64_t> stamps, ReadColumn(table, 0));
@@ -321,7 +327,7 @@ absl::StatusOr<std::map<int64_t, size_t>> CountStamps(const std::string& path) {
   return counts;
 }
 
-// Appends a part in all columns that the table has.
+// Appends a part with values in all columns of the table.
 absl::Status AppendStamped(const TableLocation& table, int64_t stamp) {
   CFILE_ASSIGN_OR_RETURN(const TableReader reader, TableReader::Open(table));
   CFILE_ASSIGN_OR_RETURN(auto writer, TableWriter::Append(table));
@@ -338,10 +344,10 @@ absl::Status AppendStamped(const TableLocation& table, int64_t stamp) {
   return absl::IsInvalidArgument(status) ? absl::AbortedError(status.message()) : status;
 }
 
-// Gives new values to x.
+// Gives new values to the column x in all rows.
 absl::Status ReplaceX(const std::string& path) {
   CFILE_ASSIGN_OR_RETURN(auto writer, ColumnsWriter::Replace(path, {"x"}));
-  // Finish fails if a part has changed since the writer began. New parts do not matter.
+  // Finish fails if a part has changed since the writer began. New parts are no reason to fail.
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(path));
   CFILE_ASSIGN_OR_RETURN(std::vector<int64_t> stamps, ReadColumn(table, 0));
   stamps.resize(writer.num_rows());
@@ -362,15 +368,16 @@ absl::Status CompactTwo(const std::string& path, size_t first, size_t second) {
   return Compact(path, names).status();
 }
 
-// Calls `work` until it fails no more because of changes that other processes make.
+// Calls `work` again as long as it fails because another process has changed the table.
 absl::Status Insist(const std::function<absl::Status()>& work) {
   absl::Status status = work();
   while (absl::IsAborted(status) || absl::IsNotFound(status)) status = work();
   return status;
 }
 
-// The table begins with one part less than a chunk has. So commits of all kinds compete while chunks
-// are written and replaced.
+// A chunk is a file that describes a fixed number of parts.
+// The table begins with one part less than this number.
+// So commits of all kinds compete while chunks are written and replaced.
 TEST(TwoProcessesTest, PartsAndColumnsChangeAtOnce) {
   const uint64_t rounds = campaign::Amount(1, 20);
   constexpr int64_t kParts = 63, kAppends = 20;
@@ -412,7 +419,7 @@ TEST(TwoProcessesTest, PartsAndColumnsChangeAtOnce) {
       }
       return 0;
     });
-    // A reader sees all rows that earlier readers saw.
+    // Each reader sees all rows that earlier readers saw.
     std::map<int64_t, size_t> before;
     for (bool running = true; running; ++reads) {
       running = processes.running();

@@ -165,7 +165,7 @@ std::map<std::string, std::string> WriteTable(const std::vector<TableColumn>& co
   std::map<std::string, std::string> files;
   for (const std::string& entry : directory.Entries()) {
     const std::filesystem::path path = directory.path(entry);
-    // The copy of the part's description has random names and numbers.
+    // A file "part-..." is a copy of the part's description. It has random names and numbers.
     const bool is_copy = path.filename().string().starts_with("part-");
     if (!is_copy && !std::filesystem::is_directory(path)) files[path.filename()] = ReadFile(path);
   }

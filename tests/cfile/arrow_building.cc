@@ -50,7 +50,7 @@ int128_t WideOf(const Json& value) {
   return wide;
 }
 
-// The bytes of a decimal: the last part of the format says how many bits it has.
+// Returns how many bytes a decimal has. The last number of the format is the number of bits.
 size_t DecimalBytes(const std::string& format) {
   for (const size_t bits : {32, 64, 256}) {
     if (absl::EndsWith(format, "," + std::to_string(bits))) return bits / 8;
@@ -58,7 +58,7 @@ size_t DecimalBytes(const std::string& format) {
   return 16;
 }
 
-// Appends a value of a format of fixed width.
+// Appends a value to `out`. The format has values of a fixed width.
 void PutFixed(const std::string& format, const Json& value, std::vector<uint8_t>& out) {
   if (format.starts_with("d:")) {
     const int128_t wide = WideOf(value);
@@ -84,7 +84,7 @@ void PutFixed(const std::string& format, const Json& value, std::vector<uint8_t>
   }
 }
 
-// Builds the buffers of a leaf column after the validity.
+// Builds all buffers of a leaf column except the validity.
 void PutLeaf(const Shape& shape, const std::vector<Json>& values, BuiltArray& array) {
   const std::string& format = shape.format;
   std::vector<uint8_t>& first = array.buffers.emplace_back();
@@ -189,7 +189,7 @@ std::unique_ptr<BuiltArray> BuildPlain(const Shape& shape, std::vector<Json> val
       validity[i / 8] = uint8_t(validity[i / 8] | 1u << i % 8);
     } else {
       ++nulls;
-      // The value in the place of a null.
+      // A null also has a place in the buffers. This is the value in that place.
       if (IsList(shape) && !(shape.format.starts_with("+w")) && !options.garbage) {
         values[i] = Json::array();
       } else if (shape.format != "n") {
@@ -331,7 +331,7 @@ Json RandomArrowValue(const Shape& shape, std::mt19937_64& random) {
     return std::string(std::stoul(format.substr(2)), static_cast<char>('a' + random() % 26));
   }
   if (std::string("uUzZ").find(format[0]) != std::string::npos || format[0] == 'v') {
-    // Few different values, so that there are runs.
+    // There are only a few different values, so neighbouring rows are often equal.
     return std::string(random() % 3 * 9, static_cast<char>('a' + random() % 3));
   }
   if (format.starts_with("d:")) {

@@ -1,4 +1,4 @@
-// Arrow streams that are built by hand fill tables and columns.
+// Tests the import of Arrow streams into tables and columns. The tests build the streams by hand.
 #include "cfile/arrow_import.h"
 
 #include <gmock/gmock.h>
@@ -46,7 +46,7 @@ class ArrowImportTest : public testing::Test {
     return stream;
   }
 
-  // Writes a table of the stream.
+  // Writes a table with the rows of the stream.
   absl::Status Write(BuiltStream& stream, const Schema& schema) {
     storage_ = NewMemoryStorage();
     auto writer = TableWriter::Create(storage_, schema);
@@ -80,7 +80,7 @@ class ArrowImportTest : public testing::Test {
     }
   }
 
-  // EXPECTs that a table made of the values holds them.
+  // Writes a table with the values. EXPECTs that a reader of the table returns the same values.
   void ExpectRoundTrip(const Shape& shape, const std::vector<std::vector<Json>>& batches) {
     BuiltStream stream = StreamOf(shape, batches);
     const absl::Status status = Write(stream);
@@ -125,7 +125,7 @@ const std::vector<std::string>& Formats() {
 
 void SetRandomEncoding(Shape& shape, size_t depth, std::mt19937_64& random) {
   shape.encoding = static_cast<Encoding>(std::max<int>(0, int(random() % 6) - 3));
-  // Below lists, a dictionary may have more values than an index of 8 bits.
+  // Below a list, a dictionary may have more values than an index of 8 bits can count.
   if (shape.encoding == Encoding::kDictionary)
     shape.index = "sSiIlLcC"[random() % (depth == 0 ? 8 : 6)];
   if (shape.encoding == Encoding::kRunEnds) shape.index = "sil"[random() % 3];
@@ -207,7 +207,7 @@ TEST_F(ArrowImportTest, NullInRequiredColumn) {
     EXPECT_THAT(Message(Write(bad, required)),
                 AllOf(HasSubstr("INVALID_ARGUMENT"), HasSubstr("v"), HasSubstr("null")));
   }
-  // The records themselves are required.
+  // A record itself must not be null.
   BuiltStream rows = StreamOf(Struct({{.format = "i", .name = "v"}}),
                               {{Json{{"v", 1}}, Json{{"v", 2}}}}, {.slices = false});
   const uint8_t one = 1;
@@ -332,7 +332,7 @@ TEST_F(ArrowImportTest, ColumnsByName) {
   EXPECT_THAT(Message(Write(list, schema)), HasSubstr("field a: the column a needs values"));
 }
 
-// A field of type null fills a nullable column of any type.
+// A nullable column of any type takes a field of the type null. All its rows become null.
 TEST_F(ArrowImportTest, NullType) {
   const Shape shape = Struct({{.format = "n", .name = "a"}, {.format = "n", .name = "b"}});
   BuiltStream untyped = StreamOf(shape, {});
@@ -495,7 +495,7 @@ TEST_F(ArrowImportTest, Limits) {
       BuildSchema(Struct({{.format = "i", .name = "a"}, {.format = "i", .name = "b"}}));
   EXPECT_THAT(Message(ImportArrowSchema(schema->c, {.max_nodes = 2}).status()),
               AllOf(HasSubstr("OUT_OF_RANGE"), HasSubstr("field b"), HasSubstr("max_nodes")));
-  // A field that contains itself.
+  // This field contains itself.
   const auto cycle = BuildSchema(DeepShape(3));
   ArrowSchema* const around[] = {cycle->c.children[0], cycle->c.children[0]};
   cycle->children[0]->c.children = const_cast<ArrowSchema**>(around);
@@ -503,7 +503,8 @@ TEST_F(ArrowImportTest, Limits) {
   EXPECT_THAT(Message(ImportArrowSchema(cycle->c).status()), HasSubstr("OUT_OF_RANGE"));
 }
 
-// Lists that share elements, and runs, stand for more values than the buffers hold.
+// An array can stand for more values than its buffers hold.
+// This is so if lists share their elements, and if one run stands for many values.
 TEST_F(ArrowImportTest, ManyEntriesFromFewBytes) {
   const Shape runs{.format = "b", .name = "item", .encoding = Encoding::kRunEnds, .index = 'l'};
   const Shape fixed = Struct({{.format = "+w:1", .name = "v", .children = {runs}}});
@@ -552,7 +553,7 @@ TEST_F(ArrowImportTest, EmptyArraysWithoutBuffers) {
   fields.push_back({.format = "i", .name = "runs", .encoding = Encoding::kRunEnds});
   BuiltStream stream = StreamOf(Struct(fields), {{}}, {.slices = false, .garbage = false});
   const auto clear = [](auto& self, BuiltArray& array) -> void {
-    // The last buffer of views has the sizes of their data.
+    // The last buffer of a view array has the sizes of its data buffers. This buffer stays.
     for (size_t i = 0; i < array.buffers.size() && array.buffers.size() < 4; ++i)
       array.buffer_pointers[i] = nullptr;
     for (auto& child : array.children) self(self, *child);
@@ -596,7 +597,7 @@ TEST_F(ArrowImportTest, StreamsWithErrors) {
   }
 }
 
-// The schema of a stream with each kind of array, and arrays of it.
+// Returns the type of a stream that has each kind of array.
 Shape AllKinds() {
   const Shape item{.format = "u", .name = "item"};
   Shape entries{.format = "+s", .name = "entries", .nullable = false};
@@ -620,7 +621,7 @@ Shape AllKinds() {
        {.format = "u", .name = "runs", .encoding = Encoding::kRunEnds, .index = 'i'}});
 }
 
-// Each test case changes one thing in a stream of AllKinds. The error names the field.
+// Each test case changes one thing in a stream of the type AllKinds. The error names the field.
 TEST_F(ArrowImportTest, MalformedArrays) {
   struct Case {
     std::string field;
@@ -774,7 +775,7 @@ TEST_F(ArrowImportTest, MalformedSchemas) {
   for (const size_t at : {0, 4, 11}) {
     expect(metadata, [=](BuiltSchema& s) { std::memset(s.metadata.data() + at, 0xff, 4); });
   }
-  // Names: the library needs a name for each column.
+  // The library needs a name for each column.
   EXPECT_FALSE(ImportArrowSchema(BuildSchema(Struct({{.format = "u", .name = ""}}))->c).ok());
   EXPECT_FALSE(ImportArrowSchema(BuildSchema(Struct({u, u}))->c).ok());
   const auto unnamed = BuildSchema(Struct({{.format = "+l", .name = "v", .children = {u}}}));
@@ -783,8 +784,8 @@ TEST_F(ArrowImportTest, MalformedSchemas) {
   EXPECT_TRUE(ImportArrowSchema(unnamed->c).ok());
 }
 
-// Changes numbers at random, but only those that the library checks. No call crashes or reads
-// outside of the buffers.
+// Makes random changes of numbers that the library checks.
+// No call crashes, and no call reads outside of the buffers.
 TEST_F(ArrowImportTest, RandomChanges) {
   size_t refused = 0;
   for (int turn = 0; turn < 2000; ++turn) {
@@ -801,7 +802,8 @@ TEST_F(ArrowImportTest, RandomChanges) {
       if (random_() % 8 == 0) {
         ArrowArray& c = array.c;
         const size_t size = array.buffers.size();
-        // Only buffers whose bytes are all checked. The last offset of strings is trusted.
+        // Changes only buffers of which the library checks each byte.
+        // The library does not check the last offset of strings.
         std::vector<uint8_t>* checked = nullptr;
         if (type.c.dictionary != nullptr || type.format == "+l" || type.format == "+L" ||
             type.format == "vu" || type.format == "vz" || type.format.starts_with("+v")) {
@@ -818,7 +820,7 @@ TEST_F(ArrowImportTest, RandomChanges) {
             c.null_count = wrong_number(c.null_count);
             break;
           case 3:
-            // The number of buffers of views is trusted.
+            // The library does not check a positive number of buffers of a view array.
             c.n_buffers = size > 3 ? -1 : wrong_number(c.n_buffers);
             break;
           case 4:

@@ -1,4 +1,4 @@
-// cfile/arrow.h: exported streams hold the rows of files, cursors, scans and tables.
+// Tests cfile/arrow.h. Exported streams hold the rows of files, cursors, scans and tables.
 #include "cfile/arrow.h"
 
 #include <algorithm>
@@ -55,7 +55,7 @@ absl::StatusOr<ArrowBatches> Export(Arguments&&... arguments) {
   return ReadStream(std::move(stream));
 }
 
-// The Arrow value of a value of the library.
+// Returns the Arrow value for a value of the library.
 template <typename T>
 Json ArrowValue(const ColumnType& type, const T& value) {
   if constexpr (std::is_same_v<T, Int96>) {
@@ -79,7 +79,7 @@ std::vector<Json> Expected(const ColumnType& type, const Column<T>& column) {
   return rows;
 }
 
-// Makes the values of int96 and int128 such that Arrow's types hold them.
+// Changes values of int96 and int128 so that they are in the range of Arrow's types.
 template <typename T>
 void MakeFit(Column<T>& column) {
   for (auto& row : column.rows) {
@@ -98,7 +98,7 @@ void MakeFit(Column<T>& column) {
 constexpr ArrowExportOptions kManyOptions[] = {
     {}, {.string_views = true}, {.dictionaries = false, .max_batch_rows = 100}};
 
-// Each type, with and without nulls, in each encoding.
+// Exports each type in each encoding, with and without nulls.
 TEST(Arrow, EveryTypeAndEncoding) {
   std::mt19937_64 random(1);
   for (const ColumnType& type : testing_support::AllColumnTypes()) {
@@ -195,7 +195,8 @@ TEST(Arrow, Metadata) {
       testing::ElementsAre(testing::Pair("cfile.type", "int64"), testing::Pair("cfile.key", "1")));
 }
 
-// A value that the Arrow type does not hold is an error; the rows before its block come first.
+// A value that is outside the range of the Arrow type is an error.
+// The stream first returns the rows of the blocks before this value.
 TEST(Arrow, ValuesOutOfRange) {
   Column<Int96> times{{Int96(uint128_t{2440588} << 64), Int96(~uint128_t{0})}};
   auto read = Export(OpenBytes(WriteColumn<Int96>(ColumnType::Int96(), {}, times)), kAllRows,
@@ -219,7 +220,7 @@ TEST(Arrow, EmptyFileAndEmptyRange) {
   EXPECT_TRUE(read->arrays.empty());
 }
 
-// The values of 10,000 rows.
+// Returns a column of 10,000 rows.
 Column<int64_t> ManyNumbers() {
   Column<int64_t> column;
   for (int64_t i = 0; i < 10000; ++i) column.rows.push_back(3 * i);
@@ -274,7 +275,8 @@ TEST(Arrow, ScanOfNulls) {
   EXPECT_EQ(read->Rows(), (std::vector<Json>{nullptr, nullptr}));
 }
 
-// Plain values in memory are not copied: the arrays point into the source and share it.
+// Plain values of a source in memory are not copied.
+// The arrays point into this memory, and keep the source alive.
 TEST(Arrow, BorrowsPlainValues) {
   Column<int64_t> column;
   for (int64_t i = 0; i < 100000; ++i) column.rows.push_back(i);
@@ -298,7 +300,7 @@ TEST(Arrow, BorrowsPlainValues) {
   }
 }
 
-// Views of long strings point into the source.
+// The views of long strings point into the memory of the source.
 TEST(Arrow, BorrowsStringsOfViews) {
   Column<std::string_view> column;
   for (int i = 0; i < 20000; ++i)
@@ -313,15 +315,17 @@ TEST(Arrow, BorrowsStringsOfViews) {
   ASSERT_TRUE(read.ok()) << read.status();
   for (const auto& array : read->arrays) {
     const ArrowArray& values = *array->children[0];
-    ASSERT_EQ(values.n_buffers, 5);  // validity, views, copies, one window, sizes
-    EXPECT_EQ(static_cast<const int64_t*>(values.buffers[4])[0], 0);  // no copies
+    // The buffers: validity, views, copied strings, one piece of the source, sizes.
+    ASSERT_EQ(values.n_buffers, 5);
+    EXPECT_EQ(static_cast<const int64_t*>(values.buffers[4])[0], 0);  // no string was copied
   }
   EXPECT_TRUE(read->Rows() == Expected<std::string_view>(ColumnType::String(), column));
   read->arrays.clear();
   EXPECT_TRUE(alive.expired());
 }
 
-// Arrays may be released in any order and in any thread, children alone, and after the stream.
+// A consumer may release arrays in any order, in any thread, and after the stream.
+// It may release a child alone.
 TEST(Arrow, ReleaseInAnyOrder) {
   std::mt19937_64 random(2);
   Column<std::string_view> column;
@@ -335,7 +339,7 @@ TEST(Arrow, ReleaseInAnyOrder) {
     std::vector<ArrowArray> children;
     for (auto& array : read->arrays) {
       if (random() % 2 == 0) continue;
-      children.push_back(*array->children[0]);  // a consumer moves the child away
+      children.push_back(*array->children[0]);  // moves the child out of its parent
       array->children[0]->release = nullptr;
     }
     std::thread thread([arrays = std::move(read->arrays)]() mutable { arrays.clear(); });
@@ -348,7 +352,8 @@ TEST(Arrow, ReleaseInAnyOrder) {
   }
 }
 
-// Blocks of codes share the dictionary of their file; a batch with other rows has its own.
+// Batches of blocks with dictionary codes share the dictionary of the file.
+// A batch that also has rows of other blocks has a dictionary of its own.
 TEST(Arrow, Dictionaries) {
   Column<std::string_view> column;
   for (int i = 0; i < 9000; ++i)
@@ -380,7 +385,7 @@ TEST(Arrow, Dictionaries) {
   EXPECT_EQ(plain->schema->children[0]->dictionary, nullptr);
 }
 
-// A batch ends with the value that makes it kEnoughBytes bytes long.
+// A batch ends as soon as its values have kEnoughBytes bytes.
 TEST(Arrow, LongStringsEndABatch) {
   Column<std::string_view> column;
   for (int i = 0; i < 200; ++i) column.rows.push_back(std::string(1 << 20, static_cast<char>(i)));
@@ -394,7 +399,8 @@ TEST(Arrow, LongStringsEndABatch) {
   }
 }
 
-// Nulls of long fixed bytes take no memory in the file, but end a batch as values do.
+// A null of a column of long fixed bytes takes no bytes in the file.
+// But in a batch, the null takes as many bytes as a value. So nulls also make a batch end.
 TEST(Arrow, LongNullsEndABatch) {
   constexpr size_t kRows = 12;
   const ColumnType type = ColumnType::FixedBytes(1 << 24);
@@ -418,8 +424,8 @@ TEST(Arrow, LongNullsEndABatch) {
   }
 }
 
-// A large buffer with short strings counts with all its memory, so that the process does not keep
-// more than the documented 32 MiB.
+// The library keeps at most 32 MiB of string buffers for later use, as documented.
+// A large buffer counts with all its memory, even if it has only short strings.
 TEST(Arrow, KeptMemoryOfStrings) {
   std::vector<encodings::PackedStrings> taken;
   const auto take_all = [&] {
@@ -431,10 +437,10 @@ TEST(Arrow, KeptMemoryOfStrings) {
     } while (taken.back().memory_bytes() > 0);
     return bytes;
   };
-  take_all();  // what other tests left
+  take_all();  // removes the buffers that other tests have left
   const std::string large(size_t{20} << 20, 'x');
   const std::string_view values[] = {large, std::string_view(large).substr(0, 40'000)};
-  // The second turn uses the memory of the first one.
+  // In the second turn, the short string is in the large buffer of the first turn.
   for (const std::string_view value : values) {
     encodings::PackedStrings strings = internal::TakeStrings();
     strings.Append({&value, 1});
@@ -448,7 +454,8 @@ TEST(Arrow, KeptMemoryOfStrings) {
   EXPECT_LE(kept, size_t{32} << 20);
 }
 
-// Damage is an error code with a text; the rows before the damage come first.
+// A stream of a damaged file first returns the rows before the damage.
+// Then it returns an error code with a text.
 TEST(Arrow, Damage) {
   std::vector<uint8_t> bytes = WriteColumn<int64_t>(
       ColumnType::Int64(), {.encoding = Encoding::kPlain, .block_size_bytes = 20000},
@@ -474,7 +481,7 @@ TEST(Arrow, Damage) {
   EXPECT_THAT(stream->get_last_error(stream.get()), testing::HasSubstr("checksum"));
 }
 
-// Each allocation fails once: no exception leaves a stream, and nothing is lost.
+// In each run, one other allocation fails. The stream throws no exception and loses no memory.
 TEST(Arrow, NoMemory) {
   Column<std::string_view> column;
   for (int i = 0; i < 300; ++i) column.rows.push_back("a long string " + std::to_string(i % 50));
@@ -523,7 +530,7 @@ TEST_F(ArrowTableTest, PartsFiltersAndLimits) {
   ASSERT_EQ(all.size(), 20030u);
   for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(all[i]["id"], 31 * i);
   for (const ArrowExportOptions& options : kManyOptions) EXPECT_TRUE(All(options) == all);
-  // Each column alone has the same values.
+  // A scan of a single column returns the same values.
   for (const ColumnSchema& column : ManyTypes().columns) {
     const auto read =
         Export(OpenTable(), TableScanOptions{.columns = {{column.name}}}, ArrowExportOptions{});
@@ -532,7 +539,7 @@ TEST_F(ArrowTableTest, PartsFiltersAndLimits) {
     ASSERT_EQ(rows.size(), all.size());
     for (size_t i = 0; i < all.size(); ++i) ASSERT_EQ(rows[i][column.name], all[i][column.name]);
   }
-  // Rows that match, by values, and by an open scan.
+  // Exports only the rows that match: first by the scan options, then by an open scan.
   std::vector<Json> expected;
   for (const Json& row : all) {
     if (!row["tiny"].is_null() && row["tiny"] < 9) {
@@ -629,10 +636,10 @@ Json RandomRecord(const RecordSchema& schema, size_t number, std::mt19937_64& ra
   return group;
 }
 
-// The Arrow value of one occurrence of a node.
+// Returns the Arrow value of one occurrence of a node.
 Json ArrowOf(const RecordSchema& schema, size_t number, const Json& json);
 
-// The Arrow value of a field of a group.
+// Returns the Arrow value of a field of a group.
 Json ArrowField(const RecordSchema& schema, size_t number, const Json& group) {
   const RecordNode& node = schema.node(number);
   const auto found = group.find(node.name);
@@ -695,7 +702,7 @@ TEST_F(ArrowTableTest, Records) {
   EXPECT_STREQ(exported->children[2]->format, "+l");
   EXPECT_EQ(exported->children[2]->flags, 0);
 
-  // Some columns, and filtered rows.
+  // Exports only some columns and only the rows that match a filter.
   auto read = Export(
       OpenTable(),
       TableScanOptions{.columns = {{"id", "points.list.element.z", "tcp", "map.key_value.value"}},
@@ -720,7 +727,8 @@ TEST_F(ArrowTableTest, Records) {
   EXPECT_EQ(read.status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-// Columns with levels outside of a table of records.
+// Exports files with levels that belong to no table of records.
+// Levels are the numbers that say where lists begin and where a value is missing.
 TEST(Arrow, LevelsOfAFile) {
   const auto write = [](const LevelLimits& limits, std::vector<uint16_t> repetition,
                         std::vector<uint16_t> definition, std::vector<int32_t> values) {
@@ -738,7 +746,7 @@ TEST(Arrow, LevelsOfAFile) {
     EXPECT_TRUE(read.ok()) << read.status();
     return read.ok() ? read->Rows() : std::vector<Json>();
   };
-  // The example of cfile/levels.h.
+  // These values are the example in cfile/levels.h.
   EXPECT_EQ(rows(write({.max_repetition = 1, .max_definition = 2}, {0, 1, 0, 0, 0}, {2, 2, 1, 0, 2},
                        {1, 2, 3})),
             (std::vector<Json>{{1, 2}, Json::array(), nullptr, Json::array({3})}));
@@ -755,7 +763,7 @@ TEST(Arrow, LevelsOfAFile) {
   EXPECT_THAT(std::string(refused.status().message()), testing::HasSubstr("column value"));
 }
 
-// Long records, and lists of strings that end a batch.
+// Exports long records, and lists whose strings are so long that they end a batch.
 TEST(Arrow, LongRecords) {
   std::mt19937_64 random(5);
   const LevelLimits limits{.max_repetition = 1, .max_definition = 1};

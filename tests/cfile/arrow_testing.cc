@@ -102,7 +102,7 @@ Json ValueAt(const ArrowSchema& schema, const ArrowArray& array, int64_t i) {
   return nullptr;
 }
 
-// EXPECTs what holds for all arrays of a type.
+// EXPECTs the rules that each array of this type must keep.
 void Check(const ArrowSchema& schema, const ArrowArray& array) {
   ASSERT_NE(array.release, nullptr);
   ASSERT_EQ(array.n_children, schema.n_children) << schema.format;

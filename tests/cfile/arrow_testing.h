@@ -15,7 +15,7 @@ namespace cfile {
 
 using Json = nlohmann::json;
 
-// Owns a struct and releases it.
+// Owns a struct of the Arrow C interface. The destructor releases the struct.
 template <typename Struct>
 class Released {
  public:
@@ -37,25 +37,27 @@ class Released {
   Struct held_{};
 };
 
-// What a stream holds: its schema and its batches, in order.
+// The contents of a stream: its schema and its batches, in order.
 struct ArrowBatches {
   Released<ArrowSchema> schema;
   std::vector<Released<ArrowArray>> arrays;
 
   size_t num_rows() const;
-  // All rows as JSON. A struct is an object; a list and a map are arrays; decimals, which may exceed
-  // 64 bits, are texts; strings have their bytes; times are numbers. EXPECTs that the arrays fit the
-  // schema and the rules of the format.
+  // Returns all rows as JSON. A struct becomes an object. A list or a map becomes an array.
+  // A decimal becomes a text, because it may have more than 64 bits.
+  // A string keeps its bytes. A time becomes a number.
+  // EXPECTs that the arrays fit the schema and keep the rules of the format.
   std::vector<Json> Rows() const;
 };
 
-// Reads the whole stream and releases it. Returns the stream's error, with kUnknown.
+// Reads the whole stream and releases the stream.
+// If the stream returns an error, the code is kUnknown and the message is the stream's text.
 absl::StatusOr<ArrowBatches> ReadStream(Released<ArrowArrayStream> stream);
 
-// The metadata of a field.
+// Returns the metadata of a field.
 std::vector<std::pair<std::string, std::string>> MetadataOf(const ArrowSchema& schema);
 
-// An integer of 128 bits as text.
+// Returns an integer of 128 bits as text.
 std::string TextOf(int128_t value);
 
 }  // namespace cfile

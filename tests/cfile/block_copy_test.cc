@@ -1,5 +1,5 @@
-// Compact copies blocks without decoding them. The new part has the same rows, statistics and keys
-// as a part whose values were all encoded again.
+// Tests that Compact copies blocks without decoding the blocks.
+// The new part has the same rows, statistics and keys as a part whose values were encoded again.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -65,8 +65,8 @@ struct OneColumn {
     rows.rows.insert(rows.rows.end(), part.rows.begin(), part.rows.end());
   }
 
-  // Compacts the table. EXPECTs that the new part has all rows and no damage. EXPECTs that its
-  // statistics are equal to those of a single file with the same rows.
+  // Compacts the table. EXPECTs that the new part has all rows and no damage.
+  // EXPECTs that its statistics are equal to the statistics of a single file with the same rows.
   CompactReport CompactAndCheck(const WriterOptions& options) {
     const auto report = Compact(table, {}, {&options, 1});
     EXPECT_TRUE(report.ok()) << report.status();
@@ -178,8 +178,8 @@ TEST(BlockCopyTest, OptionsThatForbidCopies) {
   EXPECT_EQ(copied(plain, changed([](auto& o) { o.statistics = false; })), 4u);
   for (const Compression codec : BuiltInCompressions()) {
     const WriterOptions with_codec = changed([&](auto& o) { o.compression = codec; });
-    // Random numbers do not get smaller, so their blocks are not compressed. But a new codec might
-    // compress them, so Compact encodes them again.
+    // Random numbers do not get smaller, so their blocks are not compressed.
+    // But a new codec might make such a block smaller, so Compact encodes the block again.
     const bool none = codec == Compression::kNone;
     EXPECT_EQ(copied(plain, with_codec), none ? 4u : 0u);
     EXPECT_EQ(copied(with_codec, plain), 4u);
@@ -247,8 +247,9 @@ TEST(BlockCopyTest, KeysAtSeams) {
     WriterOptions options = SmallBlocks();
     options.encoding = Encoding::kPlain;
     options.value_index = true;
-    // If `in_order`, the parts are in the order of their keys, and each part begins with the last
-    // value of the part before it. Otherwise the parts are in reverse order.
+    // If `in_order`, the parts are in the order of their keys.
+    // In this case, each part begins with the last value of the part before.
+    // Otherwise the parts are in reverse order.
     Column<T> all;
     for (int i = 0; i < 6000; ++i) all.rows.push_back(value_at(i));
     for (const bool in_order : {true, false}) {

@@ -1,5 +1,5 @@
-// The C interface in a C++ program. tests/c has the tests of its functions; here are exceptions,
-// and files that C cannot write.
+// Tests the C interface in a C++ program. This file has tests of exceptions,
+// and tests with files that a C program cannot write. The other tests are in tests/c.
 #include "cfile/c.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 
 namespace {
 
-// A file of 100,000 numbers in memory.
+// Returns the bytes of a file of 100,000 numbers.
 std::vector<uint8_t> NumbersFile() {
   std::vector<uint8_t> bytes;
   cfile_sink sink = {};
@@ -91,7 +91,7 @@ TEST(CInterface, ACursorWithAnExceptionCanOnlyBeFreed) {
   EXPECT_EQ(cfile_cursor_clone(cursor, &clone), CFILE_FAILED_PRECONDITION);
   cfile_cursor_free(cursor);
 
-  // The file is as good as before.
+  // The error has not changed the file object. It can still read.
   ASSERT_EQ(cfile_file_cursor(file, &cursor), CFILE_OK);
   EXPECT_EQ(cfile_cursor_next(cursor, 10, &batch), CFILE_OK) << cfile_error_message();
   EXPECT_EQ(batch.size, 10u);

@@ -17,7 +17,8 @@ namespace cfile::testing_support {
 // Thread-safe, like every Source.
 class CountingSource final : public Source {
  public:
-  // `in_round`, if given, is called once in each round (see rounds), before the bytes are read.
+  // If `in_round` is given, it is called once in each round, before the bytes are read.
+  // A round is a call of ReadAt or ReadMany.
   explicit CountingSource(std::shared_ptr<const Source> source, std::string identity = "",
                           std::function<void()> in_round = nullptr)
       : source_(std::move(source)),
@@ -40,7 +41,7 @@ class CountingSource final : public Source {
   // All counts begin at the last Reset. A round is a call of ReadAt or ReadMany. The time that a
   // source with latency needs is proportional to the number of rounds.
   uint64_t rounds() const { return rounds_; }
-  // The number of ranges that were read.
+  // The number of ranges that all calls read.
   uint64_t reads() const { return reads_; }
   // The largest number of ranges in one call of ReadMany; 0 if there was no such call.
   uint64_t at_once() const { return at_once_; }

@@ -20,8 +20,9 @@
 
 namespace cfile {
 
-// Passes all calls on to `base`. Chosen calls fail instead. The calls of the sources and sinks
-// count, too. A commit counts as two calls: if the second call fails, the commit has taken place.
+// Passes calls on to `base`, but the chosen calls fail.
+// Sources read files and sinks write files. The calls of sources and sinks count, too.
+// A commit counts as two calls. If the second call fails, the commit has taken place.
 class FailingStorage final : public ForwardingStorage,
                              public std::enable_shared_from_this<FailingStorage> {
  public:

@@ -92,7 +92,7 @@ class Store {
  public:
   explicit Store(const Schema& schema) { Put({.schema = schema}); }
 
-  // `limit`: how many bytes of chunks the manifest keeps in memory.
+  // `limit` is the number of bytes of chunks that the manifest may keep in memory.
   std::unique_ptr<Manifest> Open(size_t limit = kLimit) {
     auto root = ParseTable(root_, "t/table.cft");
     EXPECT_TRUE(root.ok()) << root.status();
@@ -129,7 +129,7 @@ class Store {
 
   std::map<std::string, std::string> files;
   size_t reads = 0;
-  size_t written_bytes = 0;  // by the last change
+  size_t written_bytes = 0;  // how many bytes the last change has written
   size_t written_chunks = 0;
 
  private:
@@ -313,8 +313,8 @@ TEST(Manifest, TenThousandParts) {
   size_t appends = 0;
   std::string largest_root;
   for (size_t number = 0; number < kParts;) {
-    // Appends parts one by one while a chunk of height 1 is made, and again at the end. Appends all
-    // other parts in large groups.
+    // Appends parts one by one while a chunk of height 1 is made, and also at the end.
+    // Appends all other parts in large groups.
     const bool one = (number >= 8000 && number < 8400) || number >= kParts - 100;
     ManifestChange change;
     for (const size_t end = one ? number + 1 : number < 8000 ? 8000 : kParts - 100; number < end;) {
@@ -330,8 +330,9 @@ TEST(Manifest, TenThousandParts) {
     if (store.root().size() > largest_root.size()) largest_root = store.root();
   }
   EXPECT_EQ(store.reads, 0u);  // an append reads only table.cft
-  // The descriptions of all parts take 10 MB. An append writes the descriptions of at most 64
-  // parts, twice. For each of two heights, it writes the descriptions of at most 64 chunks.
+  // The descriptions of all parts take 10 MB.
+  // An append writes the descriptions of at most 64 parts, and writes each description twice.
+  // For each of two heights, an append writes the descriptions of at most 64 chunks.
   EXPECT_LT(most_bytes, 300000u);
   EXPECT_LT(total_bytes / appends, 150000u);
 
@@ -410,8 +411,8 @@ TEST(Manifest, PartsOutliveTheMemoryOfTheManifest) {
   }
 }
 
-// A chunk has a lower bound only if all its parts with values have one. The same holds for upper
-// bounds.
+// A chunk has a lower bound only if each of its parts that has values has a lower bound.
+// The same holds for upper bounds.
 TEST(Manifest, BoundsOfChunks) {
   const auto summary = [](std::vector<TablePart> parts) {
     ChunkInfo chunk;
@@ -576,7 +577,8 @@ TEST(Manifest, ChunksThatContradictThemselves) {
     info.columns.assign(3, std::nullopt);
   });
   expect_damage("not a value of type", [](C&, ChunkInfo& info) { info.columns[0]->min_key = "a"; });
-  // A reader does not allocate memory for parts that only a false number promises.
+  // A chunk claims a very large number of parts, but it does not have them.
+  // A reader does not allocate memory for this number.
   expect_damage("rows expected by the file", [](C&, ChunkInfo& info) {
     info.num_parts = uint64_t{1} << 30;
     info.num_rows = uint64_t{1} << 61;

@@ -174,7 +174,7 @@ TEST(MintedGolden, TablesHoldWhatTheManifestSays) {
   }
 }
 
-// False if this build lacks an encoding or a codec of one of the files.
+// Returns false if a file of the table has an encoding or a codec that this build lacks.
 bool IsBuiltIn(const TableReader& table) {
   const size_t num_columns = table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
   for (size_t part = 0; part < table.num_parts(); ++part) {
@@ -186,9 +186,10 @@ bool IsBuiltIn(const TableReader& table) {
   return true;
 }
 
-// Tables with chunks, changed columns, nullable key columns, and parts that were merged or dropped:
-// this version reads them as the version that wrote them did, also after table.cft and the chunks
-// were lost.
+// These tables have chunks, changed columns, nullable key columns, and merged or dropped parts.
+// A chunk is a file that describes many parts. Older versions of the library wrote the tables.
+// This version reads the same rows as the version that wrote the table.
+// The same holds if table.cft and the chunks are lost and the table is repaired.
 TEST(MintedGolden, TablesOfEveryFormHoldTheirRows) {
   size_t count = 0;
   for (const auto& folder : fs::directory_iterator(CFILE_SOURCE_DIR "/tests/golden")) {

@@ -1,6 +1,7 @@
-// Movable blocks begin with a head that is not compressed, so that they can be copied to another
-// place without decoding them. Files with the option movable_blocks have the same rows as files
-// without it, their damage is found, and their blocks can be moved.
+// A movable block begins with a head that is not compressed.
+// So the library can copy the block to another place without decoding the block.
+// The tests show three things. Files with and without the option movable_blocks have the same rows.
+// Damage in movable blocks is found. Movable blocks can be moved.
 #include <algorithm>
 #include <cstdint>
 #include <random>
@@ -61,8 +62,8 @@ internal::BlockHead HeadOf(const Bytes& file, const BlockPointer& block) {
   return *head;
 }
 
-// EXPECTs that the file has movable blocks and no damage, and that DescribeBlock names all bytes of
-// the first block.
+// EXPECTs that the file has movable blocks and no damage.
+// EXPECTs that DescribeBlock names all bytes of the first block.
 void ExpectSound(const Bytes& file) {
   const Reader reader = Open(file);
   EXPECT_TRUE(reader.info().has_movable_blocks());
@@ -211,8 +212,9 @@ TEST(Movable, LevelsOfEveryShape) {
   }
 }
 
-// Large blocks have several parts of 4 KiB with a checksum each, aligned values, and skip tables.
-// Some of their sections are compressed, and others are not.
+// A large block has several pieces of 4 KiB, and each piece has a checksum.
+// The block also has aligned values and skip tables.
+// Some sections of the block are compressed, and other sections are not.
 TEST(Movable, LargeBlocks) {
   std::mt19937_64 random(3);
   Column<int64_t> column;

@@ -112,8 +112,9 @@ Bytes Prefix(const Bytes& file, size_t size) {
 
 using Kept = std::function<bool(const Block&)>;
 
-// EXPECTs that `file` holds the rows of those `blocks` for which `kept` returns true. Because of
-// this type, code that damages files needs no instantiation for each type of value.
+// A function of this type EXPECTs that `file` holds the rows of some of the `blocks`:
+// those for which `kept` returns true.
+// Because of this type, the code that damages files need not be a template.
 using ExpectKept =
     std::function<void(const Bytes& file, const std::vector<Block>& blocks, const Kept& kept)>;
 
@@ -519,8 +520,9 @@ std::vector<BlockPointer> LeavesOf(const Bytes& file, IndexKind kind) {
   return leaves;
 }
 
-// Damages leaves of one index or of both. Salvage recovers each block that has a checksum. Without
-// checksums, it recovers each block that an index still points to.
+// Damages leaves of one index or of both indexes.
+// If the blocks have checksums, Salvage recovers every block.
+// If they have no checksums, Salvage recovers each block to which an index still points.
 TEST(SalvageTest, DamagedLeaves) {
   for (const FormatVersion version : {FormatVersion::kV1, FormatVersion::kV2}) {
     const Bytes file = Numbers(5000, {.value_index = true, .version = version});
@@ -653,8 +655,8 @@ TEST(SalvageTest, DamagedValueIndexOfAFileWithoutChecksums) {
   for (size_t k = 0; k + 1 < blocks.size(); ++k) {
     const uint64_t gap = blocks[k].pointer.end();
     if (blocks[k + 1].pointer.offset - gap < 30) continue;
-    // Overwrites all index nodes between two blocks with zeros. Then some blocks before these nodes
-    // are lost.
+    // Overwrites all index nodes between two blocks with zeros.
+    // After this, some blocks before these nodes are lost.
     torn = file;
     zero(*info.positional_index_root);
     zero({gap, static_cast<uint32_t>(blocks[k + 1].pointer.offset - gap)});
@@ -742,9 +744,10 @@ TEST(SalvageTest, FilesAsValuesBehindALoss) {
   for (const bool movable : {false, true}) TestFilesAsValuesBehindALoss(movable);
 }
 
-// A value of a damaged movable block is itself a block that fits the column. Salvage does not take
-// its rows for rows of the file. The head of the damaged block is right, so Salvage knows where
-// this block ends, and continues the search there.
+// A movable block is damaged. One of its values has the bytes of another block of the same type.
+// Salvage must not return the rows of this inner block, because they are not rows of the file.
+// The head of the damaged block is right. So Salvage knows where the damaged block ends,
+// and continues the search there.
 TEST(SalvageTest, BlockInAValueOfADamagedBlock) {
   const WriterOptions options{.encoding = Encoding::kPlain,
                               .compression = Compression::kNone,
@@ -877,8 +880,8 @@ TEST(SalvageTest, EachBlockLost) {
   ExpectEachBlockLost<int32_t>(ColumnType::Int32(), Encoding::kAuto, 100);
 }
 
-// After a lost block, a block of any ordinal may follow. Salvage must not take index nodes for runs
-// of values.
+// After a lost block, the next block may begin with any row number.
+// Salvage must not take the bytes of index nodes for blocks of runs of values.
 template <typename T>
 void ExpectNodesAreNoRows(const ColumnType& type, size_t count, const WriterOptions& options,
                           bool before_a_node) {

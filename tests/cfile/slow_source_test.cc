@@ -1,6 +1,7 @@
-// Tests of reading from sources with latency. They count rounds: how often the library waits for
-// the source. They test which requests threads share, and what happens if one of several requests
-// fails. No test measures time.
+// Tests reads from sources with latency. The tests count rounds.
+// The number of rounds says how often the library waits for the source.
+// Other tests show which requests threads share, and what happens if one of several requests fails.
+// No test measures time.
 #include <malloc.h>
 
 #include <algorithm>
@@ -46,8 +47,8 @@ constexpr uint64_t kBlocks = 31;
 constexpr uint64_t kRowsPerBlock = 4000;
 constexpr uint64_t kRows = kBlocks * kRowsPerBlock;
 
-// Returns a file with 31 blocks of 32 KB. Each value is the number of its row. When a reader opens
-// the file, it keeps the last two blocks and the index in memory.
+// Returns a file with 31 blocks of 32 KB. Each value is the number of its row.
+// A reader of this file keeps the last two blocks and the index in memory from the start.
 std::vector<uint8_t> FileOf31Blocks(WriterOptions options = {}) {
   options.encoding = Encoding::kPlain;
   options.compression = Compression::kNone;
@@ -288,8 +289,8 @@ TEST_F(SlowSourceTest, SeekManyReadsEightBlocksAtOnce) {
   EXPECT_EQ(source_->at_once(), 8u);
 }
 
-// A scan with a filter reads the blocks of a column only if some of their rows match. It reads
-// several of these blocks at once.
+// A scan with a filter reads a block of a column only if some rows of the block match.
+// The scan reads several such blocks at once.
 TEST_F(SlowSourceTest, FilteredRowsAreReadTogether) {
   std::vector<Literal> wanted;
   for (uint64_t block = 0; block < kBlocks; ++block)
@@ -311,8 +312,8 @@ TEST_F(SlowSourceTest, FilteredRowsAreReadTogether) {
   }
 }
 
-// If nearly all rows match, each group of requests for a column is twice as large as the one
-// before, as in a scan without a filter.
+// If nearly all rows match, each group of requests for a column is twice as large as the group
+// before. The same is true in a scan without a filter.
 TEST_F(SlowSourceTest, ColumnsOfManyMatchesDoubleTheirRequests) {
   const auto rounds_of = [&](TableScanOptions options, bool reverse, uint64_t expected_rows) {
     options.reverse = reverse;
@@ -345,7 +346,7 @@ TEST_F(SlowSourceTest, ColumnsOfManyMatchesDoubleTheirRequests) {
   }
 }
 
-// Several conditions on one column read it once.
+// If several conditions are about one column, the scan reads this column only once.
 TEST_F(SlowSourceTest, ConditionsOnOneColumnReadItTogether) {
   const std::vector<uint8_t> file = FileOf31Blocks();  // without a value index
   std::vector<Literal> few[2];
@@ -449,8 +450,9 @@ TEST_F(SlowSourceTest, AnErrorIsReturnedWhereItsBlockIsNeeded) {
       ASSERT_TRUE(batch.ok()) << row << batch.status();
       ASSERT_EQ(batch->values[0], static_cast<int64_t>(row));
     }
-    // The block was already requested together with the blocks before it, and this request failed.
-    // The cursor does not return that error. It requests the block alone and returns this result.
+    // The block was already requested together with the blocks before, and this request failed.
+    // The cursor does not return the error of this request.
+    // The cursor requests the block alone, and returns the result of the second request.
     if (!recovers_early) {
       for (int i = 0; i < 2; ++i) EXPECT_EQ(cursor.Next(1000).status(), alone);
     }
@@ -511,17 +513,18 @@ TEST(SlowSource, BlocksNextToAnUnreadableOneAreRead) {
   EXPECT_LE(counting->reads(), 30u);
 }
 
-// Memory for ranges that are read in advance is used again for later ranges. A small range does not
-// keep the memory of a large range that was there before.
+// The library uses the memory of a range that was read in advance again for later ranges.
+// But a small range does not keep the memory of an earlier large range.
 TEST(SlowSource, AFetcherFreesItsMemory) {
 #ifdef __GLIBC__
   const auto used_bytes = [] {
     const auto heap = mallinfo2();
     return heap.uordblks + heap.hblkhd;
   };
-  // There are eight groups of eight strings. Each group has one large string: the first group has
-  // it at the first place, the second group at the second place, and so on. Between these strings
-  // are other strings, which the test does not read.
+  // There are eight groups of eight strings. Each group has one large string.
+  // In the first group, the large string is at the first place.
+  // In the second group, the large string is at the second place, and so on.
+  // Between these strings are other strings that the test does not read.
   std::vector<std::string> rows;
   std::vector<std::vector<uint64_t>> groups(8);
   for (size_t group = 0; group < 8; ++group) {
@@ -551,8 +554,8 @@ TEST(SlowSource, AFetcherFreesItsMemory) {
 #endif
 }
 
-// In a damaged file, the entries of two indexes may point to the same bytes. Two threads that read
-// them at the same time get different nodes.
+// In a damaged file, the entries of two indexes may point to the same bytes.
+// If two threads read these bytes at the same time, each thread gets a node of its own index.
 TEST(SlowSource, ThreadsDoNotShareDifferentNodes) {
   std::vector<uint32_t> values(100'000);
   std::iota(values.begin(), values.end(), 0u);
@@ -619,7 +622,8 @@ class CountingStorage final : public ForwardingStorage {
   }
 
   uint64_t opened() const { return opened_; }
-  std::atomic<int> begun = 0;  // the threads that have begun; if not 0, Open waits for 8
+  // The number of threads that have begun. If it is not 0, Open waits until it is 8.
+  std::atomic<int> begun = 0;
 
  private:
   mutable std::atomic<uint64_t> opened_ = 0;
@@ -673,9 +677,9 @@ TEST_F(SlowSourceTest, HoleFillingSourcesReadSeveralRanges) {
   }
 }
 
-// Eight threads that look for the same key make as many requests as one thread. The first request
-// waits until all threads have begun. Each request takes so long that the other threads can ask for
-// the same block.
+// Eight threads that look for the same key make as many requests as one thread.
+// The first request waits until all threads have begun.
+// Each request takes so long that the other threads can ask for the same block.
 TEST(SlowSource, ThreadsShareRequests) {
   std::vector<std::string> strings;
   for (int i = 0; i < 60'000; ++i) strings.push_back(absl::StrCat("key ", 1'000'000 + i));
@@ -720,7 +724,8 @@ TEST(SlowSource, ThreadsShareRequests) {
   }
 }
 
-// If threads share a request and it fails, all get the error. The next call makes a new request.
+// If threads share a request and the request fails, all these threads get the error.
+// The next call makes a new request.
 TEST_F(SlowSourceTest, ThreadsShareErrors) {
   const auto fragile = std::make_shared<FragileSource>(source_, file_.size() / 2);
   const Reader reader = *Reader::Open(fragile, OneBlockPerRequest());

@@ -202,8 +202,9 @@ class SourceByName final : public Source {
   const uint64_t size_;
 };
 
-// Passes all calls on to a storage in memory. Read and Commit call `before` first. If `before`
-// returns an error, they return this error. `after_commit` may change the result of Commit.
+// Passes all calls on to a storage in memory. Read and Commit first call `before`.
+// If `before` returns an error, Read and Commit return this error.
+// `after_commit` may change the result of Commit.
 class InterceptedStorage final : public ForwardingStorage {
  public:
   using Before = std::function<absl::Status(bool commit)>;
@@ -268,8 +269,8 @@ class InterceptedTableTest : public testing::Test {
   std::optional<TableWriter> writer_;
 };
 
-// A writer does not publish a part if the part's files are gone. This also holds if the files are
-// removed between two attempts to commit.
+// A writer does not publish a part if the part's files are gone.
+// This also holds if the files are removed between two attempts to commit.
 TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
   for (const bool condemn : {false, true}) {
     const std::string what = condemn ? "collected" : "deleted";
@@ -300,8 +301,9 @@ TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
   }
 }
 
-// CollectGarbage first commits the names of the parts that it will remove. Such parts are called
-// condemned. Then it deletes their files. A writer cannot publish a condemned part.
+// CollectGarbage first commits the names of the parts that it will remove.
+// Such parts are called condemned. Then CollectGarbage deletes the files of the condemned parts.
+// A writer cannot publish a condemned part.
 TEST_F(InterceptedTableTest, CondemnedPartsAreNotPublished) {
   storage_->before = [&](bool commit) {
     if (!commit) return absl::OkStatus();
@@ -316,8 +318,8 @@ TEST_F(InterceptedTableTest, CondemnedPartsAreNotPublished) {
   EXPECT_EQ(Rows(), 10);
 }
 
-// The commit takes place, but its answer is lost. The writer finds out that its part is in the
-// table, and does not remove the part's files.
+// The commit takes place, but the storage's answer is lost.
+// The writer finds its part in the table, and does not remove the part's files.
 TEST_F(InterceptedTableTest, LostAnswers) {
   storage_->after_commit = [](const absl::Status&) { return absl::UnavailableError("lost"); };
   EXPECT_EQ(writer_->Finish().code(), absl::StatusCode::kUnavailable);
@@ -339,8 +341,8 @@ TEST_F(InterceptedTableTest, CommitThatSaysThatItFailedAndDidNot) {
   EXPECT_EQ(Rows(), 15);
 }
 
-// Garbage is collected after a change has written its chunks (files that describe parts) and before
-// the change commits.
+// A chunk is a file that describes parts. A change writes its chunks and then commits.
+// In this test, garbage is collected between these two steps.
 TEST_F(InterceptedTableTest, ChunksThatAreAboutToBeNamedAreNotLost) {
   writer_.reset();
   for (int part = 0; part < 80; ++part) {
@@ -365,8 +367,8 @@ TEST_F(InterceptedTableTest, ChunksThatAreAboutToBeNamedAreNotLost) {
   }
 }
 
-// A reader has opened a file, and then the file is deleted. The storage opens files by name for
-// each read, so the next read fails.
+// A reader opens a file, and then the file is deleted.
+// The storage opens the file by its name for each read, so the next read fails.
 TEST_F(InterceptedTableTest, ReadsOfDeletedFilesSayThatTheSnapshotExpired) {
   storage_->reads_by_name = true;
   // The file is so large that a reader does not read all of it when it opens the file.

@@ -1,4 +1,4 @@
-// Columns of tables are added, replaced, dropped, renamed, reordered and widened.
+// Tests that columns of tables are added, replaced, dropped, renamed, reordered and widened.
 #include "cfile/table_columns.h"
 
 #include <chrono>
@@ -105,8 +105,8 @@ class TableColumnsTest : public testing::Test {
     }
     return files;
   }
-  // EXPECTs that no file in `before` has changed, except table.cft. Returns the new files in the
-  // folders of parts.
+  // EXPECTs that no file in `before` has changed, except table.cft.
+  // Returns the new files in the folders of parts.
   std::vector<std::string> NewFiles(const std::map<std::string, std::string>& before) {
     std::vector<std::string> names;
     const auto after = Files();
@@ -230,7 +230,7 @@ TEST_F(TableColumnsTest, LongDefaults) {
   EXPECT_EQ(scan->Next()->num_rows(), 3u);
 }
 
-// Parts with more rows than a block of the default has.
+// A part has more rows than one block of default values can have.
 TEST_F(TableColumnsTest, DefaultsOfManyRows) {
   constexpr size_t kRows = 100'001;
   const std::shared_ptr<Storage> storage = NewMemoryStorage();
@@ -272,8 +272,8 @@ TEST_F(TableColumnsTest, DropRenameReorder) {
     const auto files = Files();
     ASSERT_TRUE(RenameColumn(storage_, "text", "words").ok());
     EXPECT_EQ(Open().schema().columns[1].name, "words");
-    // A new column name needs no feature, so older readers can read the table. Chunks do need a
-    // feature; tables of more than 64 parts have chunks.
+    // A renamed column needs no feature, so older readers can read the table.
+    // Tables of more than 64 parts have chunks, and chunks need a feature.
     EXPECT_TRUE(storage_->Read("table.cft", 100000)
                     ->bytes.starts_with(parts > 64 ? "cfiletb2" : "cfiletb1"));
     ASSERT_TRUE(ReorderColumns(storage_, Texts{"number", "key", "words"}).ok());
@@ -393,8 +393,8 @@ TEST_F(TableColumnsTest, Widen) {
   }
 }
 
-// Appends `count` numbers to a column of a writer: `first`, `first` + 1, and so on. Multiples of 4
-// become nulls. The calls append 1, 2, 3, ... values.
+// Appends `count` numbers to a column of a writer: `first`, `first` + 1, and so on.
+// Multiples of 4 become nulls. The first call appends 1 value, the second call 2 values, and so on.
 absl::Status AppendNumbers(ColumnsWriter& writer, size_t column, int64_t first, uint64_t count) {
   for (uint64_t size = 1, done = 0; done < count; ++size) {
     const uint64_t rows = std::min(size, count - done);
@@ -475,8 +475,8 @@ TEST_F(TableColumnsTest, ReplacingNeedsNoFeature) {
   auto writer = ColumnsWriter::Replace(storage_, {"number"});
   ASSERT_TRUE(writer.ok()) << writer.status();
   ASSERT_TRUE(writer->Append<float>(0, std::vector<float>(writer->num_rows(), 2)).ok());
-  // Rows that other writers append in the meantime keep their values. This also holds if the other
-  // writer finishes later.
+  // Rows that another writer appends in the meantime keep their values.
+  // This also holds if the other writer finishes later.
   auto appender = TableWriter::Append(storage_, Options());
   ASSERT_TRUE(AppendPart(1).ok());
   ASSERT_TRUE(writer->Finish().ok());
@@ -685,11 +685,11 @@ TEST_F(TableColumnsTest, Garbage) {
   ASSERT_TRUE(writer->Append<float>(0, std::vector<float>(writer->num_rows(), 2)).ok());
   make_old();
   ASSERT_TRUE(writer->Finish().ok());
-  // The replaced files were written long ago, but readers have needed them until now.
+  // The replaced files were written long ago, but until now readers needed the files.
   EXPECT_THAT(collected(10), IsEmpty());
   EXPECT_EQ(ValuesOf(snapshot, 2)[4], "2");
 
-  // Two files of a killed writer, and two files that somebody else has put there.
+  // A killed writer has left two files. Somebody else has put two other files there.
   const fs::path part = fs::path(path) / Open().part(0)->name;
   const std::string left = "0002-number-0123456789abcdef0123456789abcdef.cfile";
   for (const std::string& name :

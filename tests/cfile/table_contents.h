@@ -1,4 +1,4 @@
-// What flat tables with any columns hold, as text; and values for any columns.
+// Returns the contents of flat tables as text. Makes values for columns of any type.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@
 
 namespace cfile {
 
-// Reads a column. Returns its values as text. EXPECTs one value for each row of the table.
+// Returns the values of a column as text. EXPECTs one value for each row of the table.
 std::vector<std::string> ValuesOf(const TableReader& table, size_t column);
 
-// Returns the contents of the table, one text for each column: "NAME TYPE VALUE VALUE ...". EXPECTs
-// that VerifyColumn finds no damage.
+// Returns one text for each column of the table: "NAME TYPE VALUE VALUE ...".
+// EXPECTs that VerifyColumn finds no damage.
 std::vector<std::string> Contents(const TableReader& table);
 
-// Appends the values `first`, `first` + 1, ... to a column of numbers or strings. Each fifth value of
-// a nullable column is null. `writer`: a TableWriter or a ColumnsWriter.
+// Appends the values `first`, `first` + 1, and so on to a column of numbers or strings.
+// In a nullable column, each fifth value is null. `writer` is a TableWriter or a ColumnsWriter.
 template <typename AnyWriter>
 absl::Status AppendNumbers(AnyWriter& writer, size_t column, const ColumnSchema& schema,
                            int64_t first, size_t count) {
@@ -55,10 +55,10 @@ absl::Status AppendNumbers(AnyWriter& writer, size_t column, const ColumnSchema&
   });
 }
 
-// Appends `count` rows of AppendNumbers to all columns.
+// Appends `count` rows to all columns. The values are those of the function above.
 absl::Status AppendNumbers(TableWriter& writer, const Schema& schema, int64_t first, size_t count);
 
-// Writes all files of a storage into the folder `path`, which need not exist.
+// Writes all files of a storage into the folder `path`. Creates the folder if there is none.
 void WriteFiles(const Storage& storage, const std::string& path);
 
 }  // namespace cfile

@@ -1,5 +1,5 @@
-// Compares TableCursor and KeyCursor with a model, which has the columns in memory. Also tests what
-// a table says about its parts.
+// Compares TableCursor and KeyCursor with a model that has the columns in memory.
+// Also tests what a table says about its parts.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -492,8 +492,8 @@ TEST_F(TableCursorTest, KeyCursorReturnsLongRuns) {
   EXPECT_EQ(runs, (std::vector<OrdinalRange>{{0, 5}, {6, 10}, {5, 6}, {10, 12}}));
 }
 
-// The cursor opens a part when it reaches the part's least value. After an error, Next continues at
-// the same row.
+// The cursor opens a part when the cursor reaches the least value of the part.
+// After an error, Next continues at the same row.
 TEST_F(TableCursorTest, KeyCursorOpensPartsWhenItReachesThem) {
   WriteKeys({{"a", "c", "p"}, {"k", "m"}, {"b", "x"}, {"t"}});
   const std::string missing = path_ + "/" + *OpenTable().part_file(1, 0);

@@ -121,7 +121,7 @@ TEST_F(TableDamageTest, TableFileThatContradictsItself) {
     EXPECT_THAT(std::string(status.message()), StartsWith("table.cft: the table needs"));
     EXPECT_THAT(std::string(status.message()),
                 HasSubstr(features == 1 ? ": bit 0 (deleted rows)" : ": bit 31"));
-    // Earlier versions, which know no features, expect this magic.
+    // Earlier versions know no features. They expect this magic at the begin of the file.
     EXPECT_THAT(internal::SerializeTable(good), StartsWith("cfiletb1"));
     EXPECT_THAT(internal::SerializeTable(featured), StartsWith("cfiletb2"));
   }

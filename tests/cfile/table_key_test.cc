@@ -553,7 +553,8 @@ TEST_P(NullableKeyTest, FinishNamesTheRow) {
   EXPECT_EQ(Write(rows), absl::OkStatus());
 }
 
-// A feature bit lets versions that know no nullable key columns refuse the table.
+// Older versions know no nullable key columns.
+// A feature bit in table.cft makes such a version refuse the table.
 TEST(NullableKeys, NeedAFeatureBit) {
   internal::TableContents contents{
       .schema = {.columns = {{.name = "a", .type = ColumnType::Int8()},

@@ -28,8 +28,8 @@ using testing::UnorderedElementsAre;
 
 class TableMaintenanceTest : public TableTestBase {
  protected:
-  // Writes a table of two columns with `parts` parts of ten rows each. Each value of a part is the
-  // number of the part.
+  // Writes a table of two columns. The table has `parts` parts, and each part has ten rows.
+  // Each value of a part is the number of the part.
   void WriteTable(int64_t parts) {
     const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
                                     {.name = "b", .type = ColumnType::Int64()}}};

@@ -1,5 +1,6 @@
-// Tables of many parts stay within their limits of open files and of memory. They count what they
-// read. Chunks are files that describe parts. Tables read only the chunks that they need.
+// Tests tables of many parts. Such a table keeps its limits for open files and for memory.
+// The table counts what it reads. A chunk is a file that describes parts.
+// The table reads only the chunks that it needs.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -113,7 +114,8 @@ class ManyPartsTest : public testing::Test {
   const std::string path_ = directory_.path("table");
 };
 
-// An open file of this test takes at least this many bytes of memory, because all of it is loaded.
+// An open file of this test takes at least this many bytes of memory,
+// because a reader loads the whole file.
 constexpr size_t kLeastFileBytes = 500;
 
 TEST_F(ManyPartsTest, StayWithin256DescriptorsAndTheMemory) {
@@ -135,8 +137,8 @@ TEST_F(ManyPartsTest, StayWithin256DescriptorsAndTheMemory) {
       path_, {.access = ReaderOptions::Access::kPread, .max_table_memory_bytes = kBudget});
   ASSERT_TRUE(small.ok()) << small.status();
   ExpectAllRows(*small);
-  // A file may need more memory after it was opened, and two cursors and a scan keep files open. So
-  // the table may exceed the limit a little.
+  // A file may need more memory after it was opened. Two cursors and a scan keep files open.
+  // So the table may exceed the limit a little.
   EXPECT_LT(small->memory_usage_bytes(), kBudget / 2 + (16u << 10));
   EXPECT_GT(small->counters().files_opened, 2 * kParts);
 }
@@ -179,7 +181,7 @@ TEST_F(ManyPartsTest, SeeksOpenOnlyThePartsOfTheKey) {
   EXPECT_EQ(table.counters().files_opened, 2u);
 }
 
-// Likewise a search for a few keys that are in these parts.
+// A search for a few keys reads only the chunks of the parts that have these keys.
 TEST_F(ManyPartsTest, SeekManyReadsOnlyItsChunks) {
   WriteParts(200);
   const TableReader table = *TableReader::Open(storage_);
@@ -247,7 +249,7 @@ TEST_F(ManyPartsTest, RangesReadOnlyTheirChunks) {
   EXPECT_EQ(split->front().begin, rows - 10);
 }
 
-// Seek indexes take only memory that other data leaves free.
+// Seek indexes use only the memory that other data leaves free.
 TEST(TableMemory, SeekIndexesRespectTheLimit) {
   const std::shared_ptr<Storage> storage = NewMemoryStorage();
   const Schema schema{.columns = {{.name = "key", .type = ColumnType::String()}}};

@@ -154,7 +154,8 @@ TEST_F(TablePublishTest, AppendersOfAnotherTableAreAborted) {
   expect_aborted("it has been removed", [&] { fs::remove(table_file_); });
 }
 
-// A killed process leaves its lock file. The next writer can lock this file, and then removes it.
+// A killed process leaves its lock file.
+// The next writer can lock this file. Later this writer removes the file.
 TEST_F(TablePublishTest, PassesOverTheLockFileOfAKilledWriter) {
   WritePart(0, 10);
   WriteFile(internal::LockFilePath(table_file_), "");
@@ -358,8 +359,8 @@ TEST_F(TablePublishTest, WriterRefusesWhatReadersRefuse) {
   // One more part would exceed the limit in memory, but not in bytes of the file.
   const std::string bytes = ReadFile(table_file_);
   EXPECT_LT(bytes.size() * 20 / 19, 20'000);
-  // For each limit that is not less than the size of the file, the writer and the reader agree
-  // whether the limit is exceeded.
+  // Tries each limit that is not less than the size of the file.
+  // Writer and reader must agree whether the limit is exceeded.
   std::set<bool> seen;
   for (size_t limit = bytes.size(); limit < 20'000; ++limit) {
     const bool written = internal::CheckTableFileSize(bytes, "table.cft", limit).ok();

@@ -68,15 +68,17 @@ class StoppingStorage final : public ForwardingStorage {
   }
 
   int calls_left = 1 << 30;
-  int calls_between = 0;  // how many calls succeed after the first failed one
+  int calls_between = 0;  // how many calls succeed after the first failed call
   bool stopped = false;
-  bool keeps_columns = false;  // removing a folder removes only its marks and then fails
+  // If true, Delete of a folder fails after it has removed only some files.
+  // The column files stay, and also the copy of the part's description.
+  bool keeps_columns = false;
   std::function<void()> before_commit;
 
  private:
   bool Go() {
     if (calls_left-- > 0) return true;
-    // The first call that fails; then other calls, until the process is killed.
+    // The first failed call. After this call, `calls_between` other calls succeed. Then all calls fail.
     if (!std::exchange(stopped, true)) return false;
     return calls_between-- > 0;
   }
@@ -314,7 +316,8 @@ TEST_F(TableRepairTest, DroppedPartsStayDropped) {
   EXPECT_THAT(Values(), ElementsAreArray(before));
 }
 
-// A collection of garbage is killed at each step, and files of a folder vanish in any order.
+// In each run, a collection of garbage is killed at another step.
+// The files of a folder may vanish in any order.
 TEST_F(TableRepairTest, HalfCollectedPartsStayDropped) {
   for (int calls = 0;; ++calls) {
     storage_ = NewMemoryStorage("t");
@@ -619,7 +622,7 @@ TEST_F(TableRepairTest, GarbageOfFailedCommits) {
   EXPECT_THAT(Files(""), ElementsAreArray(before));
 }
 
-// Tables whose columns were changed.
+// Tests the repair of tables whose columns were changed.
 class RepairedColumnsTest : public TableRepairTest {
  protected:
   using Change = std::function<absl::Status(const std::shared_ptr<Storage>&)>;
@@ -636,7 +639,7 @@ class RepairedColumnsTest : public TableRepairTest {
     return *std::move(table);
   }
 
-  // Appends parts of three rows; creates the table if there is none.
+  // Appends parts of three rows. Creates the table if there is none.
   void AppendParts(int count) {
     for (int i = 0; i < count; ++i, next_ += 3) {
       const bool is_new = !storage_->Open("table.cft").ok();
@@ -649,7 +652,7 @@ class RepairedColumnsTest : public TableRepairTest {
     }
   }
 
-  // Writes the values from `first` on.
+  // Writes the values `first`, `first` + 1, and so on.
   static absl::Status WriteColumn(absl::StatusOr<ColumnsWriter> writer, const ColumnSchema& column,
                                   int64_t first) {
     if (!writer.ok()) return writer.status();
@@ -680,7 +683,7 @@ class RepairedColumnsTest : public TableRepairTest {
     };
   }
 
-  // Loses table.cft, repairs the table, and EXPECTs that it is as before.
+  // Removes table.cft, and repairs the table. EXPECTs that the table is as before.
   void ExpectRebuilt() {
     const TableReader before = Open();
     const std::vector<std::string> names = Names();
@@ -694,7 +697,7 @@ class RepairedColumnsTest : public TableRepairTest {
     EXPECT_THAT(Contents(Open()), ElementsAreArray(Contents(before)));
   }
 
-  // The rebuilt table may be used as before.
+  // EXPECTs that the rebuilt table can be changed, cleaned of garbage, and repaired again.
   void ExpectUsable() {
     const uint64_t rows = Open().num_rows();
     AppendParts(1);
@@ -724,7 +727,8 @@ TEST_F(RepairedColumnsTest, EachChange) {
   }
 }
 
-// A chunk is lost, whose parts are older than a change of columns.
+// A chunk is a file that describes many parts. The chunk in this test is damaged.
+// Its parts are older than a change of columns.
 TEST_F(RepairedColumnsTest, EachChangeAndADamagedChunk) {
   for (const Change& change : Changes()) {
     storage_ = NewMemoryStorage("t");
@@ -815,11 +819,12 @@ TEST_F(RepairedColumnsTest, RandomChanges) {
   }
 }
 
-// A change is interrupted at each call of the storage, and then table.cft is lost. The columns are
-// those before or after the change, in all parts.
+// In each run, a change is interrupted at another call of the storage, and then table.cft is lost.
+// After the repair, all parts have the columns from before the change,
+// or all parts have the columns from after the change.
 TEST_F(RepairedColumnsTest, InterruptedChanges) {
   const std::vector<Change> changes = Changes();
-  // Some parts have a default in place of values of d.
+  // Some parts have no values of column d. In these parts, d has a default.
   const auto prepare = [&](size_t change) {
     storage_ = NewMemoryStorage("t");
     next_ = 0;
@@ -835,7 +840,8 @@ TEST_F(RepairedColumnsTest, InterruptedChanges) {
     const std::vector<std::string> before = Contents(Open());
     ASSERT_TRUE(changes[i](storage_).ok());
     const std::vector<std::string> changed = Contents(Open());
-    // Only one call fails; or one call fails, and after some other calls the process is killed.
+    // If calls_between is -1, only one call fails. Otherwise one call fails, then calls_between calls
+    // succeed, and then the process is killed.
     for (const int calls_between : {-1, 0, 1, 2, 3}) {
       bool done = false, seen_before = false, seen_after = false;
       for (int calls = 0; !done; ++calls) {
@@ -853,7 +859,7 @@ TEST_F(RepairedColumnsTest, InterruptedChanges) {
         LoseTable();
         EXPECT_TRUE(MustRepair().complete());
         const std::vector<std::string> after = Contents(Open());
-        // An attempt that was prepared counts.
+        // A change that was prepared but not committed may count as made.
         EXPECT_TRUE(after == changed || (!committed && after == before))
             << testing::PrintToString(after);
         (after == before ? seen_before : seen_after) = true;
@@ -865,7 +871,8 @@ TEST_F(RepairedColumnsTest, InterruptedChanges) {
   }
 }
 
-// A default of a widened column, in parts that have no file of this column.
+// Some parts have no file of column d. In these parts, d has a default.
+// The column d is widened, and the change is interrupted.
 TEST_F(RepairedColumnsTest, InterruptedWideningOfADefault) {
   for (int calls = 0;; ++calls) {
     SCOPED_TRACE(calls);
@@ -888,8 +895,8 @@ TEST_F(RepairedColumnsTest, InterruptedWideningOfADefault) {
   }
 }
 
-// Salvages parts whose columns are of several ages. Files that the table no longer needs may be
-// missing.
+// Salvages parts whose columns are older or newer than the parts.
+// Files that the table no longer needs may be missing.
 TEST_F(RepairedColumnsTest, SalvagesColumnsOfSeveralAges) {
   for (const bool lose : {false, true}) {
     SCOPED_TRACE(lose);
@@ -912,7 +919,7 @@ TEST_F(RepairedColumnsTest, SalvagesColumnsOfSeveralAges) {
     EXPECT_THAT(before,
                 ElementsAre("a int64 0 1 2 3 4 5 6 7 8", "e float 100 101 102 103 104 105 6 7 8",
                             "d int32 5 5 5 5 5 5 6 7 8"));
-    // The footer of a file is damaged; its only block is not.
+    // The footer of a file is damaged, but the only block of the file is not.
     const std::string file = *Open().part_file(0, 1);
     Damage(file, Bytes(file).size() - 12);
     if (lose) LoseTable();

@@ -1,5 +1,5 @@
-// Scans of tables in unusual cases: constants at the ends of a type, damaged files, long records
-// and failing reads.
+// Tests scans of tables in unusual cases.
+// The cases are constants at the ends of a type, damaged files, long records and failing reads.
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -150,7 +150,7 @@ class TableScanEdgesOfTables : public testing::Test {
   const std::string path_ = directory_.path("table");
 };
 
-// A source in which every n-th read fails; `every` is n, and 0 means that no read fails.
+// A source in which every n-th read fails. `every` is n. If `every` is 0, no read fails.
 class FailingSource final : public Source {
  public:
   FailingSource(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {}

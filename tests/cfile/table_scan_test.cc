@@ -616,8 +616,8 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   EXPECT_EQ(counters.conditions[0].rows_excluded_by_value_index, 990u);
   EXPECT_EQ(counters.conditions[0].blocks_read, 0u);
   EXPECT_THAT(counters.blocks_read, ElementsAre(1));
-  // Column v has no value index. The bounds of its statistics exclude parts 0 and 2. In part 1, the
-  // statistics exclude all blocks except one.
+  // Column v has no value index. The bounds of its statistics exclude parts 0 and 2.
+  // In part 1, the statistics exclude all blocks except one.
   counters = run(Between("v", 1500, 1509), {});
   EXPECT_EQ(counters.parts_skipped, 2u);
   EXPECT_EQ(counters.conditions[0].rows_excluded_by_bounds, 2000u);
@@ -639,7 +639,8 @@ TEST_F(TableScanTest, CountersSayWhatWasSkipped) {
   EXPECT_EQ(counters.conditions[1].rows_excluded_by_statistics, 1000 - in_block);
 }
 
-// Bounds of a chunk exclude the rows of all its parts.
+// A chunk is a file that describes many parts. If the bounds of a chunk exclude a condition,
+// the scan reads none of the parts of this chunk.
 TEST_F(TableScanTest, CountersOfManyParts) {
   constexpr uint64_t kParts = 300;
   const std::shared_ptr<Storage> storage = NewMemoryStorage();
@@ -694,8 +695,8 @@ TEST_F(TableScanTest, Cancelled) {
   EXPECT_FALSE(scan->Next()->empty());
 }
 
-// The key index (service, host, time) finds a range of rows in each part. The scan filters these
-// rows.
+// The columns of the key are service, host and time.
+// The key index finds a range of rows in each part. The scan filters these rows.
 TEST_F(TableScanTest, CompoundKeysFindRows) {
   const Schema schema{.columns = {{.name = "service", .type = ColumnType::String()},
                                   {.name = "host", .type = ColumnType::Int32()},

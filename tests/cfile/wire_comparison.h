@@ -1,4 +1,4 @@
-// Compares the messages of cfile/internal/wire with those of the protobuf library.
+// Compares the library's own protobuf code in cfile/internal/wire with the protobuf library.
 #pragma once
 
 #include <limits>
@@ -19,7 +19,7 @@
 
 namespace cfile {
 
-// Calls `visit` with the type_identity of each message.
+// Calls `visit` once for each type of message. The argument is std::type_identity of this type.
 template <typename Visit>
 void ForEachWireMessage(Visit visit) {
   namespace wire = internal::wire;
@@ -37,10 +37,10 @@ void ForEachWireMessage(Visit visit) {
        std::type_identity<wire::Table>());
 }
 
-// An empty message of the protobuf library.
+// Returns an empty message of the protobuf library, or null if the library lacks this type.
 inline std::unique_ptr<google::protobuf::Message> NewMessage(
     const internal::wire::MessageType& type) {
-  (void)CFileFooterPB::descriptor();  // links the descriptors
+  (void)CFileFooterPB::descriptor();  // makes the linker keep the descriptors
   (void)TablePB::descriptor();
   const google::protobuf::Descriptor* descriptor =
       google::protobuf::DescriptorPool::generated_pool()->FindMessageTypeByName(
@@ -57,8 +57,9 @@ inline bool ParseByProtobuf(std::string_view bytes, google::protobuf::Message& m
   return message.ParseFromCodedStream(&input) && input.ConsumedEntireMessage();
 }
 
-// What one library makes of `bytes` and the other does not. Empty if there is no difference. Sets
-// `accepted` to whether the wire library accepts the bytes.
+// Parses `bytes` with both libraries. Returns a text that describes the difference of the results.
+// Returns "" if there is no difference.
+// If `accepted` is given, sets *accepted to true if cfile/internal/wire accepts the bytes.
 template <typename Message>
 std::string WireDifference(std::string_view bytes, bool* accepted = nullptr) {
   constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();

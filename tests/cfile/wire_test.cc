@@ -1,4 +1,5 @@
-// The messages of proto/, which cfile/internal/wire parses and writes, against the protobuf library.
+// cfile/internal/wire is our own code that parses and writes the messages of proto/.
+// The tests compare its results with the results of the protobuf library.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -78,7 +79,8 @@ const Descriptor& DescriptorOf(const wire::MessageType& type) {
   return *NewMessage(type)->GetDescriptor();
 }
 
-// Fails if a field or a message is added or changed in proto/ or in cfile/internal/wire only.
+// proto/ and cfile/internal/wire must have the same fields and messages.
+// This test fails if somebody changes only one of these two places.
 TEST(WireTest, DescribesTheMessagesOfTheProtoFiles) {
   std::set<std::string> described;
   ForEachWireMessage([&]<typename M>(std::type_identity<M>) {
@@ -128,7 +130,7 @@ TEST(WireTest, DescribesTheMessagesOfTheProtoFiles) {
 uint64_t Below(Random& random, uint64_t end) { return random() % end; }
 bool OneIn(Random& random, uint64_t n) { return Below(random, n) == 0; }
 
-// `padding`: how many bytes are added that do not change the number.
+// Returns the bytes of a varint. Adds `padding` bytes that do not change the number.
 std::string Varint(uint64_t value, uint64_t padding = 0) {
   std::string bytes;
   for (; value >= 0x80; value >>= 7) bytes.push_back(static_cast<char>(value | 0x80));
@@ -145,7 +147,7 @@ std::string Delimited(uint32_t number, std::string_view bytes) {
                       std::string(bytes));
 }
 
-// Numbers of all lengths, and those where a type ends.
+// Returns a number of any length. Often returns a number at the end of the range of a type.
 uint64_t RandomNumber(Random& random) {
   constexpr uint64_t kEnds[] = {0,          1,           2,          127,        128,
                                 0x7fffffff, 0x80000000,  0xffffffff, 1ull << 32, (1ull << 32) + 1,
@@ -161,11 +163,11 @@ std::string RandomBytes(Random& random, size_t most) {
 
 enum class Oddity : uint8_t {
   kNone,        // there may be unknown fields
-  kOtherTypes,  // fields may have another wire type than the message's type says
+  kOtherTypes,  // a field may also have a wire type that is wrong for this field
   kMalformed    // fields may also be malformed
 };
 
-// Makes fields of a message.
+// Makes random fields of a message.
 class FieldMaker {
  public:
   FieldMaker(Random& random, Oddity oddity) : random_(random), oddity_(oddity) {}
@@ -174,7 +176,7 @@ class FieldMaker {
     std::string bytes;
     for (uint64_t n = Below(random_, 8); n > 0; --n) {
       const FieldDescriptor* field = nullptr;
-      // No message has fields with such numbers.
+      // No message has a field with such a number.
       auto number = static_cast<uint32_t>(1 << 20 | RandomNumber(random_) >> 35);
       if (Malformed(30)) number = static_cast<uint32_t>(Below(random_, 3));
       if (descriptor != nullptr && descriptor->field_count() > 0 && !OneIn(random_, 8)) {
@@ -229,7 +231,7 @@ class FieldMaker {
 
   std::string Body(const FieldDescriptor* field, int depth) {
     if (Malformed(30)) return RandomBytes(random_, 20);
-    // Bytes that begin with a 7 are no message.
+    // Bytes that begin with 7 are no message.
     if (field == nullptr && OneIn(random_, 2)) return "\7" + RandomBytes(random_, 20);
     if (field == nullptr) return depth > 0 ? Fields(nullptr, depth - 1) : "";
     if (field->type() == FieldDescriptor::TYPE_BYTES) return RandomBytes(random_, 20);
@@ -246,7 +248,7 @@ class FieldMaker {
   const Oddity oddity_;
 };
 
-// Makes 1 to 3 changes.
+// Makes 1 to 3 random changes of `bytes`.
 void Mutate(Random& random, std::string& bytes) {
   for (uint64_t n = 1 + Below(random, 3); n > 0; --n) {
     const size_t at = Below(random, bytes.size() + 1);
@@ -281,7 +283,7 @@ TEST(WireTest, RandomMessagesAreReadAndWrittenAsByProtobuf) {
       bool accepted = false;
       ASSERT_EQ(WireDifference<M>(bytes, &accepted), "");
       ASSERT_TRUE(accepted);
-      // As the protobuf library writes the fields: each once, in order.
+      // The protobuf library writes each field once, and in the order of the field numbers.
       const auto message = NewMessage(M::kType);
       ASSERT_TRUE(ParseByProtobuf(bytes, *message));
       ASSERT_EQ(WireDifference<M>(message->SerializeAsString()), "");
@@ -307,7 +309,8 @@ TEST(WireTest, OddAndDamagedMessagesAreAcceptedOrRefusedAsByProtobuf) {
   });
 }
 
-// Checks every truncation of `bytes`, and random changes.
+// Cuts `bytes` at each of the first 200 places, and makes random changes.
+// Checks that both libraries accept or refuse the result.
 template <typename M>
 void CheckDamage(Random& random, const std::string& bytes) {
   ASSERT_EQ(WireDifference<M>(bytes), "");
@@ -355,7 +358,7 @@ TEST(WireTest, TheLastValueCountsAndMessagesAreMerged) {
   EXPECT_EQ(footer.dict_block_ptr->offset, 1);
   EXPECT_EQ(footer.dict_block_ptr->size, 3);
   EXPECT_EQ(WireDifference<wire::CFileFooter>(bytes), "");
-  // A message that is parsed into loses its fields.
+  // ParseMessage first removes the old fields of the message.
   ASSERT_TRUE(wire::ParseMessage("", 100, footer).ok());
   EXPECT_TRUE(wire::IsEmpty(footer));
 }
@@ -381,8 +384,9 @@ TEST(WireTest, WritesWhatProtobufWrites) {
   EXPECT_EQ(wire::Serialize(part), expected_part.SerializeAsString());
 }
 
-// With the same limit, cfile/internal/wire accepts as many nested groups as the protobuf library, but
-// one nested message fewer. cfile had this limit when it used the protobuf library.
+// Both libraries accept at most kDeepest nested groups.
+// cfile/internal/wire accepts one level of nested messages less than the protobuf library.
+// Older versions of cfile used the protobuf library and had the same limit.
 TEST(WireTest, DepthIsLimited) {
   const auto nodes = [](int depth, std::string bytes) {
     for (; depth > 0; --depth) bytes = Delimited(/*children*/ 3, bytes);
@@ -409,7 +413,8 @@ TEST(WireTest, DepthIsLimited) {
   EXPECT_FALSE(accepts(nodes(10, groups(wire::kDeepest - 9))));
 }
 
-// 64 KiB + 8 * 1,000 bytes of memory hold 383 messages of at most 192 bytes.
+// The limit for the memory is 64 KiB + 8 * 1,000 bytes.
+// A message takes at most 192 bytes, so 383 messages fit.
 TEST(WireTest, MemoryIsLimited) {
   const auto columns = [](int n) {
     std::string bytes;

@@ -19,8 +19,9 @@ class FileParts {
     Kind kind;
     BlockPointer pointer = {};  // only for blocks
     bool compressed = false;
-    // For a header or footer, this is its protobuf message. Movable blocks are as in the file.
-    // Other blocks are not compressed.
+    // For a header or a footer, these are the bytes of its protobuf message.
+    // For a movable block, these are the bytes in the file.
+    // For any other block, these are the uncompressed bytes.
     Bytes bytes;
     // These two are set only for an index node that parses.
     std::optional<IndexKind> index = {};

@@ -296,8 +296,9 @@ std::vector<Bytes> StatisticsSeeds() {
   });
 }
 
-// Returns a table of two parts. If `changed`, its columns were changed after the first part was
-// written, and the first part lacks the last column if that column may be missing.
+// Returns a table of two parts.
+// If `changed`, the columns of the table were changed after the first part was written.
+// Then the first part lacks the last column if this column may be missing.
 internal::TableContents TableOf(const Schema& schema, bool changed) {
   internal::TableContents table{.schema = schema, .parts = {}};
   const std::vector<ColumnSchema> columns = internal::StoredColumns(schema);
@@ -335,8 +336,8 @@ std::vector<Schema> TableSchemas() {
   return {Schema::OfRecords(*tree), keyed, keyed_by_nulls};
 }
 
-// Input: a number, followed by the message of table.cft. Bit 0 of the number says whether the table
-// has features.
+// Input: a number, then the message of table.cft.
+// Bit 0 of the number says whether the table has features.
 void TableFile(std::span<const uint8_t> message) {
   uint8_t features;
   if (!TakeNumbers(message, features)) return;
@@ -373,8 +374,10 @@ std::vector<Bytes> TableFileSeeds() {
   return seeds;
 }
 
-// Input: a number that chooses the table; the height, the number of parts and the number of rows of
-// a chunk; the message of the chunk. Chunks of height 0 describe parts. Other chunks name chunks.
+// A chunk is a file. A chunk of height 0 describes parts. Other chunks name chunks.
+// The input begins with a number that chooses the table.
+// Then come the height, the number of parts and the number of rows of a chunk.
+// The rest of the input is the message of the chunk.
 void TableChunk(std::span<const uint8_t> message) {
   uint8_t table_number, height;
   uint32_t num_parts, num_rows;
@@ -549,7 +552,8 @@ std::vector<Bytes> CompoundKeySeeds() {
 
 namespace {
 
-// Parses a message with the protobuf library, too. The first byte chooses the type.
+// Parses a message with our own code and with the protobuf library.
+// The first byte chooses the type of the message.
 void Messages(std::span<const uint8_t> bytes) {
   uint8_t chosen;
   if (!TakeNumbers(bytes, chosen)) return;
@@ -559,7 +563,7 @@ void Messages(std::span<const uint8_t> bytes) {
   });
 }
 
-// Seeds of messages that contain messages of all types but index trailers.
+// Returns seeds for Messages. They contain all types of messages except index trailers.
 std::vector<Bytes> AllMessageSeeds() {
   std::vector<Bytes> seeds;
   uint8_t number = 0;

@@ -1,9 +1,10 @@
-// Writes tables that have everything that a manifest can say, and what cfile reads from them:
+// Writes golden tables, and the rows that cfile reads from these tables.
+// A manifest is the list of the parts of a table. The tables use all features of manifests.
 //
 //   build/dev/tests/cfile_mint_tables FOLDER
 //
-// Each table NAME has a file NAME.json beside it (table_rows.h). The names of parts and chunks are
-// random, so minting again gives other bytes.
+// The rows of the table NAME are in the file NAME.json. table_rows.h describes this file.
+// The names of parts and chunks are random, so a second run of the program writes other bytes.
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
@@ -43,7 +44,7 @@ absl::Status Append(TableWriter& writer, size_t column, const Column<T>& rows) {
              : writer.Append<T>(column, std::span<const T>(values));
 }
 
-// Begins a new table, or a further part if there is one.
+// Returns a writer for a new part. Creates the table if there is none.
 absl::StatusOr<TableWriter> NewPart(const TablePointer& table, const Schema& schema,
                                     std::span<const WriterOptions> options = {}) {
   auto writer = TableWriter::Append(table, options);
@@ -63,15 +64,15 @@ absl::StatusOr<Names> PartNames(const TablePointer& table) {
 
 // ---------------------------------------------------------------- keys and words
 
-// A key with a value index, and a word that is null in every third row.
+// The column "key" has a value index. The column "word" is null in every third row.
 const Schema kKeysAndWords = {
     .columns = {{.name = "key", .type = ColumnType::Int32()},
                 {.name = "word", .type = ColumnType::String(), .nullable = true}}};
-// Python may lack the codecs.
+// The second reader is a Python program. It may lack the codecs, so nothing is compressed.
 const WriterOptions kKeyOptions[] = {{.compression = Compression::kNone, .value_index = true},
                                      {.compression = Compression::kNone}};
 
-// Appends a part with the keys first, first + step, ...
+// Appends a part with the keys `first`, `first` + `step`, and so on.
 absl::Status AppendWords(const TablePointer& table, int32_t first, int32_t step, int32_t count) {
   CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewPart(table, kKeysAndWords, kKeyOptions));
   Column<int32_t> keys;
@@ -87,7 +88,8 @@ absl::Status AppendWords(const TablePointer& table, int32_t first, int32_t step,
   return writer.Finish();
 }
 
-// A chunk of height 0, and parts that table.cft describes itself.
+// A chunk of height 0 is a file that describes parts. This table has such a chunk.
+// table.cft itself describes the other parts.
 absl::Status Chunks(const TablePointer& table) {
   for (int32_t part = 0; part < 66; ++part) {
     CFILE_RETURN_IF_ERROR(AppendWords(table, 2 * part, 1, 1 + part % 2));
@@ -95,7 +97,7 @@ absl::Status Chunks(const TablePointer& table) {
   return absl::OkStatus();
 }
 
-// A part that was merged from three overlapping ones, and one after it.
+// The first part was merged from three overlapping parts. The second part was appended later.
 absl::Status Compacted(const TablePointer& table) {
   for (int32_t part = 0; part < 3; ++part) {
     CFILE_RETURN_IF_ERROR(AppendWords(table, part - 5, 3, 20));
@@ -104,8 +106,8 @@ absl::Status Compacted(const TablePointer& table) {
   return AppendWords(table, 100, 1, 4);
 }
 
-// The folder still has the files of dropped parts, and of a part that was replaced by a part with
-// fewer rows.
+// The folder still has the files of dropped parts.
+// It also has the files of a part that was replaced by a part with fewer rows.
 absl::Status Dropped(const TablePointer& table) {
   for (int32_t part = 0; part < 6; ++part) {
     CFILE_RETURN_IF_ERROR(AppendWords(table, 10 * part, 1, 10));
@@ -117,8 +119,8 @@ absl::Status Dropped(const TablePointer& table) {
 
 // ---------------------------------------------------------------- nullable key columns
 
-// Appends rows of two nullable key columns and a number, in the order of the keys. A part has each
-// pair of a word or null and a number or null.
+// Appends rows with two nullable key columns and a row number, in the order of the keys.
+// The key columns have a word or null, and a number or null. Each pair of these is in one row.
 absl::Status AppendNullableKeys(const TablePointer& table, const std::vector<size_t>& nulls_last) {
   const Schema schema = {
       .columns = {{.name = "word", .type = ColumnType::String(), .nullable = true},
@@ -203,7 +205,7 @@ absl::Status FillColumns(absl::StatusOr<ColumnsWriter> writer, int32_t first) {
   return writer->Finish();
 }
 
-// All changes of columns. Each part is older than some of them.
+// This table had every kind of change of columns. Each part is older than some of the changes.
 absl::Status Columns(const TablePointer& table) {
   const Schema schema = {
       .columns = {{.name = "key", .type = ColumnType::Int32()},
@@ -248,8 +250,9 @@ absl::Status Columns(const TablePointer& table) {
   return AppendAny(table, schema, 30, 4);
 }
 
-// A chunk of height 1, a nullable key column, and changed columns: all feature bits. Most parts are
-// dropped again, so that the table is small.
+// This table has all feature bits. It has a chunk of height 1, which is a chunk that names chunks.
+// It also has a nullable key column and changed columns.
+// Most parts are dropped again, so that the table is small.
 absl::Status Everything(const TablePointer& table) {
   const Schema schema = {.columns = {{.name = "a", .type = ColumnType::Int32(), .nullable = true},
                                      {.name = "b", .type = ColumnType::Int32()}},
@@ -260,12 +263,12 @@ absl::Status Everything(const TablePointer& table) {
     CFILE_RETURN_IF_ERROR(AppendAny(table, schema, part, 1));
   }
   CFILE_ASSIGN_OR_RETURN(Names names, PartNames(table));
-  // Parts in different chunks remain, and some in table.cft itself.
+  // The remaining parts are in different chunks and in table.cft itself.
   for (const size_t kept : {4160u, 4100u, 4000u, 1001u, 1000u, 1u}) {
     names.erase(names.begin() + static_cast<std::ptrdiff_t>(kept));
   }
   CFILE_RETURN_IF_ERROR(DropParts(table, names));
-  // The first call removes the parts, the second one their names from table.cft.
+  // The first call removes the parts. The second call removes their names from table.cft.
   for (int i = 0; i < 2; ++i) {
     CFILE_RETURN_IF_ERROR(CollectGarbage(table, std::chrono::seconds(0)).status());
   }
@@ -287,7 +290,7 @@ absl::Status Records(const TablePointer& table) {
   for (const int64_t first : {100, 200}) {
     CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewPart(table, Schema::OfRecords(tree)));
     CFILE_RETURN_IF_ERROR(writer.Append<int32_t>(0, numbers));
-    // A list of two elements and a null, no list, and an empty list.
+    // The records have a list of two elements and a null, no list, and an empty list.
     const int64_t values[] = {first, first + 1};
     CFILE_RETURN_IF_ERROR(writer.AppendLevels<int64_t>(
         1, std::vector<uint16_t>{0, 1, 1, 0, 0}, std::vector<uint16_t>{3, 2, 3, 0, 1}, values));

@@ -10,7 +10,7 @@
 namespace cfile::golden {
 namespace {
 
-constexpr size_t kBatch = 13;  // rows, so that batches end inside blocks
+constexpr size_t kBatch = 13;  // rows of a batch, so few that batches end inside blocks
 
 template <typename T>
 json ReadRows(const TableReader& table, size_t column) {

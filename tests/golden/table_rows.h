@@ -1,6 +1,6 @@
-// What cfile reads from a table, as JSON. The golden tables in tests/golden/tables-* have this
-// beside them: NAME.json for the table NAME. The second reader (tests/interop) compares its own
-// values with it.
+// Converts the rows that cfile reads from a table to JSON.
+// For each table NAME in tests/golden/tables-*, the file NAME.json has this JSON.
+// The second reader in tests/interop compares its own values with this file.
 #pragma once
 
 #include "cfile/table.h"
@@ -8,9 +8,10 @@
 
 namespace cfile::golden {
 
-// Returns {"parts": number of rows of each part, "columns": [{"name", "type", "nullable", "levels",
-// "rows"}, ...], "keys": [...], "nulls_last": [...]}. "levels" is there for a column with levels.
-// Rows have the form of minted_files.h. EXPECTs that every file of the table is valid.
+// Returns {"parts": [...], "columns": [{"name", "type", "nullable", "levels", "rows"}, ...],
+// "keys": [...], "nulls_last": [...]}.
+// "parts" has the number of rows of each part. Only a column with levels has "levels".
+// minted_files.h describes the form of the rows. EXPECTs that every file of the table is valid.
 nlohmann::json ReadAll(const TableReader& table);
 
 }  // namespace cfile::golden

@@ -1,4 +1,5 @@
-// Names the functions of each class template for each type of values: the program links only if the library exports them all.
+// Names the functions of each class template for each type of values.
+// The program links only if the library exports all these functions.
 #include <cstdint>
 #include <span>
 #include <string>
