@@ -11,8 +11,8 @@
 
 namespace cfile::tools {
 
-// Parses `text` as ParseText does (tools/value_text.h). NaN is kInvalidArgument, too, because it
-// cannot be a key.
+// Parses `text` as ParseText does (tools/value_text.h).
+// NaN cannot be a key, so the text of a NaN is kInvalidArgument.
 template <typename T>
 absl::StatusOr<T> ParseKey(const ColumnType& type, const std::string& text, std::string& scratch) {
   auto value = ParseText<T>(type, text, scratch);
@@ -20,9 +20,10 @@ absl::StatusOr<T> ParseKey(const ColumnType& type, const std::string& text, std:
   return value;
 }
 
-// Returns the compound key of the values `texts`. `columns` are all key columns. If there are fewer
-// texts than columns, returns the prefix that all keys with these values share. In a nullable
-// column, the text null means a null, and "null" with quotes means the string null.
+// Returns the compound key of the values `texts`. `columns` are all key columns.
+// There may be fewer texts than columns. Then this function returns a prefix: all keys that begin
+// with these values begin with this prefix.
+// In a nullable column, the text null means a null. "null" with quotes means the string null.
 // kInvalidArgument: there are more texts than columns, or ParseKey refuses a text.
 absl::StatusOr<CompoundKey> ParseCompoundKey(const std::vector<KeyColumn>& columns,
                                              const std::vector<std::string>& texts);

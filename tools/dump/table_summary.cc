@@ -80,7 +80,8 @@ std::string Align(const std::vector<std::vector<std::string>>& lines, size_t fir
   return text;
 }
 
-// Returns the names of the key columns. After each nullable column, says where its nulls sort.
+// Returns the names of the key columns.
+// After the name of a nullable column, the text says where the nulls of this column sort.
 std::string KeysText(const Schema& schema) {
   const std::vector<KeyColumn> keys = schema.key_types();
   std::string text;

@@ -111,8 +111,8 @@ std::optional<size_t> CsvInput::Find(std::string_view column) const {
 
 void CsvInput::Release(uint64_t begin, uint64_t end) const {
   static const auto page_bytes = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-  // When a page is used, the system may also load pages around it. So pages before `begin` that
-  // were released earlier may be in memory again.
+  // When a page is used, the system may also load the pages around this page.
+  // So pages before `begin` may be in memory again, although they were released earlier.
   begin -= std::min<uint64_t>(begin, 256 << 10);
   begin -= begin % page_bytes;
   // The text is a mapped file, so the system can load it again.

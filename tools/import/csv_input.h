@@ -46,8 +46,8 @@ class CsvInput {
   CsvReader& reader() { return reader_; }
   // Goes back to the first row.
   void Rewind() { reader_.SeekToRange(first_row_, reader_.size()); }
-  // The offsets of the first row and of the first record, in bytes from the start of the text
-  // (CsvReader::offset).
+  // The offsets of the first row and of the first record (CsvReader::offset).
+  // The unit is bytes from the start of the text.
   uint64_t first_row() const { return first_row_; }
   uint64_t first_record() const { return first_record_; }
 
@@ -59,8 +59,8 @@ class CsvInput {
 
   uint64_t size_bytes() const { return source_->size(); }
 
-  // Frees the memory that the text from `begin` to `end` takes. The text stays valid: the system
-  // loads it from the file again when it is read.
+  // Frees the memory of the text from `begin` to `end`. The text stays valid.
+  // If the text is read again, the system loads it from the file.
   void Release(uint64_t begin, uint64_t end) const;
 
   bool IsNull(const CsvField& field) const {

@@ -68,8 +68,9 @@ class Importer {
   std::vector<KeyColumn> key_types_;       // the types of sorted_by_
   std::optional<RowKey> row_key_;          // set if rows are sorted
   bool in_order_ = true;                   // the rows are written in the order of the file
-  std::span<const KeyedRow> sorted_rows_;  // if not in_order_: the rows that are written next
-  // The next piece: if in_order_, its offset in the file; otherwise an index of sorted_rows_.
+  std::span<const KeyedRow> sorted_rows_;  // the rows to write next, if not in_order_
+  // Where the next piece begins.
+  // If in_order_, this is an offset in the file. Otherwise it is an index of sorted_rows_.
   uint64_t next_piece_ = 0;
   uint64_t rows_ = 0;
 };
@@ -198,8 +199,9 @@ absl::Status Importer::FindTypes(std::vector<ColumnEvidence>& found) {
   return absl::OkStatus();
 }
 
-// Decides whether the first record is a row (see Import in importer.h). If it is, adds the record
-// to `found`. `found` already has the evidence of the other rows.
+// Decides whether the first record is a row (see Import in importer.h).
+// `found` says which types fit the values of the other rows.
+// If the first record is a row, this function adds the record to `found`.
 absl::StatusOr<bool> Importer::FirstRecordIsARow(std::vector<ColumnEvidence>& found) {
   input_.reader().SeekToRange(input_.first_record(), input_.first_row());
   if (absl::StatusOr<bool> more = input_.reader().Next(); !more.ok()) return more.status();
@@ -247,8 +249,8 @@ absl::Status Importer::FindSchema() {
     const auto type = options_.types.find(schema.name);
     schema.type = type != options_.types.end() ? type->second
                                                : found[i].inference.Type(options_.compatibility);
-    // A null in a column of --not-null, or in a sort column without --nulls, is an error. A later
-    // pass reports this error with its line.
+    // A null is an error in a column of --not-null, and in a sort column without --nulls.
+    // A later pass reports this error with its line.
     const bool needs_values =
         !options_.nulls_last && std::count(sorted_by_.begin(), sorted_by_.end(), schema.name) > 0;
     schema.nullable =
@@ -332,7 +334,8 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
   return all;
 }
 
-// The last pass: reads the rows from `begin` on, or the rows of sorted_rows_, and writes them.
+// The last pass. If in_order_, writes the rows of the file from `begin` on.
+// Otherwise writes the rows of sorted_rows_.
 absl::Status Importer::WritePieces(uint64_t begin, TableWriter& writer) {
   const bool has_keys = writer.schema().key_index().has_value();
   const size_t num_columns = columns_.size();
@@ -340,7 +343,9 @@ absl::Status Importer::WritePieces(uint64_t begin, TableWriter& writer) {
   // with the number of lanes.
   const size_t num_lanes = std::min(num_columns, kMaxLanes);
   const size_t num_slots = NumSlots(options_.num_threads);
-  std::deque<RowBatch> batches;  // one for each slot, like `pieces` and `sorted_pieces`
+  // A slot is the place of one piece in work. Slot i uses element i of `batches`, `pieces` and
+  // `sorted_pieces`.
+  std::deque<RowBatch> batches;
   for (size_t i = 0; i < num_slots; ++i) {
     batches.emplace_back(input_, columns_, has_keys ? row_key_ : std::nullopt);
   }
@@ -386,8 +391,8 @@ absl::Status Importer::WritePieces(uint64_t begin, TableWriter& writer) {
   return RunPieces(options_.num_threads, work);
 }
 
-// Writes the rows in the order of their keys. If the rows do not fit into memory, writes sorted
-// runs of rows and then merges the runs.
+// Writes the rows in the order of their keys.
+// If the rows do not fit into memory, writes runs (sorted_runs.h) and then merges the runs.
 absl::Status Importer::WriteSorted(std::span<const WriterOptions> column_options,
                                    TableWriter& writer) {
   std::optional<RowSorter> sorter(std::in_place, *row_key_, options_.memory_bytes);
@@ -413,8 +418,8 @@ absl::Status Importer::WriteSorted(std::span<const WriterOptions> column_options
 absl::Status Importer::Write(std::span<const WriterOptions> column_options, TableWriter& writer) {
   CFILE_RETURN_IF_ERROR(in_order_ ? WritePieces(input_.first_row(), writer)
                                   : WriteSorted(column_options, writer));
-  // If the import is cancelled, Update returns the error. WritePieces does not call Update if the
-  // file has no rows.
+  // Update returns an error if the import is cancelled.
+  // Without this call, nobody calls Update if the file has no rows.
   CFILE_RETURN_IF_ERROR(progress_.Update(input_.reader().size(), rows_));
   return writer.Finish();
 }
@@ -436,8 +441,9 @@ absl::StatusOr<ImportResult> Importer::Run() {
 
   Schema schema;
   for (const ImportColumn& column : columns_) schema.columns.push_back(column.schema);
-  // If one column without nulls sorts the rows, this column gets a value index. Otherwise the table
-  // gets compound keys: they are stored in one more column, which has the value index.
+  // If the rows are sorted by one column without nulls, this column gets a value index.
+  // Otherwise the table gets compound keys. One more column stores the compound keys.
+  // That column has the value index.
   for (size_t i = 0; i < sorted_by_.size(); ++i) {
     if (sorted_by_.size() == 1 && !key_types_[0].nullable) break;
     const size_t column = *schema.Find(sorted_by_[i]);

@@ -46,8 +46,9 @@ struct ImportOptions {
   RecordLimits record_limits = {};
   std::vector<std::string> sorted_by;     // columns, the most significant first
   size_t memory_bytes = size_t{1} << 30;  // for sorting
-  // Whether the nulls of these columns sort after all values or before them. nullopt: a null is an
-  // error. Not used with `append`, because the table says where nulls sort.
+  // Says where the nulls of the columns in `sorted_by` sort: after all values or before all values.
+  // nullopt: a null in such a column is an error.
+  // Not used with `append`: then the table says where nulls sort.
   std::optional<bool> nulls_last;
   Compatibility compatibility = Compatibility::kNone;
   std::string schema_path;  // of JSON Lines: a file with the schema; empty: find the schema
@@ -81,19 +82,24 @@ absl::Status CheckOutputIsFree(const std::string& output);
 
 // Imports the CSV file options.input into the table options.output.
 //
-// Reads the file up to four times: to find types and nulls (not with `append`), to check the order
-// (with `sorted_by`), to sort the keys (if the order is wrong), and to write. All threads share the
-// first and the last pass.
+// Reads the file in up to four passes:
+// 1. Finds the types and the nulls. `append` needs no such pass.
+// 2. Checks the order of the rows, if `sorted_by` is set.
+// 3. Sorts the keys, if the rows have another order.
+// 4. Writes the rows.
+// The first and the last pass use all threads.
 //
-// Memory: one block for each column, and for each thread two pieces of 256 KiB of the file with
-// their values. A piece is larger if one record is larger. If rows are reordered, sorting takes
-// `memory_bytes`, too. If the rows need more memory, they are sorted in runs. The runs are written
-// to a temporary folder in the table's directory and then merged (sorted_runs.h).
+// Memory for writing: one block for each column. Each thread also needs memory for two pieces.
+// A piece is 256 KiB of the file and the values of this text. A longer record makes a larger piece.
+// Memory for sorting: `memory_bytes`. If the rows need more, they are sorted in runs.
+// A run is a series of sorted rows in a temporary folder in the table's directory.
+// At the end, the runs are merged (sorted_runs.h).
 //
 // Header::kAuto: with `append`, or if an option names a column of the first record, this record is
-// the header. Otherwise the first record is a row, with a warning, if two conditions hold. All of
-// its fields are values of the types that the other rows have. At least one of these types is not
-// string. If not, the first record is the header.
+// the header. Otherwise the first record is a row, with a warning, if two conditions hold:
+// - Each field of the record is a value of the type that the other rows have in this column.
+// - At least one of these types is not string.
+// If a condition does not hold, the first record is the header.
 //
 // kInvalidArgument: the file is not valid CSV or a value does not fit its column
 // ("FILE:LINE:COLUMN: ..."), or the options do not fit the file. kCancelled: Progress::Cancel was

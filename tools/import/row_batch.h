@@ -34,8 +34,8 @@ class RowBatch {
   RowBatch& operator=(const RowBatch&) = delete;
 
   // Replaces the rows of the batch by the rows from `begin` to `end` (CsvReader::SeekToRange), or
-  // by `rows`. kInvalidArgument, with line and column: invalid CSV, a value that does not fit its
-  // column, or a null in a column that is not nullable.
+  // by `rows`. kInvalidArgument, with line and column, in three cases: the CSV is invalid, a value
+  // does not fit its column, or a column that is not nullable has a null.
   absl::Status Parse(uint64_t begin, uint64_t end);
   absl::Status Parse(std::span<const KeyedRow> rows);
 

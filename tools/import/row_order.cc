@@ -10,11 +10,11 @@ namespace {
 
 constexpr uint64_t kRowsBetweenUpdates = 4096;
 
-// The bytes of the keys are kept in pieces of memory of this size.
+// The memory for the bytes of the keys is allocated in pieces of this size.
 constexpr size_t kChunkBytes = size_t{1} << 20;
 
-// Calls visit(key) for each row from `begin` on, in the order of the file. Stops if visit returns
-// false.
+// Calls visit(key) for each row from `begin` on, in the order of the file.
+// Stops if visit returns false.
 template <typename Visitor>
 absl::Status VisitKeys(CsvInput& input, uint64_t begin, RowKey& row_key, Progress& progress,
                        Visitor visit) {
@@ -110,8 +110,8 @@ absl::Status RowSorter::Take(CsvInput& input, uint64_t begin, Progress& progress
   const CsvReader& reader = input.reader();
   rows_.clear();
   key_chunks_.clear();
-  // Each column takes at least one byte of a row, so there are at most this many rows. Memory that
-  // is reserved takes no space until it is used.
+  // A row has at least one byte for each column, so the file has at most this many rows.
+  // Reserved memory takes no space until it is used.
   const uint64_t most = (reader.size() - begin) / input.columns().size();
   rows_.reserve(std::min<uint64_t>(most, memory_bytes_ / sizeof(KeyedRow)) + 1);
   progress.Begin("reading keys", reader.size());

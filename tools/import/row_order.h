@@ -25,8 +25,10 @@ class RowKey {
       : columns_(std::move(columns)), types_(types), key_(types) {}
 
   // Returns the key of the record that input.reader() read last. The key is valid until the next
-  // call. kInvalidArgument, with the line: a field of a key column is nan, or is no value of the
-  // column's type, or is null although the key column is not nullable.
+  // call. kInvalidArgument, with the line, if a field of a key column has one of these faults:
+  // - The field is nan.
+  // - The field is not a value of the column's type.
+  // - The field is null, but the key column is not nullable.
   absl::StatusOr<std::string_view> Of(CsvInput& input);
 
  private:
@@ -46,33 +48,37 @@ struct RecordPlace {
   uint64_t end = 0;
 };
 
-// Returns true if the rows of the file are in ascending order of their keys. Stops at the first row
-// that is out of order. Errors: those of RowKey::Of, and kCancelled if Progress::Cancel was called.
+// Returns true if the rows of the file are in ascending order of their keys.
+// Stops at the first row that is out of order.
 // After the call, the position of `input` is undefined.
+// Errors: those of RowKey::Of, and kCancelled if Progress::Cancel was called.
 absl::StatusOr<bool> RowsAreInOrder(CsvInput& input, RowKey& row_key, Progress& progress);
 
 // A row and its key.
 struct KeyedRow {
-  uint64_t first_bytes = 0;  // first 8 bytes of the key, big-endian: compared before `key`
+  uint64_t first_bytes = 0;  // the key's first 8 bytes, big-endian; compared before `key`
   std::string_view key;
   RecordPlace place;
 };
 
-// Reads and sorts as many rows at a time as fit into the memory. Thread-compatible.
+// Reads and sorts rows in portions. A portion has as many rows as fit into the memory.
+// Thread-compatible.
 class RowSorter {
  public:
-  // `memory_bytes`: the memory for the text, the keys and the places of the rows.
+  // `memory_bytes`: the memory for the text of the rows, for their keys and for their places in
+  // the file.
   RowSorter(RowKey row_key, size_t memory_bytes)
       : row_key_(std::move(row_key)), memory_bytes_(memory_bytes) {}
 
-  // Replaces the rows by the rows of the file from `begin` on, as many as fit into the memory.
-  // Sorts these rows by their keys. Rows with equal keys stay in the order of the file. Errors:
-  // those of RowsAreInOrder. Precondition: a row begins at `begin`, or `begin` is the end of the
-  // file.
+  // Forgets the rows of the portion before. Takes rows of the file from `begin` on, as many as fit
+  // into the memory, and sorts these rows by their keys.
+  // Rows with equal keys stay in the order of the file.
+  // Precondition: a row begins at `begin`, or `begin` is the end of the file.
+  // Errors: those of RowsAreInOrder.
   absl::Status Take(CsvInput& input, uint64_t begin, Progress& progress);
 
   std::span<const KeyedRow> rows() const { return rows_; }
-  // The end of the last row that was taken, in bytes from the start of the text.
+  // Where the last row of the portion ends, in bytes from the start of the text.
   uint64_t end() const { return end_; }
 
  private:

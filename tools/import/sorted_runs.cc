@@ -14,7 +14,8 @@
 namespace cfile::tools {
 namespace {
 
-// The blocks are small, because a merge holds two blocks of each run and reads two more ahead.
+// The blocks are small because a merge needs memory for four blocks of each run.
+// The merge holds two of these blocks and reads two more ahead.
 constexpr size_t kBlockBytes = 64 << 10;
 constexpr size_t kRunBytes = 4 * kBlockBytes;
 // A merge has up to two open files for each run.
@@ -32,7 +33,7 @@ absl::StatusOr<SortedRuns> SortedRuns::Create(const std::string& directory, cons
                                               std::span<const WriterOptions> options,
                                               size_t memory_bytes) {
   SortedRuns runs;
-  // mkdtemp replaces the six letters X.
+  // mkdtemp replaces the six letters X by a unique text.
   std::string path =
       absl::StrCat(directory, "/", std::string(kTemporaryFolderPrefix), std::string(6, 'X'));
   if (mkdtemp(path.data()) == nullptr) {

@@ -1,5 +1,5 @@
-# `cpack` makes Debian packages: libcfile with the version of its interface in the name, libcfile-dev and cfile-tools, and a package
-# for each optional library.
+# `cpack` makes Debian packages: libcfileVERSION, libcfile-dev, cfile-tools, and a package for each optional library.
+# VERSION is the version of the library's interface.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME cfile)
 set(CPACK_PACKAGE_VENDOR cfile)

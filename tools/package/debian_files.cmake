@@ -1,4 +1,4 @@
-# cpack runs this script before it packs: adds copyright and changelogs, and compresses man pages.
+# cpack runs this script before it packs. The script adds the copyright and the changelogs, and compresses the man pages.
 string(TIMESTAMP date "%a, %d %b %Y %H:%M:%S +0000" UTC) # SOURCE_DATE_EPOCH, if it is set
 foreach(component ${CPACK_COMPONENTS_ALL})
   string(TOUPPER ${component} upper)

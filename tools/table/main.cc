@@ -1,5 +1,5 @@
-// cfile-table: keeps a table in order. Lists, merges and drops its parts, removes files that the
-// table no longer needs, and repairs the table.
+// cfile-table: lists, merges and drops the parts of a table (a part is a group of rows with its own
+// files). It also removes files that the table no longer needs, and repairs damaged tables.
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
@@ -96,8 +96,8 @@ ExitCode Drop(const Arguments& arguments) {
   return status.ok() ? kFine : Fail(status);
 }
 
-// Returns the column by which the table is sorted: the first column with a value index. For tables
-// without compound keys.
+// Returns the column by which the table is sorted: the first column with a value index.
+// Precondition: the table has no compound keys.
 absl::StatusOr<size_t> SortColumn(const TableReader& table) {
   for (size_t column = 0; column < table.schema().columns.size(); ++column) {
     const auto indexed = table.has_value_index(column);
