@@ -22,26 +22,18 @@ using internal::FileReader;
 using internal::IndexNode;
 using internal::IndexWalk;
 
-// Implements VisitBlocks for a file whose blocks are read by `Block`, a BlockCursor or a
-// LevelBlockCursor.
-template <typename Block>
-class BlockVisitor : internal::BlockWalk<Block> {
-  using Walk = internal::BlockWalk<Block>;
-  using Walk::block_;
-  using Walk::buffer_;
-  using Walk::file_;
-  using Walk::first_ordinal_;
-
+// Implements VisitBlocks.
+class BlockVisitor : internal::BlockWalk {
  public:
-  BlockVisitor(std::shared_ptr<FileReader> file,
-               std::shared_ptr<const encodings::Dictionary> dictionary)
-      : Walk(file, Block(file->info().type, std::move(dictionary))) {}
+  // `block` opens the blocks of this file.
+  BlockVisitor(std::shared_ptr<FileReader> file, internal::RowBlock& block)
+      : BlockWalk(std::move(file), block) {}
 
   absl::Status Run(IndexKind kind, const std::function<bool(const BlockInfo&)>& visit) {
     uint64_t end = 0;  // of the rows of the blocks so far
     IndexWalk path(file_.get(), kind);
     CFILE_RETURN_IF_ERROR(path.SeekToOrdinal(0));
-    if (this->num_rows() > 0) CFILE_RETURN_IF_ERROR(this->CheckFound(path));
+    if (num_rows() > 0) CFILE_RETURN_IF_ERROR(CheckFound(path));
     for (uint64_t index = 0; path.valid(); ++index) {
       CFILE_ASSIGN_OR_RETURN(const internal::FetchedBlock fetched,
                              file_->FetchDataBlock(path.leaf(), path.entry(), buffer_));
@@ -53,19 +45,19 @@ class BlockVisitor : internal::BlockWalk<Block> {
                       .bytes = fetched.bytes};
       if (file_->info().holds_bloom_filters()) {
         CFILE_RETURN_IF_ERROR(internal::InBlock(internal::CheckBloomFilter(fetched.bytes),
-                                                this->name(), path.pointer()));
+                                                name(), path.pointer()));
       } else {
-        CFILE_RETURN_IF_ERROR(this->OpenFetchedBlock(path, fetched.bytes, end));
-        block.encoding = block_.encoding();
+        CFILE_RETURN_IF_ERROR(OpenFetchedBlock(path, fetched.bytes, end));
+        block.encoding = row_block_.encoding();
         block.first_ordinal = first_ordinal_;
-        block.num_rows = block_.num_rows();
-        block.num_entries = block_.num_entries();
-        block.null_count = block_.num_entries() - block_.num_present();
+        block.num_rows = row_block_.num_rows();
+        block.num_entries = row_block_.num_entries();
+        block.null_count = row_block_.num_entries() - row_block_.num_present();
         end += block.num_rows;
       }
       if (!visit(block)) return absl::OkStatus();
-      if (path.at_last() && end == this->num_rows()) break;
-      CFILE_RETURN_IF_ERROR(this->GoToNext(path, end));
+      if (path.at_last() && end == num_rows()) break;
+      CFILE_RETURN_IF_ERROR(GoToNext(path, end));
     }
     return absl::OkStatus();
   }
@@ -88,12 +80,16 @@ absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const Bl
   const FileInfo& info = file->info();
   const IndexKind kind = info.positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
   CFILE_ASSIGN_OR_RETURN(const auto dictionary, file->Dictionary());
-  return encodings::VisitPhysicalType(info.type.physical(), [&](auto type) {
+  std::unique_ptr<internal::RowBlock> block;
+  encodings::VisitPhysicalType(info.type.physical(), [&](auto type) {
     using T = typename decltype(type)::type;
-    return info.has_levels()
-               ? BlockVisitor<internal::LevelBlockCursor<T>>(file, dictionary).Run(kind, visit)
-               : BlockVisitor<internal::BlockCursor<T>>(file, dictionary).Run(kind, visit);
+    if (info.has_levels()) {
+      block = std::make_unique<internal::LevelBlockCursor<T>>(info.type, dictionary);
+    } else {
+      block = std::make_unique<internal::BlockCursor<T>>(info.type, dictionary);
+    }
   });
+  return BlockVisitor(file, *block).Run(kind, visit);
 }
 
 absl::Status VisitIndex(const Reader& reader, IndexKind kind,

@@ -14,7 +14,7 @@
 #include "cfile/batch.h"
 #include "cfile/file_info.h"
 #include "cfile/internal/format/data_block.h"
-#include "cfile/internal/format/movable_block.h"
+#include "cfile/internal/read/row_block.h"
 #include "cfile/types.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/hybrid/validity.h"
@@ -24,43 +24,29 @@ namespace cfile::internal {
 // Reads the rows of one block at a time; Open moves the cursor to another block. Thread-compatible.
 // Errors say what is wrong inside the block, but do not name the block.
 template <typename T>
-class BlockCursor {
+class BlockCursor final : public RowBlock {
  public:
   // `dictionary`: the file's dictionary; may be null if the file's blocks need none.
   BlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
       : type_(type), dictionary_(std::move(dictionary)) {}
 
-  // Opens a block of the file that `info` describes, and goes to the block's first row.
-  // `bytes`: the uncompressed block. It must stay valid while the block is open.
-  // `first_ordinal`: the block's first ordinal, if the caller knows it.
-  // `seek_index`: the result of BuildSeekIndex for this block, or nullptr.
-  // `head`: as for ParseDataBlock.
-  // kDataLoss: the block has no rows, or stores a first ordinal other than `first_ordinal`.
   absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
                     std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr,
-                    const BlockHead* head = nullptr);
+                    const BlockHead* head = nullptr) override;
 
   // Opens a parsed block in the same way. This block may have no rows.
   absl::Status Open(const DataBlock& block, std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr);
 
-  // Builds an index that makes seeks in the open block fast. Returns nullptr if seeks are fast
-  // without an index, or if the block is damaged; then the position is unchanged. After it returned
-  // an index, the position is undefined: open the block again, with the index.
-  std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex();
+  std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex() override;
 
   const std::shared_ptr<const encodings::Dictionary>& dictionary() const { return dictionary_; }
-  Encoding encoding() const { return encoding_; }
-  uint32_t num_rows() const { return num_rows_; }
-  uint32_t num_entries() const { return num_rows_; }
-  uint32_t row() const { return row_; }
-  // As stored in the block. (A file has fewer than 2^32 rows.)
-  uint32_t first_ordinal() const { return first_ordinal_; }
-  uint32_t num_present() const { return decoder_->count(); }
+  Encoding encoding() const override { return encoding_; }
+  uint32_t num_entries() const override { return num_rows_; }
+  uint32_t num_present() const override { return decoder_->count(); }
 
-  // Precondition: row <= num_rows().
-  absl::Status SeekToRow(uint32_t row);
+  absl::Status SeekToRow(uint32_t row) override;
 
   // Goes to the first row whose value is >= `key`. Precondition: the block has no nulls.
   absl::StatusOr<encodings::LowerBound> SeekToKey(const T& key);
@@ -154,9 +140,6 @@ class BlockCursor {
   Encoding encoding_ = Encoding::kPlain;  // of the block
   encodings::ValidityDecoder validity_;
   bool nullable_ = false;
-  uint32_t first_ordinal_ = 0;
-  uint32_t num_rows_ = 0;
-  uint32_t row_ = 0;
 
   Buffers<T> values_;
   Buffers<uint32_t> codes_;

@@ -26,7 +26,6 @@ void LevelWindow::Open(const LevelBlock& block, const LevelLimits& limits) {
   limits_ = limits;
   decoder_.Open(block, limits);
   num_entries_ = block.num_entries;
-  num_records_ = block.num_records;
   decoded_ = record_ = value_ = 0;
   inside_record_ = false;
   begin_ = end_ = 0;
@@ -163,9 +162,11 @@ absl::Status LevelBlockCursor<T>::Open(std::span<const uint8_t> bytes, const Fil
                                        const encodings::SeekIndex* seek_index,
                                        const BlockHead* head) {
   window_.Open({}, {});
+  num_rows_ = row_ = 0;
   limits_ = info.levels;
   CFILE_ASSIGN_OR_RETURN(block_, ParseLevelBlock(bytes, info, head));
   CFILE_RETURN_IF_ERROR(values_.Open(block_.values, first_ordinal, seek_index));
+  first_ordinal_ = values_.first_ordinal();
   if (limits_.max_repetition == 0 && limits_.max_definition == 0 && !info.has_levels())
     block_.num_entries = block_.num_records = values_.num_present();
   const bool holds_all = limits_.max_definition == 0;
@@ -174,7 +175,8 @@ absl::Status LevelBlockCursor<T>::Open(std::span<const uint8_t> bytes, const Fil
                     " present values");
   }
   if (block_.num_records == 0) return DataLoss("a data block has no records");
-  window_.Open(block_, limits_);
+  num_rows_ = block_.num_records;
+  Rewind();
   return absl::OkStatus();
 }
 
@@ -182,14 +184,14 @@ template <typename T>
 absl::Status LevelBlockCursor<T>::SeekToRow(uint32_t row) {
   assert(row <= num_rows());
   if (row < window_.record() || (row == window_.record() && window_.inside_record()))
-    window_.Open(block_, limits_);
+    Rewind();
   while (window_.record() < row) {
     CFILE_ASSIGN_OR_RETURN(const LevelWindow::Extent extent, window_.Look(row - window_.record()));
     if (extent.entries == 0) {
       return DataLoss("the block's levels have ", window_.record(), " records, its header says ",
                       num_rows());
     }
-    window_.Pass(extent);
+    Pass(extent);
   }
   return absl::OkStatus();
 }
@@ -229,7 +231,7 @@ absl::StatusOr<LevelBatch<T>> LevelBlockCursor<T>::Next(size_t max_records) {
                             .repetition = window_.repetition(extent.entries),
                             .definition = window_.definition(extent.entries),
                             .values = values};
-  window_.Pass(extent);
+  Pass(extent);
   CFILE_RETURN_IF_ERROR(CheckCounts());
   return batch;
 }

@@ -48,7 +48,6 @@ class LevelWindow {
   std::span<const uint16_t> definition(size_t entries) const;
 
   uint32_t num_entries() const { return num_entries_; }
-  uint32_t num_records() const { return num_records_; }
   // The number of records whose last entry was passed, and the number of values that were passed.
   uint32_t record() const { return record_; }
   uint32_t value() const { return value_; }
@@ -71,7 +70,6 @@ class LevelWindow {
   LevelLimits limits_;
   LevelDecoder decoder_;
   uint32_t num_entries_ = 0;
-  uint32_t num_records_ = 0;
   uint32_t decoded_ = 0;
   uint32_t record_ = 0;
   uint32_t value_ = 0;
@@ -87,7 +85,7 @@ class LevelWindow {
 // Reads the records of one block at a time. FileCursor uses the records as rows. Thread-compatible.
 // Errors say what is wrong inside the block, but do not name the block.
 template <typename T>
-class LevelBlockCursor {
+class LevelBlockCursor final : public RowBlock {
  public:
   // `dictionary`: the file's dictionary; may be null if the file's blocks need none.
   LevelBlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
@@ -98,18 +96,17 @@ class LevelBlockCursor {
   absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
                     std::optional<uint64_t> first_ordinal,
                     const encodings::SeekIndex* seek_index = nullptr,
-                    const BlockHead* head = nullptr);
-  std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex() { return values_.BuildSeekIndex(); }
+                    const BlockHead* head = nullptr) override;
+  std::unique_ptr<const encodings::SeekIndex> BuildSeekIndex() override {
+    return values_.BuildSeekIndex();
+  }
 
-  Encoding encoding() const { return values_.encoding(); }
-  uint32_t num_rows() const { return window_.num_records(); }
-  uint32_t num_entries() const { return window_.num_entries(); }
-  uint32_t num_present() const { return values_.num_present(); }
-  uint32_t first_ordinal() const { return values_.first_ordinal(); }
-  uint32_t row() const { return window_.record(); }
+  Encoding encoding() const override { return values_.encoding(); }
+  uint32_t num_entries() const override { return window_.num_entries(); }
+  uint32_t num_present() const override { return values_.num_present(); }
 
   // Goes to the first entry of record `row`. Precondition: row <= num_rows().
-  absl::Status SeekToRow(uint32_t row);
+  absl::Status SeekToRow(uint32_t row) override;
 
   // Reads the next records (see LevelCursor::Next). The caller sets the batch's first_record.
   absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
@@ -120,6 +117,15 @@ class LevelBlockCursor {
 
  private:
   absl::Status CheckCounts() const;
+  void Pass(const LevelWindow::Extent& extent) {
+    window_.Pass(extent);
+    row_ = window_.record();
+  }
+  // Goes to the first entry of the open block.
+  void Rewind() {
+    window_.Open(block_, limits_);
+    row_ = 0;
+  }
 
   LevelLimits limits_;
   LevelBlock block_;

@@ -13,8 +13,8 @@ namespace cfile {
 using internal::FileReader;
 
 template <typename T>
-class LevelCursor<T>::Impl : public internal::FileCursor<internal::LevelBlockCursor<T>> {
-  using Base = internal::FileCursor<internal::LevelBlockCursor<T>>;
+class LevelCursor<T>::Impl : public internal::TypedFileCursor<internal::LevelBlockCursor<T>> {
+  using Base = internal::TypedFileCursor<internal::LevelBlockCursor<T>>;
 
  public:
   Impl(std::shared_ptr<FileReader> file, std::shared_ptr<const encodings::Dictionary> dictionary)

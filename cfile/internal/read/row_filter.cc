@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -19,21 +18,67 @@
 namespace cfile::internal {
 namespace {
 
-// Reads the rows of a file for all conditions on this column.
-// Block is BlockCursor<T> or LevelBlockCursor<T>.
+// Reads the rows of a file for all conditions on this column. The derived class has the block.
 // Thread-compatible. A batch is valid until the next call.
-template <typename T, typename Block>
-class ConditionRows final : FileCursor<Block> {
-  using Cursor = FileCursor<Block>;
-  using Cursor::block_;
-  static constexpr bool kFlat = std::is_same_v<Block, BlockCursor<T>>;
-
+template <typename T>
+class ConditionRows : protected FileCursor {
  public:
-  ConditionRows(std::shared_ptr<FileReader> file,
-                std::shared_ptr<const encodings::Dictionary> dictionary)
-      : Cursor(file, Block(file->info().type, std::move(dictionary))) {
-    this->fetcher_.Expect(BlockPlan::kMaybeSome, [this](const IndexNode& leaf, uint32_t entry) {
-      if (!this->by_ordinal()) return expected_.end > 0;
+  virtual ~ConditionRows() = default;
+
+  FileReader& file() const { return *file_; }
+  using FileCursor::Failed;
+
+  // Adds the judge of a condition. A judge decides from statistics which rows may match.
+  // The judge must live until the last call of this object.
+  void Add(const PredicateJudge<T>* judge) { judges_.push_back(judge); }
+
+  void Expect(const OrdinalRange& rows, bool backward) {
+    expected_ = {rows.begin, std::min(rows.end, num_rows())};
+    SetBackward(backward);
+  }
+
+  // Opens the block that has row `row`. Returns false if this block was open already.
+  absl::StatusOr<bool> Enter(uint64_t row) {
+    if (InBlock(row)) return false;
+    decoded_ = OrdinalRange{};
+    CFILE_RETURN_IF_ERROR(OpenBlockOf(row));
+    const absl::Status status =
+        judges_[0]->CheckBlock(first_ordinal_, row_block_.num_rows(), row_block_.num_present());
+    if (!status.ok()) return Failed(status);
+    return true;
+  }
+
+  // The functions below work on the block that is open.
+  uint64_t first_ordinal() const { return first_ordinal_; }
+  uint64_t end() const { return first_ordinal_ + row_block_.num_rows(); }
+  std::span<const T> DictionaryValues() {
+    return flat() == nullptr ? std::span<const T>() : flat()->DictionaryValues();
+  }
+
+  // Decode rows from `begin` on, at most `count` rows.
+  // Codes returns one code of DictionaryValues() for each row.
+  // Values returns one value for each row.
+  // Precondition of Codes: DictionaryValues() is not empty.
+  absl::StatusOr<Batch<uint32_t>> Codes(uint64_t begin, size_t count) {
+    return Decode(begin, count, codes_, [&] { return flat()->NextCodes(count); });
+  }
+  absl::StatusOr<Batch<T>> Values(uint64_t begin, size_t count) {
+    return Decode(begin, count, batch_, [&] { return NextRows(count); });
+  }
+
+  // Calls put(i, value) or put_null(i) for each of `rows`.
+  // `rows` are rows of the open block. Precondition: the column is flat.
+  template <typename Put, typename PutNull>
+  absl::Status Take(std::span<const uint32_t> rows, const Put& put, const PutNull& put_null) {
+    decoded_ = OrdinalRange{};
+    return flat()->Take(rows, put, put_null);
+  }
+
+ protected:
+  ConditionRows(const std::shared_ptr<FileReader>& file, RowBlock& block)
+      : FileCursor(file, block) {
+    fetcher_.Expect(BlockPlan::kMaybeSome, [this](const IndexNode& leaf, uint32_t entry) {
+      if (!by_ordinal()) return expected_.end > 0;
       return HasRowOf(expected_, leaf, entry) &&
              std::any_of(judges_.begin(), judges_.end(), [&](const PredicateJudge<T>* judge) {
                return judge->Judge(leaf.ordinal(entry)).verdict == Verdict::kSome;
@@ -41,57 +86,10 @@ class ConditionRows final : FileCursor<Block> {
     });
   }
 
-  FileReader& file() const { return *this->file_; }
-  using Cursor::Failed;
-
-  // Adds the judge of a condition. A judge decides from statistics which rows may match.
-  // The judge must live until the last call of this object.
-  void Add(const PredicateJudge<T>* judge) { judges_.push_back(judge); }
-
-  void Expect(const OrdinalRange& rows, bool backward) {
-    expected_ = {rows.begin, std::min(rows.end, this->num_rows())};
-    this->SetBackward(backward);
-  }
-
-  // Opens the block that has row `row`. Returns false if this block was open already.
-  absl::StatusOr<bool> Enter(uint64_t row) {
-    if (this->InBlock(row)) return false;
-    decoded_ = OrdinalRange{};
-    CFILE_RETURN_IF_ERROR(this->OpenBlockOf(row));
-    const absl::Status status =
-        judges_[0]->CheckBlock(this->first_ordinal_, block_.num_rows(), block_.num_present());
-    if (!status.ok()) return this->Failed(status);
-    return true;
-  }
-
-  // The functions below work on the block that is open.
-  uint64_t first_ordinal() const { return this->first_ordinal_; }
-  uint64_t end() const { return this->first_ordinal_ + block_.num_rows(); }
-  std::span<const T> DictionaryValues() const {
-    if constexpr (kFlat) return block_.DictionaryValues();
-    return {};
-  }
-
-  // Decode rows from `begin` on, at most `count` rows.
-  // Codes returns one code of DictionaryValues() for each row.
-  // Values returns one value for each row.
-  absl::StatusOr<Batch<uint32_t>> Codes(uint64_t begin, size_t count) {
-    if constexpr (kFlat)
-      return Decode(begin, count, codes_, [&] { return block_.NextCodes(count); });
-    return Batch<uint32_t>();
-  }
-  absl::StatusOr<Batch<T>> Values(uint64_t begin, size_t count) {
-    return Decode(begin, count, batch_, [&] { return NextRows(count); });
-  }
-
-  // Calls put(i, value) or put_null(i) for each of `rows`.
-  // `rows` are rows of the open block. The column must be flat.
-  template <typename Put, typename PutNull>
-  absl::Status Take(std::span<const uint32_t> rows, const Put& put, const PutNull& put_null) {
-    decoded_ = OrdinalRange{};
-    if constexpr (kFlat) return block_.Take(rows, put, put_null);
-    return absl::OkStatus();
-  }
+  // Returns the block, or nullptr if the column has levels.
+  virtual BlockCursor<T>* flat() = 0;
+  // Returns the next rows of the block. Each row has one value.
+  virtual absl::StatusOr<Batch<T>> NextRows(size_t count) = 0;
 
  private:
   // Returns the first `count` rows of `batch` if the batch has the rows from `begin` on.
@@ -102,33 +100,13 @@ class ConditionRows final : FileCursor<Block> {
         decoded_.begin == begin && decoded_.end >= begin + count && decoded_batch_ == &batch;
     if (!held) {
       decoded_ = OrdinalRange{};
-      CFILE_RETURN_IF_ERROR(block_.SeekToRow(static_cast<uint32_t>(begin - this->first_ordinal_)));
+      CFILE_RETURN_IF_ERROR(row_block_.SeekToRow(static_cast<uint32_t>(begin - first_ordinal_)));
       CFILE_ASSIGN_OR_RETURN(batch, next());
       decoded_ = {begin, begin + batch.size()};
       decoded_batch_ = &batch;
     }
     return Batch<V>{.values = batch.values.first(std::min(count, batch.size())),
                     .validity = batch.validity};
-  }
-
-  // Returns the next rows of the block. Each row has one value.
-  absl::StatusOr<Batch<T>> NextRows(size_t count) {
-    if constexpr (kFlat) {
-      return block_.Next(count);
-    } else {
-      CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch, block_.Next(count));
-      if (batch.num_entries != batch.num_records)
-        return encodings::DataLoss("a record has several entries");
-      const uint16_t max = file().info().levels.max_definition;
-      if (batch.values.size() == batch.num_entries) return Batch<T>{.values = batch.values};
-      std::memset(validity_, 0, sizeof(validity_));
-      for (size_t i = 0; i < batch.num_entries; ++i) {
-        if (batch.definition[i] == max) validity_[i / 8] |= static_cast<uint8_t>(1u << i % 8);
-      }
-      if (values_ == nullptr) values_ = std::make_unique<T[]>(RowFilter::kMaxRows);
-      encodings::SpreadValues(batch.values.data(), validity_, batch.num_entries, values_.get());
-      return Batch<T>{.values = {values_.get(), batch.num_entries}, .validity = validity_};
-    }
   }
 
   std::vector<const PredicateJudge<T>*> judges_;
@@ -138,15 +116,57 @@ class ConditionRows final : FileCursor<Block> {
   const void* decoded_batch_ = nullptr;
   Batch<uint32_t> codes_;
   Batch<T> batch_;
+};
+
+template <typename T>
+class FlatConditionRows final : public ConditionRows<T> {
+ public:
+  FlatConditionRows(const std::shared_ptr<FileReader>& file,
+                    std::shared_ptr<const encodings::Dictionary> dictionary)
+      : ConditionRows<T>(file, block_), block_(file->info().type, std::move(dictionary)) {}
+
+ protected:
+  BlockCursor<T>* flat() override { return &block_; }
+  absl::StatusOr<Batch<T>> NextRows(size_t count) override { return block_.Next(count); }
+
+ private:
+  BlockCursor<T> block_;
+};
+
+template <typename T>
+class LevelConditionRows final : public ConditionRows<T> {
+ public:
+  LevelConditionRows(const std::shared_ptr<FileReader>& file,
+                     std::shared_ptr<const encodings::Dictionary> dictionary)
+      : ConditionRows<T>(file, block_), block_(file->info().type, std::move(dictionary)) {}
+
+ protected:
+  BlockCursor<T>* flat() override { return nullptr; }
+  absl::StatusOr<Batch<T>> NextRows(size_t count) override {
+    CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch, block_.Next(count));
+    if (batch.num_entries != batch.num_records)
+      return encodings::DataLoss("a record has several entries");
+    const uint16_t max = this->file().info().levels.max_definition;
+    if (batch.values.size() == batch.num_entries) return Batch<T>{.values = batch.values};
+    std::memset(validity_, 0, sizeof(validity_));
+    for (size_t i = 0; i < batch.num_entries; ++i) {
+      if (batch.definition[i] == max) validity_[i / 8] |= static_cast<uint8_t>(1u << i % 8);
+    }
+    if (values_ == nullptr) values_ = std::make_unique<T[]>(RowFilter::kMaxRows);
+    encodings::SpreadValues(batch.values.data(), validity_, batch.num_entries, values_.get());
+    return Batch<T>{.values = {values_.get(), batch.num_entries}, .validity = validity_};
+  }
+
+ private:
+  LevelBlockCursor<T> block_;
   std::unique_ptr<T[]> values_;  // room for kMaxRows values
   uint8_t validity_[RowFilter::kMaxRows / 8];
 };
 
-template <typename T, typename Block>
+template <typename T>
 class ColumnFilter final : public RowFilter {
   using Form = typename PredicateJudge<T>::Form;
-  using Rows = ConditionRows<T, Block>;
-  static constexpr bool kFlat = std::is_same_v<Block, BlockCursor<T>>;
+  using Rows = ConditionRows<T>;
 
  public:
   ColumnFilter(const Predicate<T>& predicate, bool negated)
@@ -161,7 +181,11 @@ class ColumnFilter final : public RowFilter {
       if (rows_ == nullptr && other != nullptr)
         rows_ = std::static_pointer_cast<Rows>(other->RowsOf(file.get()));
     }
-    if (rows_ == nullptr) rows_ = std::make_shared<Rows>(file, std::move(dictionary));
+    if (rows_ == nullptr && file->info().has_levels()) {
+      rows_ = std::make_shared<LevelConditionRows<T>>(file, std::move(dictionary));
+    } else if (rows_ == nullptr) {
+      rows_ = std::make_shared<FlatConditionRows<T>>(file, std::move(dictionary));
+    }
     rows_->Add(&judge_);
     return absl::OkStatus();
   }
@@ -181,7 +205,8 @@ class ColumnFilter final : public RowFilter {
     const size_t left = encodings::CountOnes(bits, count);
     if (left == 0) return count;
     rows_compared_ += left;
-    const bool seeks = kFlat && SeeksAreFaster<T>(left, count, rows_->file().info().nullable);
+    const FileInfo& info = rows_->file().info();
+    const bool seeks = !info.has_levels() && SeeksAreFaster<T>(left, count, info.nullable);
     auto examined = seeks ? MatchEach(begin, count, bits) : MatchAll(begin, count, bits);
     if (!examined.ok()) return rows_->Failed(examined.status());
     return examined;
@@ -277,14 +302,9 @@ template <ValueType T>
 absl::StatusOr<std::unique_ptr<RowFilter>> NewRowFilter(
     const Reader& reader, const Predicate<T>& predicate, bool negated,
     std::span<const std::unique_ptr<RowFilter>> others) {
-  const auto open =
-      [&]<typename Block>(std::type_identity<Block>) -> absl::StatusOr<std::unique_ptr<RowFilter>> {
-    auto filter = std::make_unique<ColumnFilter<T, Block>>(predicate, negated);
-    CFILE_RETURN_IF_ERROR(filter->Open(reader, others));
-    return filter;
-  };
-  return reader.info().has_levels() ? open(std::type_identity<LevelBlockCursor<T>>())
-                                    : open(std::type_identity<BlockCursor<T>>());
+  auto filter = std::make_unique<ColumnFilter<T>>(predicate, negated);
+  CFILE_RETURN_IF_ERROR(filter->Open(reader, others));
+  return filter;
 }
 
 #define CFILE_INSTANTIATE(T)                                           \

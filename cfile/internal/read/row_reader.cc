@@ -49,16 +49,13 @@ void TruncateTo(size_t count, uint16_t max_definition, LevelBatch<T>& batch) {
   batch.num_records = count;
 }
 
-// Opens the blocks. Block is BlockCursor<T> or LevelBlockCursor<T>.
-template <typename Block>
-class BlockRows : public RowReader, protected FileCursor<Block> {
-  using Cursor = FileCursor<Block>;
-
+// Opens the blocks. The derived class has the block, and reads its values.
+class BlockRows : public RowReader, protected FileCursor {
  public:
-  BlockRows(std::shared_ptr<FileReader> file, Block block)
-      : Cursor(std::move(file), std::move(block)) {
-    expected_.count = this->num_rows();
-    this->ExpectBlocks(
+  BlockRows(std::shared_ptr<FileReader> file, RowBlock& block)
+      : FileCursor(std::move(file), block) {
+    expected_.count = num_rows();
+    ExpectBlocks(
         BlockPlan::kInOrder,
         [this](const IndexNode& leaf, uint32_t entry) {
           return expected_.rows == nullptr
@@ -73,23 +70,23 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
     possible_ = possible;
     // Consecutive rows may be all rows of the file.
     // The caller may then read only the first of them.
-    this->fetcher_.SetPlan(rows.rows == nullptr ? BlockPlan::kMaybeSome : BlockPlan::kSome);
-    this->fetcher_.SetMaxRequests(max_requests);
+    fetcher_.SetPlan(rows.rows == nullptr ? BlockPlan::kMaybeSome : BlockPlan::kSome);
+    fetcher_.SetMaxRequests(max_requests);
   }
 
   absl::StatusOr<size_t> Enter(const ChosenRows& rows) override {
-    this->SetBackward(false);
+    SetBackward(false);
     CFILE_RETURN_IF_ERROR(Open(rows.row(0)));
-    const uint64_t end = this->first_ordinal_ + this->block_.num_rows();
+    const uint64_t end = first_ordinal_ + row_block_.num_rows();
     if (rows.rows == nullptr) return std::min<uint64_t>(rows.count, end - rows.first);
     return static_cast<size_t>(std::lower_bound(rows.rows, rows.rows + rows.count, end) -
                                rows.rows);
   }
 
   absl::StatusOr<size_t> EnterLast(const ChosenRows& rows) override {
-    this->SetBackward(true);
+    SetBackward(true);
     CFILE_RETURN_IF_ERROR(Open(rows.row(rows.count - 1)));
-    const uint64_t begin = this->first_ordinal_;
+    const uint64_t begin = first_ordinal_;
     if (rows.rows == nullptr) return rows.first + rows.count - std::max(begin, rows.first);
     return static_cast<size_t>(rows.rows + rows.count -
                                std::lower_bound(rows.rows, rows.rows + rows.count, begin));
@@ -98,7 +95,7 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
   absl::StatusOr<size_t> Read(const ChosenRows& rows, ColumnBatch& batch) override {
     if (sink_ != nullptr) sink_->Truncate(0);
     auto count = ReadFromBlock(rows, batch);
-    if (!count.ok()) return this->Failed(count.status());
+    if (!count.ok()) return Failed(count.status());
     return count;
   }
 
@@ -107,15 +104,15 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
   virtual absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) = 0;
 
   absl::Status Open(uint64_t row) {
-    if (this->InBlock(row)) return absl::OkStatus();
-    CFILE_RETURN_IF_ERROR(this->OpenBlockOf(row));
+    if (InBlock(row)) return absl::OkStatus();
+    CFILE_RETURN_IF_ERROR(OpenBlockOf(row));
     ++blocks_read_;
     return absl::OkStatus();
   }
 
   // The number in the block of a row of the file.
   uint32_t InBlockRow(uint64_t row) const {
-    return static_cast<uint32_t>(row - this->first_ordinal_);
+    return static_cast<uint32_t>(row - first_ordinal_);
   }
 
  private:
@@ -124,21 +121,18 @@ class BlockRows : public RowReader, protected FileCursor<Block> {
 };
 
 template <typename T>
-class FlatRows final : public BlockRows<BlockCursor<T>> {
-  using Base = BlockRows<BlockCursor<T>>;
-  using Base::block_;
-
+class FlatRows final : public BlockRows {
  public:
   FlatRows(std::shared_ptr<FileReader> file,
            std::shared_ptr<const encodings::Dictionary> dictionary)
-      : Base(file, BlockCursor<T>(file->info().type, std::move(dictionary))) {}
+      : BlockRows(file, block_), block_(file->info().type, std::move(dictionary)) {}
 
  protected:
   absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) override {
-    auto* const sink = static_cast<ValueSink<T>*>(this->sink_);
+    auto* const sink = static_cast<ValueSink<T>*>(sink_);
     const uint64_t span = rows.row(rows.count - 1) - rows.row(0) + 1;
     if (span == rows.count) {
-      CFILE_RETURN_IF_ERROR(block_.SeekToRow(this->InBlockRow(rows.row(0))));
+      CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(rows.row(0))));
       if (sink != nullptr) return AddNext(rows.count, *sink);
       CFILE_ASSIGN_OR_RETURN(const Batch<T> read, block_.Next(rows.count));
       batch = read;
@@ -179,7 +173,7 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
       sink.AddWritten(read);
       return read.size();
     }
-    CFILE_ASSIGN_OR_RETURN(const size_t added, sink.Add(read, this->file_->shared_source()));
+    CFILE_ASSIGN_OR_RETURN(const size_t added, sink.Add(read, file_->shared_source()));
     if (block_.row() == block_.num_rows()) sink.EndBlock();
     return added;
   }
@@ -187,7 +181,7 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
   // Reads the first of `rows`. These rows are not consecutive.
   // `span`: the number of rows from the first to the last of them.
   absl::StatusOr<size_t> ReadChosen(const ChosenRows& rows, uint64_t span, ColumnBatch& batch) {
-    const bool seeks = SeeksAreFaster<T>(rows.count, span, this->file().info().nullable);
+    const bool seeks = SeeksAreFaster<T>(rows.count, span, file().info().nullable);
     return seeks ? ReadEach(rows, batch) : ReadAndPack(rows, batch);
   }
 
@@ -201,7 +195,7 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
   absl::StatusOr<size_t> ReadEach(const ChosenRows& rows, ColumnBatch& batch) {
     const size_t count = std::min(rows.count, kMaxBatchRows);
     in_block_.resize(count);
-    for (size_t i = 0; i < count; ++i) in_block_[i] = this->InBlockRow(rows.row(i));
+    for (size_t i = 0; i < count; ++i) in_block_[i] = InBlockRow(rows.row(i));
     if (kIsBytes<T> && !block_.DictionaryValues().empty()) return ReadEachCode(batch);
     copies_.Reset(count);
     size_t done = 0;
@@ -268,7 +262,7 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
     while (done < count) {
       const uint64_t begin = rows.row(done);
       const uint64_t window = std::min<uint64_t>(kWindowRows, rows.row(count - 1) - begin + 1);
-      CFILE_RETURN_IF_ERROR(block_.SeekToRow(this->InBlockRow(begin)));
+      CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(begin)));
       if (!dictionary.empty()) {
         CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> codes, block_.NextCodes(window));
         done = Pack(rows, begin, codes, done, count,
@@ -313,6 +307,7 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
     for (size_t i = begin; i < end; ++i) validity_[i / 8] |= static_cast<uint8_t>(1u << i % 8);
   }
 
+  BlockCursor<T> block_;
   std::vector<uint32_t> in_block_;
   OwnedBatch<T> copies_;
   std::unique_ptr<T[]> packed_;
@@ -322,27 +317,24 @@ class FlatRows final : public BlockRows<BlockCursor<T>> {
 };
 
 template <typename T>
-class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
-  using Base = BlockRows<LevelBlockCursor<T>>;
-  using Base::block_;
-
+class LevelRows final : public BlockRows {
  public:
   LevelRows(std::shared_ptr<FileReader> file,
             std::shared_ptr<const encodings::Dictionary> dictionary)
-      : Base(file, LevelBlockCursor<T>(file->info().type, std::move(dictionary))) {}
+      : BlockRows(file, block_), block_(file->info().type, std::move(dictionary)) {}
 
  protected:
   absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) override {
     CFILE_ASSIGN_OR_RETURN(const size_t count, ReadRecords(rows, batch));
-    if (this->sink_ == nullptr) return count;
-    return static_cast<ValueSink<T>*>(this->sink_)->AddLevels(std::get<LevelBatch<T>>(batch));
+    if (sink_ == nullptr) return count;
+    return static_cast<ValueSink<T>*>(sink_)->AddLevels(std::get<LevelBatch<T>>(batch));
   }
 
  private:
   absl::StatusOr<size_t> ReadRecords(const ChosenRows& rows, ColumnBatch& batch) {
     const uint64_t span = rows.row(rows.count - 1) - rows.row(0) + 1;
     if (span == rows.count) {
-      CFILE_RETURN_IF_ERROR(block_.SeekToRow(this->InBlockRow(rows.row(0))));
+      CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(rows.row(0))));
       CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> read, block_.Next(rows.count));
       if (read.num_records > 0) {
         batch = read;
@@ -358,7 +350,7 @@ class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
     size_t done = 0;
     while (done < most && num_entries_ < kMaxBatchRows) {
       const uint64_t begin = rows.row(done);
-      CFILE_RETURN_IF_ERROR(block_.SeekToRow(this->InBlockRow(begin)));
+      CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(begin)));
       const uint64_t window = std::min<uint64_t>(kWindowRecords, rows.row(most - 1) - begin + 1);
       CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> read, block_.Next(window));
       if (read.num_records > 0) {
@@ -366,7 +358,7 @@ class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
         continue;
       }
       CopyEntries(read, 0, read.num_entries, read.values);
-      while (block_.row() == this->InBlockRow(begin)) {
+      while (block_.row() == InBlockRow(begin)) {
         CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> piece, block_.Next(1));
         if (piece.empty()) return encodings::DataLoss("a record has no end");
         CopyEntries(piece, 0, piece.num_entries, piece.values);
@@ -389,7 +381,7 @@ class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
   // Returns the number of chosen records that were copied, those before this call included.
   size_t CopyChosen(const ChosenRows& rows, uint64_t begin, const LevelBatch<T>& read, size_t done,
                     size_t most) {
-    const uint16_t max_definition = this->file().info().levels.max_definition;
+    const uint16_t max_definition = file().info().levels.max_definition;
     uint64_t record = begin;
     size_t value = 0;
     for (size_t entry = 0; entry < read.num_entries && done < most; ++record) {
@@ -416,6 +408,7 @@ class LevelRows final : public BlockRows<LevelBlockCursor<T>> {
     num_entries_ += end - begin;
   }
 
+  LevelBlockCursor<T> block_;
   std::vector<uint16_t> repetition_;
   std::vector<uint16_t> definition_;
   OwnedBatch<T> values_;

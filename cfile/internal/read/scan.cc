@@ -34,22 +34,16 @@ constexpr size_t kBatchRows = 4096;
 }  // namespace
 
 template <typename T>
-class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
-  using Walk = internal::BlockWalk<internal::BlockCursor<T>>;
-  using Walk::block_;
-  using Walk::file_;
-  using Walk::first_ordinal_;
-  using Walk::name;
-  using Walk::num_rows;
-  using Walk::pointer_;
+class Scan<T>::Impl : internal::BlockWalk {
   using Form = typename internal::PredicateJudge<T>::Form;
 
  public:
   Impl(std::shared_ptr<internal::FileReader> file, const Predicate<T>& predicate,
        std::shared_ptr<const encodings::Dictionary> dictionary)
-      : Walk(file, internal::BlockCursor<T>(file->info().type, std::move(dictionary))),
+      : BlockWalk(file, block_),
+        block_(file->info().type, std::move(dictionary)),
         judge_(predicate) {
-    this->fetcher_.Expect(internal::BlockPlan::kInOrder,
+    fetcher_.Expect(internal::BlockPlan::kInOrder,
                           [this](const internal::IndexNode& leaf, uint32_t entry) {
                             if (!positional_) return true;
                             const uint64_t first = leaf.ordinal(entry);
@@ -90,7 +84,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
       }
       auto batch = MatchRows();
       if (!batch.ok()) {
-        failed_ = this->InThisBlock(batch.status());
+        failed_ = InThisBlock(batch.status());
         return failed_;
       }
       counters_.matches += batch->size();
@@ -118,14 +112,14 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
       if (all_match_) internal::AppendKey<T>(judge_.matcher().low(), key);
       CFILE_RETURN_IF_ERROR(path_.SeekToKey(key));
     }
-    return this->CheckFound(path_);
+    return CheckFound(path_);
   }
 
   // Opens the next block that must be read. Returns false if there is none. After an error the next
   // call tries the same block again.
   absl::StatusOr<bool> NextBlock() {
     while (expected_.value_or(begin_) < end_) {
-      if (passed_) CFILE_RETURN_IF_ERROR(this->GoToNext(path_, *expected_));
+      if (passed_) CFILE_RETURN_IF_ERROR(GoToNext(path_, *expected_));
       passed_ = false;
       pointer_ = path_.pointer();
       Verdict verdict = Verdict::kSome;
@@ -149,7 +143,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
       in_block_ = true;
       return true;
     }
-    if (expected_ == num_rows()) CFILE_RETURN_IF_ERROR(this->CheckLast(path_));
+    if (expected_ == num_rows()) CFILE_RETURN_IF_ERROR(CheckLast(path_));
     return false;
   }
 
@@ -158,17 +152,17 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
   absl::Status EnterBlock(Verdict& verdict) {
     if (positional_) {
       const uint64_t first = path_.leaf().ordinal(path_.entry());
-      CFILE_RETURN_IF_ERROR(this->InThisBlock(CheckOrdinal(first)));
+      CFILE_RETURN_IF_ERROR(InThisBlock(CheckOrdinal(first)));
       const auto statistics = judge_.StatisticsOf(first);
-      CFILE_RETURN_IF_ERROR(this->InThisBlock(statistics.status()));
+      CFILE_RETURN_IF_ERROR(InThisBlock(statistics.status()));
       if (*statistics != nullptr) verdict = judge_.matcher().Judge(**statistics);
       if (verdict == Verdict::kNone) {
         expected_ = first + (*statistics)->num_entries();
         return absl::OkStatus();
       }
     }
-    CFILE_RETURN_IF_ERROR(this->OpenBlock(path_, internal::BlockAccess::kScan));
-    return this->InThisBlock(CheckBlock());
+    CFILE_RETURN_IF_ERROR(OpenBlock(path_, internal::BlockAccess::kScan));
+    return InThisBlock(CheckBlock());
   }
 
   // Checks that the block that begins at `first` follows the previous block without a gap.
@@ -251,6 +245,7 @@ class Scan<T>::Impl : internal::BlockWalk<internal::BlockCursor<T>> {
     return values_.get();
   }
 
+  internal::BlockCursor<T> block_;
   internal::PredicateJudge<T> judge_;
   uint64_t begin_ = 0;  // the rows to scan: begin_ to end_ - 1
   uint64_t end_ = 0;

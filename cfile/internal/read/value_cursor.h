@@ -25,8 +25,8 @@ namespace cfile::internal {
 
 // The functions and errors are those of Cursor. Thread-compatible.
 template <typename T>
-class ValueCursor : public FileCursor<BlockCursor<T>> {
-  using Base = FileCursor<BlockCursor<T>>;
+class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
+  using Base = TypedFileCursor<BlockCursor<T>>;
 
  public:
   ValueCursor(std::shared_ptr<FileReader> file,
