@@ -1,7 +1,7 @@
 # Toolchain for aarch64 with Debian's cross compiler. Programs run under qemu-user.
 #
 #   tests/campaign/aarch64_sysroot build/aarch64-root
-#   cmake -B build/aarch64 -G Ninja --toolchain tests/campaign/aarch64.cmake -DCFILE_AARCH64_ROOT=$PWD/build/aarch64-root
+#   cmake --preset aarch64
 #
 # Needs the packages g++-aarch64-linux-gnu and qemu-user-static.
 set(CMAKE_SYSTEM_NAME Linux)

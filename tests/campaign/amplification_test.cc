@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cfile/inspect.h"
-#include "cfile/internal/format/compression.h"
+#include "cfile/internal/format/compress.h"
 #include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/format/file_metadata.h"
 #include "cfile/internal/format/index_node.h"

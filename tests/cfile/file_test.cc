@@ -5,7 +5,7 @@
 
 #include "cfile/inspect.h"
 #include "cfile/internal/format/index_node.h"
-#include "cfile/internal/format/stored_block.h"
+#include "cfile/internal/format/block_appender.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"

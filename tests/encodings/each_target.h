@@ -7,11 +7,11 @@
 
 namespace cfile::encodings {
 
-// Calls check() once with each instruction set. EXPECTs that there is more than one.
+// Calls check() once with each instruction set. EXPECTs that x86 processors have more than one.
 template <typename Check>
 void WithEachTarget(Check check) {
   const auto targets = hwy::SupportedAndGeneratedTargets();
-  EXPECT_GT(targets.size(), 1u);
+  EXPECT_GT(targets.size(), HWY_ARCH_X86 ? 1u : 0u);
   for (const int64_t target : targets) {
     SCOPED_TRACE(hwy::TargetName(target));
     hwy::SetSupportedTargetsForTest(target);

@@ -3,6 +3,7 @@
 // plain loop.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 
 #include "blocks.h"
@@ -53,6 +54,18 @@ TEST_P(EncodingTargets, SameBytesSameValues) {
       }
     }
   });
+}
+
+TEST(Targets, TestsRunWithTheOldestOnes) {
+  const auto targets = hwy::SupportedAndGeneratedTargets();
+  const auto runs = [&](int64_t target) {
+    return std::find(targets.begin(), targets.end(), target) != targets.end();
+  };
+  if (HWY_ARCH_X86) {
+    EXPECT_TRUE(runs(HWY_SCALAR) || runs(HWY_EMU128));
+    EXPECT_TRUE(runs(HWY_SSSE3));
+  }
+  if (HWY_ARCH_ARM_A64) EXPECT_TRUE(runs(HWY_NEON));
 }
 
 TEST(ByteStreamsTargets, AsThePlainLoop) {

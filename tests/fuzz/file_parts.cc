@@ -4,7 +4,7 @@
 
 #include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/format/file_metadata.h"
-#include "cfile/internal/format/stored_block.h"
+#include "cfile/internal/format/block_appender.h"
 #include "tests/campaign/parts.h"
 
 namespace cfile::fuzz {

@@ -6,7 +6,7 @@
 #include "cfile/internal/format/file_metadata.h"
 #include "cfile/internal/format/level_block.h"
 #include "cfile/internal/format/statistics_block.h"
-#include "cfile/internal/format/stored_block.h"
+#include "cfile/internal/format/block_appender.h"
 #include "cfile/internal/manifest/chunk_file.h"
 #include "cfile/internal/manifest/sealed_message.h"
 #include "cfile/internal/manifest/table_file.h"

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "absl/strings/str_cat.h"
+#include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 
 #ifdef CFILE_WITH_SNAPPY
@@ -24,7 +25,6 @@
 #endif
 #ifdef CFILE_WITH_BROTLI
 #include <brotli/decode.h>
-#include <brotli/encode.h>
 #endif
 #ifdef CFILE_WITH_ZSTD
 #include <zstd.h>
@@ -36,16 +36,10 @@ namespace {
 using encodings::AsString;
 using encodings::DataLoss;
 
-// One codec. If the functions are null, the codec was not built in and only its name is known.
+// One codec. If the function is null, the codec was not built in and only its name is known.
 struct Codec {
   Compression compression;
   std::string_view name;
-  // The largest size that `size` bytes can have after compression.
-  size_t (*max_compressed_size)(size_t size) = nullptr;
-  // Compresses `in` into `out`, which has max_compressed_size(in.size()) bytes. Returns the
-  // compressed size.
-  absl::StatusOr<size_t> (*compress)(std::span<const uint8_t> in, uint8_t* out,
-                                     int level) = nullptr;
   // Decompresses `in` and returns its uncompressed size. `out` is filled only if that size is
   // out.size(). kDataLoss if `in` is damaged, or if the uncompressed bytes do not fit into `out`
   // and their number is not known.
@@ -59,22 +53,13 @@ struct Codec {
   uint32_t picoseconds = 0;
 };
 
-size_t SameSize(size_t size) { return size; }
-absl::StatusOr<size_t> Copy(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
-  if (!in.empty()) std::memcpy(out, in.data(), in.size());
-  return in.size();
-}
 absl::StatusOr<size_t> CopyExactly(std::span<const uint8_t> in, std::span<uint8_t> out) {
   if (in.size() != out.size()) return in.size();
-  return Copy(in, out.data(), 0);
+  if (!in.empty()) std::memcpy(out.data(), in.data(), in.size());
+  return in.size();
 }
 
 #ifdef CFILE_WITH_SNAPPY
-absl::StatusOr<size_t> SnappyCompress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
-  size_t size;
-  snappy::RawCompress(AsString(in).data(), in.size(), reinterpret_cast<char*>(out), &size);
-  return size;
-}
 absl::StatusOr<size_t> SnappyUncompress(std::span<const uint8_t> in, std::span<uint8_t> out) {
   const char* bytes = AsString(in).data();
   size_t size;
@@ -91,17 +76,6 @@ absl::StatusOr<size_t> SnappyUncompress(std::span<const uint8_t> in, std::span<u
 #endif
 
 #ifdef CFILE_WITH_LZ4
-size_t Lz4Bound(size_t size) { return size > LZ4_MAX_INPUT_SIZE ? 0 : LZ4_COMPRESSBOUND(size); }
-absl::StatusOr<size_t> Lz4Compress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
-  const size_t bound = Lz4Bound(in.size());
-  if (bound == 0) {
-    return absl::InvalidArgumentError(absl::StrCat("LZ4 compresses up to ", LZ4_MAX_INPUT_SIZE,
-                                                   " bytes at a time, not ", in.size()));
-  }
-  return static_cast<size_t>(LZ4_compress_default(AsString(in).data(), reinterpret_cast<char*>(out),
-                                                  static_cast<int>(in.size()),
-                                                  static_cast<int>(bound)));
-}
 absl::StatusOr<size_t> Lz4Uncompress(std::span<const uint8_t> in, std::span<uint8_t> out) {
   const int size = LZ4_decompress_safe(AsString(in).data(), reinterpret_cast<char*>(out.data()),
                                        static_cast<int>(in.size()), static_cast<int>(out.size()));
@@ -119,13 +93,7 @@ constexpr int kZlibWrapper = MAX_WBITS;
 constexpr int kGzipWrapper = MAX_WBITS + 16;
 const char* WrapperName(int wrapper) { return wrapper == kGzipWrapper ? "gzip" : "zlib"; }
 
-// Creating a stream takes longer than compressing a small block, so each thread keeps its streams.
-struct FreeDeflate {
-  void operator()(z_stream* stream) const {
-    deflateEnd(stream);
-    delete stream;
-  }
-};
+// Creating a stream takes longer than decompressing a small block, so each thread keeps its stream.
 struct FreeInflate {
   void operator()(z_stream* stream) const {
     inflateEnd(stream);
@@ -133,33 +101,6 @@ struct FreeInflate {
   }
 };
 thread_local std::unique_ptr<z_stream, FreeInflate> inflate_stream;
-
-// compressBound counts zlib's wrapper of 6 bytes; gzip's has 18.
-size_t DeflateBound(size_t size) { return compressBound(size) + 12; }
-
-template <int kWrapper>
-absl::StatusOr<size_t> Deflate(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
-  // A template variable outside of the function would leak: GCC does not destroy it when a thread
-  // ends.
-  thread_local std::unique_ptr<z_stream, FreeDeflate> stream;
-  if (stream == nullptr) {
-    auto made = std::make_unique<z_stream>();
-    if (deflateInit2(made.get(), Z_DEFAULT_COMPRESSION, Z_DEFLATED, kWrapper, /*memLevel=*/8,
-                     Z_DEFAULT_STRATEGY) != Z_OK) {
-      return absl::ResourceExhaustedError("no memory for zlib");
-    }
-    stream.reset(made.release());
-  }
-  deflateReset(stream.get());
-  stream->next_in = const_cast<Bytef*>(in.data());
-  stream->avail_in = static_cast<uInt>(in.size());
-  stream->next_out = out;
-  stream->avail_out = static_cast<uInt>(DeflateBound(in.size()));
-  if (deflate(stream.get(), Z_FINISH) != Z_STREAM_END) {
-    return absl::InternalError(absl::StrCat(WrapperName(kWrapper), " cannot compress"));
-  }
-  return static_cast<size_t>(stream->next_out - out);
-}
 
 template <int kWrapper>
 absl::StatusOr<size_t> Inflate(std::span<const uint8_t> in, std::span<uint8_t> out) {
@@ -202,23 +143,10 @@ absl::StatusOr<size_t> Inflate(std::span<const uint8_t> in, std::span<uint8_t> o
 #endif
 
 #ifdef CFILE_WITH_LZO
-size_t LzoBound(size_t size) { return size + size / 16 + 64 + 3; }
-
 absl::Status InitLzo() {
   static const int code = lzo_init();
   if (code == LZO_E_OK) return absl::OkStatus();
   return absl::InternalError(absl::StrCat("liblzo2 does not fit this build: error ", code));
-}
-absl::StatusOr<size_t> LzoCompress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
-  CFILE_RETURN_IF_ERROR(InitLzo());
-  thread_local const auto memory = std::make_unique<lzo_align_t[]>(
-      (LZO1X_1_MEM_COMPRESS + sizeof(lzo_align_t) - 1) / sizeof(lzo_align_t));
-  lzo_uint size = 0;
-  const int code = lzo1x_1_compress(in.data(), in.size(), out, &size, memory.get());
-  if (code != LZO_E_OK) {
-    return absl::InternalError(absl::StrCat("LZO cannot compress: error ", code));
-  }
-  return size;
 }
 absl::StatusOr<size_t> LzoUncompress(std::span<const uint8_t> in, std::span<uint8_t> out) {
   CFILE_RETURN_IF_ERROR(InitLzo());
@@ -235,17 +163,6 @@ absl::StatusOr<size_t> LzoUncompress(std::span<const uint8_t> in, std::span<uint
 #endif
 
 #ifdef CFILE_WITH_BROTLI
-constexpr int kBrotliQuality = 8;  // as in Arrow; Brotli's default, 11, takes 20 times as long
-
-absl::StatusOr<size_t> BrotliCompress(std::span<const uint8_t> in, uint8_t* out, int /*level*/) {
-  size_t size = BrotliEncoderMaxCompressedSize(in.size());
-  if (!BrotliEncoderCompress(kBrotliQuality, BROTLI_DEFAULT_WINDOW, BROTLI_DEFAULT_MODE, in.size(),
-                             in.data(), &size, out)) {
-    return absl::ResourceExhaustedError("no memory for Brotli");
-  }
-  return size;
-}
-
 struct FreeBrotli {
   void operator()(BrotliDecoderState* state) const { BrotliDecoderDestroyInstance(state); }
 };
@@ -281,25 +198,13 @@ absl::StatusOr<size_t> BrotliUncompress(std::span<const uint8_t> in, std::span<u
 #endif
 
 #ifdef CFILE_WITH_ZSTD
-// Creating a context takes longer than compressing a small block, so each thread keeps its
-// contexts.
+// Creating a context takes longer than decompressing a small block, so each thread keeps its
+// context.
 struct FreeZstdContext {
-  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
 };
-thread_local std::unique_ptr<ZSTD_CCtx, FreeZstdContext> zstd_compressor;
 thread_local std::unique_ptr<ZSTD_DCtx, FreeZstdContext> zstd_decompressor;
 
-absl::StatusOr<size_t> ZstdCompress(std::span<const uint8_t> in, uint8_t* out, int level) {
-  if (zstd_compressor == nullptr) zstd_compressor.reset(ZSTD_createCCtx());
-  if (zstd_compressor == nullptr) return absl::ResourceExhaustedError("no memory for zstd");
-  const size_t size = ZSTD_compressCCtx(zstd_compressor.get(), out, ZSTD_compressBound(in.size()),
-                                        in.data(), in.size(), level);
-  if (ZSTD_isError(size)) {
-    return absl::InternalError(absl::StrCat("zstd cannot compress: ", ZSTD_getErrorName(size)));
-  }
-  return size;
-}
 absl::StatusOr<size_t> ZstdUncompress(std::span<const uint8_t> in, std::span<uint8_t> out) {
   if (zstd_decompressor == nullptr) zstd_decompressor.reset(ZSTD_createDCtx());
   if (zstd_decompressor == nullptr) return absl::ResourceExhaustedError("no memory for zstd");
@@ -314,41 +219,37 @@ absl::StatusOr<size_t> ZstdUncompress(std::span<const uint8_t> in, std::span<uin
 
 // All codecs with a number in the format.
 constexpr Codec kCodecs[] = {
-    {Compression::kNone, "none", SameSize, Copy, CopyExactly, 1, 0},
+    {Compression::kNone, "none", CopyExactly, 1, 0},
 #ifdef CFILE_WITH_SNAPPY
-    {Compression::kSnappy, "snappy", snappy::MaxCompressedLength, SnappyCompress, SnappyUncompress,
-     22, 360},
+    {Compression::kSnappy, "snappy", SnappyUncompress, 22, 360},
 #else
     {Compression::kSnappy, "snappy"},
 #endif
 #ifdef CFILE_WITH_LZ4
-    {Compression::kLz4, "lz4", Lz4Bound, Lz4Compress, Lz4Uncompress, 255, 360},
+    {Compression::kLz4, "lz4", Lz4Uncompress, 255, 360},
 #else
     {Compression::kLz4, "lz4"},
 #endif
 #ifdef CFILE_WITH_ZLIB
-    {Compression::kZlib, "zlib", DeflateBound, Deflate<kZlibWrapper>, Inflate<kZlibWrapper>, 1032,
-     8000},
-    {Compression::kGzip, "gzip", DeflateBound, Deflate<kGzipWrapper>, Inflate<kGzipWrapper>, 1032,
-     8000},
+    {Compression::kZlib, "zlib", Inflate<kZlibWrapper>, 1032, 8000},
+    {Compression::kGzip, "gzip", Inflate<kGzipWrapper>, 1032, 8000},
 #else
     {Compression::kZlib, "zlib"},
     {Compression::kGzip, "gzip"},
 #endif
 #ifdef CFILE_WITH_LZO
-    {Compression::kLzo, "lzo", LzoBound, LzoCompress, LzoUncompress, 255, 500},
+    {Compression::kLzo, "lzo", LzoUncompress, 255, 500},
 #else
     {Compression::kLzo, "lzo"},
 #endif
 #ifdef CFILE_WITH_BROTLI
     // No bound: a few bytes can expand to any number of bytes.
-    {Compression::kBrotli, "brotli", BrotliEncoderMaxCompressedSize, BrotliCompress,
-     BrotliUncompress, 0, 3000},
+    {Compression::kBrotli, "brotli", BrotliUncompress, 0, 3000},
 #else
     {Compression::kBrotli, "brotli"},
 #endif
 #ifdef CFILE_WITH_ZSTD
-    {Compression::kZstd, "zstd", ZSTD_compressBound, ZstdCompress, ZstdUncompress, 65536, 1500},
+    {Compression::kZstd, "zstd", ZstdUncompress, 65536, 1500},
 #else
     {Compression::kZstd, "zstd"},
 #endif
@@ -364,7 +265,7 @@ const Codec* FindCodec(Compression compression) {
 
 absl::StatusOr<const Codec*> FindBuiltInCodec(Compression compression) {
   const Codec* codec = FindCodec(compression);
-  if (codec != nullptr && codec->compress != nullptr) return codec;
+  if (codec != nullptr && codec->uncompress != nullptr) return codec;
   return absl::UnimplementedError(absl::StrCat("compression codec ", CompressionName(compression),
                                                " was not built into this library"));
 }
@@ -372,17 +273,6 @@ absl::StatusOr<const Codec*> FindBuiltInCodec(Compression compression) {
 }  // namespace
 
 namespace internal {
-
-absl::Status Compress(Compression compression, std::span<const uint8_t> in,
-                      encodings::ByteWriter& out, int level) {
-  assert(in.size() <= std::numeric_limits<int32_t>::max());
-  CFILE_ASSIGN_OR_RETURN(const Codec* codec, FindBuiltInCodec(compression));
-  const size_t size_before = out.size();
-  uint8_t* begin = out.Extend(codec->max_compressed_size(in.size()));
-  const absl::StatusOr<size_t> size = codec->compress(in, begin, level);
-  out.Truncate(size_before + (size.ok() ? *size : 0));
-  return size.status();
-}
 
 uint64_t DecompressionPicoseconds(Compression compression, uint64_t compressed_size,
                                   uint64_t uncompressed_size) {
@@ -438,7 +328,7 @@ absl::StatusOr<Compression> ParseCompression(std::string_view name) {
       CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(codec.compression));
       return codec.compression;
     }
-    if (codec.compress != nullptr) absl::StrAppend(&names, " ", std::string(codec.name));
+    if (codec.uncompress != nullptr) absl::StrAppend(&names, " ", std::string(codec.name));
   }
   return absl::InvalidArgumentError(absl::StrCat(
       "\"", std::string(name), "\" is not a compression codec; expected one of:", names));

@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#define XXH_INLINE_ALL  // so programs need no library xxhash
 #include "xxhash.h"
 
 namespace cfile {

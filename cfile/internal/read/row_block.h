@@ -14,9 +14,9 @@
 
 namespace cfile::internal {
 
-// BlockCursor and LevelBlockCursor implement this interface and read the values. It is separate from
-// them, so that BlockWalk and FileCursor are compiled once and not for each type. Thread-compatible.
-// Errors say what is wrong inside the block, but do not name the block.
+// BlockCursor and LevelBlockCursor implement this interface and read the values. It is separate
+// from them, so that BlockWalk and FileCursor are compiled once and not for each type.
+// Thread-compatible. Errors say what is wrong inside the block, but do not name the block.
 class RowBlock {
  public:
   RowBlock() = default;

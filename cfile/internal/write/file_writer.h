@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/file_info.h"
 #include "cfile/internal/format/file_policy.h"
-#include "cfile/internal/format/stored_block.h"
+#include "cfile/internal/format/block_appender.h"
 #include "cfile/internal/write/index_writer.h"
 #include "cfile/io.h"
 #include "cfile/options.h"

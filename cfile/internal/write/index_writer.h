@@ -8,7 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/internal/format/index_node.h"
-#include "cfile/internal/format/stored_block.h"
+#include "cfile/internal/format/block_appender.h"
 
 namespace cfile::internal {
 

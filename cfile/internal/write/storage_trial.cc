@@ -13,6 +13,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "cfile/internal/format/compress.h"
 #include "cfile/internal/format/compression.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/value_codes.h"
