@@ -214,6 +214,10 @@ static void check_keys(cfile_cursor* cursor, const cfile_value* keys, int32_t ty
   wrong = cfile_value_double(1e300);
   if (type == CFILE_FLOAT)
     CHECK(cfile_cursor_seek_key(cursor, &wrong, &ordinal, &exact) == CFILE_INVALID_ARGUMENT);
+  wrong = cfile_value_int64((INT64_C(1) << 53) + 1);  // a double has 53 bits of precision
+  if (type == CFILE_FLOAT || type == CFILE_DOUBLE)
+    CHECK_ERROR(cfile_cursor_seek_key(cursor, &wrong, &ordinal, &exact), CFILE_INVALID_ARGUMENT,
+                "not a value of the column's type");
   wrong = cfile_value_double((double)(0.0f / (exact < 2 ? 0.0f : 1.0f)));
   if (type == CFILE_FLOAT || type == CFILE_DOUBLE)
     CHECK_ERROR(cfile_cursor_seek_key(cursor, &wrong, &ordinal, &exact), CFILE_INVALID_ARGUMENT,

@@ -41,7 +41,11 @@ std::optional<T> Convert(const Literal::Variant& value) {
     if (integer != nullptr && static_cast<int128_t>(static_cast<T>(*integer)) == *integer)
       return static_cast<T>(*integer);
   } else if constexpr (kIsFloat<T>) {
-    if (const auto* integer = std::get_if<int128_t>(&value)) return static_cast<T>(*integer);
+    if (const auto* integer = std::get_if<int128_t>(&value)) {
+      const T nearest = static_cast<T>(*integer);
+      if (nearest < T{0x1p127} && static_cast<int128_t>(nearest) == *integer) return nearest;
+      return std::nullopt;
+    }
     const auto* number = std::get_if<double>(&value);
     if (number != nullptr &&
         (!std::isfinite(*number) || std::abs(*number) <= std::numeric_limits<T>::max()))

@@ -220,47 +220,28 @@ absl::StatusOr<StatisticsBytes> StatisticsWriter<T>::Finish() {
 namespace {
 
 using encodings::AsString;
-using encodings::ByteReader;
 
 // The fewest bytes that a data block takes in a file, including its index entry.
 constexpr uint64_t kLeastBlockBytes = 16;
 
-// Reads the next field of a message: its number and, if the field has a length, its bytes.
-absl::Status ReadField(ByteReader& reader, uint32_t& number, std::span<const uint8_t>& field) {
-  uint32_t tag = 0;
-  uint64_t value = 0;
-  bool sound = reader.ReadVint32(tag);
-  number = wire::NumberOf(tag);
-  field = {};
-  using wire::WireType;
-  if (const WireType type = wire::WireTypeOf(tag); type == WireType::kDelimited) {
-    sound = sound && reader.ReadLengthPrefixed(field);
-  } else if (type == WireType::kVarint) {
-    sound = sound && reader.ReadVint64(value);
-  } else {
-    sound = sound && (type == WireType::kFixed64 || type == WireType::kFixed32) &&
-            reader.ReadBytes(type == WireType::kFixed64 ? 8 : 4, field);
-    number = 0;  // not one of our fields
+// Calls visit(number, field) for each field of a wire::Statistics. All of them are messages or bytes.
+template <typename Visit>
+absl::Status VisitFields(std::span<const uint8_t> bytes, const Visit& visit) {
+  wire::FieldReader reader(AsString(bytes));
+  while (!reader.at_end()) {
+    uint32_t tag = 0;
+    std::string_view field;
+    uint64_t memory_bytes = 0;  // of no interest: skipped fields are not kept
+    bool sound = reader.ReadTag(tag);
+    const bool ours = sound && wire::WireTypeOf(tag) == wire::WireType::kDelimited;
+    if (sound) sound = ours ? reader.ReadDelimited(field) : reader.Skip(tag, 1, memory_bytes);
+    if (!sound) {
+      return DataLoss("statistics: the message does not parse at byte ",
+                      reader.position() - AsString(bytes).data());
+    }
+    if (ours) CFILE_RETURN_IF_ERROR(visit(wire::NumberOf(tag), field));
   }
-  return sound ? absl::OkStatus()
-               : DataLoss("statistics: the message does not parse at byte ", reader.offset());
-}
-
-// Handles the fields of a wire::Statistics that are not repeated.
-struct StatisticsFields {
-  std::span<const uint8_t> file;
-  std::span<const uint8_t> bloom_filter;
-};
-absl::StatusOr<StatisticsFields> FieldsOf(std::span<const uint8_t> bytes) {
-  StatisticsFields fields;
-  for (ByteReader reader(bytes); !reader.empty();) {
-    std::span<const uint8_t> field;
-    uint32_t number = 0;
-    CFILE_RETURN_IF_ERROR(ReadField(reader, number, field));
-    if (number == wire::Statistics::kFileNumber) fields.file = field;
-    if (number == wire::Statistics::kBloomFilterNumber) fields.bloom_filter = field;
-  }
-  return fields;
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -300,11 +281,16 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
                                                const FileInfo& info) {
   // Parse the message field by field: an entry of two bytes must not take hundreds of bytes of
   // memory before it is checked.
-  CFILE_ASSIGN_OR_RETURN(const auto fields, FieldsOf(bytes));
+  std::string_view of_file, bloom_filter;
+  CFILE_RETURN_IF_ERROR(VisitFields(bytes, [&](uint32_t number, std::string_view field) {
+    if (number == wire::Statistics::kFileNumber) of_file = field;
+    if (number == wire::Statistics::kBloomFilterNumber) bloom_filter = field;
+    return absl::OkStatus();
+  }));
   wire::BlockStatistics entry;
-  const auto parse = [&entry](std::span<const uint8_t> field) {
+  const auto parse = [&entry](std::string_view field) {
     constexpr uint64_t kLeast = 64;  // small messages take more memory in relation to their size
-    return wire::ParseMessage(AsString(field), field.size() + kLeast, entry).ok()
+    return wire::ParseMessage(field, field.size() + kLeast, entry).ok()
                ? absl::OkStatus()
                : DataLoss("the message does not parse");
   };
@@ -312,7 +298,7 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
     return DataLoss("statistics of ", whose..., ": ", std::string(status.message()));
   };
   FileStatistics result;
-  if (absl::Status parsed = parse(fields.file); !parsed.ok()) return fault(parsed, "the file");
+  if (absl::Status parsed = parse(of_file); !parsed.ok()) return fault(parsed, "the file");
   auto file = FromMessage(entry, info.type);
   if (!file.ok()) return fault(file.status(), "the file");
   result.file = *std::move(file);
@@ -324,12 +310,9 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
                     result.file.null_count, " nulls, the footer says ", *num_entries, " entries");
   }
   uint64_t present = 0, nulls = 0, nans = 0;
-  for (ByteReader reader(bytes); !reader.empty();) {
+  const auto add_block = [&](uint32_t number, std::string_view field) -> absl::Status {
+    if (number != wire::Statistics::kBlocksNumber) return absl::OkStatus();
     const size_t i = result.blocks.size();
-    std::span<const uint8_t> field;
-    uint32_t number = 0;
-    CFILE_RETURN_IF_ERROR(ReadField(reader, number, field));
-    if (number != wire::Statistics::kBlocksNumber) continue;
     if (i >= info.file_size_bytes / kLeastBlockBytes) {
       return DataLoss("there are statistics of more than ", i, " blocks, but the file has ",
                       info.file_size_bytes, " bytes");
@@ -347,7 +330,9 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
     nulls += block->null_count;
     nans += block->nan_count;
     result.blocks.push_back(*std::move(block));
-  }
+    return absl::OkStatus();
+  };
+  CFILE_RETURN_IF_ERROR(VisitFields(bytes, add_block));
   if (!result.blocks.empty() &&
       (present != result.file.present_count || nulls != result.file.null_count ||
        nans != result.file.nan_count)) {
@@ -355,15 +340,15 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
                     " nulls and ", nans, " NaN, the file ", result.file.present_count, ", ",
                     result.file.null_count, " and ", result.file.nan_count);
   }
-  if (fields.bloom_filter.size() % kBloomBlockBytes != 0) {
-    return DataLoss("statistics: a Bloom filter of ", fields.bloom_filter.size(),
+  if (bloom_filter.size() % kBloomBlockBytes != 0) {
+    return DataLoss("statistics: a Bloom filter of ", bloom_filter.size(),
                     " bytes, expected a multiple of ", kBloomBlockBytes);
   }
-  if (info.bloom_filter && info.bloom_filter->size_bytes != fields.bloom_filter.size()) {
-    return DataLoss("statistics: a Bloom filter of ", fields.bloom_filter.size(),
+  if (info.bloom_filter && info.bloom_filter->size_bytes != bloom_filter.size()) {
+    return DataLoss("statistics: a Bloom filter of ", bloom_filter.size(),
                     " bytes, the footer says ", info.bloom_filter->size_bytes);
   }
-  result.bloom_filter = AsString(fields.bloom_filter);
+  result.bloom_filter = bloom_filter;
   return result;
 }
 
