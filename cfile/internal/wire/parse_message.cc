@@ -198,7 +198,10 @@ absl::Status CheckParsedSize(std::string_view bytes, uint64_t max_size_bytes,
 absl::Status MergeMessage(std::string_view bytes, uint64_t max_size_bytes, const MessageType& type,
                           void* message) {
   const auto does_not_parse = [] { return encodings::DataLoss("its message does not parse"); };
-  if (bytes.size() > std::numeric_limits<int32_t>::max()) return does_not_parse();
+  if (bytes.size() > std::numeric_limits<int32_t>::max()) {
+    return encodings::OutOfRange("its message of ", bytes.size(),
+                                 " bytes is larger than 2^31 - 1 bytes");
+  }
   // In relation to its size, a small message takes more memory than a large one.
   constexpr uint64_t kSmallBytes = 64 * 1024;
   constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
