@@ -169,7 +169,7 @@ class LocalStorage final : public Storage {
     }
     CFILE_ASSIGN_OR_RETURN(const std::optional<FileIdentity> found,
                            internal::IdentityOf(full_path));
-    if (!found) return absl::OkStatus();  // another process has removed the object
+    if (!found) return absl::OkStatus();      // another process has removed the object
     using Clock = std::chrono::system_clock;  // its unit depends on the standard library
     const auto changed =
         std::chrono::seconds(found->changed_s) + std::chrono::nanoseconds(found->changed_ns);
