@@ -164,7 +164,7 @@ class OwnedBatch {
     if (value.empty()) return {};
     if (value.size() > chunk_free_.size()) {
       const size_t chunk_bytes = std::max(value.size(), kChunkBytes);
-      chunks_.push_back(std::make_unique_for_overwrite<char[]>(chunk_bytes));
+      chunks_.push_back(std::unique_ptr<char[]>(new char[chunk_bytes]));
       chunk_free_ = {chunks_.back().get(), chunk_bytes};
     }
     char* copy = chunk_free_.data();

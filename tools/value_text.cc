@@ -6,9 +6,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <system_error>
 
 #include "absl/strings/str_cat.h"
 #include "tools/civil_time.h"
+#include "tools/parse_number.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -129,9 +131,8 @@ absl::StatusOr<T> ParseInteger(const ColumnType& type, std::string_view text) {
   std::string_view digits = text;
   if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
   T value{};
-  const char* end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, value);
-  if (stop != end || error == std::errc::invalid_argument) {
+  const std::errc error = ParseNumber(digits, value);
+  if (error == std::errc::invalid_argument) {
     return Invalid(type, text, "expected an integer");
   }
   if (error != std::errc()) {
@@ -147,10 +148,9 @@ absl::StatusOr<T> ParseFloat(const ColumnType& type, std::string_view text) {
   std::string_view digits = text;
   if (digits.size() > 1 && digits[0] == '+' && digits[1] != '-') digits.remove_prefix(1);
   T value{};
-  const char* end = digits.data() + digits.size();
-  const auto [stop, error] = std::from_chars(digits.data(), end, value);
+  const std::errc error = ParseNumber(digits, value);
   // nan(...) is an error because its payload bits would be lost.
-  if (stop != end || error == std::errc::invalid_argument || digits.back() == ')') {
+  if (error == std::errc::invalid_argument || digits.back() == ')') {
     return Invalid(type, text, "expected a number");
   }
   if (error != std::errc()) {

@@ -223,7 +223,7 @@ class ByteWriter {
  private:
   void Grow(size_t needed) {
     const size_t capacity = std::max({needed, 2 * capacity_, size_t{64}});
-    auto data = std::make_unique_for_overwrite<uint8_t[]>(capacity);
+    std::unique_ptr<uint8_t[]> data(new uint8_t[capacity]);
     if (size_ > 0) std::memcpy(data.get(), data_.get(), size_);
     data_ = std::move(data);
     capacity_ = capacity;

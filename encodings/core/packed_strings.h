@@ -106,7 +106,7 @@ class PackedStrings {
   }
   void GrowOffsets(size_t values) {
     capacity_ = std::max(size_ + 1 + values, 2 * capacity_);
-    auto offsets = std::make_unique_for_overwrite<uint32_t[]>(capacity_);
+    std::unique_ptr<uint32_t[]> offsets(new uint32_t[capacity_]);
     if (offsets_ == nullptr) {
       offsets[0] = 0;
     } else {

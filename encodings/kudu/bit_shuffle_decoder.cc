@@ -139,7 +139,7 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
     slots_.assign(num_slots_, kNoChunk);
     const size_t needed = size_t{num_slots_} << chunk_shift_;
     if (needed <= capacity_) return;
-    values_ = std::make_unique_for_overwrite<T[]>(needed);
+    values_.reset(new T[needed]);
     capacity_ = needed;
   }
 

@@ -309,7 +309,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> DictCodec::LoadDictionary(
   }
   CFILE_RETURN_IF_ERROR(CheckDictionarySize(decoder->count(), max_values));
   dictionary->size = decoder->count();
-  dictionary->values = std::make_unique_for_overwrite<std::string_view[]>(decoder->count());
+  dictionary->values.reset(new std::string_view[decoder->count()]);
   for (size_t done = 0; done < dictionary->size;) {
     CFILE_ASSIGN_OR_RETURN(
         const size_t read,

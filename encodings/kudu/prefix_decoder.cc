@@ -160,7 +160,7 @@ absl::Status PrefixDecoder::NextEntry(Entry& entry) {
 void PrefixDecoder::ReserveArena(size_t size) {
   if (size <= arena_size_) return;
   const size_t new_size = std::max(size, 2 * arena_size_);
-  auto arena = std::make_unique_for_overwrite<uint8_t[]>(new_size);
+  std::unique_ptr<uint8_t[]> arena(new uint8_t[new_size]);
   if (walk_.key_size > 0) std::memcpy(arena.get(), walk_.key, walk_.key_size);
   walk_.key = arena.get();
   arena_ = std::move(arena);

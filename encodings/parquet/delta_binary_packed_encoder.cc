@@ -20,8 +20,8 @@ void EncodeDeltaBinaryPacked(std::span<const T> values, const DeltaBlockShape& s
   out.PutVint(values.size());
   out.PutVint(ZigZagEncode(values.empty() ? 0 : values[0]));
   const size_t miniblock_size = shape.block_size / shape.miniblocks;
-  const auto deltas = std::make_unique_for_overwrite<T[]>(shape.block_size);
-  const auto ranges = std::make_unique_for_overwrite<U[]>(shape.miniblocks);
+  const std::unique_ptr<T[]> deltas(new T[shape.block_size]);
+  const std::unique_ptr<U[]> ranges(new U[shape.miniblocks]);
   for (size_t next = 1; next < values.size(); next += shape.block_size) {
     const size_t count = std::min<size_t>(shape.block_size, values.size() - next);
     const T least =

@@ -46,7 +46,7 @@ struct Arena {
 
   // Reallocates to `new_capacity` and keeps the first `kept` bytes.
   void Grow(size_t new_capacity, size_t kept) {
-    auto grown = std::make_unique_for_overwrite<uint8_t[]>(new_capacity + kAhead);
+    std::unique_ptr<uint8_t[]> grown(new uint8_t[new_capacity + kAhead]);
     if (kept > 0) std::memcpy(grown.get(), bytes.get(), kept);
     bytes = std::move(grown);
     capacity = new_capacity;

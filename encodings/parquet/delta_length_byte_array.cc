@@ -22,7 +22,7 @@ uint32_t EncodeDeltaLengthByteArray(std::span<const std::string_view> values,
                                     std::span<const std::string_view> owners, ByteWriter& out,
                                     std::vector<DeltaLengthPlace>* places) {
   const size_t begin = out.size();
-  const auto lengths = std::make_unique_for_overwrite<int32_t[]>(values.size());
+  const std::unique_ptr<int32_t[]> lengths(new int32_t[values.size()]);
   size_t total = 0;
   bool is_whole = true;  // all values lie back to back
   const char* end = values.empty() ? nullptr : values[0].data();

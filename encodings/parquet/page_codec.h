@@ -86,23 +86,21 @@ class PageBlockEncoder final : public BlockEncoder<T> {
 
   size_t Append(std::span<const T> values) override {
     size_t taken = 0;
-    if constexpr (std::is_arithmetic_v<T>) {
+    if constexpr (kIsBytes<P>) {
+      for (; taken < values.size() && !full(); ++taken) {
+        has_room_ = count_ == 0 ||
+                    raw_bytes_ + SizeOf(values[taken]) + kWorstTextBytes * (size_t{count_} + 1) <=
+                        most_text_bytes_;
+        if (!has_room_) break;
+        Add(values[taken]);
+      }
+    } else {
       if (full()) return 0;
       const uint64_t room = (full_bytes_ - raw_bytes_ + sizeof(P) - 1) / sizeof(P);
       taken = static_cast<size_t>(std::min<uint64_t>(values.size(), room));
       values_.Add(values.first(taken));
       raw_bytes_ += taken * sizeof(P);
       count_ += static_cast<uint32_t>(taken);
-    } else {
-      for (; taken < values.size() && !full(); ++taken) {
-        if constexpr (kIsBytes<P>) {
-          has_room_ = count_ == 0 ||
-                      raw_bytes_ + SizeOf(values[taken]) + kWorstTextBytes * (size_t{count_} + 1) <=
-                          most_text_bytes_;
-          if (!has_room_) break;
-        }
-        Add(values[taken]);
-      }
     }
     return taken;
   }
@@ -174,7 +172,7 @@ class PageBlockEncoder final : public BlockEncoder<T> {
     void Add(std::span<const V> values) {
       if (values.size() > capacity_ - size_) {
         capacity_ = std::max<size_t>({64, 2 * capacity_, size_ + values.size()});
-        auto larger = std::make_unique_for_overwrite<P[]>(capacity_);
+        std::unique_ptr<P[]> larger(new P[capacity_]);
         std::copy_n(values_.get(), size_, larger.get());
         values_ = std::move(larger);
       }

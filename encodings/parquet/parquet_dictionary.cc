@@ -76,7 +76,7 @@ class DictionaryEncoder final : public PageEncoder<P> {
   bool FinishDictionary(ByteWriter& out) override {
     if (!used_) return false;
     const uint32_t count = codes_.size();
-    const auto values = std::make_unique_for_overwrite<P[]>(count);
+    const std::unique_ptr<P[]> values(new P[count]);
     for (uint32_t code = 0; code < count; ++code) values[code] = codes_[code];
     EncodedBlock page;
     plain_->Encode({values.get(), count}, page);

@@ -66,7 +66,7 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
   CFILE_RETURN_IF_ERROR(CheckDictionarySize(count, max_values));
   dictionary->size = static_cast<uint32_t>(count);
   dictionary->type_length = type_length;
-  dictionary->values = std::make_unique_for_overwrite<P[]>(static_cast<size_t>(count));
+  dictionary->values.reset(new P[static_cast<size_t>(count)]);
   P* const values = dictionary->values.get();
   if constexpr (kIsBytes<P>) {
     dictionary->text = std::make_unique<uint8_t[]>(page.size() + PackedStrings::kAhead);

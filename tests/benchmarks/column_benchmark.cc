@@ -39,7 +39,7 @@ using benchmarks::OrDie;
 template <typename T>
 class Values {
  public:
-  Values() : values_(std::make_unique_for_overwrite<T[]>(kNumValues)) {}
+  Values() : values_(new T[kNumValues]) {}
   void push_back(const T& value) { values_[size_++] = value; }
   const T& operator[](size_t i) const { return values_[i]; }
   operator std::span<const T>() const { return {values_.get(), size_}; }  // NOLINT: implicit

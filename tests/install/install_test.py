@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Tests what `cmake --install` and `cpack` make of a build, and the inclusion of the source tree in another project.
 
-  install_test.py install  BUILD [--jobs N]   installs BUILD into a temporary folder; compiles each header alone, lists the symbols
-                                              of libcfile.so, builds tests/install/consumer with CMake and pkg-config, reads man
-                                              pages and completions
-  install_test.py embedded BUILD              configures tests/install/parent, which includes the source tree
-  install_test.py debian   BUILD              makes the .deb packages and looks at them with lintian; exits with 77 if dpkg-deb or
-                                              lintian is missing
+  install_test.py install BUILD         installs BUILD into a temporary folder; compiles each header alone, and all headers with each
+                                        installed compiler; lists the symbols of libcfile.so, builds tests/install/consumer with
+                                        CMake and pkg-config, runs the tools, reads man pages and completions
+  install_test.py embedded BUILD        configures tests/install/parent, which includes the source tree
+  install_test.py embedded_built BUILD  also builds it, which compiles the library, and runs its program
+  install_test.py debian BUILD          makes the .deb packages and looks at them with lintian; unpacks them, runs the tools and builds
+                                        the consumer with them; exits with 77 if dpkg-deb or lintian is missing
 
-BUILD is a build tree whose default target is built.
+BUILD is a build tree whose default target is built. With --jobs N, N compilers run at the same time (default: one for each core).
 """
 import argparse
 import concurrent.futures
@@ -21,10 +22,14 @@ import subprocess
 import sys
 import tempfile
 
+from installed_compilers import installed_compilers
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
-WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Wno-sign-conversion", "-Werror"]
+WARNINGS = ["-Wall", "-Wextra", "-Wconversion", "-Werror"]
+TOOLS = ("cfile-dump", "cfile-import", "cfile-table")
+STANDARDS = ("c++20", "c++2b")  # c++2b is C++23 for clang 14, too
 
 
 def run(*command, **options):
@@ -61,6 +66,12 @@ class Build:
         return ["-G", self.cache["CMAKE_GENERATOR"], *(f"-D{n}={self.cache[n]}" for n in names if self.cache.get(n))]
 
 
+def environment_of(prefix):
+    """With this environment, programs and pkg-config find the library that is installed in `prefix`."""
+    library = next(prefix.rglob("libcfile.so")).parent
+    return dict(os.environ, LD_LIBRARY_PATH=str(library), PKG_CONFIG_PATH=str(library / "pkgconfig"))
+
+
 # install
 
 def check_headers(prefix, compiler, flags):
@@ -78,13 +89,19 @@ def check_headers(prefix, compiler, flags):
             left += re.findall(r'^#include "((?:cfile|encodings)/[^"]+)"', (root / name).read_text(), re.MULTILINE)
     expect(installed == needed, f"headers installed but not needed, or needed but not installed: {sorted(installed ^ needed)}")
 
-    def compile_alone(name):
-        run(*compiler, "-std=c++20", "-fsyntax-only", *WARNINGS, *flags, "-x", "c++", "-", input=f'#include "{name}"\n')
+    def compile_headers(command, standard, names):
+        language = "c" if standard == "c99" else "c++"
+        run(*command, f"-std={standard}", "-fsyntax-only", *WARNINGS, *flags, "-x", language, "-",
+            input="".join(f'#include "{name}"\n' for name in names))
+    others = installed_compilers()
+    compilers = [compiler, *filter(None, others.values())]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(compile_alone, sorted(installed)))
-    for name in {"cfile/c.h", "cfile/arrow_c_data.h"} & installed:  # also for C
-        run("cc", "-std=c99", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", *flags, "-x", "c", "-", input=f'#include "{name}"\n')
-    print(f"{len(installed)} headers compile alone")
+        work = [(compiler, "c++20", [name]) for name in installed]
+        work += [(command, standard, sorted(installed)) for command in compilers for standard in STANDARDS]
+        work += [(command, "c99", sorted({"cfile/c.h", "cfile/arrow_c_data.h"} & installed)) for command in (["cc"], *compilers[1:])]
+        list(pool.map(lambda arguments: compile_headers(*arguments), work))
+    print(f"{len(installed)} headers compile alone, and together in C++20 and C++23 with {', '.join(map(' '.join, compilers))}")
+    print("".join(f"skipped: {name} is not installed\n" for name, command in others.items() if not command), end="")
 
 
 def check_symbols(library, archive, header_folder):
@@ -119,7 +136,7 @@ def check_symbols(library, archive, header_folder):
 
 
 def check_pages(prefix):
-    for tool in ("cfile-dump", "cfile-import", "cfile-table"):
+    for tool in TOOLS:
         page = prefix / "share/man/man1" / f"{tool}.1"
         text = page.read_text(encoding="utf-8")
         for part in ("NAME", "SYNOPSIS", "OPTIONS", "EXAMPLES", "\\-\\-help"):
@@ -159,11 +176,25 @@ def check_completions(prefix):
                 run(shell, "-n", file)
 
 
+def check_tools(prefix, work):
+    """The installed tools run, with the installed library if they need it."""
+    environment = environment_of(prefix)
+    for tool in TOOLS:
+        printed = run(prefix / "bin" / tool, "--version", env=environment)
+        expect(re.search(r"\d+\.\d+\.\d+", printed), f"{tool} --version prints {printed}")
+    (work / "towns.csv").write_text("id,town\n1,Bergen\n2,Oslo\n")
+    run(prefix / "bin/cfile-import", work / "towns.csv", work / "towns", "--sorted-by", "id", env=environment)
+    printed = run(prefix / "bin/cfile-dump", "verify", work / "towns", env=environment)
+    expect("all valid" in printed, f"cfile-dump verify prints {printed}")
+    run(prefix / "bin/cfile-table", "gc", work / "towns", env=environment)
+    print("the tools work")
+
+
 def check_consumers(build, prefix, work, jobs):
     """Builds and runs the consumer with CMake and with pkg-config, with the shared and with the static library."""
     components = ["tools"] if build.on("CFILE_BUILD_TOOLS") else []
     components += [name for name in ("salvage", "protobuf_records") if build.on(f"CFILE_WITH_{name.upper()}")]
-    environment = dict(os.environ, LD_LIBRARY_PATH=str(next(prefix.rglob("libcfile.so")).parent))
+    environment = environment_of(prefix)
     run("cmake", "-S", HERE / "consumer", "-B", work / "consumer", *build.generator(), f"-DCMAKE_PREFIX_PATH={prefix}",
         f"-DCOMPONENTS={';'.join(components)}", env=environment)
     run("cmake", "--build", work / "consumer", "--parallel", jobs)
@@ -183,7 +214,6 @@ def check_consumers(build, prefix, work, jobs):
     # The objects that CMake made are those that a Makefile would make with `pkg-config --cflags`.
     objects = sorted((work / "consumer").rglob("*.o"))
     expect(len(objects) == 3, f"objects of the consumer: {objects}")
-    environment["PKG_CONFIG_PATH"] = str(next(prefix.rglob("cfile.pc")).parent)
     include = run("pkg-config", "--cflags", "cfile", env=environment).split()
     run(*build.compiler(), "-std=c++20", *WARNINGS, *include, "-fsyntax-only", HERE / "consumer/consumer.cc")
     shared = run("pkg-config", "--libs", "cfile", env=environment).split()
@@ -207,8 +237,7 @@ def check_readme(build, prefix, work):
     and with find_package in a project of one language."""
     folder = work / "readme"
     folder.mkdir()
-    library = next(prefix.rglob("libcfile.so")).parent
-    environment = dict(os.environ, LD_LIBRARY_PATH=str(library), PKG_CONFIG_PATH=str(library / "pkgconfig"))
+    environment = environment_of(prefix)
     lines = next(block for block in readme_blocks("cmake") if "find_package" in block)
     command = next(block for block in readme_blocks("sh") if "pkg-config" in block)
     dynamic = "$(pkg-config --cflags --libs cfile)"
@@ -245,14 +274,18 @@ def install(build, work, jobs):
     expect(not missing, "libcfile.so does not export:\n" + "\n".join(missing[:20]))
     check_headers(prefix, build.compiler(), include)
     if build.on("CFILE_BUILD_TOOLS"):
+        check_tools(prefix, work)
         check_pages(prefix)
 
 
 # embedded
 
+PARENTS = ("SUBDIRECTORY", "FETCH", "OWN_ABSEIL")
+
+
 def embedded(build, work, _jobs):
     expect(any("add_subdirectory(cfile)" in block for block in readme_blocks("cmake")), "README.md does not show add_subdirectory")
-    for how in ("SUBDIRECTORY", "FETCH", "OWN_ABSEIL"):
+    for how in PARENTS:
         run("cmake", "-S", HERE / "parent", "-B", work / how, *build.generator(), f"-DHOW={how}", f"-DCFILE_SOURCE_DIR={ROOT}",
             "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON")
         run("cmake", "--install", work / how, "--prefix", work / "prefix")
@@ -266,9 +299,17 @@ def embedded(build, work, _jobs):
     print("three projects include cfile")
 
 
+def embedded_built(build, work, jobs):
+    embedded(build, work, jobs)
+    for how in PARENTS:
+        run("cmake", "--build", work / how, "--parallel", jobs)
+        expect(run(work / how / "program") == "cfile works\n", f"the program of {how} does not work")
+    print("their programs work")
+
+
 # debian
 
-def debian(build, work, _jobs):
+def debian(build, work, jobs):
     for program in ("dpkg-deb", "dpkg-shlibdeps", "lintian"):
         if not shutil.which(program):
             print(f"skipped: {program} is not installed (third_party/packages.txt)")
@@ -290,10 +331,18 @@ def debian(build, work, _jobs):
     print(run("lintian", "--fail-on", "error", "--allow-root", "--tag-display-limit", "0", *sorted(packages.values())))
     print(f"made {', '.join(sorted(packages))}")
 
+    # Unpacked packages, which need no root rights, are an installation.
+    unpacked = work / "unpacked"
+    for package in packages.values():
+        run("dpkg-deb", "--extract", package, unpacked)
+    check_consumers(build, unpacked / "usr", work, jobs)
+    if build.on("CFILE_BUILD_TOOLS"):
+        check_tools(unpacked / "usr", work)
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("install", "embedded", "debian"))
+    parser.add_argument("what", choices=("install", "embedded", "embedded_built", "debian"))
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "absl/cleanup/cleanup.h"
+
 namespace cfile::tools {
 namespace {
 
@@ -166,7 +168,10 @@ absl::Status RunPieces(size_t num_threads, const PieceWork& work) {
   assert(num_threads > 0);
   PieceRunner runner(NumSlots(num_threads), work);
   {
-    std::vector<std::jthread> others;
+    std::vector<std::thread> others;  // clang 14's standard library lacks std::jthread
+    const absl::Cleanup join = [&others] {
+      for (std::thread& other : others) other.join();
+    };
     for (size_t i = 1; i < num_threads; ++i) others.emplace_back([&runner] { runner.Work(); });
     runner.Work();
   }

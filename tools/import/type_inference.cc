@@ -1,21 +1,14 @@
 #include "tools/import/type_inference.h"
 
-#include <charconv>
 #include <cmath>
 #include <limits>
+#include <system_error>
 
+#include "tools/parse_number.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
 namespace {
-
-// Parses all of `text` as T. False if it is not a T in the form of std::from_chars.
-template <typename T>
-bool Parses(std::string_view text, T& value) {
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return stop == end && error == std::errc();
-}
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
@@ -59,14 +52,14 @@ uint32_t TypeInference::ClassifyNumber(std::string_view text) {
   if (digits.size() > 1 && digits[0] == '0' && IsDigit(digits[1])) return kText;
 
   int64_t integer = 0;
-  if (Parses(text, integer)) {
+  if (ParseNumber(text, integer) == std::errc()) {
     constexpr int64_t kExactInDouble = int64_t{1} << std::numeric_limits<double>::digits;
     if (integer == 0 && negative) return kFraction;  // -0: only a double keeps the sign
     if (static_cast<int32_t>(integer) == integer) return kInt32;
     return integer >= -kExactInDouble && integer <= kExactInDouble ? kInt64 : kWideInt64;
   }
   double number = 0;
-  if (!Parses(text, number) || text.back() == ')') return kText;
+  if (ParseNumber(text, number) != std::errc() || text.back() == ')') return kText;
   if (!std::isfinite(number)) return kNotANumber;
   // An integer beyond 64 bits is probably an identifier, which must not be rounded.
   return text.find_first_of(".eE") == std::string_view::npos ? kText : kFraction;

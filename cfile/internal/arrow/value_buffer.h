@@ -13,7 +13,7 @@ class ValueBuffer {
   // Returns room for `count` values. The contents of the room are undefined.
   T* Resize(size_t count) {
     if (count > capacity_) {
-      values_ = std::make_unique_for_overwrite<T[]>(count);
+      values_.reset(new T[count]);
       capacity_ = count;
     }
     return values_.get();

@@ -45,7 +45,7 @@ class Copies {
   // Returns room for `size` elements. The earlier copies are lost.
   To* Make(size_t size) {
     if (size > capacity_) {
-      copies_ = std::make_unique_for_overwrite<To[]>(size);
+      copies_.reset(new To[size]);
       capacity_ = size;
     }
     return copies_.get();

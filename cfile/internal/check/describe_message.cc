@@ -67,7 +67,9 @@ struct Parsed {
       const char* const begin = reader.position();
       uint32_t tag = 0;
       if (!reader.ReadTag(tag)) return;
-      const auto field = std::ranges::find(type.fields, wire::NumberOf(tag), &Field::number);
+      const auto field =
+          std::find_if(type.fields.begin(), type.fields.end(),
+                       [tag](const Field& known) { return known.number == wire::NumberOf(tag); });
       const bool is_text = field != type.fields.end() &&
                            (field->kind == Kind::kBytes || field->kind == Kind::kMessage);
       const WireType expected = is_text ? WireType::kDelimited : WireType::kVarint;

@@ -48,7 +48,7 @@ void StatisticsChecker<T>::Add(const Batch<T>& batch) {
   if (batch.validity == nullptr) return Add(batch.values);
   if (batch.size() > capacity_) {
     capacity_ = batch.size();
-    present_ = std::make_unique_for_overwrite<T[]>(capacity_);
+    present_.reset(new T[capacity_]);
   }
   const size_t present =
       encodings::PackValues(batch.values.data(), batch.validity, 0, batch.size(), present_.get());

@@ -27,7 +27,7 @@ constexpr size_t kBufferBytes = 64 * 1024;
 class FileSink final : public Sink {
  public:
   explicit FileSink(std::string path)
-      : path_(std::move(path)), buffer_(std::make_unique_for_overwrite<uint8_t[]>(kBufferBytes)) {}
+      : path_(std::move(path)), buffer_(new uint8_t[kBufferBytes]) {}
 
   ~FileSink() override {
     if (!temporary_path_.empty()) unlink(temporary_path_.c_str());

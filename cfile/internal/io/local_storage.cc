@@ -169,12 +169,14 @@ class LocalStorage final : public Storage {
     }
     CFILE_ASSIGN_OR_RETURN(const std::optional<FileIdentity> found,
                            internal::IdentityOf(full_path));
-    if (!found) return absl::OkStatus();  // another process has removed the object
+    if (!found) return absl::OkStatus();      // another process has removed the object
+    using Clock = std::chrono::system_clock;  // its unit depends on the standard library
+    const auto changed =
+        std::chrono::seconds(found->changed_s) + std::chrono::nanoseconds(found->changed_ns);
     entries.push_back(
         {.path = absl::StrCat(prefix, name, is_folder ? "/" : ""),
          .size_bytes = is_folder ? 0 : found->size_bytes,
-         .changed = std::chrono::system_clock::time_point(
-             std::chrono::seconds(found->changed_s) + std::chrono::nanoseconds(found->changed_ns)),
+         .changed = Clock::time_point(std::chrono::duration_cast<Clock::duration>(changed)),
          .identity = TextOf(*found)});
     return absl::OkStatus();
   }

@@ -152,7 +152,7 @@ V* BlockCursor<T>::Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& c
   if (count > capacity) {
     // Round up to a power of two, so that the buffer grows only a few times.
     capacity = std::min(encodings::kMaxBatchValues, std::bit_ceil(count));
-    buffer = std::make_unique_for_overwrite<V[]>(capacity);
+    buffer.reset(new V[capacity]);
   }
   return buffer.get();
 }

@@ -240,7 +240,7 @@ class FlatRows final : public BlockRows {
   // Makes room for `count` values in packed_.
   void Reserve(size_t count) {
     if (count <= capacity_) return;
-    packed_ = std::make_unique_for_overwrite<T[]>(count);
+    packed_.reset(new T[count]);
     validity_.resize((count + 7) / 8);
     capacity_ = count;
   }

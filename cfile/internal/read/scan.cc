@@ -241,7 +241,7 @@ class Scan<T>::Impl : internal::BlockWalk {
   }
 
   T* Values() {
-    if (values_ == nullptr) values_ = std::make_unique_for_overwrite<T[]>(kBatchRows);
+    if (values_ == nullptr) values_.reset(new T[kBatchRows]);
     return values_.get();
   }
 

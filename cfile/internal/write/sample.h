@@ -43,11 +43,11 @@ class Sample {
   // Copies values from the front of `values` until the sample is full. Returns how many values were
   // copied. The first value always fits, unless it has more than kSampleBytes bytes.
   size_t Add(std::span<const T> values) {
-    if (values_ == nullptr) values_ = std::make_unique_for_overwrite<T[]>(kSampleValues);
+    if (values_ == nullptr) values_.reset(new T[kSampleValues]);
     values = values.first(std::min(values.size(), kSampleValues - count_));
     size_t taken = 0;
     if constexpr (encodings::kIsBytes<T>) {
-      if (text_ == nullptr) text_ = std::make_unique_for_overwrite<char[]>(kSampleBytes);
+      if (text_ == nullptr) text_.reset(new char[kSampleBytes]);
       for (; taken < values.size(); ++taken) {
         const std::string_view value = values[taken];
         if (value.size() > kSampleBytes - bytes_) break;

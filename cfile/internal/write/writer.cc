@@ -198,7 +198,7 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
       while ((validity[row / 8] >> (row % 8) & 1) != 0) ++row;
       return NotNullable(num_rows_ + row - begin);
     }
-    if (present_ == nullptr) present_ = std::make_unique_for_overwrite<T[]>(kCheckedValues);
+    if (present_ == nullptr) present_.reset(new T[kCheckedValues]);
     encodings::PackValues(values.data() + begin, validity, begin, count, present_.get());
     CFILE_RETURN_IF_ERROR(CheckValues({present_.get(), present}, validity, begin));
     return AppendChecked({present_.get(), present}, validity, begin, count);
