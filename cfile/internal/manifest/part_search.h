@@ -1,0 +1,104 @@
+// Finds keys in the parts of a table. Keys are in memcmp form, so one class serves all types.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/batch.h"
+#include "cfile/internal/manifest/manifest.h"
+
+namespace cfile::internal {
+
+// Searches one column. Chooses the parts by what the manifest says about their keys.
+// The derived class looks into the files of the parts. Positions count the rows of the table.
+// Errors: those of Manifest and of the derived class. kFailedPrecondition: no part has a value
+// index of the column. Thread-compatible.
+class PartSearch {
+ public:
+  // A key to search in all parts, and the best position so far.
+  struct Wanted {
+    std::string key;
+    size_t index = 0;  // in the caller's keys
+    std::optional<ManifestPart> part = std::nullopt;
+    std::string found = {};  // the key at `position`, if `part` is set
+    KeyPosition position = {};
+
+    // Goes to `better`, the key at `place` in a part. Precondition: it is less than `found`.
+    void GoTo(const ManifestPart& of, std::string better, const KeyPosition& place) {
+      part = of;
+      found = std::move(better);
+      position = place;
+    }
+  };
+
+  PartSearch(const PartSearch&) = delete;
+  PartSearch& operator=(const PartSearch&) = delete;
+
+  // kFailedPrecondition if the rows of a range of keys may not be consecutive.
+  absl::Status CheckRangesAreConsecutive();
+
+ protected:
+  // `manifest` must outlive this object.
+  PartSearch(const Manifest& manifest, size_t column) : manifest_(manifest), column_(column) {}
+  virtual ~PartSearch() = default;
+
+  // Finds the smallest key that is not less than wanted.key, with the lowest ordinal.
+  // If the table has no such key, wanted.part stays empty.
+  // If the parts ascend, sets only wanted.part.
+  absl::Status FindPart(Wanted& wanted);
+
+  // Does the same for several keys, and sets their positions. `positions`: one for each index of
+  // the keys. Keeps the position of a key that is greater than all keys of the table.
+  absl::Status FindPositions(std::vector<Wanted> keys, std::span<KeyPosition> positions);
+
+  bool HasIndex(const ManifestPart& part) const { return PartColumn(part).min_key.has_value(); }
+
+  // Converts a position in a part to a position in the table. kDataLoss if it is the part's end.
+  absl::StatusOr<KeyPosition> InTable(const ManifestPart& part, const KeyPosition& position) const;
+
+  // Returns the position in the table of the first key of `part` that is not less than the wanted
+  // key, and appends this key to `found`. Precondition: the part has a value index, and its
+  // greatest key is not less than the wanted key.
+  virtual absl::StatusOr<KeyPosition> SeekInPart(const ManifestPart& part, const Wanted& wanted,
+                                                 std::string& found) = 0;
+  // Finds the positions in the table of several keys. `indices`: of the wanted keys.
+  // `positions`: one for each of `indices`. Precondition: as for SeekInPart.
+  virtual absl::Status SeekManyInPart(const ManifestPart& part, std::span<const size_t> indices,
+                                      std::span<KeyPosition> positions) = 0;
+  // Searches a part without a value index. Calls wanted.GoTo for a key that is not less than the
+  // wanted key, and less than wanted.found.
+  virtual absl::Status ScanPart(const ManifestPart& part, Wanted& wanted) = 0;
+
+ private:
+  const TablePartColumn& PartColumn(const ManifestPart& part) const {
+    return part.part->columns[column_];
+  }
+  absl::Status NoIndex() const;
+  // Fills keyed_parts_ and ascending_, once.
+  absl::Status FindKeyedParts();
+  // Does FindInPart for all parts, but reads only the chunks that may hold the key.
+  absl::Status FindInChunks(Wanted& wanted);
+  // If the parts ascend: returns the first part that has a key not less than `key`.
+  std::optional<ManifestPart> FirstPartWith(const std::string& key) const;
+  // If the parts ascend: does FindPositions part by part.
+  absl::Status SeekManyByPart(std::span<const Wanted> keys, std::span<KeyPosition> positions);
+  // If the parts do not ascend: does FindInPart for all parts.
+  absl::Status FindInAllParts(std::span<Wanted> keys);
+  // Sets the position of `wanted` to the wanted key in this part, if this key is less than the keys
+  // found in earlier parts.
+  absl::Status FindInPart(const ManifestPart& part, Wanted& wanted);
+
+  const Manifest& manifest_;
+  const size_t column_;
+  std::optional<std::vector<ManifestPart>> keyed_parts_;  // set by FindKeyedParts: parts with rows
+  // True if all parts with rows have a value index and follow each other in key order.
+  bool ascending_ = true;
+};
+
+}  // namespace cfile::internal
