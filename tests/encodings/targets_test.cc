@@ -65,7 +65,9 @@ TEST(Targets, TestsRunWithTheOldestOnes) {
     EXPECT_TRUE(runs(HWY_SCALAR) || runs(HWY_EMU128));
     EXPECT_TRUE(runs(HWY_SSSE3));
   }
-  if (HWY_ARCH_ARM_A64) EXPECT_TRUE(runs(HWY_NEON));
+  if (HWY_ARCH_ARM_A64) {
+    EXPECT_TRUE(runs(HWY_NEON));
+  }
 }
 
 TEST(ByteStreamsTargets, AsThePlainLoop) {
