@@ -98,7 +98,8 @@ def check_headers(prefix, compiler, flags):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         work = [(compiler, "c++20", [name]) for name in installed]
         work += [(command, standard, sorted(installed)) for command in compilers for standard in STANDARDS]
-        work += [(command, "c99", sorted({"cfile/c.h", "cfile/arrow_c_data.h"} & installed)) for command in (["cc"], *compilers[1:])]
+        work += [(command, "c99", sorted({"cfile/c.h", "cfile/arrow_c_data.h"} & installed))
+                 for command in (["cc"], *compilers[1:]) if "-stdlib=libc++" not in command]
         list(pool.map(lambda arguments: compile_headers(*arguments), work))
     print(f"{len(installed)} headers compile alone, and together in C++20 and C++23 with {', '.join(map(' '.join, compilers))}")
     print("".join(f"skipped: {name} is not installed\n" for name, command in others.items() if not command), end="")
