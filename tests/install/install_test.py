@@ -92,7 +92,7 @@ def check_headers(prefix, compiler, flags):
     def compile_headers(command, standard, names):
         language = "c" if standard == "c99" else "c++"
         run(*command, f"-std={standard}", "-fsyntax-only", *WARNINGS, *flags, "-x", language, "-",
-            input="".join(f'#include "{name}"\n' for name in names))
+            input="".join(f'#include "{name}"\n' for name in names), cwd=prefix)  # not in ROOT, which has the same headers
     others = installed_compilers()
     compilers = [compiler, *filter(None, others.values())]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
