@@ -48,6 +48,44 @@ size_t UnpackLargest(std::span<const uint8_t> packed, int width, uint32_t* out, 
 #endif
 }
 
+// Unpacks as many values as whole vectors hold. Returns their number.
+// Precondition: 1 <= width <= 8.
+size_t UnpackNarrow16(std::span<const uint8_t> packed, int width, uint16_t* HWY_RESTRICT out,
+                      size_t count) {
+#if CFILE_UNPACK_SIMD
+  const hn::CappedTag<uint16_t, 16> d;
+  const hn::Repartition<uint8_t, decltype(d)> d8;
+  constexpr size_t kMaxLanes = 16;
+  const size_t lanes = hn::Lanes(d);
+  // Each lane gets the two bytes that hold its value. A product moves the value to the upper end of
+  // the lane, because the instruction sets have no shift by different numbers of 16-bit lanes.
+  alignas(32) uint8_t picks[2 * kMaxLanes];
+  alignas(32) uint16_t factors[kMaxLanes];
+  const auto bits = static_cast<size_t>(width);
+  for (size_t i = 0; i < kMaxLanes; ++i) {
+    const size_t byte = i * bits / 8;
+    picks[2 * i] = static_cast<uint8_t>(byte);
+    // If `byte` is the last one, it holds the whole value.
+    picks[2 * i + 1] = static_cast<uint8_t>(std::min<size_t>(byte + 1, 15));
+    factors[i] = static_cast<uint16_t>(1u << (16 - bits - i * bits % 8));
+  }
+  const auto pick = hn::Load(d8, picks);
+  const auto factor = hn::Load(d, factors);
+  const uint8_t* p = packed.data();
+  const uint8_t* const end = p + packed.size();
+  size_t done = 0;
+  for (; count - done >= lanes && end - p >= 16; done += lanes, p += lanes / 8 * bits) {
+    const auto pairs = hn::TableLookupBytes(hn::LoadDup128(d8, p), pick);
+    const auto moved = hn::Mul(hn::BitCast(d, pairs), factor);
+    hn::StoreU(hn::ShiftRightSame(moved, 16 - width), d, out + done);
+  }
+  return done;
+#else
+  (void)packed, (void)width, (void)out, (void)count;
+  return 0;
+#endif
+}
+
 }  // namespace HWY_NAMESPACE
 }  // namespace cfile::encodings
 HWY_AFTER_NAMESPACE();
@@ -59,6 +97,10 @@ namespace {
 HWY_EXPORT(PackGroups32);
 HWY_EXPORT(PackGroups64);
 HWY_EXPORT(UnpackLargest);
+HWY_EXPORT(UnpackNarrow16);
+
+// For fewer values, choosing a kernel takes longer than unpacking.
+constexpr size_t kFewNarrow = 64;
 
 // Unpacks the 8 values of kWidth bits at `packed`. May read 8 bytes after the kWidth bytes of the
 // group.
@@ -153,7 +195,16 @@ void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* o
     for (; first % 8 != 0 && count > 0; ++first, --count)
       *out++ = static_cast<T>(UnpackOne(packed, width, first));
   }
-  const size_t begin = static_cast<size_t>(first * static_cast<uint64_t>(width) / 8);
+  size_t begin = static_cast<size_t>(first * static_cast<uint64_t>(width) / 8);
+  if constexpr (sizeof(T) == 2) {
+    if (0 < width && width <= 8 && count >= kFewNarrow) {
+      const size_t done =
+          HWY_DYNAMIC_DISPATCH(UnpackNarrow16)(packed.subspan(begin), width, out, count);
+      begin += done / 8 * static_cast<size_t>(width);
+      out += done;
+      count -= done;
+    }
+  }
   kUnpackers<T>[static_cast<size_t>(width)](packed.subspan(count > 0 ? begin : 0), out, count);
 }
 

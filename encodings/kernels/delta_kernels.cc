@@ -54,19 +54,37 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if CFILE_PACK_WIDE
-// Returns, in each lane, the sum of that lane and all lanes below it. The vector has two blocks of
-// 16 bytes.
+// Returns, in each lane, the sum of that lane and all lanes below it in its block of 16 bytes.
+template <typename D, typename V>
+HWY_INLINE V BlockPrefixSum(D d, V v) {
+  v = hn::Add(v, hn::ShiftLeftLanes<1>(d, v));
+  if constexpr (sizeof(hn::TFromD<D>) == 4) v = hn::Add(v, hn::ShiftLeftLanes<2>(d, v));
+  return v;
+}
+// Returns, in each lane, the sum of that lane and all lanes below it. The vector has two blocks.
 template <typename D, typename V>
 HWY_INLINE V PrefixSum(D d, V v) {
-  v = hn::Add(v, hn::ShiftLeftLanes<1>(d, v));
-  V last;  // in each block, the sum of the block
-  if constexpr (sizeof(hn::TFromD<D>) == 4) {
-    v = hn::Add(v, hn::ShiftLeftLanes<2>(d, v));
-    last = hn::Broadcast<3>(v);
-  } else {
-    last = hn::Broadcast<1>(v);
-  }
+  v = BlockPrefixSum(d, v);
+  constexpr int kLast = 16 / sizeof(hn::TFromD<D>) - 1;
+  // In each block, the sum of the block.
+  const V last = hn::Broadcast<kLast>(v);
   return hn::Add(v, hn::ConcatLowerLower(d, last, hn::Zero(d)));
+}
+inline constexpr int64_t kLastOfFour[4] = {3, 3, 3, 3};
+// Returns a vector whose four lanes are the last lane of `v`.
+template <typename D, typename V>
+HWY_INLINE V BroadcastLast(D d, V v) {
+  return hn::TableLookupLanes(v, hn::SetTableIndices(d, kLastOfFour));
+}
+// Returns 1, 2, 3 and 4 times `step`.
+template <typename D>
+HWY_INLINE hn::Vec<D> Multiples(D d, uint64_t step) {
+  const auto one = hn::Set(d, step);
+  const auto two = hn::Add(one, one);
+  const auto three = hn::Add(two, one);
+  const auto four = hn::Add(two, two);
+  return hn::ConcatLowerLower(d, hn::InterleaveLower(d, three, four),
+                              hn::InterleaveLower(d, one, two));
 }
 
 // Decodes groups of deltas that GroupUnpacker<uint32_t> can unpack. The sum of 8 such deltas fits
@@ -82,33 +100,28 @@ HWY_INLINE T DecodeNarrow(const uint8_t* packed, int width, T min_delta, T previ
   const U min = static_cast<U>(min_delta);
   if constexpr (sizeof(T) == 4) {
     const auto mins = hn::Mul(hn::Set(d, min), hn::Iota(d, 1));
-    const auto min_step = hn::Set(d, 8 * min);
     auto carry = hn::Set(d, static_cast<U>(previous));
     for (; groups > 0; --groups, packed += step, out += 8) {
-      const auto sums = PrefixSum(d, unpacker.Unpack(packed, 0));
-      const auto total = hn::TableLookupLanes(sums, last);
-      hn::StoreU(hn::Add(hn::Add(sums, mins), carry), d, reinterpret_cast<U*>(out));
-      carry = hn::Add(carry, hn::Add(total, min_step));
+      const auto sums = hn::Add(PrefixSum(d, unpacker.Unpack(packed, 0)), mins);
+      hn::StoreU(hn::Add(sums, carry), d, reinterpret_cast<U*>(out));
+      carry = hn::Add(carry, hn::TableLookupLanes(sums, last));
     }
     return static_cast<T>(hn::GetLane(carry));
   } else {
     const hn::FixedTag<uint64_t, 4> d64;
-    alignas(32)
-        const U multiples[8] = {min, 2 * min, 3 * min, 4 * min, 5 * min, 6 * min, 7 * min, 8 * min};
-    const auto low_mins = hn::Load(d64, multiples);
-    const auto high_mins = hn::Load(d64, multiples + 4);
-    const auto min_step = hn::Set(d64, 8 * min);
-    const auto low_half = hn::Set(d64, uint64_t{UINT32_MAX});
+    const auto mins = Multiples(d64, min);
     auto carry = hn::Set(d64, static_cast<U>(previous));
+    // The sums of the first four and of the last four deltas are separate until they are widened.
     for (; groups > 0; --groups, packed += step, out += 8) {
-      const auto sums = PrefixSum(d, unpacker.Unpack(packed, 0));
-      const auto total = hn::TableLookupLanes(sums, last);
+      const auto sums = BlockPrefixSum(d, unpacker.Unpack(packed, 0));
       U* const to = reinterpret_cast<U*>(out);
-      const auto low = hn::PromoteTo(d64, hn::LowerHalf(sums));
-      const auto upper = hn::PromoteTo(d64, hn::UpperHalf(hn::Half<decltype(d)>(), sums));
-      hn::StoreU(hn::Add(hn::Add(low, low_mins), carry), d64, to);
-      hn::StoreU(hn::Add(hn::Add(upper, high_mins), carry), d64, to + 4);
-      carry = hn::Add(carry, hn::Add(hn::And(hn::BitCast(d64, total), low_half), min_step));
+      const auto low = hn::Add(hn::PromoteTo(d64, hn::LowerHalf(sums)), mins);
+      const auto upper =
+          hn::Add(hn::PromoteTo(d64, hn::UpperHalf(hn::Half<decltype(d)>(), sums)), mins);
+      hn::StoreU(hn::Add(low, carry), d64, to);
+      carry = hn::Add(carry, BroadcastLast(d64, low));
+      hn::StoreU(hn::Add(upper, carry), d64, to + 4);
+      carry = hn::Add(carry, BroadcastLast(d64, upper));
     }
     return static_cast<T>(hn::GetLane(carry));
   }
@@ -120,23 +133,19 @@ HWY_INLINE T DecodeWide(const uint8_t* packed, int width, T min_delta, T previou
                         T* out) {
   const hn::FixedTag<uint64_t, 4> d;
   const GroupUnpacker<uint64_t> unpacker(width);
-  const uint64_t min = static_cast<uint64_t>(min_delta);
-  alignas(32) const uint64_t multiples[4] = {min, 2 * min, 3 * min, 4 * min};
-  const auto mins = hn::Load(d, multiples);
-  const auto min_step = hn::Set(d, 4 * min);
+  const auto mins = Multiples(d, static_cast<uint64_t>(min_delta));
   auto carry = hn::Set(d, static_cast<uint64_t>(previous));
   for (; groups > 0; --groups, packed += width) {
     for (size_t half = 0; half < 2; ++half, out += 4) {
-      const auto sums = PrefixSum(d, unpacker.Unpack(packed, half));
-      const auto values = hn::Add(hn::Add(sums, mins), carry);
-      const auto total = hn::Broadcast<1>(hn::ConcatUpperUpper(d, sums, sums));
+      const auto sums = hn::Add(PrefixSum(d, unpacker.Unpack(packed, half)), mins);
+      const auto values = hn::Add(sums, carry);
       if constexpr (sizeof(T) == 4) {
         const hn::FixedTag<uint32_t, 4> d32;
         hn::StoreU(hn::TruncateTo(d32, values), d32, reinterpret_cast<uint32_t*>(out));
       } else {
         hn::StoreU(values, d, reinterpret_cast<uint64_t*>(out));
       }
-      carry = hn::Add(carry, hn::Add(total, min_step));
+      carry = hn::Add(carry, BroadcastLast(d, sums));
     }
   }
   return static_cast<T>(hn::GetLane(carry));
@@ -146,15 +155,13 @@ HWY_INLINE T DecodeWide(const uint8_t* packed, int width, T min_delta, T previou
 template <typename T>
 HWY_INLINE T DecodeWords(const uint8_t* packed, T min_delta, T previous, size_t groups, T* out) {
   const hn::FixedTag<uint64_t, 4> d;
-  const auto min = static_cast<uint64_t>(min_delta);
-  alignas(32) const uint64_t multiples[4] = {min, 2 * min, 3 * min, 4 * min};
-  const auto mins = hn::Load(d, multiples);
+  const auto mins = Multiples(d, static_cast<uint64_t>(min_delta));
   auto carry = hn::Set(d, static_cast<uint64_t>(previous));
   const auto* from = reinterpret_cast<const uint64_t*>(packed);
   for (groups *= 2; groups > 0; --groups, from += 4, out += 4) {
     const auto sums = hn::Add(PrefixSum(d, hn::LoadU(d, from)), mins);
     hn::StoreU(hn::Add(sums, carry), d, reinterpret_cast<uint64_t*>(out));
-    carry = hn::Add(carry, hn::Broadcast<1>(hn::ConcatUpperUpper(d, sums, sums)));
+    carry = hn::Add(carry, BroadcastLast(d, sums));
   }
   return static_cast<T>(hn::GetLane(carry));
 }
@@ -163,22 +170,28 @@ HWY_INLINE T DecodeWords(const uint8_t* packed, T min_delta, T previous, size_t 
 template <typename T>
 HWY_INLINE T DecodeMiniblocks(const uint8_t* packed, const uint8_t* widths, size_t miniblocks,
                               size_t groups, T min_delta, T previous, T* out) {
-  for (size_t i = 0; i < miniblocks; ++i) {
-    const int width = widths[i];
+  while (miniblocks > 0) {
+    const int width = widths[0];
+    // Miniblocks of the same width are decoded as one, because each call below has a cost.
+    size_t same = 1;
+    while (same < miniblocks && widths[same] == widths[0]) ++same;
+    const size_t some = same * groups;
 #if CFILE_PACK_WIDE
     if (width <= GroupUnpacker<uint32_t>::kMaxWidth) {
-      previous = DecodeNarrow<T>(packed, width, min_delta, previous, groups, out);
+      previous = DecodeNarrow<T>(packed, width, min_delta, previous, some, out);
     } else if (width <= GroupUnpacker<uint64_t>::kMaxWidth) {
-      previous = DecodeWide<T>(packed, width, min_delta, previous, groups, out);
+      previous = DecodeWide<T>(packed, width, min_delta, previous, some, out);
     } else if (sizeof(T) == 8 && width == 64) {
-      previous = DecodeWords<T>(packed, min_delta, previous, groups, out);
+      previous = DecodeWords<T>(packed, min_delta, previous, some, out);
     } else  // NOLINT: continues below
 #endif
     {
-      previous = DecodeDeltaGroupsPortably<T>(packed, width, min_delta, previous, groups, out);
+      previous = DecodeDeltaGroupsPortably<T>(packed, width, min_delta, previous, some, out);
     }
-    packed += groups * static_cast<size_t>(width);
-    out += groups * kDeltaGroup;
+    packed += some * static_cast<size_t>(width);
+    out += some * kDeltaGroup;
+    widths += same;
+    miniblocks -= same;
   }
   return previous;
 }

@@ -21,19 +21,22 @@ absl::Status DamagedPage(uint64_t count, const Found&... found) {
   return DataLoss("dictionary page of ", count, " values: ", found...);
 }
 
-// Finds the BYTE_ARRAY values in `text`: for each a length (fixed32), then its bytes.
-absl::Status ReadByteArrays(uint64_t count, std::span<const uint8_t> text,
+// Reads the BYTE_ARRAY values of a page: for each a length (fixed32), then its bytes. Copies the
+// bytes to `text`.
+absl::Status ReadByteArrays(uint64_t count, std::span<const uint8_t> page, uint8_t* text,
                             std::string_view* values) {
-  ByteReader reader(text);
+  ByteReader reader(page);
   for (uint64_t i = 0; i < count; ++i) {
     uint32_t size;
     std::span<const uint8_t> bytes;
     const size_t at = reader.offset();
     if (!reader.ReadFixed(size) || !reader.ReadBytes(size, bytes)) {
-      return DamagedPage(count, "value ", i, " at byte ", at, " does not end within ", text.size(),
+      return DamagedPage(count, "value ", i, " at byte ", at, " does not end within ", page.size(),
                          " bytes");
     }
-    values[i] = AsString(bytes);
+    if (size > 0) std::memcpy(text, bytes.data(), size);
+    values[i] = AsString({text, size});
+    text += size;
   }
   if (!reader.empty()) {
     return DamagedPage(count, reader.remaining(), " bytes follow the last value, at byte ",
@@ -70,11 +73,11 @@ absl::StatusOr<std::shared_ptr<const Dictionary>> LoadPage(uint32_t type_length,
   P* const values = dictionary->values.get();
   if constexpr (kIsBytes<P>) {
     dictionary->text = std::make_unique<uint8_t[]>(page.size() + PackedStrings::kAhead);
-    if (!page.empty()) std::memcpy(dictionary->text.get(), page.data(), page.size());
-    const std::span<const uint8_t> text(dictionary->text.get(), page.size());
     if (variable) {
-      CFILE_RETURN_IF_ERROR(ReadByteArrays(count, text, values));
+      CFILE_RETURN_IF_ERROR(ReadByteArrays(count, page, dictionary->text.get(), values));
     } else {
+      if (!page.empty()) std::memcpy(dictionary->text.get(), page.data(), page.size());
+      const std::span<const uint8_t> text(dictionary->text.get(), page.size());
       for (uint64_t i = 0; i < count; ++i)
         values[i] = AsString(text.subspan(static_cast<size_t>(i * type_length), type_length));
     }

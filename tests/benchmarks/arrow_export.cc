@@ -1,7 +1,7 @@
 // Writes the files that arrow_export.py reads.
 // Their columns have encodings that Parquet also has.
 //
-//   arrow_export DIRECTORY ROWS
+//   arrow_export DIRECTORY ROWS [CODEC]
 //
 // Prints a line of JSON for each file: its name, and the encoding's name in Parquet.
 #include <cstdint>
@@ -26,13 +26,14 @@ namespace {
 using benchmarks::OrDie;
 
 std::string directory;
+Compression compression = Compression::kNone;
 
 void Tell(const std::string& name, const char* parquet) {
   std::printf("{\"name\": \"%s\", \"parquet\": \"%s\"}\n", name.c_str(), parquet);
 }
 
 WriterOptions Options(Encoding encoding, bool nullable = false) {
-  return {.encoding = encoding, .compression = Compression::kNone, .nullable = nullable};
+  return {.encoding = encoding, .compression = compression, .nullable = nullable};
 }
 
 template <typename T>
@@ -166,10 +167,11 @@ void Main(size_t count) {
 }  // namespace cfile
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    std::fprintf(stderr, "usage: arrow_export DIRECTORY ROWS\n");
+  if (argc != 3 && argc != 4) {
+    std::fprintf(stderr, "usage: arrow_export DIRECTORY ROWS [CODEC]\n");
     return 2;
   }
+  if (argc == 4) cfile::compression = cfile::benchmarks::OrDie(cfile::ParseCompression(argv[3]));
   cfile::directory = argv[1];
   cfile::Main(static_cast<size_t>(std::atoll(argv[2])));
 }

@@ -58,7 +58,7 @@ def main():
     parser.add_argument("--rows", type=int, default=10**7)
     parser.add_argument("--turns", type=int, default=7)
     parser.add_argument("--only", default="", help="only rows whose name contains this text")
-    parser.add_argument("--compression", help="codec of the Parquet files")
+    parser.add_argument("--compression", help="codec of both files")
     arguments = parser.parse_args()
     pa.set_cpu_count(1)
     os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[-1]})
@@ -67,7 +67,8 @@ def main():
     print("|---|--:|--:|--:|--:|--:|--:|--:|")
     with tempfile.TemporaryDirectory(prefix="arrow-export-") as directory:
         program = arguments.build / "tests" / "benchmarks" / "arrow_export"
-        made = subprocess.run([program, directory, str(arguments.rows)], check=True, stdout=subprocess.PIPE, text=True).stdout
+        command = [program, directory, str(arguments.rows)] + ([arguments.compression] if arguments.compression else [])
+        made = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
         for line in map(json.loads, made.splitlines()):
             if arguments.only not in line["name"]:
                 continue

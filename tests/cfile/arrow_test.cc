@@ -355,34 +355,38 @@ TEST(Arrow, ReleaseInAnyOrder) {
 // Batches of blocks with dictionary codes share the dictionary of the file.
 // A batch that also has rows of other blocks has a dictionary of its own.
 TEST(Arrow, Dictionaries) {
-  Column<std::string_view> column;
-  for (int i = 0; i < 9000; ++i)
-    column.rows.push_back(i % 7 == 0 ? std::nullopt
-                                     : std::optional<std::string>("v" + std::to_string(i % 50)));
-  WriterOptions options{.encoding = Encoding::kDict, .nullable = true, .block_size_bytes = 4096};
-  const std::vector<Json> expected = Expected<std::string_view>(ColumnType::String(), column);
-  Reader reader = OpenBytes(WriteColumn<std::string_view>(ColumnType::String(), options, column));
-  auto read = Export(reader, kAllRows, ArrowExportOptions{.max_batch_rows = 1000});
-  ASSERT_TRUE(read.ok()) << read.status();
-  EXPECT_STREQ(read->schema->children[0]->format, "i");
-  EXPECT_STREQ(read->schema->children[0]->dictionary->format, "u");
-  EXPECT_TRUE(read->Rows() == expected);
-  for (const auto& array : read->arrays) {
-    EXPECT_EQ(array->children[0]->dictionary->buffers[2],
-              read->arrays[0]->children[0]->dictionary->buffers[2]);
+  for (const Encoding encoding : {Encoding::kDict, Encoding::kParquetDictionary}) {
+    SCOPED_TRACE(EncodingName(encoding));
+    Column<std::string_view> column;
+    for (int i = 0; i < 9000; ++i)
+      column.rows.push_back(i % 7 == 0 ? std::nullopt
+                                       : std::optional<std::string>("v" + std::to_string(i % 50)));
+    column.rows[3] = column.rows[4000] = "";
+    WriterOptions options{.encoding = encoding, .nullable = true, .block_size_bytes = 4096};
+    const std::vector<Json> expected = Expected<std::string_view>(ColumnType::String(), column);
+    Reader reader = OpenBytes(WriteColumn<std::string_view>(ColumnType::String(), options, column));
+    auto read = Export(reader, kAllRows, ArrowExportOptions{.max_batch_rows = 1000});
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_STREQ(read->schema->children[0]->format, "i");
+    EXPECT_STREQ(read->schema->children[0]->dictionary->format, "u");
+    EXPECT_TRUE(read->Rows() == expected);
+    for (const auto& array : read->arrays) {
+      EXPECT_EQ(array->children[0]->dictionary->buffers[2],
+                read->arrays[0]->children[0]->dictionary->buffers[2]);
+    }
+
+    options.max_dictionary_values = 20;  // later blocks store no codes
+    for (size_t i = 0; i < 5000; ++i) column.rows[i] = "v" + std::to_string(i / 400);
+    reader = OpenBytes(WriteColumn<std::string_view>(ColumnType::String(), options, column));
+    read = Export(reader, kAllRows, ArrowExportOptions{.max_batch_rows = 1000});
+    ASSERT_TRUE(read.ok()) << read.status();
+    ASSERT_NE(read->schema->children[0]->dictionary, nullptr);
+    EXPECT_TRUE(read->Rows() == Expected<std::string_view>(ColumnType::String(), column));
+
+    const auto plain = Export(reader, kAllRows, ArrowExportOptions{.dictionaries = false});
+    ASSERT_TRUE(plain.ok()) << plain.status();
+    EXPECT_EQ(plain->schema->children[0]->dictionary, nullptr);
   }
-
-  options.max_dictionary_values = 20;  // later blocks store no codes
-  for (size_t i = 0; i < 5000; ++i) column.rows[i] = "v" + std::to_string(i / 400);
-  reader = OpenBytes(WriteColumn<std::string_view>(ColumnType::String(), options, column));
-  read = Export(reader, kAllRows, ArrowExportOptions{.max_batch_rows = 1000});
-  ASSERT_TRUE(read.ok()) << read.status();
-  ASSERT_NE(read->schema->children[0]->dictionary, nullptr);
-  EXPECT_TRUE(read->Rows() == Expected<std::string_view>(ColumnType::String(), column));
-
-  const auto plain = Export(reader, kAllRows, ArrowExportOptions{.dictionaries = false});
-  ASSERT_TRUE(plain.ok()) << plain.status();
-  EXPECT_EQ(plain->schema->children[0]->dictionary, nullptr);
 }
 
 // A batch ends as soon as its values have kEnoughBytes bytes.
@@ -779,6 +783,67 @@ TEST(Arrow, LongRecords) {
     ASSERT_EQ(rows[i].size(), leaf.first_values[i + 1] - leaf.first_values[i]);
     for (size_t k = 0; k < rows[i].size(); ++k)
       ASSERT_EQ(rows[i][k], leaf.values[leaf.first_values[i] + k]);
+  }
+}
+
+// The elements of lists are borrowed from a source in memory if they are plain.
+// Otherwise they are decoded into the array.
+TEST(Arrow, ElementsOfLists) {
+  for (const Encoding encoding : {Encoding::kPlain, Encoding::kParquetDeltaBinaryPacked}) {
+    for (const bool nullable : {false, true}) {
+      SCOPED_TRACE(EncodingName(encoding) + (nullable ? ", nullable" : ""));
+      std::mt19937_64 random(6);
+      const auto maximum = static_cast<uint16_t>(nullable ? 3 : 2);
+      std::vector<uint16_t> repetition, definition;
+      std::vector<int64_t> values;
+      std::vector<Json> expected;
+      for (int row = 0; row < 30000; ++row) {
+        Json list = Json::array();
+        const size_t length = random() % 6;
+        if (length == 0) {
+          definition.push_back(random() % 2);  // a null or an empty list
+          repetition.push_back(0);
+          if (definition.back() == 0) list = nullptr;
+        }
+        for (size_t i = 0; i < length; ++i) {
+          const bool null = nullable && row > 20000 && random() % 3 == 0;
+          repetition.push_back(i > 0);
+          definition.push_back(null ? 2 : maximum);
+          if (!null) values.push_back(static_cast<int64_t>(random() % 1000));
+          list.push_back(null ? Json() : Json(values.back()));
+        }
+        expected.push_back(list);
+      }
+      std::vector<uint8_t> file;
+      auto writer = LevelWriter<int64_t>::Create(
+          NewMemorySink(&file), ColumnType::Int64(),
+          {.max_repetition = 1, .max_definition = maximum},
+          {.encoding = encoding, .compression = Compression::kNone, .block_size_bytes = 60'000});
+      ASSERT_TRUE(writer.ok()) << writer.status();
+      ASSERT_TRUE(writer->Append(repetition, definition, values).ok());
+      ASSERT_TRUE(writer->Finish().ok());
+      std::shared_ptr<const Source> source = NewMemorySource(std::move(file));
+      const std::weak_ptr<const Source> alive = source;
+      const std::span<const uint8_t> memory = source->InMemory();
+      const Reader reader = *Reader::Open(std::move(source));
+      for (const size_t max_rows : {size_t{700}, size_t{5000}, kMaxBatchRows}) {
+        auto read = Export(reader, kAllRows,
+                           ArrowExportOptions{.max_batch_rows = max_rows, .column_only = true});
+        ASSERT_TRUE(read.ok()) << read.status();
+        EXPECT_TRUE(read->Rows() == expected) << max_rows;
+        size_t borrowed = 0;
+        for (const auto& array : read->arrays) {
+          const auto* const elements = static_cast<const uint8_t*>(array->children[0]->buffers[1]);
+          borrowed += elements >= memory.data() && elements < memory.data() + memory.size();
+        }
+        // A batch whose elements lie in two blocks, or that has null elements, is copied.
+        const bool plain = encoding == Encoding::kPlain;
+        EXPECT_EQ(borrowed > 0, plain) << max_rows;
+        if (plain && !nullable && max_rows == kMaxBatchRows) {
+          EXPECT_EQ(borrowed, read->arrays.size());
+        }
+      }
+    }
   }
 }
 

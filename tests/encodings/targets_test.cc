@@ -1,14 +1,16 @@
 // Kernels give the same results on every instruction set of this machine. All encodings run with
-// all instruction sets; the kernels of byte_streams.h and bool_bits.h are also compared with a
-// plain loop.
+// all instruction sets. The kernels of byte_streams.h, bool_bits.h and level_kernels.h, and the
+// unpacking of levels, are also compared with plain loops.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <random>
 
 #include "blocks.h"
+#include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/bool_bits.h"
 #include "encodings/kernels/byte_streams.h"
+#include "encodings/kernels/level_kernels.h"
 #include "tests/encodings/each_target.h"
 
 namespace cfile::encodings {
@@ -113,6 +115,95 @@ TEST(BoolBitsTargets, AsThePlainLoop) {
       UnpackBools(expected, begin, out.get(), count - begin);
       ASSERT_TRUE(std::equal(values.get() + begin, values.get() + count, out.get()))
           << "from " << begin << " of " << count;
+    }
+  });
+}
+
+TEST(UnpackBitsTargets, LevelsAsThePlainLoop) {
+  std::mt19937_64 random(3);
+  WithEachTarget([&] {
+    for (int width = 1; width <= 16; ++width) {
+      for (const size_t size : {1, 8, 63, 64, 65, 128, 300, 1000}) {
+        SCOPED_TRACE(testing::Message() << size << " values of " << width << " bits");
+        // A buffer of its exact size shows reads past its end.
+        std::vector<uint8_t> packed(PackedBytes(size, width));
+        for (uint8_t& byte : packed) byte = static_cast<uint8_t>(random());
+        const size_t first = random() % size;
+        std::vector<uint16_t> expected;
+        for (size_t i = first; i < size; ++i) {
+          unsigned value = 0;
+          for (size_t k = 0; k < static_cast<size_t>(width); ++k) {
+            const size_t bit = i * static_cast<size_t>(width) + k;
+            value |= (packed[bit / 8] >> bit % 8 & 1u) << k;
+          }
+          expected.push_back(static_cast<uint16_t>(value));
+        }
+        expected.push_back(0xeeee);
+        std::vector<uint16_t> out(expected.size(), 0xeeee);
+        UnpackBits<uint16_t>(packed, width, first, out.data(), size - first);
+        ASSERT_EQ(out, expected);
+      }
+    }
+  });
+}
+
+TEST(LevelCountsTargets, AsThePlainLoop) {
+  std::mt19937_64 random(5);
+  WithEachTarget([&] {
+    for (size_t count = 0; count < 300; ++count) {
+      std::vector<uint16_t> levels(count);
+      for (uint16_t& level : levels) level = static_cast<uint16_t>(random() % 3 * 0x5000);
+      EXPECT_EQ(CountLevels(levels.data(), count, 0xa000),
+                static_cast<size_t>(std::count(levels.begin(), levels.end(), 0xa000)));
+      const uint16_t largest = count == 0 ? 0 : *std::max_element(levels.begin(), levels.end());
+      EXPECT_EQ(LargestLevel(levels.data(), count), largest);
+    }
+    const std::vector<uint16_t> equal(200'000, 7);
+    EXPECT_EQ(CountLevels(equal.data(), equal.size(), 7), equal.size());
+  });
+}
+
+TEST(LevelValuesTargets, AsThePlainLoop) {
+  std::mt19937_64 random(4);
+  WithEachTarget([&] {
+    for (int round = 0; round < 400; ++round) {
+      const size_t count = random() % (round % 2 == 0 ? 200 : 3000);
+      // Also levels with a sign bit.
+      const auto base = static_cast<uint16_t>(round % 4 == 0 ? 0x7ffe : 0);
+      const auto level = [&] { return static_cast<uint16_t>(base + random() % 4); };
+      LevelRule rule{.repetition = level(),
+                     .definition = level(),
+                     .valid_definition = level(),
+                     .is_list = round % 3 != 0,
+                     .element_repetition = level(),
+                     .element_definition = level()};
+      if (round % 5 == 0) rule.valid_definition = 0;  // no nulls
+      std::vector<uint16_t> repetition(count), definition(count);
+      for (uint16_t& each : repetition) each = level();
+      for (uint16_t& each : definition) each = level();
+      std::vector<uint8_t> expected_valid;
+      std::vector<int32_t> expected_begins;
+      int32_t elements = 1000;
+      for (size_t i = 0; i < count; ++i) {
+        if (repetition[i] <= rule.repetition && definition[i] >= rule.definition) {
+          expected_valid.push_back(definition[i] >= rule.valid_definition);
+          expected_begins.push_back(elements);
+        }
+        elements +=
+            repetition[i] <= rule.element_repetition && definition[i] >= rule.element_definition;
+      }
+      std::vector<uint8_t> valid(count + kLevelValuesAhead);
+      std::vector<int32_t> begins(rule.is_list ? count + kLevelValuesAhead : 0);
+      const FoundLevelValues found =
+          FindLevelValues(rule, repetition.data(), definition.data(), count, 1000,
+                          rule.is_list ? begins.data() : nullptr, valid.data());
+      ASSERT_EQ(found.values, expected_valid.size());
+      valid.resize(found.values);
+      ASSERT_EQ(valid, expected_valid);
+      ASSERT_EQ(found.elements, rule.is_list ? static_cast<size_t>(elements - 1000) : 0u);
+      if (!rule.is_list) continue;
+      begins.resize(found.values);
+      ASSERT_EQ(begins, expected_begins);
     }
   });
 }

@@ -24,7 +24,7 @@ template <typename T>
 class TypedSink final : public ColumnSink, public ValueSink<T> {
  public:
   TypedSink(const ColumnType& type, ArrowLayout layout, const LeafPlace& place, size_t capacity)
-      : ColumnSink(place),
+      : ColumnSink(place, capacity),
         rule_(place.rule),
         nullable_(place.nullable),
         store_(NewStore<T>(type, layout, capacity)) {}
@@ -38,7 +38,7 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
 
   absl::StatusOr<size_t> Add(const Batch<T>& batch,
                              const std::shared_ptr<const Source>& source) override {
-    if (!nodes_.empty()) return AddAsLevels(batch);
+    if (!nodes_.empty()) return AddAsLevels(batch, source);
     Batch<T> some = batch;
     // Takes fewer rows if fixed bytes are long, because a null needs as much memory as a value.
     if (const size_t bytes = store_->null_bytes(); bytes > 0) {
@@ -72,15 +72,30 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
     return added;
   }
 
-  absl::StatusOr<size_t> AddLevels(const LevelBatch<T>& batch) override {
+  T* RoomForLevels(size_t count) override {
+    room_ = store_->Room(count);
+    return room_;
+  }
+  absl::StatusOr<size_t> AddLevels(const LevelBatch<T>& batch,
+                                   const std::shared_ptr<const Source>& source) override {
     pending_ = batch;
+    pending_source_ = source;
+    pending_ends_block_ = false;
+    in_room_ = room_ != nullptr && batch.values.data() == room_;
+    room_ = nullptr;
     // If the strings are long, takes fewer records, until their bytes fit.
     while (Pending().num_records > 1 && PendingBytes() > kEnoughBytes)
       Truncate(Pending().num_records / 2);
     return Pending().num_records;
   }
 
-  void EndBlock() override { store_->EndBlock(); }
+  void EndBlock() override {
+    if (std::holds_alternative<LevelBatch<T>>(pending_)) {
+      pending_ends_block_ = true;
+    } else {
+      store_->EndBlock();
+    }
+  }
 
   void Truncate(size_t rows) override {
     if (std::holds_alternative<LevelBatch<T>>(pending_)) {
@@ -88,6 +103,7 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
         pending_ = {};
       } else if (rows < Pending().num_records) {
         internal::Truncate(rows, rule_.valid_definition, pending_);
+        pending_ends_block_ = false;
       }
       return;
     }
@@ -100,6 +116,7 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
       const absl::Status status = AppendLevels(Pending());
       pending_ = {};
       CFILE_RETURN_IF_ERROR(status);
+      if (pending_ends_block_) store_->EndBlock();
     }
     kept_ = store_->size();
     return absl::OkStatus();
@@ -124,7 +141,8 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
 
   // Takes the rows of a column without levels. Makes one entry for each row,
   // because the structs around the column need levels.
-  absl::StatusOr<size_t> AddAsLevels(const Batch<T>& batch) {
+  absl::StatusOr<size_t> AddAsLevels(const Batch<T>& batch,
+                                     const std::shared_ptr<const Source>& source) {
     const size_t count = batch.size();
     LevelBatch<T> entries{.num_records = count, .num_entries = count, .values = batch.values};
     if (rule_.valid_definition > 0) {
@@ -137,7 +155,7 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
             packed, encodings::PackValues(batch.values.data(), batch.validity, 0, count, packed)};
       }
     }
-    return AddLevels(entries);
+    return AddLevels(entries, source);
   }
 
   absl::Status AppendLevels(const LevelBatch<T>& batch) {
@@ -152,21 +170,28 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
     const size_t present = batch.values.size();
     // All values are present if the value and all structs around it are required.
     const bool all_present = rule_.definition == rule_.valid_definition;
-    if (all_present || present == count) return AppendValues(batch.values, nullptr);
-    valid_.resize(std::max(valid_.size(), count + 1));
-    const size_t found = FindValues(rule_, entries, valid_.data());
-    if (found == present) return AppendValues(batch.values, nullptr);
-    bits_.resize(std::max(bits_.size(), (found + 7) / 8));
-    PackBytes(valid_.data(), found, bits_.data());
+    if (all_present || present == count) return AppendPending(batch.values);
+    const size_t found = finder_.Find(rule_, entries, 0, nullptr).values;
+    const uint8_t* const validity = finder_.validity();
+    if (validity == nullptr) return AppendPending(batch.values);
     T* const spread = spread_.Resize(found);
-    encodings::SpreadValues(batch.values.data(), bits_.data(), found, spread);
-    return AppendValues({spread, found}, bits_.data());
+    encodings::SpreadValues(batch.values.data(), validity, found, spread);
+    return AppendValues({spread, found}, validity, nullptr);
   }
 
-  absl::Status AppendValues(std::span<const T> values, const uint8_t* validity) {
+  // Appends values of pending_, none of which is null.
+  absl::Status AppendPending(std::span<const T> values) {
+    if (!in_room_) return AppendValues(values, nullptr, pending_source_);
+    store_->AddWritten(values.size());
+    AppendValidity(nullptr, values.size());
+    return absl::OkStatus();
+  }
+
+  absl::Status AppendValues(std::span<const T> values, const uint8_t* validity,
+                            const std::shared_ptr<const Source>& source) {
     if (values.empty()) return absl::OkStatus();
     CFILE_ASSIGN_OR_RETURN(const size_t added,
-                           store_->Append({.values = values, .validity = validity}, nullptr));
+                           store_->Append({.values = values, .validity = validity}, source));
     if (added < values.size())
       return absl::OutOfRangeError("the values of one batch need more than 2^31 bytes");
     AppendValidity(validity, added);
@@ -185,14 +210,17 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
   Validity validity_;
   size_t kept_ = 0;      // number of values that Truncate does not remove
   ColumnBatch pending_;  // a LevelBatch<T> that was added, but not kept
+  std::shared_ptr<const Source> pending_source_;
+  bool pending_ends_block_ = false;
+  bool in_room_ = false;  // the values of pending_ begin at the end of the store
+  T* room_ = nullptr;     // the last result of RoomForLevels
 
   // Members whose memory is used again for each batch.
   ValueBuffer<T> spread_;
   ValueBuffer<T> packed_;
   std::vector<uint16_t> definition_;
   std::vector<uint16_t> zeros_;
-  std::vector<uint8_t> valid_;
-  std::vector<uint8_t> bits_;
+  ValueFinder finder_;
 };
 
 }  // namespace

@@ -46,7 +46,9 @@ class ColumnSink {
   NodeLevels& node(size_t i) { return nodes_[i]; }
 
  protected:
-  explicit ColumnSink(const LeafPlace& place) : nodes_(place.nodes.begin(), place.nodes.end()) {}
+  ColumnSink(const LeafPlace& place, size_t capacity) {
+    for (const LevelRule& rule : place.nodes) nodes_.emplace_back(rule, capacity);
+  }
 
   std::vector<NodeLevels> nodes_;
 };

@@ -15,6 +15,7 @@
 namespace cfile::internal {
 namespace {
 
+using encodings::ByteWriter;
 using encodings::PackedStrings;
 
 // Distinct strings. Their numbers are 0, 1, ... in the order in which the strings were added.
@@ -57,6 +58,13 @@ class LocalDictionary {
   std::vector<uint32_t> slots_;  // strings' numbers by hash, or kFree; 2^n slots
 };
 
+// The strings of a file's dictionary.
+struct FileStrings {
+  std::shared_ptr<const encodings::Dictionary> dictionary;  // has the bytes of the strings
+  std::span<const std::string_view> values;
+  ByteWriter offsets;  // as in an Arrow array; the bytes begin at values[0]
+};
+
 // Stores strings as codes. A code is the index of a string in a dictionary.
 // If all rows of a batch come from coded blocks of one file, the file's dictionary is used.
 // Otherwise the dictionary is local_.
@@ -86,7 +94,7 @@ class DictionaryStore final : public TypedStore<std::string_view> {
       const Batch<uint32_t>& codes, std::span<const std::string_view> values,
       const std::shared_ptr<const encodings::Dictionary>& dictionary) override {
     if (codes_.empty()) Use(values, dictionary);
-    if (shared_ != nullptr && dictionary == dictionary_) {
+    if (shared_ != nullptr && dictionary == shared_->dictionary) {
       codes_.Extend(codes.values.size_bytes());
       return codes.size();
     }
@@ -95,16 +103,23 @@ class DictionaryStore final : public TypedStore<std::string_view> {
   }
 
   void Finish(ArrayParts& parts) override {
-    if (shared_ == nullptr) shared_ = std::make_shared<PackedStrings>(local_.Finish());
     auto codes = OwnBytes(codes_);
     const void* const data = codes->empty() ? NoBytes() : codes->data();
     parts.AddBuffer(data, std::move(codes));
-    ArrayParts dictionary{.length = static_cast<int64_t>(shared_->size())};
-    dictionary.buffers = {nullptr, shared_->offsets().data(),
-                          shared_->data().empty() ? NoBytes() : shared_->data().data()};
-    dictionary.owners = {shared_};
+    ArrayParts dictionary;
+    dictionary.buffers.push_back(nullptr);
+    if (shared_ != nullptr) {
+      dictionary.length = static_cast<int64_t>(shared_->values.size());
+      dictionary.AddBuffer(shared_->offsets.data(), shared_);
+      dictionary.AddBuffer(shared_->values[0].data(), nullptr);
+    } else {
+      auto local = std::make_shared<PackedStrings>(local_.Finish());
+      dictionary.length = static_cast<int64_t>(local->size());
+      dictionary.AddBuffer(local->offsets().data(), nullptr);
+      const void* const text = local->data().empty() ? NoBytes() : local->data().data();
+      dictionary.AddBuffer(text, std::move(local));
+    }
     parts.dictionary = MakeArray(std::move(dictionary));
-    if (dictionary_ == nullptr) shared_ = nullptr;
   }
 
  private:
@@ -112,17 +127,19 @@ class DictionaryStore final : public TypedStore<std::string_view> {
   // Does nothing if `dictionary` is too large for an array.
   void Use(std::span<const std::string_view> values,
            const std::shared_ptr<const encodings::Dictionary>& dictionary) {
-    if (dictionary == dictionary_ && shared_ != nullptr) return;
+    if (shared_ != nullptr && dictionary == shared_->dictionary) return;
     shared_ = nullptr;
-    dictionary_ = nullptr;
-    size_t bytes = 0;
-    for (const std::string_view value : values) bytes += value.size();
+    // The strings lie back to back (encodings/core/value_dictionary.h).
+    const char* const begin = values.front().data();
+    const auto bytes = static_cast<size_t>(values.back().data() + values.back().size() - begin);
     if (bytes > PackedStrings::kMaxDataBytes) return;
-    auto copy = std::make_shared<PackedStrings>();
-    copy->Append(values);
-    values_ = values;
-    dictionary_ = dictionary;
-    shared_ = std::move(copy);
+    FileStrings strings{.dictionary = dictionary, .values = values};
+    auto* const offsets =
+        reinterpret_cast<int32_t*>(strings.offsets.Extend((values.size() + 1) * sizeof(int32_t)));
+    for (size_t i = 0; i < values.size(); ++i)
+      offsets[i] = static_cast<int32_t>(values[i].data() - begin);
+    offsets[values.size()] = static_cast<int32_t>(bytes);
+    shared_ = std::make_shared<FileStrings>(std::move(strings));
   }
 
   // If the batch has rows, replaces their codes by codes of local_.
@@ -130,12 +147,12 @@ class DictionaryStore final : public TypedStore<std::string_view> {
     if (codes_.empty()) (void)local_.Finish();
     if (shared_ == nullptr) return absl::OkStatus();
     for (uint32_t& code : std::span(Codes(), size())) {
-      const std::optional<uint32_t> local = local_.Find(values_[code]);
-      if (!local) return TooLong(values_[code].size());
+      const std::string_view value = shared_->values[code];
+      const std::optional<uint32_t> local = local_.Find(value);
+      if (!local) return TooLong(value.size());
       code = *local;
     }
     shared_ = nullptr;
-    dictionary_ = nullptr;
     return absl::OkStatus();
   }
 
@@ -163,13 +180,10 @@ class DictionaryStore final : public TypedStore<std::string_view> {
   uint32_t* Codes() { return reinterpret_cast<uint32_t*>(codes_.data()); }
 
   const size_t capacity_;
-  encodings::ByteWriter codes_;  // int32
-  // The file's dictionary that this batch uses, and the dictionary's strings for Arrow.
+  ByteWriter codes_;  // int32
+  // The file's dictionary that this batch uses. Null if the batch uses local_.
   // Before the first row: the dictionary that the last batch used.
-  // Null if the batch uses local_.
-  std::shared_ptr<const encodings::Dictionary> dictionary_;
-  std::span<const std::string_view> values_;  // of dictionary_
-  std::shared_ptr<const PackedStrings> shared_;
+  std::shared_ptr<const FileStrings> shared_;
   LocalDictionary local_;
 };
 

@@ -4,17 +4,23 @@
 #include <cstring>
 #include <utility>
 
+#include "cfile/internal/arrow/buffer_pool.h"
+
 namespace cfile::internal {
 
-size_t FindValues(const LevelRule& rule, const Entries& entries, uint8_t* valid) {
-  // Copies the rule. Otherwise the compiler must assume that writing `valid` changes `rule`.
-  const LevelRule own = rule;
-  size_t found = 0;
-  for (size_t i = 0; i < entries.count; ++i) {
-    const uint16_t definition = entries.definition[i];
-    valid[found] = definition >= own.valid_definition;
-    found += static_cast<size_t>(entries.repetition[i] <= own.repetition &&
-                                 definition >= own.definition);
+using encodings::FoundLevelValues;
+using encodings::kLevelValuesAhead;
+
+FoundLevelValues ValueFinder::Find(const LevelRule& rule, const Entries& entries,
+                                   size_t elements_before, int32_t* begins) {
+  valid_.resize(std::max(valid_.size(), entries.count + kLevelValuesAhead));
+  const FoundLevelValues found =
+      encodings::FindLevelValues(rule, entries.repetition, entries.definition, entries.count,
+                                 static_cast<uint32_t>(elements_before), begins, valid_.data());
+  has_nulls_ = std::memchr(valid_.data(), 0, found.values) != nullptr;
+  if (has_nulls_) {
+    bits_.resize(std::max(bits_.size(), (found.values + 7) / 8));
+    PackBytes(valid_.data(), found.values, bits_.data());
   }
   return found;
 }
@@ -22,51 +28,18 @@ size_t FindValues(const LevelRule& rule, const Entries& entries, uint8_t* valid)
 absl::Status NodeLevels::Append(const Entries& entries) {
   if (num_elements_ + entries.count > INT32_MAX)
     return absl::OutOfRangeError("lists have more than 2^31 - 1 elements in one batch");
-  valid_.resize(std::max(valid_.size(), entries.count + 1));
-  const size_t found =
-      rule_.is_list ? AppendLists(entries) : FindValues(rule_, entries, valid_.data());
-  if (std::memchr(valid_.data(), 0, found) == nullptr) {
-    validity_.Append(nullptr, found);
-  } else {
-    bits_.resize(std::max(bits_.size(), (found + 7) / 8));
-    PackBytes(valid_.data(), found, bits_.data());
-    validity_.Append(bits_.data(), found);
-  }
-  return absl::OkStatus();
-}
-
-size_t NodeLevels::AppendLists(const Entries& entries) {
-  const LevelRule rule = rule_;
-  kinds_.resize(std::max(kinds_.size(), entries.count));
-  uint8_t* const kinds = kinds_.data();
-  uint8_t* const valid = valid_.data();
-  // The compiler makes vector instructions for this loop.
-  for (size_t i = 0; i < entries.count; ++i) {
-    const uint16_t repetition = entries.repetition[i];
-    const uint16_t definition = entries.definition[i];
-    const auto is_list =
-        static_cast<uint8_t>((repetition <= rule.repetition) & (definition >= rule.definition));
-    const auto is_element = static_cast<uint8_t>((repetition <= rule.element_repetition) &
-                                                 (definition >= rule.element_definition));
-    const auto is_valid = static_cast<uint8_t>(definition >= rule.valid_definition);
-    kinds[i] = static_cast<uint8_t>(is_list | is_element << 1 | is_valid << 2);
-  }
-  // The loop below writes one number more than the number of lists. Truncate removes this number.
+  int32_t* begins = nullptr;
   const size_t before = offsets_.size();
-  auto* const begins =
-      reinterpret_cast<int32_t*>(offsets_.Extend((entries.count + 1) * sizeof(int32_t)));
-  size_t lists = 0;
-  auto elements = static_cast<int32_t>(num_elements_);
-  for (size_t i = 0; i < entries.count; ++i) {
-    const uint8_t kind = kinds[i];
-    begins[lists] = elements;
-    valid[lists] = kind >> 2;
-    lists += kind & 1;
-    elements += kind >> 1 & 1;
+  if (rule_.is_list) {
+    const size_t room = (entries.count + kLevelValuesAhead) * sizeof(int32_t);
+    if (before == 0) offsets_ = TakeBytes(std::max(room, capacity_ * sizeof(int32_t)));
+    begins = reinterpret_cast<int32_t*>(offsets_.Extend(room));
   }
-  offsets_.Truncate(before + lists * sizeof(int32_t));
-  num_elements_ = static_cast<size_t>(elements);
-  return lists;
+  const FoundLevelValues found = finder_.Find(rule_, entries, num_elements_, begins);
+  if (rule_.is_list) offsets_.Truncate(before + found.values * sizeof(int32_t));
+  num_elements_ += found.elements;
+  validity_.Append(finder_.validity(), found.values);
+  return absl::OkStatus();
 }
 
 void NodeLevels::Finish(ArrayParts& parts) {
@@ -74,8 +47,7 @@ void NodeLevels::Finish(ArrayParts& parts) {
   if (!rule_.is_list) return;
   const auto end = static_cast<int32_t>(num_elements_);
   std::memcpy(offsets_.Extend(sizeof(end)), &end, sizeof(end));
-  auto owner = std::make_shared<encodings::ByteWriter>(std::move(offsets_));
-  offsets_ = encodings::ByteWriter();
+  auto owner = OwnBytes(offsets_);
   num_elements_ = 0;
   const void* const data = owner->data();
   parts.AddBuffer(data, std::move(owner));

@@ -10,22 +10,11 @@
 #include "cfile/internal/arrow/bitmap.h"
 #include "cfile/internal/arrow/c_data.h"
 #include "encodings/core/bytes.h"
+#include "encodings/kernels/level_kernels.h"
 
 namespace cfile::internal {
 
-// Says which entries of a leaf column are values of a node above the leaf.
-// An entry is a value of the node if its repetition level is at most `repetition` and its
-// definition level is at least `definition`.
-// The value is null if the definition level is less than `valid_definition`.
-struct LevelRule {
-  uint16_t repetition = 0;
-  uint16_t definition = 0;
-  uint16_t valid_definition = 0;
-  // If the node is a list: the same two limits for the elements of the list.
-  bool is_list = false;
-  uint16_t element_repetition = 0;
-  uint16_t element_definition = 0;
-};
+using encodings::LevelRule;
 
 // Entries of a leaf column. Each array has one level for each entry.
 struct Entries {
@@ -34,16 +23,27 @@ struct Entries {
   size_t count;
 };
 
-// Finds the entries that are values of the node. Writes 1 to `valid` for a value, and 0 for a null.
-// Returns how many bytes were written to `valid`, one for each of these entries.
-// `valid` must have room for `entries.count` + 1 bytes.
-size_t FindValues(const LevelRule& rule, const Entries& entries, uint8_t* valid);
+// Finds the values of a node (encodings/kernels/level_kernels.h). Thread-compatible.
+class ValueFinder {
+ public:
+  // Finds the values in `entries`. `begins`: null, or as for FindLevelValues.
+  encodings::FoundLevelValues Find(const LevelRule& rule, const Entries& entries,
+                                   size_t elements_before, int32_t* begins);
+  // The validity of the values that were found. Null if none of them is null.
+  const uint8_t* validity() const { return has_nulls_ ? bits_.data() : nullptr; }
+
+ private:
+  std::vector<uint8_t> valid_;  // memory that each call uses again
+  std::vector<uint8_t> bits_;
+  bool has_nulls_ = false;
+};
 
 // Collects the values of one struct or list while the rows of an array are added.
 // Thread-compatible.
 class NodeLevels {
  public:
-  explicit NodeLevels(const LevelRule& rule) : rule_(rule) {}
+  // `capacity`: the number of values for which memory is reserved.
+  NodeLevels(const LevelRule& rule, size_t capacity) : rule_(rule), capacity_(capacity) {}
 
   size_t size() const { return validity_.size(); }
   // The number of elements in all values of a list.
@@ -55,16 +55,12 @@ class NodeLevels {
   void Finish(ArrayParts& parts);
 
  private:
-  // Appends the offsets of the lists. Sets valid_ as FindValues does. Returns the number of lists.
-  size_t AppendLists(const Entries& entries);
-
   const LevelRule rule_;
+  const size_t capacity_;
   Validity validity_;
   encodings::ByteWriter offsets_;  // int32: the begin of each list
   size_t num_elements_ = 0;
-  std::vector<uint8_t> valid_;  // memory that each call uses again
-  std::vector<uint8_t> bits_;
-  std::vector<uint8_t> kinds_;
+  ValueFinder finder_;
 };
 
 }  // namespace cfile::internal

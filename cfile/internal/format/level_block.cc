@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/levels.h"
+#include "encodings/kernels/level_kernels.h"
 
 namespace cfile::internal {
 namespace {
@@ -29,27 +30,12 @@ absl::Status CheckLevels(std::string_view kind, const uint16_t* levels, size_t c
                          uint16_t max) {
   // The bit width may exclude levels above the maximum; then no check is needed.
   if (max == (1u << LevelWidth(max)) - 1) return absl::OkStatus();
-  uint16_t highest = 0;
-  for (size_t i = 0; i < count; ++i) highest = std::max(highest, levels[i]);
+  const uint16_t highest = encodings::LargestLevel(levels, count);
   if (highest <= max) return absl::OkStatus();
   return DataLoss("expected ", kind, " levels of at most ", max, ", found ", highest);
 }
 
 }  // namespace
-
-// Counts in 16-bit sums, so that the compiler can add eight levels at a time.
-size_t CountLevels(const uint16_t* levels, size_t count, uint16_t wanted) {
-  size_t total = 0;
-  while (count > 0) {
-    const size_t part = std::min<size_t>(count, 4096);
-    uint16_t equal = 0;
-    for (size_t i = 0; i < part; ++i) equal = static_cast<uint16_t>(equal + (levels[i] == wanted));
-    total += equal;
-    levels += part;
-    count -= part;
-  }
-  return total;
-}
 
 LevelEncoder::LevelEncoder(const LevelLimits& limits, bool kudu_exact)
     : limits_(limits),

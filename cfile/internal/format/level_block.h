@@ -20,9 +20,6 @@
 
 namespace cfile::internal {
 
-// Returns how many of `count` levels are equal to `wanted`.
-size_t CountLevels(const uint16_t* levels, size_t count, uint16_t wanted);
-
 // Collects the levels of one block at a time. Thread-compatible.
 class LevelEncoder {
  public:

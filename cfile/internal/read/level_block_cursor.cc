@@ -5,10 +5,12 @@
 
 #include "encodings/core/block_codec.h"
 #include "encodings/core/status.h"
+#include "encodings/kernels/level_kernels.h"
 
 namespace cfile::internal {
 namespace {
 
+using encodings::CountLevels;
 using encodings::DataLoss;
 using encodings::kMaxBatchValues;
 
@@ -67,6 +69,27 @@ size_t LevelWindow::LastBegin(size_t begin, size_t end) const {
   return begin;
 }
 
+size_t LevelWindow::FindEnd(size_t max_records, size_t& end) const {
+  size_t records = 0;
+  size_t stride = begin_;  // the last stride in which a record begins
+  for (size_t i = begin_ + 1; i < end_ && records < max_records;) {
+    const size_t count = std::min(kStride, end_ - i);
+    const size_t begun = CountLevels(repetition_.data() + i, count, 0);
+    if (begun > 0) stride = i;
+    if (begun > max_records - records) {
+      for (size_t left = max_records - records;; ++i) {
+        if (repetition_[i] == 0 && --left == 0) break;
+      }
+      end = i;
+      return max_records;
+    }
+    records += begun;
+    i += count;
+  }
+  end = records == 0 ? begin_ : LastBegin(begin_, std::min(stride + kStride, end_));
+  return records;
+}
+
 absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
   assert(max_records > 0);
   size_t cut = begin_;
@@ -82,26 +105,15 @@ absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
       cut += records;
       break;
     }
-    // Find the entry that begins the record after the next `max_records` records. If this entry is
-    // not in the window, find the last entry in the window that begins a record.
-    size_t stride = begin_;  // the last stride in which a record begins
-    for (size_t i = begin_ + 1; i < end_ && records < max_records;) {
-      const size_t count = std::min(kStride, end_ - i);
-      size_t begun = CountLevels(repetition_.data() + i, count, 0);
-      if (begun > 0) stride = i;
-      if (begun > max_records - records) {
-        size_t at = i;
-        for (size_t left = max_records - records;; ++at) {
-          if (repetition_[at] == 0 && --left == 0) break;
-        }
-        cut = at;
-        records = max_records;
-        break;
-      }
-      records += begun;
-      i += count;
+    records = 0;
+    // Count the records in the whole window first, unless only a few of them are wanted.
+    if (max_records > (end_ - begin_) / kStride)
+      records = CountLevels(repetition_.data() + begin_ + 1, end_ - begin_ - 1, 0);
+    if (0 < records && records <= max_records) {
+      cut = LastBegin(begin_, end_);
+    } else {
+      records = FindEnd(max_records, cut);
     }
-    if (cut == begin_ && records > 0) cut = LastBegin(begin_, std::min(stride + kStride, end_));
     if (records < max_records && decoded_all()) {
       ++records;
       cut = end_;
@@ -183,8 +195,7 @@ absl::Status LevelBlockCursor<T>::Open(std::span<const uint8_t> bytes, const Fil
 template <typename T>
 absl::Status LevelBlockCursor<T>::SeekToRow(uint32_t row) {
   assert(row <= num_rows());
-  if (row < window_.record() || (row == window_.record() && window_.inside_record()))
-    Rewind();
+  if (row < window_.record() || (row == window_.record() && window_.inside_record())) Rewind();
   while (window_.record() < row) {
     CFILE_ASSIGN_OR_RETURN(const LevelWindow::Extent extent, window_.Look(row - window_.record()));
     if (extent.entries == 0) {
@@ -212,7 +223,7 @@ absl::Status LevelBlockCursor<T>::CheckCounts() const {
 }
 
 template <typename T>
-absl::StatusOr<LevelBatch<T>> LevelBlockCursor<T>::Next(size_t max_records) {
+absl::StatusOr<LevelBatch<T>> LevelBlockCursor<T>::Next(size_t max_records, ValueSink<T>* sink) {
   CFILE_ASSIGN_OR_RETURN(LevelWindow::Extent extent, window_.Look(max_records));
   std::span<const T> values;
   if (window_.value() + extent.values > num_present()) {
@@ -222,7 +233,10 @@ absl::StatusOr<LevelBatch<T>> LevelBlockCursor<T>::Next(size_t max_records) {
   if (extent.values > 0) {
     // After a batch was cut, the position of values_ is after the value of the next entry.
     CFILE_RETURN_IF_ERROR(values_.SeekToRow(window_.value()));
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.Next(extent.values));
+    T* const room = sink == nullptr ? nullptr : sink->RoomForLevels(extent.values);
+    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, room == nullptr
+                                                     ? values_.Next(extent.values)
+                                                     : values_.NextInto(extent.values, room));
     if (batch.size() < extent.values) extent = window_.Cut(batch.size());
     values = batch.values.first(extent.values);
   }

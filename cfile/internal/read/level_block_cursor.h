@@ -14,6 +14,7 @@
 #include "cfile/file_info.h"
 #include "cfile/internal/format/level_block.h"
 #include "cfile/internal/read/block_cursor.h"
+#include "cfile/internal/read/row_sink.h"
 #include "cfile/types.h"
 
 namespace cfile::internal {
@@ -63,6 +64,10 @@ class LevelWindow {
   // Decodes further entries into the window.
   absl::Status Fill();
   size_t CountValues(size_t begin, size_t end) const;
+  // Finds the entry that begins the record after the next `max_records` records. If this entry is
+  // not in the window, finds the last entry in the window that begins a record. Sets `end` to this
+  // entry. Returns the number of records before it, or 0 if only one record begins in the window.
+  size_t FindEnd(size_t max_records, size_t& end) const;
   // Returns the last of the entries begin + 1 to end - 1 that begins a record, or `begin` if none
   // of them begins a record.
   size_t LastBegin(size_t begin, size_t end) const;
@@ -109,7 +114,9 @@ class LevelBlockCursor final : public RowBlock {
   absl::Status SeekToRow(uint32_t row) override;
 
   // Reads the next records (see LevelCursor::Next). The caller sets the batch's first_record.
-  absl::StatusOr<LevelBatch<T>> Next(size_t max_records);
+  // `sink`: where the batch will be added, or null. Values that must be decoded are decoded into
+  // the sink's room.
+  absl::StatusOr<LevelBatch<T>> Next(size_t max_records, ValueSink<T>* sink = nullptr);
 
   size_t memory_usage_bytes() const {
     return window_.memory_usage_bytes() + values_.memory_usage_bytes();

@@ -325,17 +325,22 @@ class LevelRows final : public BlockRows {
 
  protected:
   absl::StatusOr<size_t> ReadFromBlock(const ChosenRows& rows, ColumnBatch& batch) override {
-    CFILE_ASSIGN_OR_RETURN(const size_t count, ReadRecords(rows, batch));
-    if (sink_ == nullptr) return count;
-    return static_cast<ValueSink<T>*>(sink_)->AddLevels(std::get<LevelBatch<T>>(batch));
+    auto* const sink = static_cast<ValueSink<T>*>(sink_);
+    CFILE_ASSIGN_OR_RETURN(const size_t count, ReadRecords(rows, sink, batch));
+    if (sink == nullptr) return count;
+    CFILE_ASSIGN_OR_RETURN(const size_t added,
+                           sink->AddLevels(std::get<LevelBatch<T>>(batch), file_->shared_source()));
+    if (added == count && block_.row() == block_.num_rows()) sink->EndBlock();
+    return added;
   }
 
  private:
-  absl::StatusOr<size_t> ReadRecords(const ChosenRows& rows, ColumnBatch& batch) {
+  absl::StatusOr<size_t> ReadRecords(const ChosenRows& rows, ValueSink<T>* sink,
+                                     ColumnBatch& batch) {
     const uint64_t span = rows.row(rows.count - 1) - rows.row(0) + 1;
     if (span == rows.count) {
       CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(rows.row(0))));
-      CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> read, block_.Next(rows.count));
+      CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> read, block_.Next(rows.count, sink));
       if (read.num_records > 0) {
         batch = read;
         return read.num_records;

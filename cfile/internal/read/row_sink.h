@@ -35,8 +35,12 @@ class ValueSink : public RowSink {
   // The sink may keep pointers to values that lie in the memory of the source.
   virtual absl::StatusOr<size_t> Add(const Batch<T>& batch,
                                      const std::shared_ptr<const Source>& source) = 0;
-  // `batch` must stay valid until its rows are kept or removed.
-  virtual absl::StatusOr<size_t> AddLevels(const LevelBatch<T>& batch) = 0;
+  // `batch` must stay valid until its rows are kept or removed. `source`: as for Add.
+  virtual absl::StatusOr<size_t> AddLevels(const LevelBatch<T>& batch,
+                                           const std::shared_ptr<const Source>& source) = 0;
+  // Returns room for up to `count` values of the batch of the next AddLevels, or null.
+  // The values of the batch may be anywhere, but adding them is faster if they begin there.
+  virtual T* RoomForLevels(size_t /*count*/) { return nullptr; }
 
   // Returns room for up to `count` values. Write values there, and then call AddWritten.
   // If the result is null, call Add instead.

@@ -12,6 +12,7 @@
 #include "cfile/internal/write/column_encoder.h"
 #include "cfile/internal/write/column_pipeline.h"
 #include "encodings/core/status.h"
+#include "encodings/kernels/level_kernels.h"
 
 namespace cfile {
 namespace {
@@ -198,8 +199,8 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
           [&](size_t i) { return absl::StrCat(file_.name(), ": value ", num_present_ + i); }));
     } else {
       part.values = part.definition == nullptr ? part.count
-                                               : internal::CountLevels(part.definition, part.count,
-                                                                       limits_.max_definition);
+                                               : encodings::CountLevels(part.definition, part.count,
+                                                                        limits_.max_definition);
       if (part.values > values.size()) {
         size_t entry = 0;
         for (size_t left = values.size();; ++entry) {
@@ -211,7 +212,7 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
     values = values.first(part.values);
     const uint64_t records = part.repetition == nullptr
                                  ? part.count
-                                 : internal::CountLevels(part.repetition, part.count, 0);
+                                 : encodings::CountLevels(part.repetition, part.count, 0);
     if (records > kMax32 - num_records_ || part.count > kMax32 - block_entries_)
       return TooManyRecords();
     CFILE_RETURN_IF_ERROR(internal::Named(
