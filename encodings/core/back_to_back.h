@@ -1,6 +1,6 @@
-// Copies many short values fast if they lie back to back in memory, as the values of a block do.
-// The bytes after such a value are readable, so each copy has a fixed length and needs no branch.
-// Internal to encodings.
+// Copies many short values fast, in particular if they lie back to back in memory, as the values of
+// a block do. The bytes after such a value are readable, so each copy has a fixed length and needs
+// no branch. Internal to encodings.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <cstring>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "encodings/core/bytes.h"
 
@@ -44,6 +45,70 @@ inline void CopyShort(std::string_view value, const char* readable_end, uint8_t*
     if (value.size() > 16) CopyWide<kCopyAhead - 16>(from + 16, to + 16);
   } else if (!value.empty()) {
     std::memcpy(to, from, value.size());
+  }
+}
+
+// Values from the front of a list: their number, their size together, and whether all of them lie
+// back to back.
+struct FittingTexts {
+  size_t count = 0;
+  size_t size_bytes = 0;
+  bool back_to_back = true;
+};
+// Returns the longest front of `values` for which fits(count, size_bytes) is true. The front has at
+// most 512 values, so that they stay in the first-level cache until they are copied.
+template <typename Fits>
+inline FittingTexts FindFitting(std::span<const std::string_view> values, const Fits& fits) {
+  FittingTexts found;
+  const char* end = values.empty() ? nullptr : values[0].data();
+  for (const std::string_view value : values.first(std::min<size_t>(values.size(), 512))) {
+    if (!fits(found.count + 1, found.size_bytes + value.size())) break;
+    found.back_to_back &= value.data() == end;
+    end = value.data() + value.size();
+    found.size_bytes += value.size();
+    ++found.count;
+  }
+  return found;
+}
+
+// Copies `value` to `to`. Reads and writes no other bytes. Unlike std::memcpy, copies a short value
+// without a function call.
+inline void CopyExactly(std::string_view value, uint8_t* to) {
+  const uint8_t* const from = AsBytes(value).data();
+  const size_t size = value.size();
+  const auto copy_both_ends = [&]<size_t kSize>(std::integral_constant<size_t, kSize>) {
+    uint8_t first[kSize], last[kSize];
+    std::memcpy(first, from, kSize);
+    std::memcpy(last, from + size - kSize, kSize);
+    std::memcpy(to, first, kSize);
+    std::memcpy(to + size - kSize, last, kSize);
+  };
+  if (size > 32) {
+    std::memcpy(to, from, size);
+  } else if (size >= 16) {
+    copy_both_ends(std::integral_constant<size_t, 16>());
+  } else if (size >= 8) {
+    copy_both_ends(std::integral_constant<size_t, 8>());
+  } else if (size >= 4) {
+    copy_both_ends(std::integral_constant<size_t, 4>());
+  } else if (size > 0) {
+    to[0] = from[0];
+    to[size / 2] = from[size / 2];
+    to[size - 1] = from[size - 1];
+  }
+}
+
+// Copies the values that FindFitting found in `values` to `to`, one after the other.
+inline void CopyTexts(std::span<const std::string_view> values, const FittingTexts& found,
+                      uint8_t* to) {
+  if (found.size_bytes == 0) return;
+  if (found.back_to_back) {
+    std::memcpy(to, values[0].data(), found.size_bytes);
+    return;
+  }
+  for (const std::string_view value : values.first(found.count)) {
+    CopyExactly(value, to);
+    to += value.size();
   }
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "encodings/core/bytes.h"
@@ -20,6 +22,19 @@ class BytesBounds {
 
   std::string_view min() const { return min_; }
   std::string_view max() const { return max_; }
+
+  void Add(std::span<const std::string_view> values) {
+    constexpr size_t kTogether = 64;
+    int failures = 0;  // after two failures, further tests are probably a waste
+    while (!values.empty()) {
+      const auto some = values.first(std::min(values.size(), kTogether));
+      if (failures == 2 || !AllBetween(some)) {
+        for (const std::string_view value : some) Add(value);
+        failures = std::min(failures + 1, 2);
+      }
+      values = values.subspan(some.size());
+    }
+  }
 
   void Add(std::string_view value) {
     uint64_t head;
@@ -46,6 +61,51 @@ class BytesBounds {
   }
 
  private:
+  // True if all values are greater than the least and less than the greatest. May also return false
+  // for such values. Has no branch for each value.
+  bool AllBetween(std::span<const std::string_view> values) const {
+    bool between = true;
+    size_t sizes = 0;  // the top bit is 1 if a value has fewer than 8 bytes
+    for (const std::string_view value : values) sizes |= value.size() - 8;
+    if (common_ == 0 && static_cast<ptrdiff_t>(sizes) >= 0) {
+      for (const std::string_view value : values) {
+        const uint64_t head = LoadBigEndian64(AsBytes(value).data());
+        between &= (head > min_head_) & (head < max_head_);
+      }
+    } else if (common_ == 0) {
+      for (const std::string_view value : values) {
+        // Loads the first 8 bytes, or the first 4 and the last 4. Values of fewer than 4 bytes do
+        // not count as between the bounds.
+        const bool long_enough = value.size() >= 4;
+        const uint8_t* const bytes = long_enough ? AsBytes(value).data() : kNoBytes;
+        const size_t second = long_enough ? std::min<size_t>(value.size() - 4, 4) : 0;
+        const uint64_t high = __builtin_bswap32(LoadLittleEndian<uint32_t>(bytes));
+        const uint64_t low = __builtin_bswap32(LoadLittleEndian<uint32_t>(bytes + second));
+        const uint64_t head = high << 32 | (low << (8 * (4 - second)) & 0xffffffffu);
+        between &= long_enough & (head > min_head_) & (head < max_head_);
+      }
+    } else if (common_ <= 16) {
+      // Up to 8 bytes from the beginning of the prefix, and the last 8 bytes of a longer prefix.
+      const uint64_t mask = ~uint64_t{0} >> (64 - 8 * std::min<size_t>(common_, 8));
+      const size_t second = common_ - std::min<size_t>(common_, 8);
+      const uint8_t* const prefix = AsBytes(min_).data();
+      const auto first_word = LoadLittleEndian<uint64_t>(prefix);
+      const auto second_word = LoadLittleEndian<uint64_t>(prefix + second);
+      for (const std::string_view value : values) {
+        const bool long_enough = value.size() >= common_ + 8;
+        const uint8_t* const bytes = long_enough ? AsBytes(value).data() : kNoBytes;
+        const uint64_t differences = (LoadLittleEndian<uint64_t>(bytes) ^ first_word) |
+                                     (LoadLittleEndian<uint64_t>(bytes + second) ^ second_word);
+        const uint64_t head = LoadBigEndian64(bytes + common_);
+        between &=
+            long_enough & ((differences & mask) == 0) & (head > min_head_) & (head < max_head_);
+      }
+    } else {
+      between = false;
+    }
+    return between;
+  }
+
   // True if `value` begins with the prefix that both bounds share. Precondition: value.size() >=
   // common_ + 8.
   bool SharesCommon(std::string_view value) const {
@@ -82,6 +142,8 @@ class BytesBounds {
     max_head_ = head;
     max_first_ = static_cast<uint8_t>(head >> 56);
   }
+
+  static constexpr uint8_t kNoBytes[24] = {};  // read in place of values that are too short
 
   std::string_view min_;
   std::string_view max_;

@@ -46,6 +46,51 @@ size_t EndOfRun(std::span<const T> values, size_t begin, T value) {
   return begin;
 }
 
+// Four 16-bit values as one number; the lowest bits of such values if their other bits are 0.
+uint64_t LoadFour(const uint16_t* values) {
+  return LoadLittleEndian<uint64_t>(reinterpret_cast<const uint8_t*>(values));
+}
+uint64_t LowestBitsOf4(uint64_t values) {
+  // The top four bits of the product hold the lowest bits of the four values.
+  return values * (1ull << 60 | 1ull << 45 | 1ull << 30 | 1ull << 15) >> 60;
+}
+
+// Returns the lowest bits of up to 64 values. All other bits of the values are 0.
+template <typename T>
+uint64_t LowestBits(std::span<const T> values) {
+  uint64_t bits = 0;
+  size_t i = 0;
+  if constexpr (sizeof(T) == 1) {
+    // The top byte of the product holds the lowest bits of eight values.
+    for (; i + 8 <= values.size(); i += 8)
+      bits |= (LoadLittleEndian<uint64_t>(&values[i]) * 0x0102040810204080u >> 56) << i;
+  }
+  if constexpr (sizeof(T) == 2) {
+    for (; i + 4 <= values.size(); i += 4) bits |= LowestBitsOf4(LoadFour(&values[i])) << i;
+  }
+  for (; i < values.size(); ++i) bits |= uint64_t{values[i]} << i;
+  return bits;
+}
+
+// Returns a number whose bit i is 1 if value i equals value i + 1. Bits from the last value on are
+// 0. Precondition: 1 to 64 values.
+template <typename T>
+uint64_t EqualToNext(std::span<const T> values) {
+  uint64_t bits = 0;
+  size_t i = 0;
+  if constexpr (sizeof(T) == 2) {
+    constexpr uint64_t kTop = 0x8000800080008000u;
+    for (; i + 5 <= values.size(); i += 4) {
+      const uint64_t difference = LoadFour(&values[i]) ^ LoadFour(&values[i + 1]);
+      // The top bit of each 16 bits is 1 if one of these bits is 1.
+      const uint64_t differs = (((difference & ~kTop) + ~kTop) | difference) & kTop;
+      bits |= LowestBitsOf4((differs ^ kTop) >> 15) << i;
+    }
+  }
+  for (; i + 1 < values.size(); ++i) bits |= uint64_t{values[i] == values[i + 1]} << i;
+  return bits;
+}
+
 }  // namespace
 
 void RleHybridEncoder::Ledger::AddKuduLiterals(uint64_t count) {
@@ -61,6 +106,7 @@ void RleHybridEncoder::Ledger::AddKuduLiterals(uint64_t count) {
 RleHybridEncoder::RleHybridEncoder(int width, bool kudu_exact)
     : width_(width),
       kudu_exact_(kudu_exact),
+      values_per_word_(width == 0 ? 64 : 64 / static_cast<uint64_t>(width)),
       max_literals_(kudu_exact ? kKuduMaxLiterals : 8 * kMaxLiteralGroups),
       min_repeated_(width == 0 ? 8 : std::max(8, 64 / width)) {
   assert(0 <= width && width <= kMaxHybridWidth);
@@ -78,44 +124,34 @@ void RleHybridEncoder::PutRun(uint64_t value, uint64_t count) {
 
 template <typename T>
 void RleHybridEncoder::PutValues(std::span<const T> values) {
-  if (width_ == 1) {
+  if (width_ == 1 || has_ledger()) {
     while (!values.empty()) {
-      const size_t taken = std::min<size_t>(values.size(), 64);
-      uint64_t bits = 0;
-      size_t i = 0;
-      if constexpr (sizeof(T) == 1) {
-        // The top byte of the product holds the lowest bits of eight values.
-        for (; i + 8 <= taken; i += 8) {
-          bits |= (LoadLittleEndian<uint64_t>(&values[i]) * 0x0102040810204080u >> 56) << i;
-        }
+      const auto some = values.first(std::min<size_t>(values.size(), 64));
+      const auto count = static_cast<int>(some.size());
+      if (width_ == 1) {
+        PutBits(LowestBits(some), count);
+      } else {
+        PutRuns(
+            EqualToNext(some), count, [&](int i) { return some[static_cast<size_t>(i)]; },
+            [&](int begin, int size) {
+              AppendShortRuns(some.subspan(static_cast<size_t>(begin), static_cast<size_t>(size)));
+            });
       }
-      if constexpr (sizeof(T) == 2) {
-        // The top four bits of the product hold the lowest bits of four values.
-        constexpr uint64_t kGather = 1ull << 60 | 1ull << 45 | 1ull << 30 | 1ull << 15;
-        for (; i + 4 <= taken; i += 4) {
-          bits |=
-              (LoadLittleEndian<uint64_t>(reinterpret_cast<const uint8_t*>(&values[i])) * kGather >>
-               60)
-              << i;
-        }
-      }
-      for (; i < taken; ++i) bits |= uint64_t{values[i]} << i;
-      PutBits(bits, static_cast<int>(taken));
-      values = values.subspan(taken);
+      values = values.subspan(some.size());
     }
     return;
   }
   for (size_t i = 0; i < values.size();) {
     if (values[i] != pending_value_ || pending_count_ == 0) {
       Settle(std::nullopt);
-      // Without a ledger, a repeated run can begin only at a group boundary. So the values that
-      // complete a group are literals, and so are whole groups whose values differ.
-      if (!has_ledger() && literal_count_ % 8 != 0) {
+      // A repeated run can begin only at a group boundary. So the values that complete a group are
+      // literals, and so are whole groups whose values differ.
+      if (literal_count_ % 8 != 0) {
         const size_t fill = std::min<size_t>(Fill(literal_count_), values.size() - i);
         for (size_t k = 0; k < fill; ++k) AppendLiterals(values[i + k], 1);
         i += fill;
       }
-      if (!has_ledger() && literal_count_ % 8 == 0) {
+      if (literal_count_ % 8 == 0) {
         const size_t begin = i;
         while (values.size() - i >= 8 && !AllEqual(&values[i])) i += 8;
         AppendGroups(values.subspan(begin, i - begin));
@@ -132,22 +168,25 @@ void RleHybridEncoder::PutValues(std::span<const T> values) {
 void RleHybridEncoder::PutBits(uint64_t bits, int count) {
   assert(width_ == 1 && 1 <= count && count <= 64);
   bits &= LowBits(count);
-  const auto run_length = [bits, count](int begin) {
-    const uint64_t rest = bits >> begin;
-    return std::min(count - begin,
-                    (rest & 1) != 0 ? std::countr_one(rest) : std::countr_zero(rest));
-  };
-  // Bit i of `equal` is 1 if bits i to i + 7 are equal. (The zeros above the `count` bits can only
-  // make the last run look longer.)
-  uint64_t equal = ~(bits ^ bits >> 1);
+  PutRuns(
+      ~(bits ^ bits >> 1) & LowBits(count - 1), count, [bits](int i) { return bits >> i & 1; },
+      [&](int begin, int size) { AppendShortRuns(bits >> begin & LowBits(size), size); });
+}
+
+template <typename ValueAt, typename AppendShort>
+void RleHybridEncoder::PutRuns(uint64_t equal_to_next, int count, const ValueAt& value_at,
+                               const AppendShort& append_short) {
+  const auto run_length = [=](int begin) { return std::countr_one(equal_to_next >> begin) + 1; };
+  // Bit i of `equal` is 1 if values i to i + 7 are equal.
+  uint64_t equal = equal_to_next;
   equal &= equal >> 1;
   equal &= equal >> 2;
   equal &= equal >> 3;
-  const uint64_t changes = (bits ^ bits << 1) & LowBits(count) & ~uint64_t{1};
-  const int last_run = std::max(0, static_cast<int>(std::bit_width(changes)) - 1);
+  const uint64_t changes = ~equal_to_next & LowBits(count - 1);
+  const int last_run = static_cast<int>(std::bit_width(changes));
 
   int begin = 0;
-  if (pending_count_ > 0 && pending_value_ == (bits & 1)) {
+  if (pending_count_ > 0 && pending_value_ == value_at(0)) {
     begin = run_length(0);
     pending_count_ += static_cast<uint64_t>(begin);
   }
@@ -155,9 +194,9 @@ void RleHybridEncoder::PutBits(uint64_t bits, int count) {
     Settle(std::nullopt);
     // Append all runs of fewer than 8 values up to the next longer run, or up to the last run.
     const int next = std::min(last_run, begin + std::countr_zero(equal >> begin));
-    if (next > begin) AppendShortRuns(bits >> begin & LowBits(next - begin), next - begin);
+    if (next > begin) append_short(begin, next - begin);
     const int length = run_length(next);
-    pending_value_ = bits >> next & 1;
+    pending_value_ = value_at(next);
     pending_count_ = static_cast<uint64_t>(length);
     begin = next + length;
   }
@@ -241,6 +280,23 @@ void RleHybridEncoder::AppendShortRuns(uint64_t bits, int count) {
   }
 }
 
+template <typename T>
+void RleHybridEncoder::AppendShortRuns(std::span<const T> values) {
+  ledger_.AddKuduLiterals(values.size());
+  while (!values.empty()) {
+    const uint64_t taken = BeginLiterals(std::min<uint64_t>(values.size(), values_per_word_));
+    uint64_t bits = 0;
+    int num_bits = 0;
+    for (const T value : values.first(static_cast<size_t>(taken))) {
+      bits |= uint64_t{value} << num_bits;
+      num_bits += width_;
+    }
+    AppendBits(bits, num_bits);
+    EndLiterals(taken);
+    values = values.subspan(static_cast<size_t>(taken));
+  }
+}
+
 void RleHybridEncoder::AppendBits(uint64_t bits, int count) {
   if (count == 0) return;
   bits_ |= bits << num_bits_;
@@ -273,13 +329,18 @@ void RleHybridEncoder::EndLiterals(uint64_t count) {
 }
 
 void RleHybridEncoder::AppendLiterals(uint64_t value, uint64_t count) {
+  const uint64_t most = std::min(count, values_per_word_);
+  uint64_t copies = value;  // at least `most` copies, from the lowest bits on
+  if (width_ == 1) {
+    copies = ~value + 1;
+  } else {
+    for (int bits = width_; bits < static_cast<int>(most) * width_; bits *= 2)
+      copies |= copies << bits;
+  }
   while (count > 0) {
-    const uint64_t taken = BeginLiterals(width_ == 1 ? std::min<uint64_t>(count, 64) : count);
-    if (width_ == 1) {
-      AppendBits(value != 0 ? LowBits(static_cast<int>(taken)) : 0, static_cast<int>(taken));
-    } else {
-      for (uint64_t i = 0; i < taken; ++i) AppendBits(value, width_);
-    }
+    const uint64_t taken = BeginLiterals(std::min(count, most));
+    const int bits = static_cast<int>(taken) * width_;
+    AppendBits(copies & LowBits(bits), bits);
     EndLiterals(taken);
     count -= taken;
   }

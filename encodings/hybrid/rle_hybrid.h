@@ -143,6 +143,12 @@ class RleHybridEncoder {
   // Returns how many values of the pending run continue the literal run; the remaining values
   // become a repeated run. `last`: see Settle.
   uint64_t ChooseLiterals(std::optional<LastGroup> last);
+  // Appends up to 64 values. Bit i of `equal_to_next` is 1 if value i equals value i + 1; bits from
+  // the last value on are 0. value_at(i) returns value i. append_short(begin, size) appends values
+  // as literals, by AppendShortRuns.
+  template <typename ValueAt, typename AppendShort>
+  void PutRuns(uint64_t equal_to_next, int count, const ValueAt& value_at,
+               const AppendShort& append_short);
   // Writes the pending run. `last` is set if no value follows, and says how the stream ends.
   void Settle(std::optional<LastGroup> last);
   // (The inline functions below are small and are called for every few values.)
@@ -150,6 +156,9 @@ class RleHybridEncoder {
   // Appends the lowest `count` bits of `bits` as literals. Preconditions: the width is 1; no 8
   // consecutive bits are equal, so that the bits are literals with and without kudu_exact.
   [[gnu::always_inline]] inline void AppendShortRuns(uint64_t bits, int count);
+  // Does the same for `values`. Precondition: has_ledger().
+  template <typename T>
+  void AppendShortRuns(std::span<const T> values);
   [[gnu::always_inline]] inline void AppendBits(uint64_t bits, int count);
   void FlushBits();
   // Opens a literal run if none is open. Returns how many of `count` values the run can take. The
@@ -166,8 +175,9 @@ class RleHybridEncoder {
 
   int width_;
   bool kudu_exact_;
-  uint64_t max_literals_;  // a literal run has at most this many values
-  uint64_t min_repeated_;  // with a ledger: this many equal values or more become a repeated run
+  uint64_t values_per_word_;  // values that fit into 64 bits
+  uint64_t max_literals_;     // a literal run has at most this many values
+  uint64_t min_repeated_;     // with a ledger: this many equal values or more become a repeated run
   ByteWriter out_;
   // The pending run, which the next value may continue.
   uint64_t pending_value_ = 0;

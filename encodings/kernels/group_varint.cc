@@ -100,13 +100,11 @@ uint32_t GroupSize64(const uint8_t* p) {
   return size;
 }
 
-// Appends one group. kSelectorBits: bits of the selector for each value.
+// Writes one group to `out` and returns its end. Overwrites up to sizeof(Selector) + kValues *
+// sizeof(T) bytes. kSelectorBits: bits of the selector for each value.
 template <typename T, size_t kValues, typename Selector, uint32_t kSelectorBits>
-void PutGroup(const T* values, ByteWriter& out) {
-  constexpr size_t kMaxBytes = sizeof(Selector) + kValues * sizeof(T);
-  const size_t begin = out.size();
-  uint8_t* const group = out.Extend(kMaxBytes);
-  uint8_t* p = group + sizeof(Selector);
+uint8_t* PutGroup(const T* values, uint8_t* out) {
+  uint8_t* p = out + sizeof(Selector);
   uint32_t selector = 0;
   for (size_t i = 0; i < kValues; ++i) {
     const uint32_t length = ByteLength(values[i]);
@@ -114,21 +112,22 @@ void PutGroup(const T* values, ByteWriter& out) {
     StoreLittleEndian(values[i], p);  // writes all of T; the next value overwrites the excess bytes
     p += length;
   }
-  StoreLittleEndian(static_cast<Selector>(selector), group);
-  out.Truncate(begin + static_cast<size_t>(p - group));
+  StoreLittleEndian(static_cast<Selector>(selector), out);
+  return p;
 }
 
 template <typename T, size_t kValues, typename Selector, uint32_t kSelectorBits>
 void PutGroups(std::span<const T> values, ByteWriter& out) {
-  while (values.size() >= kValues) {
-    PutGroup<T, kValues, Selector, kSelectorBits>(values.data(), out);
-    values = values.subspan(kValues);
-  }
+  constexpr size_t kMaxBytes = sizeof(Selector) + kValues * sizeof(T);
+  uint8_t* p = out.Extend((values.size() + kValues - 1) / kValues * kMaxBytes);
+  for (; values.size() >= kValues; values = values.subspan(kValues))
+    p = PutGroup<T, kValues, Selector, kSelectorBits>(values.data(), p);
   if (!values.empty()) {
     T last[kValues] = {};
     std::copy(values.begin(), values.end(), last);
-    PutGroup<T, kValues, Selector, kSelectorBits>(last, out);
+    p = PutGroup<T, kValues, Selector, kSelectorBits>(last, p);
   }
+  out.Truncate(static_cast<size_t>(p - out.data()));
 }
 
 }  // namespace

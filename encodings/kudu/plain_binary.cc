@@ -6,6 +6,7 @@
 #include <cstring>
 #include <vector>
 
+#include "encodings/core/back_to_back.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/kernels/group_varint.h"
@@ -27,18 +28,22 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
   }
 
   size_t Append(std::span<const std::string_view> values) override {
+    const size_t limit = std::min(block_size_bytes_, max_block_size_bytes_);
     size_t taken = 0;
-    for (; taken < values.size() && !full(); ++taken) {
-      if (size_bytes() + values[taken].size() + kEntryBytes > max_block_size_bytes_ &&
-          !offsets_.empty()) {
-        has_room_ = false;
-        break;
+    while (taken < values.size() && !full()) {
+      // Values that surely fit are copied together; the last value of a block alone.
+      const auto rest = values.subspan(taken);
+      FittingTexts texts = FindFitting(rest, [&](size_t count, size_t bytes) {
+        return size_bytes() + bytes + count * kEntryBytes <= limit;
+      });
+      if (texts.count == 0) {
+        const size_t size = rest[0].size();
+        has_room_ = offsets_.empty() || size_bytes() + size + kEntryBytes <= max_block_size_bytes_;
+        if (!has_room_) break;
+        texts = {.count = 1, .size_bytes = size};
       }
-      const auto offset = static_cast<uint32_t>(bytes_.size());
-      if (offsets_.size() % 4 == 0) ++offsets_bytes_;
-      offsets_bytes_ += static_cast<size_t>(std::bit_width(offset) + 7) / 8;
-      offsets_.push_back(offset);
-      bytes_.PutBytes(values[taken]);
+      AppendTexts(rest, texts);
+      taken += texts.count;
     }
     return taken;
   }
@@ -62,6 +67,23 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
   }
 
  private:
+  // Appends the values that FindFitting found in `values`.
+  void AppendTexts(std::span<const std::string_view> values, const FittingTexts& texts) {
+    const auto size_of = [](size_t offset) { return (std::bit_width(offset) + size_t{7}) / 8; };
+    const size_t first = offsets_.size();
+    size_t offset = bytes_.size();
+    CopyTexts(values, texts, bytes_.Extend(texts.size_bytes));
+    offsets_.resize(first + texts.count);
+    offsets_bytes_ += (offsets_.size() + 3) / 4 - (first + 3) / 4;
+    const bool equal_sizes = size_of(offset) == size_of(bytes_.size());
+    if (equal_sizes) offsets_bytes_ += texts.count * size_of(offset);
+    for (size_t i = 0; i < texts.count; ++i) {
+      offsets_[first + i] = static_cast<uint32_t>(offset);
+      if (!equal_sizes) offsets_bytes_ += size_of(offset);
+      offset += values[i].size();
+    }
+  }
+
   void Begin() {
     bytes_.Clear();
     bytes_.Extend(kHeaderBytes);

@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "encodings/core/back_to_back.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/key_order.h"
@@ -88,6 +89,10 @@ class PageBlockEncoder final : public BlockEncoder<T> {
     size_t taken = 0;
     if constexpr (kIsBytes<P>) {
       for (; taken < values.size() && !full(); ++taken) {
+        if constexpr (kIsBytes<T>) {
+          taken += AddTogether(values.subspan(taken));
+          if (taken == values.size()) break;
+        }
         has_room_ = count_ == 0 ||
                     raw_bytes_ + SizeOf(values[taken]) + kWorstTextBytes * (size_t{count_} + 1) <=
                         most_text_bytes_;
@@ -114,9 +119,10 @@ class PageBlockEncoder final : public BlockEncoder<T> {
     block.count = count_;
     if constexpr (kIsBytes<P>) {
       values_.Clear();
-      size_t begin = 0;
+      P* value = values_.Extend(sizes_.size());
+      const char* begin = text_.view().data();
       for (const uint32_t size : sizes_) {
-        values_.Add(AsString(text_.span().subspan(begin, size)));
+        *value++ = {begin, size};
         begin += size;
       }
       sizes_.clear();
@@ -166,18 +172,22 @@ class PageBlockEncoder final : public BlockEncoder<T> {
   // A growing array of values. Not a std::vector, because std::vector<bool> has no span.
   class Values {
    public:
-    void Add(const P& value) { Add(std::span<const P>(&value, 1)); }
     // Appends each of `values`, converted to P.
     template <typename V>
     void Add(std::span<const V> values) {
-      if (values.size() > capacity_ - size_) {
-        capacity_ = std::max<size_t>({64, 2 * capacity_, size_ + values.size()});
+      P* const out = Extend(values.size());
+      for (size_t i = 0; i < values.size(); ++i) out[i] = static_cast<P>(values[i]);
+    }
+    // Appends `count` values, which the caller sets. Returns the first one.
+    P* Extend(size_t count) {
+      if (count > capacity_ - size_) {
+        capacity_ = std::max<size_t>({64, 2 * capacity_, size_ + count});
         std::unique_ptr<P[]> larger(new P[capacity_]);
         std::copy_n(values_.get(), size_, larger.get());
         values_ = std::move(larger);
       }
-      for (size_t i = 0; i < values.size(); ++i) values_[size_ + i] = static_cast<P>(values[i]);
-      size_ += values.size();
+      size_ += count;
+      return values_.get() + (size_ - count);
     }
     void Clear() { size_ = 0; }
     std::span<const P> span() const { return {values_.get(), size_}; }
@@ -213,6 +223,24 @@ class PageBlockEncoder final : public BlockEncoder<T> {
       sizes_.push_back(static_cast<uint32_t>(value.size()));
       raw_bytes_ += value.size() + sizeof(uint32_t);
     }
+  }
+
+  // Adds strings that surely leave the block neither full nor without room. Returns how many it
+  // added.
+  size_t AddTogether(std::span<const T> values) {
+    const FittingTexts texts = FindFitting(values, [&](size_t count, size_t bytes) {
+      const size_t raw_bytes = raw_bytes_ + bytes + count * sizeof(uint32_t);
+      return raw_bytes < full_bytes_ &&
+             raw_bytes + kWorstTextBytes * (count_ + count) <= most_text_bytes_;
+    });
+    CopyTexts(values, texts, text_.Extend(texts.size_bytes));
+    const size_t first = sizes_.size();
+    sizes_.resize(first + texts.count);
+    for (size_t i = 0; i < texts.count; ++i)
+      sizes_[first + i] = static_cast<uint32_t>(values[i].size());
+    raw_bytes_ += texts.size_bytes + texts.count * sizeof(uint32_t);
+    count_ += static_cast<uint32_t>(texts.count);
+    return texts.count;
   }
 
   const std::unique_ptr<PageEncoder<P>> encoder_;

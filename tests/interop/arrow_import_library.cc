@@ -1,5 +1,8 @@
 // The library of arrow_import_test.py and of the benchmark arrow_import.py: writes tables from
-// Arrow streams. Python calls its function through ctypes.
+// Arrow streams. Python calls its functions through ctypes.
+#include <sys/syscall.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -12,6 +15,8 @@
 #include "cfile/types.h"
 
 namespace {
+
+bool syncs_files = true;
 
 absl::StatusOr<cfile::Schema> SchemaOf(ArrowArrayStream* stream) {
   ArrowSchema arrow{};
@@ -35,6 +40,16 @@ absl::Status Import(ArrowArrayStream* stream, const char* path, const char* enco
 }
 
 }  // namespace
+
+// The library cfile calls this function instead of that of the C library.
+extern "C" int fsync(int descriptor) {
+  return syncs_files ? static_cast<int>(syscall(SYS_fsync, descriptor)) : 0;
+}
+
+// With 0, files are no longer synced to the disk.
+extern "C" __attribute__((visibility("default"))) void cfile_test_sync_files(int sync) {
+  syncs_files = sync != 0;
+}
 
 // Writes a new table. `encoding` and `compression`: names, for example "auto" and "none".
 // Returns 0, or 1 and writes the text of the error to `error`, which has 1000 bytes.

@@ -25,7 +25,8 @@ using encodings::StrCat;
 
 // The number of rows that are read at a time.
 // It is small, so that the values are still in the processor's cache when the writer takes them.
-constexpr int64_t kRows = 8192;
+template <typename T>
+constexpr int64_t kRows = encodings::kIsBytes<T> ? 1000 : 8192;
 // The maximum number of entries: of several rows together, and of one row.
 constexpr size_t kMaxEntries = size_t{1} << 20;
 constexpr size_t kMaxRecordEntries = size_t{1} << 27;
@@ -160,7 +161,7 @@ class TypedImporter final : public ColumnImporter {
         entries_(!has_levels) {}
 
   absl::Status Append(const ArrowArray& array) override {
-    int64_t most = kRows;
+    int64_t most = kRows<T>;
     for (int64_t begin = 0; begin < array.length;) {
       const int64_t rows = std::min(most, array.length - begin);
       const auto values = entries_.Make(leaf_.steps, array, begin, static_cast<size_t>(rows),

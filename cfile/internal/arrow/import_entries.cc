@@ -63,12 +63,10 @@ absl::Status ImportEntries::Expand(const ImportStep& step, int64_t child_length,
       return MalformedArray(*step.field, encodings::StrCat("a list has the elements ", begin,
                                                            " to ", end, " of ", child_length));
     }
-    if (begin == end) {
-      ++empty;
-      continue;
-    }
-    if (elements == 0) first = begin;
-    dense &= begin == first + static_cast<int64_t>(elements);
+    // Lengths are unpredictable, so nothing here branches on whether a list is empty.
+    first = elements == 0 ? begin : first;
+    dense &= (begin == end) | (begin == first + static_cast<int64_t>(elements));
+    empty += begin == end;
     elements += static_cast<size_t>(end - begin);
     if (elements > max_entries) {
       return absl::ResourceExhaustedError(encodings::StrCat(
@@ -77,12 +75,13 @@ absl::Status ImportEntries::Expand(const ImportStep& step, int64_t child_length,
   }
   const size_t ended = count_ - slots_.count;
   const size_t total = ended + empty + elements;
+  // Most entries continue a list and have an element. The loop below overwrites the others.
   next_repetition_.resize(total);
+  std::fill(next_repetition_.begin(), next_repetition_.end(), step.repetition);
   next_definition_.resize(empty + ended > 0 ? total : 0);
-  if (dense) {
-    next_slots_.SetDense(first, elements);
-  } else {
-    next_slots_.SetDense(0, elements);
+  std::fill(next_definition_.begin(), next_definition_.end(), kPresent);
+  next_slots_.SetDense(dense ? first : 0, elements);
+  if (!dense) {
     next_slots_.dense = false;
     next_slots_.list.resize(elements);
   }
@@ -90,24 +89,17 @@ absl::Status ImportEntries::Expand(const ImportStep& step, int64_t child_length,
   size_t list = 0;
   size_t element = 0;
   for (size_t i = 0; i < count_; ++i) {
-    const uint16_t repetition = repetition_.empty() ? uint16_t{0} : repetition_[i];
     const uint16_t definition = definition_.empty() ? kPresent : definition_[i];
     int64_t begin = 0, end = 0;
     if (definition == kPresent) bounds(slot_at(list++), begin, end);
-    next_repetition_[out] = repetition;
-    if (begin == end) {
-      next_definition_[out++] = definition == kPresent ? step.definition : definition;
-      continue;
-    }
-    const auto size = static_cast<size_t>(end - begin);
-    std::fill_n(next_repetition_.begin() + static_cast<ptrdiff_t>(out + 1), size - 1,
-                step.repetition);
+    const bool is_empty = begin == end;
+    next_repetition_[out] = repetition_.empty() ? uint16_t{0} : repetition_[i];
     if (!next_definition_.empty()) {
-      std::fill_n(next_definition_.begin() + static_cast<ptrdiff_t>(out), size, kPresent);
+      const uint16_t of_empty = definition == kPresent ? step.definition : definition;
+      next_definition_[out] = is_empty ? of_empty : kPresent;
     }
-    for (size_t k = 0; k < size && !dense; ++k)
-      next_slots_.list[element++] = begin + static_cast<int64_t>(k);
-    out += size;
+    for (int64_t k = begin; k < end && !dense; ++k) next_slots_.list[element++] = k;
+    out += static_cast<size_t>(end - begin) + is_empty;
   }
   count_ = total;
   repetition_.swap(next_repetition_);
@@ -163,7 +155,9 @@ void ImportEntries::Finish(const ImportLeaf& leaf) {
   } else if (definition_.empty()) {
     definition_.assign(count_, leaf.max_definition);
   } else {
-    std::replace(definition_.begin(), definition_.end(), kPresent, leaf.max_definition);
+    // Unlike std::replace, this stores each level, so that the compiler can vectorize the loop.
+    const uint16_t max = leaf.max_definition;
+    for (uint16_t& level : definition_) level = level == kPresent ? max : level;
   }
 }
 

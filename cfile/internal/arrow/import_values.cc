@@ -165,6 +165,28 @@ absl::Status ReadStrings(const ImportField& field, const ArrowArray& array, cons
   const auto* const data = static_cast<const char*>(array.buffers[2]);
   const auto first = LoadAt<Offset>(offsets, array.offset);
   const auto last = LoadAt<Offset>(offsets, array.offset + array.length);
+  if (slots.dense && slots.count > 0) {
+    // Checks all offsets first, and then makes the values without a test of each. No offset and no
+    // length may be negative. (Unsigned subtraction cannot overflow.)
+    using Unsigned = std::make_unsigned_t<Offset>;
+    const int64_t begin = array.offset + slots.first;
+    const auto count = static_cast<int64_t>(slots.count);
+    Unsigned negative = 0;  // the top bit is 1 if a number is negative
+    for (int64_t i = begin; i < begin + count; ++i) {
+      const auto end = LoadAt<Unsigned>(offsets, i + 1);
+      negative |= end | (end - LoadAt<Unsigned>(offsets, i));
+    }
+    if (static_cast<Offset>(negative) >= 0 && first >= 0 &&
+        first <= LoadAt<Offset>(offsets, begin) && LoadAt<Offset>(offsets, begin + count) <= last) {
+      for (int64_t i = 0; i < count; ++i) {
+        const auto at = LoadAt<Offset>(offsets, begin + i);
+        const auto end = LoadAt<Offset>(offsets, begin + i + 1);
+        out[i] = {data + at, static_cast<size_t>(end - at)};
+      }
+      return absl::OkStatus();
+    }
+    // An offset of a null may be wrong.
+  }
   return ForEach(field, array, slots, out, "the offsets of a string descend or are too large",
                  [&](int64_t at, std::string_view& value) {
                    const auto begin = LoadAt<Offset>(offsets, at);

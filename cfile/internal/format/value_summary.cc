@@ -73,7 +73,7 @@ void ValueSummary<T>::Add(std::span<const T> values) {
     // Add the last value first: if the values ascend, it is the greatest, and the other values
     // change nothing.
     bounds.Add(values.back());
-    for (const T& value : values) bounds.Add(value);
+    bounds.Add(values);
     Widen(bounds.min(), bounds.max(), first);
   } else if constexpr (kHasOrder<T>) {
     const encodings::MinMax<T> bounds = encodings::FindMinMax(values);

@@ -291,6 +291,8 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
   // may be appended in one call. Precondition: `values` is not empty.
   absl::StatusOr<size_t> RoomForLarge(std::span<const T> values) {
     if constexpr (encodings::kIsBytes<T>) {
+      if (internal::LargestSizeBound(values) <= options_.max_block_size_bytes / 4)
+        return values.size();
       for (size_t i = 0; i < values.size(); ++i) {
         if (!IsLarge(values[i])) continue;
         if (i > 0) return i;
