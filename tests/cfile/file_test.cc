@@ -4,8 +4,8 @@
 #include <thread>
 
 #include "cfile/inspect.h"
-#include "cfile/internal/format/index_node.h"
 #include "cfile/internal/format/block_appender.h"
+#include "cfile/internal/format/index_node.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"

@@ -2,11 +2,11 @@
 // consists of the bytes that a checksum covers, without the checksum.
 #include "cfile/compound_key.h"
 #include "cfile/inspect.h"
+#include "cfile/internal/format/block_appender.h"
 #include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/format/file_metadata.h"
 #include "cfile/internal/format/level_block.h"
 #include "cfile/internal/format/statistics_block.h"
-#include "cfile/internal/format/block_appender.h"
 #include "cfile/internal/manifest/chunk_file.h"
 #include "cfile/internal/manifest/sealed_message.h"
 #include "cfile/internal/manifest/table_file.h"

@@ -44,8 +44,8 @@ class BlockVisitor : internal::BlockWalk {
                       .compressed = fetched.compressed,
                       .bytes = fetched.bytes};
       if (file_->info().holds_bloom_filters()) {
-        CFILE_RETURN_IF_ERROR(internal::InBlock(internal::CheckBloomFilter(fetched.bytes),
-                                                name(), path.pointer()));
+        CFILE_RETURN_IF_ERROR(
+            internal::InBlock(internal::CheckBloomFilter(fetched.bytes), name(), path.pointer()));
       } else {
         CFILE_RETURN_IF_ERROR(OpenFetchedBlock(path, fetched.bytes, end));
         block.encoding = row_block_.encoding();

@@ -1,6 +1,6 @@
-// Writes the stored blocks that stored_block.h reads. These are two file pairs, because some codecs,
-// such as Brotli, have a separate library for compression. A program that only reads does not need
-// this library.
+// Writes the stored blocks that stored_block.h reads. These are two file pairs, because some
+// codecs, such as Brotli, have a separate library for compression. A program that only reads does
+// not need this library.
 #pragma once
 
 #include <array>

@@ -27,8 +27,8 @@ absl::Status BlockWalk::CheckLast(const IndexWalk& path) const {
 absl::Status BlockWalk::OpenBlock(const IndexWalk& path, BlockAccess access,
                                   std::optional<uint64_t> expected) {
   pointer_ = path.pointer();
-  CFILE_ASSIGN_OR_RETURN(loaded_block_, file_->LoadDataBlock(path.leaf(), path.entry(), access,
-                                                             fetcher_, buffer_));
+  CFILE_ASSIGN_OR_RETURN(
+      loaded_block_, file_->LoadDataBlock(path.leaf(), path.entry(), access, fetcher_, buffer_));
   return InThisBlock(OpenLoadedBlock(path, expected));
 }
 

@@ -26,8 +26,8 @@ class BlockWalk {
   BlockWalk& operator=(const BlockWalk&) = delete;
 
  protected:
-  // `block`: the block that OpenBlock opens. It is a member of the derived class, so the constructor
-  // does not use it.
+  // `block`: the block that OpenBlock opens. It is a member of the derived class, so this
+  // constructor does not use it.
   BlockWalk(std::shared_ptr<FileReader> file, RowBlock& block)
       : file_(std::move(file)), row_block_(block) {}
   ~BlockWalk() = default;

@@ -133,8 +133,9 @@ class FileCursor : protected BlockWalk {
   IndexWalk* path_ = nullptr;
 
   bool loaded_ = false;  // the block is open; its entry is loaded_entry_
-  // The index entry of the open block. path_ may point to another entry: a search by key first moves
-  // the path, and then compares the two entries to see whether the block it found is the open one.
+  // The index entry of the open block. path_ may point to another entry: a search by key first
+  // moves the path, and then compares the two entries to see whether the block it found is the open
+  // one.
   IndexWalk::LeafEntry loaded_entry_;
   uint64_t ordinal_ = 0;  // the position, if no block is loaded
 

@@ -111,9 +111,7 @@ class BlockRows : public RowReader, protected FileCursor {
   }
 
   // The number in the block of a row of the file.
-  uint32_t InBlockRow(uint64_t row) const {
-    return static_cast<uint32_t>(row - first_ordinal_);
-  }
+  uint32_t InBlockRow(uint64_t row) const { return static_cast<uint32_t>(row - first_ordinal_); }
 
  private:
   ChosenRows expected_;

@@ -44,11 +44,11 @@ class Scan<T>::Impl : internal::BlockWalk {
         block_(file->info().type, std::move(dictionary)),
         judge_(predicate) {
     fetcher_.Expect(internal::BlockPlan::kInOrder,
-                          [this](const internal::IndexNode& leaf, uint32_t entry) {
-                            if (!positional_) return true;
-                            const uint64_t first = leaf.ordinal(entry);
-                            return first < end_ && judge_.Judge(first).verdict != Verdict::kNone;
-                          });
+                    [this](const internal::IndexNode& leaf, uint32_t entry) {
+                      if (!positional_) return true;
+                      const uint64_t first = leaf.ordinal(entry);
+                      return first < end_ && judge_.Judge(first).verdict != Verdict::kNone;
+                    });
   }
 
   // Finds the range of rows to scan. `reader` reads the same file.

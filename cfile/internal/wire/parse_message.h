@@ -17,7 +17,8 @@ namespace cfile::internal::wire {
 // ParseMessage makes the same check. Writers call this function before they publish a message.
 // So readers accept each message that a writer has published.
 // kOutOfRange: the memory is more than 64 KiB plus eight times `max_size_bytes` (this error names
-// max_metadata_size_bytes), or `bytes` are more than 2^31 - 1 bytes. kDataLoss: the bytes are not a message of this type.
+// max_metadata_size_bytes), or `bytes` are more than 2^31 - 1 bytes.
+// kDataLoss: the bytes are not a message of this type.
 // The texts of the errors begin with "its message".
 absl::Status CheckParsedSize(std::string_view bytes, uint64_t max_size_bytes,
                              const MessageType& type);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cfile/internal/format/index_node.h"
 #include "cfile/internal/format/block_appender.h"
+#include "cfile/internal/format/index_node.h"
 
 namespace cfile::internal {
 
