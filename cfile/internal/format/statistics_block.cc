@@ -224,7 +224,8 @@ using encodings::AsString;
 // The fewest bytes that a data block takes in a file, including its index entry.
 constexpr uint64_t kLeastBlockBytes = 16;
 
-// Calls visit(number, field) for each field of a wire::Statistics. All fields are messages or bytes.
+// Calls visit(number, field) for each field of a wire::Statistics. All fields are messages or
+// bytes.
 template <typename Visit>
 absl::Status VisitFields(std::span<const uint8_t> bytes, const Visit& visit) {
   wire::FieldReader reader(AsString(bytes));
