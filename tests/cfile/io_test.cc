@@ -349,7 +349,7 @@ TEST(FileSinkTest, FullDiskIsResourceExhausted) {
   ASSERT_GE(full, 0);
   ASSERT_EQ(dup2(full, descriptor), descriptor);
   close(full);
-  const absl::Status status = (*sink)->Append(AsBytes(Pattern(70'000)));
+  const absl::Status status = (*sink)->Append(AsBytes(Pattern(300'000)));
   EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_THAT(status.message(), HasSubstr("write " + temporary + ": "));
 }
