@@ -6,7 +6,7 @@
                                         CMake and pkg-config, runs the tools, reads man pages and completions
   install_test.py embedded BUILD        configures tests/install/parent, which includes the source tree
   install_test.py embedded_built BUILD  also builds it, which compiles the library, and runs its program
-  install_test.py debian BUILD          makes the .deb packages and looks at them with lintian; unpacks them, runs the tools and builds
+  install_test.py debian BUILD          makes the .deb packages and checks them with lintian; unpacks them, runs the tools and builds
                                         the consumer with them; exits with 77 if dpkg-deb or lintian is missing
 
 BUILD is a build tree whose default target is built. With --jobs N, N compilers run at the same time (default: one for each core).
@@ -331,6 +331,11 @@ def debian(build, work, jobs):
             expect(file in contents, f"cfile-tools has no {file}:\n{contents}")
     print(run("lintian", "--fail-on", "error", "--allow-root", "--tag-display-limit", "0", *sorted(packages.values())))
     print(f"made {', '.join(sorted(packages))}")
+
+    # On a machine without any package, apt finds all that the packages need.
+    nothing = work / "no-packages"
+    nothing.touch()
+    run("apt-get", "-o", f"Dir::State::status={nothing}", "-o", "APT::Install-Recommends=false", "--simulate", "install", *packages.values())
 
     # Unpacked packages, which need no root rights, are an installation.
     unpacked = work / "unpacked"
