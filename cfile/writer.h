@@ -41,7 +41,7 @@ class TypedColumnWriter;
 // encodings end blocks where calls end).
 //
 // Memory, independent of the number of rows:
-// - one data block;
+// - one data block, and 256 KiB for the bytes that were not written yet;
 // - one node for each level of each index (keys are shortened, see cfile/FORMAT.md, Index nodes);
 // - for a dictionary encoding: the dictionary of at most 1 MiB, and a hash map of its values;
 // - for automatic choice: a sample of 128 KiB, and block buffers for each encoding in use.

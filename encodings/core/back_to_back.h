@@ -1,6 +1,5 @@
-// Copies many short values fast, in particular if they lie back to back in memory, as the values of
-// a block do. The bytes after such a value are readable, so each copy has a fixed length and needs
-// no branch. Internal to encodings.
+// Copies many short values fast. CopyShort is for values that lie back to back in a block; the
+// other functions are for any values. Internal to encodings.
 #pragma once
 
 #include <algorithm>
@@ -50,7 +49,7 @@ inline void CopyShort(std::string_view value, const char* readable_end, uint8_t*
 
 // Values from the front of a list: their number, their size together, and whether all of them lie
 // back to back.
-struct FittingTexts {
+struct FittingValues {
   size_t count = 0;
   size_t size_bytes = 0;
   bool back_to_back = true;
@@ -58,8 +57,8 @@ struct FittingTexts {
 // Returns the longest front of `values` for which fits(count, size_bytes) is true. The front has at
 // most 512 values, so that they stay in the first-level cache until they are copied.
 template <typename Fits>
-inline FittingTexts FindFitting(std::span<const std::string_view> values, const Fits& fits) {
-  FittingTexts found;
+inline FittingValues FindFitting(std::span<const std::string_view> values, const Fits& fits) {
+  FittingValues found;
   const char* end = values.empty() ? nullptr : values[0].data();
   for (const std::string_view value : values.first(std::min<size_t>(values.size(), 512))) {
     if (!fits(found.count + 1, found.size_bytes + value.size())) break;
@@ -99,8 +98,8 @@ inline void CopyExactly(std::string_view value, uint8_t* to) {
 }
 
 // Copies the values that FindFitting found in `values` to `to`, one after the other.
-inline void CopyTexts(std::span<const std::string_view> values, const FittingTexts& found,
-                      uint8_t* to) {
+inline void CopyFitting(std::span<const std::string_view> values, const FittingValues& found,
+                        uint8_t* to) {
   if (found.size_bytes == 0) return;
   if (found.back_to_back) {
     std::memcpy(to, values[0].data(), found.size_bytes);

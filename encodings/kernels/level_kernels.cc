@@ -19,9 +19,10 @@ inline constexpr size_t kMaskWords = 16;
 
 // One bit for each entry, from the lowest bit of the first word on.
 struct LevelMasks {
-  uint64_t values[kMaskWords];
-  uint64_t elements[kMaskWords];
-  uint64_t valid[kMaskWords];
+  // The last word is for StoreMaskBits, which may write 8 bytes.
+  uint64_t values[kMaskWords + 1];
+  uint64_t elements[kMaskWords + 1];
+  uint64_t valid[kMaskWords + 1];
 };
 
 }  // namespace cfile::encodings

@@ -33,17 +33,17 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
     while (taken < values.size() && !full()) {
       // Values that surely fit are copied together; the last value of a block alone.
       const auto rest = values.subspan(taken);
-      FittingTexts texts = FindFitting(rest, [&](size_t count, size_t bytes) {
+      FittingValues fitting = FindFitting(rest, [&](size_t count, size_t bytes) {
         return size_bytes() + bytes + count * kEntryBytes <= limit;
       });
-      if (texts.count == 0) {
+      if (fitting.count == 0) {
         const size_t size = rest[0].size();
         has_room_ = offsets_.empty() || size_bytes() + size + kEntryBytes <= max_block_size_bytes_;
         if (!has_room_) break;
-        texts = {.count = 1, .size_bytes = size};
+        fitting = {.count = 1, .size_bytes = size};
       }
-      AppendTexts(rest, texts);
-      taken += texts.count;
+      AppendFitting(rest, fitting);
+      taken += fitting.count;
     }
     return taken;
   }
@@ -68,16 +68,16 @@ class PlainBinaryEncoder final : public BlockEncoder<std::string_view> {
 
  private:
   // Appends the values that FindFitting found in `values`.
-  void AppendTexts(std::span<const std::string_view> values, const FittingTexts& texts) {
+  void AppendFitting(std::span<const std::string_view> values, const FittingValues& fitting) {
     const auto size_of = [](size_t offset) { return (std::bit_width(offset) + size_t{7}) / 8; };
     const size_t first = offsets_.size();
     size_t offset = bytes_.size();
-    CopyTexts(values, texts, bytes_.Extend(texts.size_bytes));
-    offsets_.resize(first + texts.count);
+    CopyFitting(values, fitting, bytes_.Extend(fitting.size_bytes));
+    offsets_.resize(first + fitting.count);
     offsets_bytes_ += (offsets_.size() + 3) / 4 - (first + 3) / 4;
     const bool equal_sizes = size_of(offset) == size_of(bytes_.size());
-    if (equal_sizes) offsets_bytes_ += texts.count * size_of(offset);
-    for (size_t i = 0; i < texts.count; ++i) {
+    if (equal_sizes) offsets_bytes_ += fitting.count * size_of(offset);
+    for (size_t i = 0; i < fitting.count; ++i) {
       offsets_[first + i] = static_cast<uint32_t>(offset);
       if (!equal_sizes) offsets_bytes_ += size_of(offset);
       offset += values[i].size();

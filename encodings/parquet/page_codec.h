@@ -90,7 +90,7 @@ class PageBlockEncoder final : public BlockEncoder<T> {
     if constexpr (kIsBytes<P>) {
       for (; taken < values.size() && !full(); ++taken) {
         if constexpr (kIsBytes<T>) {
-          taken += AddTogether(values.subspan(taken));
+          taken += AddFitting(values.subspan(taken));
           if (taken == values.size()) break;
         }
         has_room_ = count_ == 0 ||
@@ -227,20 +227,20 @@ class PageBlockEncoder final : public BlockEncoder<T> {
 
   // Adds strings that surely leave the block neither full nor without room. Returns how many it
   // added.
-  size_t AddTogether(std::span<const T> values) {
-    const FittingTexts texts = FindFitting(values, [&](size_t count, size_t bytes) {
+  size_t AddFitting(std::span<const T> values) {
+    const FittingValues fitting = FindFitting(values, [&](size_t count, size_t bytes) {
       const size_t raw_bytes = raw_bytes_ + bytes + count * sizeof(uint32_t);
       return raw_bytes < full_bytes_ &&
              raw_bytes + kWorstTextBytes * (count_ + count) <= most_text_bytes_;
     });
-    CopyTexts(values, texts, text_.Extend(texts.size_bytes));
+    CopyFitting(values, fitting, text_.Extend(fitting.size_bytes));
     const size_t first = sizes_.size();
-    sizes_.resize(first + texts.count);
-    for (size_t i = 0; i < texts.count; ++i)
+    sizes_.resize(first + fitting.count);
+    for (size_t i = 0; i < fitting.count; ++i)
       sizes_[first + i] = static_cast<uint32_t>(values[i].size());
-    raw_bytes_ += texts.size_bytes + texts.count * sizeof(uint32_t);
-    count_ += static_cast<uint32_t>(texts.count);
-    return texts.count;
+    raw_bytes_ += fitting.size_bytes + fitting.count * sizeof(uint32_t);
+    count_ += static_cast<uint32_t>(fitting.count);
+    return fitting.count;
   }
 
   const std::unique_ptr<PageEncoder<P>> encoder_;

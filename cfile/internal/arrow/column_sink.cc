@@ -33,7 +33,7 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
   size_t size() const override { return store_->size(); }
   bool WantsEnd() const override {
     return store_->size_bytes() >= kEnoughBytes ||
-           (store_->ends_borrowed() && store_->size() >= kFewRows);
+           (store_->ends_borrowed() && num_rows() >= kFewRows);
   }
 
   absl::StatusOr<size_t> Add(const Batch<T>& batch,
@@ -98,6 +98,7 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
   }
 
   void Truncate(size_t rows) override {
+    room_ = nullptr;
     if (std::holds_alternative<LevelBatch<T>>(pending_)) {
       if (rows == 0) {
         pending_ = {};
@@ -114,6 +115,7 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
   absl::Status Commit() override {
     if (std::holds_alternative<LevelBatch<T>>(pending_)) {
       const absl::Status status = AppendLevels(Pending());
+      num_records_ += Pending().num_records;
       pending_ = {};
       CFILE_RETURN_IF_ERROR(status);
       if (pending_ends_block_) store_->EndBlock();
@@ -127,9 +129,12 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
     validity_.Finish(parts);
     store_->Finish(parts);
     kept_ = 0;
+    num_records_ = 0;
   }
 
  private:
+  size_t num_rows() const { return num_records_ > 0 ? num_records_ : store_->size(); }
+
   LevelBatch<T>& Pending() { return std::get<LevelBatch<T>>(pending_); }
   size_t PendingBytes() {
     size_t bytes = (Pending().num_entries - Pending().values.size()) * store_->null_bytes();
@@ -208,8 +213,9 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
   const bool nullable_;
   const std::unique_ptr<TypedStore<T>> store_;
   Validity validity_;
-  size_t kept_ = 0;      // number of values that Truncate does not remove
-  ColumnBatch pending_;  // a LevelBatch<T> that was added, but not kept
+  size_t kept_ = 0;         // number of values that Truncate does not remove
+  size_t num_records_ = 0;  // of a column with levels: records that Truncate does not remove
+  ColumnBatch pending_;     // a LevelBatch<T> that was added, but not kept
   std::shared_ptr<const Source> pending_source_;
   bool pending_ends_block_ = false;
   bool in_room_ = false;  // the values of pending_ begin at the end of the store

@@ -32,7 +32,8 @@ absl::Status NodeLevels::Append(const Entries& entries) {
   const size_t before = offsets_.size();
   if (rule_.is_list) {
     const size_t room = (entries.count + kLevelValuesAhead) * sizeof(int32_t);
-    if (before == 0) offsets_ = TakeBytes(std::max(room, capacity_ * sizeof(int32_t)));
+    if (before == 0 && offsets_.capacity() < room)
+      offsets_ = TakeBytes(std::max(room, capacity_ * sizeof(int32_t)));
     begins = reinterpret_cast<int32_t*>(offsets_.Extend(room));
   }
   const FoundLevelValues found = finder_.Find(rule_, entries, num_elements_, begins);

@@ -106,7 +106,8 @@ absl::StatusOr<size_t> Deflate(std::span<const uint8_t> in, uint8_t* out, int /*
   stream->next_out = out;
   stream->avail_out = static_cast<uInt>(DeflateBound(in.size()));
   if (deflate(stream.get(), Z_FINISH) != Z_STREAM_END) {
-    return absl::InternalError("zlib cannot compress");
+    return absl::InternalError(kWrapper == kGzipWrapper ? "gzip cannot compress"
+                                                        : "zlib cannot compress");
   }
   return static_cast<size_t>(stream->next_out - out);
 }
@@ -196,15 +197,16 @@ absl::Status Compress(Compression compression, std::span<const uint8_t> in,
   assert(in.size() <= std::numeric_limits<int32_t>::max());
   CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(compression));
   if (compression == Compression::kDefault) compression = Compression::kNone;
-  const auto* const codec = std::find_if(
-      std::begin(kCompressors), std::end(kCompressors),
-      [&](const Compressor& compressor) { return compressor.compression == compression; });
-  assert(codec != std::end(kCompressors));
-  const size_t size_before = out.size();
-  uint8_t* begin = out.Extend(codec->max_compressed_size(in.size()));
-  const absl::StatusOr<size_t> size = codec->compress(in, begin, level);
-  out.Truncate(size_before + (size.ok() ? *size : 0));
-  return size.status();
+  for (const Compressor& codec : kCompressors) {
+    if (codec.compression != compression) continue;
+    const size_t size_before = out.size();
+    uint8_t* begin = out.Extend(codec.max_compressed_size(in.size()));
+    const absl::StatusOr<size_t> size = codec.compress(in, begin, level);
+    out.Truncate(size_before + (size.ok() ? *size : 0));
+    return size.status();
+  }
+  return absl::InternalError(absl::StrCat(CompressionName(compression),
+                                          " can only decompress: it is not in kCompressors"));
 }
 
 }  // namespace cfile::internal

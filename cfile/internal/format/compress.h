@@ -1,4 +1,4 @@
-// Compression of whole blocks. compression.h has the rest of the codecs: their names, and
+// Compression of blocks, or of their sections. compression.h has the names of the codecs, and
 // decompression.
 #pragma once
 

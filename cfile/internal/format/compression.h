@@ -1,5 +1,6 @@
-// Compression of whole blocks. compression.cc also implements the functions of cfile/types.h for
-// names and numbers of codecs. To add a codec, see CONTRIBUTING.md, Add a codec.
+// Codecs: their costs, and decompression. compress.h compresses. compression.cc also implements the
+// functions of cfile/types.h for names and numbers of codecs. To add a codec, see CONTRIBUTING.md,
+// Add a compression codec.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // How blocks other than header and footer are stored in a file: compressed or not, followed by a
-// checksum (cfile/FORMAT.md, File).
+// checksum (cfile/FORMAT.md, File). This header reads them. block_appender.h writes them.
 #pragma once
 
 #include <array>

@@ -47,17 +47,18 @@ class FileSink final : public Sink {
   const std::string& name() const override { return path_; }
 
   absl::Status Append(std::span<const uint8_t> bytes) override {
-    while (bytes.size() >= kBufferBytes - buffered_) {
+    if (buffered_ > 0 && bytes.size() >= kBufferBytes - buffered_) {
       const auto head = bytes.first(kBufferBytes - buffered_);
       bytes = bytes.subspan(head.size());
-      if (buffered_ == 0) {
-        CFILE_RETURN_IF_ERROR(Write(head));
-      } else {
-        Buffer(head);
-        CFILE_RETURN_IF_ERROR(Flush());
-      }
+      AddToBuffer(head);
+      CFILE_RETURN_IF_ERROR(Flush());
     }
-    Buffer(bytes);
+    if (bytes.size() >= kBufferBytes) {
+      const auto whole = bytes.first(bytes.size() / kBufferBytes * kBufferBytes);
+      bytes = bytes.subspan(whole.size());
+      CFILE_RETURN_IF_ERROR(Write(whole));
+    }
+    AddToBuffer(bytes);
     return absl::OkStatus();
   }
 
@@ -79,7 +80,7 @@ class FileSink final : public Sink {
   }
 
  private:
-  void Buffer(std::span<const uint8_t> bytes) {
+  void AddToBuffer(std::span<const uint8_t> bytes) {
     if (!bytes.empty()) std::memcpy(buffer_.get() + buffered_, bytes.data(), bytes.size());
     buffered_ += bytes.size();
   }

@@ -18,12 +18,17 @@ absl::Status PartSearch::FindPart(Wanted& wanted) {
   return absl::OkStatus();
 }
 
-absl::Status PartSearch::FindPositions(std::vector<Wanted> keys, std::span<KeyPosition> positions) {
+absl::Status PartSearch::FindPositions(AppendKeyOf append_key, std::span<KeyPosition> positions) {
   // Search a few keys one by one, because this does not need all chunks.
-  const bool in_chunks = !keyed_parts_.has_value() && keys.size() < manifest_.num_parts() &&
+  const bool in_chunks = !keyed_parts_.has_value() && positions.size() < manifest_.num_parts() &&
                          !manifest_.root().chunks.empty();
   if (!in_chunks) CFILE_RETURN_IF_ERROR(FindKeyedParts());
-  if (!in_chunks && ascending_) return SeekManyByPart(keys, positions);
+  if (!in_chunks && ascending_) return SeekManyByPart(append_key, positions);
+  std::vector<Wanted> keys(positions.size());
+  for (size_t i = 0; i < keys.size(); ++i) {
+    keys[i].index = i;
+    append_key(i, keys[i].key);
+  }
   // Seeks to ascending keys open each block of a part once.
   std::sort(keys.begin(), keys.end(),
             [](const Wanted& a, const Wanted& b) { return a.key < b.key; });
@@ -125,15 +130,16 @@ std::optional<ManifestPart> PartSearch::FirstPartWith(const std::string& key) co
   return found == keyed_parts_->end() ? std::nullopt : std::optional(*found);
 }
 
-absl::Status PartSearch::SeekManyByPart(std::span<const Wanted> keys,
-                                        std::span<KeyPosition> positions) {
+absl::Status PartSearch::SeekManyByPart(AppendKeyOf append_key, std::span<KeyPosition> positions) {
   // By the number of the part: the part, and the indices of its keys.
   std::map<uint64_t, std::pair<ManifestPart, std::vector<size_t>>> parts;
-  for (const Wanted& wanted : keys) {
-    const std::optional<ManifestPart> part = FirstPartWith(wanted.key);
+  std::string key;
+  for (size_t i = 0; i < positions.size(); ++i) {
+    key.clear();
+    append_key(i, key);
+    const std::optional<ManifestPart> part = FirstPartWith(key);
     if (!part.has_value()) continue;
-    parts.try_emplace(part->number, *part, std::vector<size_t>())
-        .first->second.second.push_back(wanted.index);
+    parts.try_emplace(part->number, *part, std::vector<size_t>()).first->second.second.push_back(i);
   }
   std::vector<KeyPosition> found;
   for (const auto& [number, chosen] : parts) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
@@ -29,10 +30,11 @@ class PartSearch {
     std::string found = {};  // the key at `position`, if `part` is set
     KeyPosition position = {};
 
-    // Goes to `better`, the key at `place` in a part. Precondition: it is less than `found`.
-    void GoTo(const ManifestPart& of, std::string better, const KeyPosition& place) {
+    // Goes to `nearer`, the key at `place` in a part. Precondition: no part has been found yet, or
+    // the key is less than `found`.
+    void GoTo(const ManifestPart& of, std::string nearer, const KeyPosition& place) {
       part = of;
-      found = std::move(better);
+      found = std::move(nearer);
       position = place;
     }
   };
@@ -53,9 +55,11 @@ class PartSearch {
   // If the parts ascend, sets only wanted.part.
   absl::Status FindPart(Wanted& wanted);
 
-  // Does the same for several keys, and sets their positions. `positions`: one for each index of
-  // the keys. Keeps the position of a key that is greater than all keys of the table.
-  absl::Status FindPositions(std::vector<Wanted> keys, std::span<KeyPosition> positions);
+  // Does the same for several keys, and sets their positions. append_key(i, bytes) appends key i to
+  // `bytes`. `positions`: one for each key. Keeps the position of a key that is greater than all
+  // keys of the table.
+  using AppendKeyOf = absl::FunctionRef<void(size_t index, std::string& bytes)>;
+  absl::Status FindPositions(AppendKeyOf append_key, std::span<KeyPosition> positions);
 
   bool HasIndex(const ManifestPart& part) const { return PartColumn(part).min_key.has_value(); }
 
@@ -87,7 +91,7 @@ class PartSearch {
   // If the parts ascend: returns the first part that has a key not less than `key`.
   std::optional<ManifestPart> FirstPartWith(const std::string& key) const;
   // If the parts ascend: does FindPositions part by part.
-  absl::Status SeekManyByPart(std::span<const Wanted> keys, std::span<KeyPosition> positions);
+  absl::Status SeekManyByPart(AppendKeyOf append_key, std::span<KeyPosition> positions);
   // If the parts do not ascend: does FindInPart for all parts.
   absl::Status FindInAllParts(std::span<Wanted> keys);
   // Sets the position of `wanted` to the wanted key in this part, if this key is less than the keys

@@ -107,10 +107,10 @@ absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
     }
     records = 0;
     // Count the records in the whole window first, unless only a few of them are wanted.
-    if (max_records > (end_ - begin_) / kStride)
-      records = CountLevels(repetition_.data() + begin_ + 1, end_ - begin_ - 1, 0);
-    if (0 < records && records <= max_records) {
-      cut = LastBegin(begin_, end_);
+    const bool counts = max_records > (end_ - begin_) / kStride;
+    if (counts) records = CountLevels(repetition_.data() + begin_ + 1, end_ - begin_ - 1, 0);
+    if (counts && records <= max_records) {
+      if (records > 0) cut = LastBegin(begin_, end_);
     } else {
       records = FindEnd(max_records, cut);
     }

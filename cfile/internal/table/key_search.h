@@ -8,8 +8,6 @@
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -57,15 +55,11 @@ class KeySearch final : public PartSearch {
   // Does Find for each of `keys`. Afterwards the cursor may be anywhere.
   absl::Status FindMany(std::span<const T> keys, std::span<KeyPosition> positions) {
     assert(keys.size() == positions.size());
+    for (const T& key : keys) CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), key));
     keys_ = keys;
-    std::vector<Wanted> wanted(keys.size());
-    for (size_t i = 0; i < keys.size(); ++i) {
-      CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), keys[i]));
-      wanted[i].index = i;
-      AppendKey(keys[i], wanted[i].key);
-    }
     std::fill(positions.begin(), positions.end(), KeyPosition{.ordinal = table_.num_rows()});
-    return FindPositions(std::move(wanted), positions);
+    return FindPositions([keys](size_t i, std::string& bytes) { AppendKey(keys[i], bytes); },
+                         positions);
   }
 
  private:

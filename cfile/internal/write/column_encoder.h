@@ -84,7 +84,7 @@ absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const Col
   return encodings::MakeEncoder<T>(options.encoding, type.physical(), encoder_options);
 }
 
-// At least the size of the largest of `values`, and less than twice this size. Takes less time than
+// At least the size of the largest of `values`, and at most twice this size. Takes less time than
 // to find the largest.
 inline size_t LargestSizeBound(std::span<const std::string_view> values) {
   size_t bits = 0;
