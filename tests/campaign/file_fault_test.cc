@@ -41,7 +41,7 @@ using testing::IsEmpty;
 using testing_support::FaultMode;
 using testing_support::SystemCalls;
 
-constexpr size_t kRows = 30'000;
+constexpr size_t kRows = 110'000;
 
 // Writes kRows rows with the numbers `first`, `first` + 1, ... The sink makes more than three
 // writes.
