@@ -41,13 +41,14 @@ using testing::IsEmpty;
 using testing_support::FaultMode;
 using testing_support::SystemCalls;
 
-constexpr size_t kRows = 110'000;
+constexpr size_t kRows = 30'000;
+// For this number of rows a sink makes more than three writes.
+constexpr size_t kManyRows = 110'000;
 
-// Writes kRows rows with the numbers `first`, `first` + 1, ... The sink makes more than three
-// writes.
-absl::Status WriteNumbers(const std::string& path, int64_t first) {
-  std::vector<int64_t> values(kRows);
-  for (size_t i = 0; i < kRows; ++i) values[i] = first + static_cast<int64_t>(i);
+// Writes the numbers `first`, `first` + 1, ...
+absl::Status WriteNumbers(const std::string& path, int64_t first, size_t rows = kRows) {
+  std::vector<int64_t> values(rows);
+  for (size_t i = 0; i < rows; ++i) values[i] = first + static_cast<int64_t>(i);
   auto writer = Writer<int64_t>::Create(path, ColumnType::Int64(), {.encoding = Encoding::kPlain});
   if (!writer.ok()) return writer.status();
   absl::Status status = writer->Append(values);
@@ -55,12 +56,13 @@ absl::Status WriteNumbers(const std::string& path, int64_t first) {
 }
 
 absl::Status ReadNumbers(const std::string& path, int64_t first,
-                         ReaderOptions::Access access = ReaderOptions::Access::kPread) {
+                         ReaderOptions::Access access = ReaderOptions::Access::kPread,
+                         size_t rows = kRows) {
   auto reader = Reader::Open(path, {.access = access});
   if (!reader.ok()) return reader.status();
   auto cursor = reader->NewCursor<int64_t>();
   if (!cursor.ok()) return cursor.status();
-  for (uint64_t ordinal = 0; ordinal < kRows;) {
+  for (uint64_t ordinal = 0; ordinal < rows;) {
     const auto batch = cursor->Next(1000);
     if (!batch.ok()) return batch.status();
     for (size_t i = 0; i < batch->size(); ++i) {
@@ -159,6 +161,10 @@ INSTANTIATE_TEST_SUITE_P(Errors, FileFaultTest, testing::ValuesIn(kErrors));
 
 TEST_P(FileFaultTest, EachCallOfASinkFails) {
   const std::string path = directory_.path("file");
+  const auto write = [&](int64_t first) { return WriteNumbers(path, first, kManyRows); };
+  const auto read = [&](int64_t first) {
+    return ReadNumbers(path, first, ReaderOptions::Access::kPread, kManyRows);
+  };
   bool told_of_close = false;  // the writer reported a failed close before the rename
   for (const bool older : {false, true}) {
     if (GetParam() == SystemCalls::kShort && older) continue;
@@ -168,7 +174,7 @@ TEST_P(FileFaultTest, EachCallOfASinkFails) {
           fs::remove(path);
           if (older) WriteFile(path, "older");
         },
-        [&] { return WriteNumbers(path, 5); },
+        [&] { return write(5); },
         [&](const Outcome& outcome) {
           const auto& [status, failed, mode] = outcome;
           // After the file has its new name, only the sync of the folder can fail.
@@ -181,8 +187,8 @@ TEST_P(FileFaultTest, EachCallOfASinkFails) {
           told_of_close |= failed == "close" && !status.ok();
           if (status.ok() || synced_late) {
             EXPECT_THAT(directory_.Entries(), ElementsAre("file"));
-            const absl::Status read = ReadNumbers(path, 5);
-            EXPECT_TRUE(read.ok()) << read;
+            const absl::Status found = read(5);
+            EXPECT_TRUE(found.ok()) << found;
           } else if (older) {
             EXPECT_THAT(directory_.Entries(), ElementsAre("file"));
             EXPECT_EQ(ReadFile(path), "older");
@@ -190,10 +196,10 @@ TEST_P(FileFaultTest, EachCallOfASinkFails) {
             EXPECT_THAT(directory_.Entries(), IsEmpty());
           }
           if (mode == FaultMode::kOnce || failed.empty()) return;
-          const absl::Status again = WriteNumbers(path, 7);
+          const absl::Status again = write(7);
           EXPECT_TRUE(again.ok()) << again;
           EXPECT_THAT(directory_.Entries(), ElementsAre("file"));
-          EXPECT_TRUE(ReadNumbers(path, 7).ok());
+          EXPECT_TRUE(read(7).ok());
         });
   }
   EXPECT_EQ(told_of_close, GetParam() != EINTR && GetParam() != SystemCalls::kShort);
