@@ -17,8 +17,10 @@ namespace cfile::internal {
 namespace {
 
 // Borrowed values lie in the memory of a block.
-// The end of the block ends the batch only if the batch has at least this many rows.
+// The end of the block ends the batch only if the batch has at least this many rows, or records of
+// a column with levels. (Records are larger.)
 constexpr size_t kFewRows = 4096;
+constexpr size_t kFewRecords = 512;
 
 template <typename T>
 class TypedSink final : public ColumnSink, public ValueSink<T> {
@@ -33,7 +35,8 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
   size_t size() const override { return store_->size(); }
   bool WantsEnd() const override {
     return store_->size_bytes() >= kEnoughBytes ||
-           (store_->ends_borrowed() && num_rows() >= kFewRows);
+           (store_->ends_borrowed() &&
+            (num_records_ >= kFewRecords || (num_records_ == 0 && store_->size() >= kFewRows)));
   }
 
   absl::StatusOr<size_t> Add(const Batch<T>& batch,
@@ -133,8 +136,6 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
   }
 
  private:
-  size_t num_rows() const { return num_records_ > 0 ? num_records_ : store_->size(); }
-
   LevelBatch<T>& Pending() { return std::get<LevelBatch<T>>(pending_); }
   size_t PendingBytes() {
     size_t bytes = (Pending().num_entries - Pending().values.size()) * store_->null_bytes();
