@@ -1,5 +1,5 @@
-// Copies many short values fast. CopyShort is for values that lie back to back in a block; the
-// other functions are for any values. Internal to encodings.
+// Copies many short values fast. Values are back to back if each begins where the one before it
+// ends. CopyShort is only for such values, the other functions are for all. Internal to encodings.
 #pragma once
 
 #include <algorithm>
@@ -47,15 +47,15 @@ inline void CopyShort(std::string_view value, const char* readable_end, uint8_t*
   }
 }
 
-// Values from the front of a list: their number, their size together, and whether all of them lie
-// back to back.
+// The first values of a list: their number, the sum of their sizes, and whether they are back to
+// back.
 struct FittingValues {
   size_t count = 0;
   size_t size_bytes = 0;
   bool back_to_back = true;
 };
-// Returns the longest front of `values` for which fits(count, size_bytes) is true. The front has at
-// most 512 values, so that they stay in the first-level cache until they are copied.
+// Returns the first values for which fits(count, size_bytes) is true: as many as possible, but at
+// most 512. So many stay in the first-level cache until they are copied.
 template <typename Fits>
 inline FittingValues FindFitting(std::span<const std::string_view> values, const Fits& fits) {
   FittingValues found;

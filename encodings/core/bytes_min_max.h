@@ -25,7 +25,8 @@ class BytesBounds {
 
   void Add(std::span<const std::string_view> values) {
     constexpr size_t kTogether = 64;
-    int failures = 0;  // after two failures, further tests are probably a waste
+    // How often AllBetween was false, up to 2. After that, it is probably false for the rest, too.
+    int failures = 0;
     while (!values.empty()) {
       const auto some = values.first(std::min(values.size(), kTogether));
       if (failures == 2 || !AllBetween(some)) {
@@ -61,8 +62,8 @@ class BytesBounds {
   }
 
  private:
-  // True if all values are greater than the least and less than the greatest. May also return false
-  // for such values. Has no branch for each value.
+  // If this returns true, all values are greater than the least and less than the greatest. If it
+  // returns false, this may still be so. Its loops have no branches.
   bool AllBetween(std::span<const std::string_view> values) const {
     bool between = true;
     size_t sizes = 0;  // the top bit is 1 if a value has fewer than 8 bytes
@@ -74,8 +75,8 @@ class BytesBounds {
       }
     } else if (common_ == 0) {
       for (const std::string_view value : values) {
-        // Loads the first 8 bytes, or the first 4 and the last 4. Values of fewer than 4 bytes do
-        // not count as between the bounds.
+        // Loads the first 8 bytes, or the first 4 and the last 4 of a shorter value. Returns false
+        // if a value has fewer than 4 bytes.
         const bool long_enough = value.size() >= 4;
         const uint8_t* const bytes = long_enough ? AsBytes(value).data() : kNoBytes;
         const size_t second = long_enough ? std::min<size_t>(value.size() - 4, 4) : 0;
@@ -85,7 +86,7 @@ class BytesBounds {
         between &= long_enough & (head > min_head_) & (head < max_head_);
       }
     } else if (common_ <= 16) {
-      // Up to 8 bytes from the beginning of the prefix, and the last 8 bytes of a longer prefix.
+      // The first 8 bytes of the prefix, and its last 8 bytes. (A prefix may be shorter than 8.)
       const uint64_t mask = ~uint64_t{0} >> (64 - 8 * std::min<size_t>(common_, 8));
       const size_t second = common_ - std::min<size_t>(common_, 8);
       const uint8_t* const prefix = AsBytes(min_).data();

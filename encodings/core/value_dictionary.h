@@ -24,8 +24,8 @@ struct ValueDictionary final : Dictionary {
   std::unique_ptr<P[]> values;  // values[i] is the value of code i
   uint32_t size = 0;
   uint32_t type_length = 0;  // std::string_view: bytes of each value; 0: any length
-  // If P is std::string_view: the bytes that the values point to. The values lie back to back, in
-  // the order of their codes. The PackedStrings::kAhead bytes after them are readable, too.
+  // If P is std::string_view: the bytes of the values, one value directly after the other, in the
+  // order of their codes. The next PackedStrings::kAhead bytes are readable, too.
   std::unique_ptr<uint8_t[]> text;
 };
 

@@ -46,7 +46,8 @@ size_t EndOfRun(std::span<const T> values, size_t begin, T value) {
   return begin;
 }
 
-// Four 16-bit values as one number; the lowest bits of such values if their other bits are 0.
+// LoadFour returns four 16-bit values as one number. LowestBitsOf4 returns the lowest bit of each
+// of these values. Their other bits must be 0.
 uint64_t LoadFour(const uint16_t* values) {
   return LoadLittleEndian<uint64_t>(reinterpret_cast<const uint8_t*>(values));
 }
@@ -82,7 +83,7 @@ uint64_t EqualToNext(std::span<const T> values) {
     constexpr uint64_t kTop = 0x8000800080008000u;
     for (; i + 5 <= values.size(); i += 4) {
       const uint64_t difference = LoadFour(&values[i]) ^ LoadFour(&values[i + 1]);
-      // The top bit of each 16 bits is 1 if one of these bits is 1.
+      // In each group of 16 bits, the top bit is 1 if the two values differ.
       const uint64_t differs = (((difference & ~kTop) + ~kTop) | difference) & kTop;
       bits |= LowestBitsOf4((differs ^ kTop) >> 15) << i;
     }
@@ -330,7 +331,7 @@ void RleHybridEncoder::EndLiterals(uint64_t count) {
 
 void RleHybridEncoder::AppendLiterals(uint64_t value, uint64_t count) {
   const uint64_t most = std::min(count, values_per_word_);
-  uint64_t copies = value;  // at least `most` copies, from the lowest bits on
+  uint64_t copies = value;  // will have at least `most` copies of `value`, from the lowest bits on
   if (width_ == 1) {
     copies = ~value + 1;
   } else {

@@ -13,13 +13,13 @@
 #define CFILE_ENCODINGS_LEVEL_KERNELS_MASKS
 namespace cfile::encodings {
 
-// The number of words of 64 entries whose masks are made before they are used.
-// Then the processor need not wait until the bytes of a mask have become a word.
+// Masks are made for this many words of 64 entries each, and then used. If each word were used at
+// once, the processor would wait until the bytes that were just stored can be loaded as a word.
 inline constexpr size_t kMaskWords = 16;
 
 // One bit for each entry, from the lowest bit of the first word on.
 struct LevelMasks {
-  // The last word is for StoreMaskBits, which may write 8 bytes.
+  // StoreMaskBits may write 8 bytes even if the mask has fewer, so each array has one more word.
   uint64_t values[kMaskWords + 1];
   uint64_t elements[kMaskWords + 1];
   uint64_t valid[kMaskWords + 1];
@@ -33,8 +33,10 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Count the levels that fill whole vectors, or find the largest of them.
-// `count` is set to the number of these levels.
+// The next two functions examine only the levels that fill whole vectors.
+// They set `count` to the number of levels that they have examined.
+
+// Returns how many of these levels are equal to `wanted`.
 size_t CountVectors(const uint16_t* levels, size_t& count, uint16_t wanted) {
 #if HWY_TARGET == HWY_SCALAR
   (void)levels, (void)wanted;
@@ -53,6 +55,7 @@ size_t CountVectors(const uint16_t* levels, size_t& count, uint16_t wanted) {
 #endif
 }
 
+// Returns the largest of these levels, or 0 if there are none.
 uint16_t LargestOfVectors(const uint16_t* levels, size_t& count) {
 #if HWY_TARGET == HWY_SCALAR
   (void)levels;

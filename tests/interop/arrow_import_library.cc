@@ -1,5 +1,5 @@
-// The library of arrow_import_test.py and of the benchmark arrow_import.py: writes tables from
-// Arrow streams. Python calls its functions through ctypes.
+// The library of arrow_import_test.py and of the benchmark arrow_import.py. It writes tables from
+// Arrow streams. The Python programs call its functions with ctypes.
 #include <sys/syscall.h>
 #include <unistd.h>
 

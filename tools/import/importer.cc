@@ -24,9 +24,8 @@
 namespace cfile::tools {
 namespace {
 
-// The approximate size of a piece in bytes of text; a piece ends at the end of a record. A piece is
-// large enough that passing it between threads costs little, and small compared with the cache of a
-// core.
+// The approximate size of a piece in bytes of text. A piece ends at the end of a record. Passing it
+// to another thread costs little, and it fits into the cache of a core.
 constexpr uint64_t kPieceBytes = 256 << 10;
 constexpr size_t kMaxLanes = 256;
 

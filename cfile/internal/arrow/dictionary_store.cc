@@ -129,7 +129,7 @@ class DictionaryStore final : public TypedStore<std::string_view> {
            const std::shared_ptr<const encodings::Dictionary>& dictionary) {
     if (shared_ != nullptr && dictionary == shared_->dictionary) return;
     shared_ = nullptr;
-    // The strings lie back to back (encodings/core/value_dictionary.h).
+    // Each string begins where the one before it ends (encodings/core/value_dictionary.h).
     const char* const begin = values.front().data();
     const auto bytes = static_cast<size_t>(values.back().data() + values.back().size() - begin);
     if (bytes > PackedStrings::kMaxDataBytes) return;

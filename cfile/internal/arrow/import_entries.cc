@@ -63,7 +63,7 @@ absl::Status ImportEntries::Expand(const ImportStep& step, int64_t child_length,
       return MalformedArray(*step.field, encodings::StrCat("a list has the elements ", begin,
                                                            " to ", end, " of ", child_length));
     }
-    // Lengths are unpredictable, so nothing here branches on whether a list is empty.
+    // The processor cannot predict which lists are empty, so this loop has no branch for them.
     first = elements == 0 ? begin : first;
     dense &= (begin == end) | (begin == first + static_cast<int64_t>(elements));
     empty += begin == end;

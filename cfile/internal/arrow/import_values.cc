@@ -166,8 +166,8 @@ absl::Status ReadStrings(const ImportField& field, const ArrowArray& array, cons
   const auto first = LoadAt<Offset>(offsets, array.offset);
   const auto last = LoadAt<Offset>(offsets, array.offset + array.length);
   if (slots.dense && slots.count > 0) {
-    // Checks all offsets first, and then makes the values without a test of each. No offset and no
-    // length may be negative. (Unsigned subtraction cannot overflow.)
+    // One loop checks all offsets, so that the loop that makes the values needs no checks.
+    // No offset and no length may be negative. (Unsigned subtraction cannot overflow.)
     using Unsigned = std::make_unsigned_t<Offset>;
     const int64_t begin = array.offset + slots.first;
     const auto count = static_cast<int64_t>(slots.count);
@@ -185,7 +185,7 @@ absl::Status ReadStrings(const ImportField& field, const ArrowArray& array, cons
       }
       return absl::OkStatus();
     }
-    // An offset of a null may be wrong.
+    // The wrong offset may belong to a null, which is allowed. The code below checks each value.
   }
   return ForEach(field, array, slots, out, "the offsets of a string descend or are too large",
                  [&](int64_t at, std::string_view& value) {

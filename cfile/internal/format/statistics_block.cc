@@ -232,7 +232,7 @@ absl::Status VisitFields(std::span<const uint8_t> bytes, const Visit& visit) {
   while (!reader.at_end()) {
     uint32_t tag = 0;
     std::string_view field;
-    uint64_t memory_bytes = 0;  // of no interest: skipped fields are not kept
+    uint64_t memory_bytes = 0;  // not used: skipped fields are not kept
     bool sound = reader.ReadTag(tag);
     const bool ours = sound && wire::WireTypeOf(tag) == wire::WireType::kDelimited;
     if (sound) sound = ours ? reader.ReadDelimited(field) : reader.Skip(tag, 1, memory_bytes);

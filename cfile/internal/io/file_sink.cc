@@ -23,7 +23,7 @@ using internal::SystemError;
 
 constexpr std::string_view kTemporarySuffix = ".cfile-tmp";
 // All writes but the last one begin and end at multiples of this size in the file.
-// The system then needs less time: it keeps such writes in large pages.
+// Linux then needs less time, because it keeps such a write in a few large pages.
 constexpr size_t kBufferBytes = 256 * 1024;
 
 class FileSink final : public Sink {

@@ -13,7 +13,7 @@ namespace cfile::internal {
 absl::Status PartSearch::FindPart(Wanted& wanted) {
   if (!manifest_.root().chunks.empty()) return FindInChunks(wanted);
   CFILE_RETURN_IF_ERROR(FindKeyedParts());
-  if (!ascending_) return FindInAllParts({&wanted, 1});
+  if (!in_key_order_) return FindInAllParts({&wanted, 1});
   wanted.part = FirstPartWith(wanted.key);
   return absl::OkStatus();
 }
@@ -23,13 +23,13 @@ absl::Status PartSearch::FindPositions(AppendKeyOf append_key, std::span<KeyPosi
   const bool in_chunks = !keyed_parts_.has_value() && positions.size() < manifest_.num_parts() &&
                          !manifest_.root().chunks.empty();
   if (!in_chunks) CFILE_RETURN_IF_ERROR(FindKeyedParts());
-  if (!in_chunks && ascending_) return SeekManyByPart(append_key, positions);
+  if (!in_chunks && in_key_order_) return SeekManyByPart(append_key, positions);
   std::vector<Wanted> keys(positions.size());
   for (size_t i = 0; i < keys.size(); ++i) {
     keys[i].index = i;
     append_key(i, keys[i].key);
   }
-  // Seeks to ascending keys open each block of a part once.
+  // If the keys are sorted, the seeks open each block of a part once.
   std::sort(keys.begin(), keys.end(),
             [](const Wanted& a, const Wanted& b) { return a.key < b.key; });
   if (in_chunks) {
@@ -45,7 +45,7 @@ absl::Status PartSearch::FindPositions(AppendKeyOf append_key, std::span<KeyPosi
 
 absl::Status PartSearch::CheckRangesAreConsecutive() {
   CFILE_RETURN_IF_ERROR(FindKeyedParts());
-  if (ascending_) return absl::OkStatus();
+  if (in_key_order_) return absl::OkStatus();
   const std::string range = absl::StrCat(manifest_.directory(), ": the rows of a range of keys of ",
                                          "column ", manifest_.layout().columns()[column_].name);
   for (const ManifestPart& part : *keyed_parts_) {
@@ -85,9 +85,9 @@ absl::Status PartSearch::FindKeyedParts() {
     const TablePartColumn& column = PartColumn(part);
     if (column.num_rows == 0) return true;
     any_index |= column.min_key.has_value();
-    // If ascending_ is still true, all earlier parts have keys.
-    ascending_ = ascending_ && column.min_key.has_value() &&
-                 (parts.empty() || *PartColumn(parts.back()).max_key <= *column.min_key);
+    // If in_key_order_ is still true, all earlier parts have keys.
+    in_key_order_ = in_key_order_ && column.min_key.has_value() &&
+                    (parts.empty() || *PartColumn(parts.back()).max_key <= *column.min_key);
     parts.push_back(part);
     return true;
   };

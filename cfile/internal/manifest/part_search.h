@@ -52,7 +52,7 @@ class PartSearch {
 
   // Finds the smallest key that is not less than wanted.key, with the lowest ordinal.
   // If the table has no such key, wanted.part stays empty.
-  // If the parts ascend, sets only wanted.part.
+  // If the parts are in key order, sets only wanted.part.
   absl::Status FindPart(Wanted& wanted);
 
   // Does the same for several keys, and sets their positions. append_key(i, bytes) appends key i to
@@ -84,15 +84,16 @@ class PartSearch {
     return part.part->columns[column_];
   }
   absl::Status NoIndex() const;
-  // Fills keyed_parts_ and ascending_, once.
+  // Sets keyed_parts_ and in_key_order_. Does nothing if they are set.
   absl::Status FindKeyedParts();
   // Does FindInPart for all parts, but reads only the chunks that may hold the key.
   absl::Status FindInChunks(Wanted& wanted);
-  // If the parts ascend: returns the first part that has a key not less than `key`.
+  // Returns the first part that has a key not less than `key`.
+  // Precondition: the parts are in key order (in_key_order_).
   std::optional<ManifestPart> FirstPartWith(const std::string& key) const;
-  // If the parts ascend: does FindPositions part by part.
+  // Does FindPositions part by part. Precondition: the parts are in key order.
   absl::Status SeekManyByPart(AppendKeyOf append_key, std::span<KeyPosition> positions);
-  // If the parts do not ascend: does FindInPart for all parts.
+  // Does FindInPart for all parts, in any order of their keys.
   absl::Status FindInAllParts(std::span<Wanted> keys);
   // Sets the position of `wanted` to the wanted key in this part, if this key is less than the keys
   // found in earlier parts.
@@ -101,8 +102,9 @@ class PartSearch {
   const Manifest& manifest_;
   const size_t column_;
   std::optional<std::vector<ManifestPart>> keyed_parts_;  // set by FindKeyedParts: parts with rows
-  // True if all parts with rows have a value index and follow each other in key order.
-  bool ascending_ = true;
+  // True if all parts with rows have a value index, and no part has a key that is less than a key
+  // of an earlier part.
+  bool in_key_order_ = true;
 };
 
 }  // namespace cfile::internal

@@ -56,8 +56,9 @@ class FileCursor : protected BlockWalk {
   // Opens the next block if the rows of the current block are at their end. Sets `first_ordinal` to
   // the ordinal of the next row. Returns false at the end of the file.
   absl::StatusOr<bool> GoToNextRow(uint64_t& first_ordinal);
-  // Call after an error in a block's values. Returns `status` with the block's name. GoToNextRow
-  // returns it until the next seek, since a part of a record may already have been returned.
+  // Call this function after an error in the values of a block. It returns `status` with the name
+  // of the block. Until the next seek, GoToNextRow returns the same error, because the caller may
+  // have received a part of a record already.
   absl::Status KeepFailed(const absl::Status& status);
 
   absl::Status OutOfRange(uint64_t ordinal) const;

@@ -64,9 +64,9 @@ class LevelWindow {
   // Decodes further entries into the window.
   absl::Status Fill();
   size_t CountValues(size_t begin, size_t end) const;
-  // Finds the entry that begins the record after the next `max_records` records. If this entry is
-  // not in the window, finds the last entry in the window that begins a record. Sets `end` to this
-  // entry. Returns the number of records before it, or 0 if only one record begins in the window.
+  // Sets `end` to the entry after the next `max_records` records. If the window has fewer whole
+  // records, sets `end` to the last entry in the window that begins a record. Returns the number of
+  // records before `end`. This is 0 if no second record begins in the window.
   size_t FindEnd(size_t max_records, size_t& end) const;
   // Returns the last of the entries begin + 1 to end - 1 that begins a record, or `begin` if none
   // of them begins a record.
@@ -114,8 +114,8 @@ class LevelBlockCursor final : public RowBlock {
   absl::Status SeekToRow(uint32_t row) override;
 
   // Reads the next records (see LevelCursor::Next). The caller sets the batch's first_record.
-  // `sink`: where the batch will be added, or null. Values that must be decoded are decoded into
-  // the sink's room.
+  // `sink`: null, or the sink to which the caller will add the batch. Then values are decoded into
+  // the memory that the sink returns (RoomForLevels).
   absl::StatusOr<LevelBatch<T>> Next(size_t max_records, ValueSink<T>* sink = nullptr);
 
   size_t memory_usage_bytes() const {

@@ -38,8 +38,8 @@ class ValueSink : public RowSink {
   // `batch` must stay valid until its rows are kept or removed. `source`: as for Add.
   virtual absl::StatusOr<size_t> AddLevels(const LevelBatch<T>& batch,
                                            const std::shared_ptr<const Source>& source) = 0;
-  // Returns room for up to `count` values of the batch of the next AddLevels, or null.
-  // The values of the batch may be anywhere, but adding them is faster if they begin there.
+  // Returns memory for up to `count` values of the next AddLevels, or null if the sink has none.
+  // If the values of that batch begin there, AddLevels does not copy them.
   virtual T* RoomForLevels(size_t /*count*/) { return nullptr; }
 
   // Returns room for up to `count` values. Write values there, and then call AddWritten.
