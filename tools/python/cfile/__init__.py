@@ -1,0 +1,32 @@
+"""cfile stores one typed column per file, and answers by position and by key.
+
+>>> cfile.write(tmp / "towns", pyarrow.table({"id": [7, 3], "town": ["Oslo", "Bergen"]}), sorted_by="id")
+>>> towns = cfile.open(tmp / "towns")
+>>> towns[towns.find(7)]
+{'id': 7, 'town': 'Oslo'}
+>>> towns.to_arrow().num_rows
+2
+"""
+from __future__ import annotations
+
+from ._native import __version__, codecs, encodings
+from .column import Column
+from .condition import ColumnName, Condition, col
+from .errors import (AccessError, ArgumentError, ConflictError, DataError, Error, ExistsError, LimitError, NotFoundError,
+                     SystemFailure, UnsupportedError)
+from .fragments import Fragment, fragments
+from .maintenance import (add_column, collect_garbage, compact, drop_columns, drop_parts, drop_rows_below, rename_column, repair,
+                          reorder_columns, widen_column)
+from .opening import open
+from .polars import scan_polars
+from .rows import Rows
+from .selection import Selection
+from .table import Table
+from .writing import append, write
+
+__all__ = [
+    "AccessError", "ArgumentError", "Column", "ColumnName", "Condition", "ConflictError", "DataError", "Error", "ExistsError",
+    "Fragment", "LimitError", "NotFoundError", "Rows", "Selection", "SystemFailure", "Table", "UnsupportedError", "__version__",
+    "add_column", "append", "codecs", "col", "collect_garbage", "compact", "drop_columns", "drop_parts", "drop_rows_below",
+    "encodings", "fragments", "open", "rename_column", "reorder_columns", "repair", "scan_polars", "widen_column", "write",
+]

@@ -1,0 +1,186 @@
+"""The C++ part of the package. Only the modules of this package call it: it does not check the types of its arguments as carefully as
+they do, and may change in each version.
+
+Values of columns are plain Python values, "stored values" from here on:
+
+    bool, is_deleted                      bool
+    integers, date, time, timestamp       int (for dates and times: the stored number, for example days or milliseconds)
+    decimals                              int, the unscaled number
+    float, double                         float
+    string, varchar                       str, or bytes if the bytes are not UTF-8
+    binary, fixed(n), uuid, int96         bytes (int96: the 12 bytes as stored)
+
+A null is None. Columns with levels (nested records) have no stored values: they are read as Arrow data only.
+"""
+from collections.abc import Sequence
+from typing import Any, Protocol, TypedDict
+
+__version__: str
+
+# A filter: ("and", [filters]), ("or", [filters]), ("not", filter) or ("test", column, kind, [stored values]).
+# The kinds: == != < <= > >= between in prefix is_null is_not_null. [] in "and" is true for all rows.
+Filter = tuple[Any, ...]
+
+class ColumnInfo(TypedDict):
+    name: str  # "value" for a file
+    type: str  # ColumnType::ToString: "int32", "decimal(10,2)", "timestamp(us,UTC)", ...
+    nullable: bool
+    levels: bool  # true: a leaf column of nested records, or a file with levels
+    key: int | None  # the position in the table's key
+    nulls_last: bool
+
+class RangedObject(Protocol):
+    """Bytes with random access that a Python object holds. Calls come from any thread."""
+    name: str  # for errors
+    size: int  # in bytes
+    identity: str  # "" if not known, see Source::identity
+    has_latency: bool  # true: several ranges are passed in one call of read_ranges
+    def read_ranges(self, ranges: list[tuple[int, int]]) -> Sequence[Any]:
+        """Takes (offset, size) pairs, returns one bytes-like object of exactly this size for each."""
+
+class ObjectFiles(Protocol):
+    """The files of a table that Python objects hold, to read only."""
+    name: str
+    def open(self, path: str) -> RangedObject:
+        """Raises FileNotFoundError if there is no such file."""
+    def list(self, folder: str) -> list[tuple[str, int]]:
+        """Returns (path, size in bytes) of all files in `folder`; "" is the whole table."""
+    def read(self, path: str, max_size_bytes: int) -> tuple[bytes, str]:
+        """Returns the bytes of a small file and its version. Raises FileNotFoundError."""
+
+class Stream:
+    """Record batches. An ArrowArrayStream behind it; can be consumed once."""
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Returns a capsule "arrow_array_stream". ValueError if this was called before."""
+    def raise_error(self) -> None:
+        """If the stream has failed, raises the exception that belongs to its error (also KeyboardInterrupt, or what an object
+        of Python has raised); else returns. Consumers turn errors of streams into exceptions of their own, so call this when one
+        of them raises."""
+
+class ArrowType:
+    """A schema; __arrow_c_schema__ may be called many times."""
+    def __arrow_c_schema__(self) -> object: ...
+
+class Opened:
+    """An open file or table. Thread-safe. All calls release the interpreter lock while they work."""
+    is_table: bool
+    name: str  # the path, or the name of the object
+    num_rows: int
+    columns: list[ColumnInfo]
+    fields: list[str]  # the top-level fields of the rows: names of columns, or of groups of a table of nested records
+    def stream(self, *, columns: Sequence[str] | None = None, where: Filter | None = None, begin: int = 0, end: int | None = None,
+               limit: int | None = None, reverse: bool = False, max_batch_rows: int = 65536, string_views: bool = False,
+               dictionaries: bool = True, column_only: bool = False) -> Stream:
+        """Scans. column_only: the stream has arrays, not structs; only with one column."""
+    def count(self, *, where: Filter | None = None, begin: int = 0, end: int | None = None, limit: int | None = None) -> int:
+        """The number of rows that stream() would return."""
+    def take(self, ordinals: object, *, columns: Sequence[str] | None = None, max_batch_rows: int = 65536,
+             string_views: bool = False, column_only: bool = False) -> Stream:
+        """The rows at `ordinals`: a buffer of uint64 (array.array("Q"), NumPy) or a sequence of int. IndexError."""
+    def values(self, column: str, ordinals: Sequence[int]) -> list[Any]:
+        """The stored values of these rows. IndexError. TypeError: the column has levels."""
+    def arrow_type(self, *, columns: Sequence[str] | None = None, string_views: bool = False, column_only: bool = False) -> ArrowType:
+        """The type of what stream() returns with dictionaries=False, with the metadata of the fields."""
+    def seek(self, column: str, key: Any) -> tuple[int, bool]:
+        """(ordinal, exact) of the first row whose value is not less than the stored value `key`; (num_rows, False) if there is none.
+        A number outside of the column's range is allowed. Raises UnsupportedError-like errors as Cursor::SeekToKey."""
+    def seek_compound(self, key: Sequence[Any]) -> tuple[int, bool]:
+        """The same for a table with key columns: stored values of the first len(key) key columns. exact: whether the row has this
+        key, or begins with it."""
+    def key_range(self, column: str, low: Any | None, high: Any | None) -> tuple[int, int]:
+        """(begin, end) of the rows with low <= value < high."""
+    def has_index(self, column: str) -> bool:
+        """Whether seek() works for this column."""
+    def split(self, max_ranges: int, columns: Sequence[str] | None = None, where: Filter | None = None) -> list[tuple[int, int]]:
+        """(begin, end) of ranges that begin at blocks or parts."""
+    def parts(self) -> list[dict[str, Any]]:
+        """name, first_ordinal, num_rows, size_bytes of each part of a table; [] for a file."""
+    def info(self) -> dict[str, Any]:
+        """A file: type, encoding, compression, nullable, num_rows, file_size_bytes, version, created_by, has_positional_index,
+        has_value_index, has_levels, metadata (a dict of str: header, then footer). A table: num_rows, num_parts, size_bytes, key
+        (names), metadata (of the first column's file in the first part; {} without parts)."""
+    def statistics(self, column: str, part: int | None = None) -> dict[str, Any] | None:
+        """present_count, null_count, nan_count, min, max (stored values or None), min_exact, max_exact. A table: summed over its parts
+        from table.cft (or of one part). None: there are no statistics."""
+    def blocks(self, column: str) -> list[dict[str, Any]]:
+        """Each data block: part (name, or None in a file), index, first_ordinal (in the table), num_rows, null_count, encoding,
+        compressed, offset, stored_size_bytes, encoded_size_bytes, and min, max if the file has statistics of blocks. Reads every block of the column."""
+    def verify(self) -> dict[str, Any]:
+        """rows, blocks, bytes (checked) and damages, limits: lists of dicts: message, file (path), offset (bytes, or None), code."""
+
+def open_file(path: str, *, verify_checksums: bool = True) -> Opened: ...
+def open_table(path: str, *, verify_checksums: bool = True) -> Opened: ...
+def open_object(file: RangedObject, *, verify_checksums: bool = True) -> Opened: ...
+def open_objects(files: ObjectFiles, *, verify_checksums: bool = True) -> Opened: ...
+
+class WriterSettings(TypedDict, total=False):
+    """Options of one column's file; missing keys have the library's defaults."""
+    encoding: str  # "auto", "plain", ...
+    compression: str  # "auto", "none", "zstd", ...
+    compression_level: int
+    goal: str  # "balanced", "size", "speed"
+    nullable: bool  # a single file only
+    value_index: bool
+    block_size_bytes: int
+    bloom_filter_bits_per_value: int
+    metadata: dict[str, str]
+
+class TableWriter:
+    """Writes a part of a table. Not thread-safe. Without finish() nothing becomes visible."""
+    @staticmethod
+    def create(path: str, schema: object, settings: dict[str, WriterSettings] | WriterSettings, keys: Sequence[str] = (),
+               nulls_last: Sequence[str] = ()) -> TableWriter:
+        """`schema`: an object with __arrow_c_schema__ (a struct type). settings: {"": settings of all columns not named, column:
+        settings}. A column with value_index is not nullable. FileExistsError: the path is not empty. UnsupportedError: a field
+        has no column type."""
+    @staticmethod
+    def leaves(schema: object) -> list[str]:
+        """The names of the columns of a table with this type."""
+    @staticmethod
+    def append(path: str, settings: dict[str, WriterSettings]) -> TableWriter: ...
+    @staticmethod
+    def replace(path: str, parts: Sequence[str], settings: dict[str, WriterSettings]) -> TableWriter: ...
+    def write(self, data: object) -> None:
+        """Appends an object with __arrow_c_stream__. Checks for KeyboardInterrupt between batches."""
+    def merge(self, table: str) -> None:
+        """Appends the rows of all parts of the table at this path in key order (AppendMerged)."""
+    def finish(self) -> None: ...
+    def close(self) -> None:
+        """Discards what finish() has not published."""
+    num_rows: int
+    memory_usage_bytes: int
+
+class FileWriter:
+    """Writes one file. Not thread-safe."""
+    @staticmethod
+    def create(path: str, schema: object, settings: WriterSettings, type: str | None = None) -> FileWriter:
+        """`schema`: an object with __arrow_c_schema__: the type of the column, or a struct with one field. type: the column's type, if
+        it is not the type that belongs to the Arrow type."""
+    def write(self, data: object) -> None: ...
+    def finish(self) -> None: ...
+    def close(self) -> None: ...
+    num_rows: int
+
+# Maintenance of the table at `path` (cfile/table_maintenance.h, cfile/table_columns.h, cfile/table_repair.h).
+def compact(path: str, parts: Sequence[str], settings: dict[str, WriterSettings]) -> dict[str, int]:
+    """rows, copied_blocks, recoded_blocks, copied_bytes."""
+def drop_parts(path: str, parts: Sequence[str]) -> None: ...
+def drop_rows_below(path: str, column: str | None, key: Any) -> None:
+    """column: the sort column; None: the table has key columns, and key is a sequence of stored values for the first of them."""
+def collect_garbage(path: str, older_than_seconds: float) -> list[tuple[str, int]]:
+    """(name, size in bytes) of what was removed."""
+def add_column(path: str, name: str, type: str, nullable: bool, default: Any | None) -> None: ...
+def drop_columns(path: str, names: Sequence[str]) -> None: ...
+def rename_column(path: str, old: str, new: str) -> None: ...
+def reorder_columns(path: str, names: Sequence[str]) -> None: ...
+def widen_column(path: str, name: str, type: str) -> None: ...
+
+def repair(path: str, *, salvage: bool = False, force: bool = False, dry_run: bool = False) -> list[dict[str, Any]]:
+    """Each part: name, state, num_rows, lost_rows, reason."""
+
+def fields_of(schema: object) -> list[str] | None:
+    """The names of the fields of a struct type; None if `schema` (an object with __arrow_c_schema__) is another type."""
+def codecs() -> list[str]:
+    """Names of the codecs that are built in."""
+def encodings() -> list[str]:
+    """Names of all encodings, "auto" first."""

@@ -1,0 +1,146 @@
+"""A column of a table, or a file."""
+from __future__ import annotations
+
+from . import preview, values
+from .rows import Rows
+from .selection import Selection, ordinals_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from . import _native
+    from .condition import Condition
+
+
+class Column(Rows):
+    """A column. It is a file that cfile.open has opened, or a column of a table.
+
+    >>> path = tmp / "names.cfile"
+    >>> cfile.write(path, pyarrow.array(["apple", "banana", "cherry"]), sorted_by=True)
+    >>> names = cfile.open(path)
+    >>> len(names), names[1], names.find("cherry")
+    (3, 'banana', 2)
+
+    An object may be used by several threads at the same time.
+    """
+
+    __slots__ = ("_opened", "_info")
+    _column_only = True
+
+    def __init__(self, opened: _native.Opened, info: _native.ColumnInfo) -> None:
+        self._opened = opened
+        self._info = info
+
+    @property
+    def name(self) -> str:
+        """The name of the column in its table; "value" for a file."""
+        return self._info["name"]
+
+    @property
+    def type(self) -> str:
+        """The type as text, for example "int32", "decimal(10,2)" or "timestamp(us,UTC)"."""
+        return self._info["type"]
+
+    @property
+    def nullable(self) -> bool:
+        """Whether rows may have no value."""
+        return self._info["nullable"]
+
+    def __len__(self) -> int:
+        return self._opened.num_rows
+
+    def _stream(self, **options: Any) -> _native.Stream:
+        return self._all()._stream(**options)
+
+    def _arrow_type(self) -> _native.ArrowType:
+        return self._all()._arrow_type()
+
+    def _all(self) -> Selection:
+        return Selection(self._opened, [self.name], column_only=True)
+
+    def __getitem__(self, key: int | slice | Sequence[int]) -> Any:
+        """column[5] is a value, column[2:10] and column[[5, 1]] are Rows."""
+        if isinstance(key, int):
+            return self._values([ordinals_of([key], len(self))[0]])[0]
+        return self._all()[key]
+
+    def __iter__(self) -> Iterator[Any]:
+        for begin in range(0, len(self), 4096):
+            yield from self._values(range(begin, min(begin + 4096, len(self))))
+
+    def _values(self, ordinals: Sequence[int]) -> list[Any]:
+        if self._info["levels"]:
+            rows: list[Any] = self._all().take(ordinals).to_pylist()
+            return rows
+        stored = self._opened.values(self.name, ordinals if isinstance(ordinals, list) else list(ordinals))
+        return [values.python_of(value, self.type) for value in stored]
+
+    def take(self, ordinals: Any) -> Selection:
+        """The rows with these ordinals, in this order. `ordinals`: a list, or an array of integers. IndexError: there is no such row."""
+        return self._all().take(ordinals)
+
+    def scan(self, where: Condition | None = None, *, limit: int | None = None, reverse: bool = False) -> Selection:
+        """The rows for which `where` is true. In a file, the column has the name "value".
+
+        limit: at most so many rows. reverse: batches from the last to the first.
+        """
+        return self._all().scan(where, limit=limit, reverse=reverse)
+
+    def seek(self, key: Any) -> int:
+        """Returns the ordinal of the first row whose value is not less than `key`; len(self) if there is none.
+
+        ArgumentError: the column has no value index (`sorted_by` of cfile.write).
+        """
+        return self._opened.seek(self.name, values.key_of(key, self.type))[0]
+
+    def find(self, key: Any) -> int | None:
+        """Returns the ordinal of the first row whose value equals `key`, or None. Errors as seek."""
+        floor, possible = values.floor_of(key, self.type)
+        if not possible:
+            return None
+        ordinal, exact = self._opened.seek(self.name, values.key_of(key, self.type))
+        return ordinal if exact and (not isinstance(floor, float) or self.type in ("float", "double") or floor.is_integer()) else None
+
+    def key_range(self, low: Any = None, high: Any = None) -> Selection:
+        """The rows with low <= value < high, found through the value index. None: no bound. Errors as seek."""
+        def bound(value: Any) -> Any:
+            return None if value is None else values.key_of(value, self.type)
+        begin, end = self._opened.key_range(self.name, bound(low), bound(high))
+        return self._all()[begin:end]
+
+    @property
+    def is_sorted(self) -> bool:
+        """Whether `seek`, `find` and `key_range` work: the column has a value index."""
+        return self._opened.has_index(self.name)
+
+    @property
+    def statistics(self) -> dict[str, Any] | None:
+        """Counts and bounds of the values, without reading them; None if the file has no statistics.
+
+        The keys are present_count, null_count, nan_count, min, max, and min_exact and max_exact: whether the bound is a value of the
+        column. A bound of a long string may be shortened. A bound is None if it is not known.
+        """
+        found = self._opened.statistics(self.name)
+        return None if found is None else preview.with_bounds(found, self.type)
+
+    @property
+    def blocks(self) -> list[dict[str, Any]]:
+        """Describes each data block: rows, encoding, sizes in bytes, and bounds. Reads all blocks of the column."""
+        return [preview.with_bounds(block, self.type) for block in self._opened.blocks(self.name)]
+
+    @property
+    def info(self) -> Mapping[str, Any]:
+        """What header and footer of a file say. For a column of a table: its name and type."""
+        return dict(self._info) if self._opened.is_table else self._opened.info()
+
+    def verify(self) -> dict[str, Any]:
+        """Reads and checks the whole file, or all files of the column's table; see Table.verify."""
+        return self._opened.verify()
+
+    def __repr__(self) -> str:
+        return preview.column_text(self, self._opened.name)
+
+    def _repr_html_(self) -> str:
+        return preview.column_html(self)

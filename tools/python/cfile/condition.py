@@ -1,0 +1,164 @@
+"""Conditions on rows: col("delay") > 60."""
+from __future__ import annotations
+
+from . import values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+
+class Condition:
+    """A condition on the rows of a table. It is made with `col`, and combined with & (and), | (or) and ~ (not).
+
+    A test of a null is neither true nor false, except is_null() and is_not_null(). A scan returns the rows for which the condition is
+    true.
+
+    >>> (cfile.col("carrier") == "UA") & ~(cfile.col("delay") <= 60)
+    ((carrier == 'UA') & ~(delay <= 60))
+    """
+
+    __slots__ = ("_kind", "_parts")
+
+    def __init__(self, kind: str, *parts: Any) -> None:
+        self._kind = kind  # "and", "or", "not" or a test
+        self._parts = parts  # conditions, or the name of a column and constants
+
+    def __and__(self, other: Condition) -> Condition:
+        return Condition("and", self, _checked(other))
+
+    def __or__(self, other: Condition) -> Condition:
+        return Condition("or", self, _checked(other))
+
+    def __invert__(self) -> Condition:
+        return Condition("not", self)
+
+    def __bool__(self) -> bool:
+        raise TypeError("a condition is neither true nor false. Combine conditions with &, | and ~, not with and, or and not. "
+                        "Write between(a, b) and not a <= column <= b")
+
+    def __repr__(self) -> str:
+        if self._kind in ("and", "or"):
+            sign = " & " if self._kind == "and" else " | "
+            return f"({sign.join(map(repr, self._parts))})"
+        if self._kind == "not":
+            return f"~{self._parts[0]!r}"
+        column, *constants = self._parts
+        if self._kind in _NAMES:
+            return f"{column}.{_NAMES[self._kind]}({', '.join(map(repr, constants))})"
+        return f"({column} {self._kind} {constants[0]!r})"
+
+    def columns(self) -> set[str]:
+        """Returns the names of the columns that the condition tests."""
+        if self._kind in ("and", "or", "not"):
+            return set().union(*(part.columns() for part in self._parts))
+        return {self._parts[0]}
+
+    def native(self, types: Mapping[str, str]) -> tuple[Any, ...]:
+        """Returns the filter of the native module. `types`: the type of each column. KeyError: there is no such column."""
+        if self._kind == "not":
+            return "not", self._parts[0].native(types)
+        if self._kind in ("and", "or"):
+            return self._kind, [part.native(types) for part in self._parts]
+        column, *constants = self._parts
+        if column not in types:
+            raise KeyError(f"there is no column {column!r}; there are {', '.join(types)}")
+        return _native_test(column, self._kind, constants, types[column])
+
+
+_NAMES = {"in": "isin", "between": "between", "prefix": "startswith", "is_null": "is_null", "is_not_null": "is_not_null"}
+
+
+def _checked(other: object) -> Condition:
+    if isinstance(other, Condition):
+        return other
+    raise TypeError(f"expected a condition, got {other!r}. Put comparisons in parentheses: (a == 1) & (b == 2)")
+
+
+def _native_test(column: str, kind: str, constants: list[Any], type_text: str) -> tuple[Any, ...]:
+    def test(kind: str, *stored: Any) -> tuple[Any, ...]:
+        return "test", column, kind, list(stored)
+
+    if kind in ("is_null", "is_not_null"):
+        return test(kind)
+    if kind == "prefix":
+        return test(kind, constants[0])
+    if kind == "between":
+        low, high = constants
+        return "and", [_native_test(column, ">=", [low], type_text), _native_test(column, "<=", [high], type_text)]
+    if kind == "in":
+        floors = [values.floor_of(constant, type_text) for constant in constants]
+        return test("in", *(floor for floor, exact in floors if exact))
+    floor, exact = values.floor_of(constants[0], type_text)
+    if exact:
+        return test(kind, floor)
+    # The constant lies between two values of the column.
+    if kind == "==":
+        return test("in")
+    if kind == "!=":
+        return test("is_not_null")
+    return test("<=" if kind in ("<", "<=") else ">", floor)
+
+
+class ColumnName:
+    """A column in a condition. `col` makes it."""
+
+    __slots__ = ("_name",)
+    __hash__ = None  # type: ignore[assignment]  # == makes a condition
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __eq__(self, value: object) -> Condition:  # type: ignore[override]
+        return Condition("==", self._name, value)
+
+    def __ne__(self, value: object) -> Condition:  # type: ignore[override]
+        return Condition("!=", self._name, value)
+
+    def __lt__(self, value: Any) -> Condition:
+        return Condition("<", self._name, value)
+
+    def __le__(self, value: Any) -> Condition:
+        return Condition("<=", self._name, value)
+
+    def __gt__(self, value: Any) -> Condition:
+        return Condition(">", self._name, value)
+
+    def __ge__(self, value: Any) -> Condition:
+        return Condition(">=", self._name, value)
+
+    def isin(self, values: Iterable[Any]) -> Condition:
+        """The value equals one of `values`."""
+        return Condition("in", self._name, *values)
+
+    def between(self, low: Any, high: Any) -> Condition:
+        """low <= value <= high."""
+        return Condition("between", self._name, low, high)
+
+    def startswith(self, prefix: str | bytes) -> Condition:
+        """The string begins with `prefix`."""
+        return Condition("prefix", self._name, prefix)
+
+    def is_null(self) -> Condition:
+        """The row has no value."""
+        return Condition("is_null", self._name)
+
+    def is_not_null(self) -> Condition:
+        """The row has a value."""
+        return Condition("is_not_null", self._name)
+
+    def __repr__(self) -> str:
+        return f"col({self._name!r})"
+
+
+def col(name: str) -> ColumnName:
+    """Names a column in a condition. A leaf column of nested records has a path, for example "tcp.port".
+
+    Constants are plain values of Python: numbers, str, bytes, bool, datetime, date, time, Decimal and UUID. Dates and times may also
+    be text in ISO form.
+
+    >>> cfile.col("delay") > 60
+    (delay > 60)
+    """
+    return ColumnName(name)

@@ -1,0 +1,110 @@
+"""Changes tables: merges and drops parts, drops rows, changes columns, and repairs.
+
+Programs that have the table open keep the rows and columns that they opened.
+"""
+from __future__ import annotations
+
+import os
+
+from . import _native, values
+from .errors import ArgumentError
+from .writing import settings_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    Path = str | os.PathLike[str]
+
+_WEEK_SECONDS = 7 * 24 * 3600.0
+
+
+def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, str] | None = None,
+            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None) -> dict[str, int]:
+    """Merges parts into one, in the order of the key. Without names of parts, all of them.
+
+    Blocks that stay together are copied without decoding. Returns rows, copied_blocks, recoded_blocks and copied_bytes.
+
+    >>> cfile.write(tmp / "log", pyarrow.table({"n": [1]}))
+    >>> cfile.append(tmp / "log", pyarrow.table({"n": [2]}))
+    >>> cfile.compact(tmp / "log")["rows"]
+    2
+    """
+    settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal})
+    return _native.compact(os.fspath(path), list(parts), settings if any(settings.values()) else {})
+
+
+def drop_parts(path: Path, parts: Sequence[str]) -> None:
+    """Removes parts (Table.parts names them). Their files stay until collect_garbage. NotFoundError: there is no such part."""
+    _native.drop_parts(os.fspath(path), list(parts))
+
+
+def drop_rows_below(path: Path, key: Any, column: str | None = None) -> None:
+    """Removes the rows whose key is less than `key`, for example old rows of a log.
+
+    `key` and `column`: as for Table.seek. ArgumentError: the table is not sorted by this column.
+    """
+    target = os.fspath(path)
+    opened = _native.open_table(target)
+    types = {info["name"]: info["type"] for info in opened.columns}
+    names = opened.info()["key"]
+    if column is None and names:
+        key = list(key) if isinstance(key, (tuple, list)) else [key]
+        _native.drop_rows_below(target, None, [part if part is None else values.exact_of(part, types[name])
+                                               for part, name in zip(key, names)])
+        return
+    if column is None:
+        column = next((name for name, info in zip(types, opened.columns) if not info["levels"] and opened.has_index(name)), None)
+    if column is None:
+        raise ArgumentError(f"{target}: no column has a value index")
+    _native.drop_rows_below(target, column, values.key_of(key, types[column]))
+
+
+def collect_garbage(path: Path, older_than_seconds: float = _WEEK_SECONDS) -> list[tuple[str, int]]:
+    """Removes files that the table does not need any more and that are older. Returns their names and sizes in bytes.
+
+    Open readers can read a dropped part until its files are removed. Use 0 only if no program has the table open.
+    """
+    return _native.collect_garbage(os.fspath(path), older_than_seconds)
+
+
+def add_column(path: Path, name: str, type: str, *, nullable: bool = True, default: Any = None) -> None:
+    """Adds a column. Rows that exist get `default`, or null. `type`: as in Table.types. Writes no file of a column.
+
+    >>> cfile.write(tmp / "people", pyarrow.table({"name": ["Ada"]}))
+    >>> cfile.add_column(tmp / "people", "born", "int32", default=1815)
+    >>> cfile.open(tmp / "people")[0]
+    {'name': 'Ada', 'born': 1815}
+    """
+    stored = None if default is None else values.exact_of(default, type)
+    _native.add_column(os.fspath(path), name, type, nullable, stored)
+
+
+def drop_columns(path: Path, names: Sequence[str]) -> None:
+    """Removes columns. Their files stay until collect_garbage."""
+    _native.drop_columns(os.fspath(path), [names] if isinstance(names, str) else list(names))
+
+
+def rename_column(path: Path, old: str, new: str) -> None:
+    """Gives a column another name."""
+    _native.rename_column(os.fspath(path), old, new)
+
+
+def reorder_columns(path: Path, names: Sequence[str]) -> None:
+    """Puts the columns into this order. Each column must be named once."""
+    _native.reorder_columns(os.fspath(path), list(names))
+
+
+def widen_column(path: Path, name: str, type: str) -> None:
+    """Gives a column a type that can hold all values of the old one, for example "int64" instead of "int32"."""
+    _native.widen_column(os.fspath(path), name, type)
+
+
+def repair(path: Path, *, salvage: bool = False, force: bool = False, dry_run: bool = False) -> list[dict[str, Any]]:
+    """Rebuilds a damaged table from the parts that can be read. Returns name, state, num_rows, lost_rows and reason of each part.
+
+    salvage: also reads all values, and keeps the rows that can be read of damaged parts. force: rebuilds a sound table, too.
+    dry_run: changes nothing.
+    """
+    return _native.repair(os.fspath(path), salvage=salvage, force=force, dry_run=dry_run)

@@ -1,0 +1,54 @@
+"""Opens files and tables: by path, by URL, or from an object of Python."""
+from __future__ import annotations
+
+import os
+
+from . import _native
+from .column import Column
+from .table import Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def opened(source: Any, *, filesystem: Any = None, verify_checksums: bool = True) -> _native.Opened:
+    """Opens what `open` opens, for the modules of this package."""
+    if filesystem is None and isinstance(source, (str, os.PathLike)):
+        path = os.fspath(source)
+        if isinstance(path, bytes):
+            path = os.fsdecode(path)
+        if "://" not in path and "::" not in path:
+            if os.path.isdir(path):
+                return _native.open_table(path, verify_checksums=verify_checksums)
+            return _native.open_file(path, verify_checksums=verify_checksums)
+    from . import ranges
+    files = ranges.files_of(source, filesystem)
+    if isinstance(files, ranges.TableFiles):
+        return _native.open_objects(files, verify_checksums=verify_checksums)
+    return _native.open_object(files, verify_checksums=verify_checksums)
+
+
+def open(source: Any, *, filesystem: Any = None, verify_checksums: bool = True) -> Any:
+    """Opens a file or a table, to read it.
+
+    source: the path of a file gives a Column, the path of a directory a Table. Other possibilities:
+
+    - a URL of fsspec: "memory://name", "zip://name::archive.zip", "https://host/name", of a file or a table;
+    - a path, and the fsspec file system that has it in `filesystem`;
+    - an open binary file: any object with read, seek and tell;
+    - an object with an attribute `size` (in bytes) and a method `read_ranges`, which takes a list of (offset, size) and returns a list of
+      bytes.
+
+    verify_checksums: whether each block's checksum is compared when the block is read.
+
+    NotFoundError: there is nothing at this path. DataError: it is damaged, or is no file or table. Exceptions of an object's methods
+    come through. Local files are read with pread: if a file shrinks meanwhile, an exception is raised.
+
+    >>> path = tmp / "numbers.cfile"
+    >>> cfile.write(path, pyarrow.array([3, 5, 8]))
+    >>> cfile.open(path)[1]
+    5
+    """
+    source_opened = opened(source, filesystem=filesystem, verify_checksums=verify_checksums)
+    return Table(source_opened) if source_opened.is_table else Column(source_opened, source_opened.columns[0])

@@ -1,0 +1,136 @@
+"""Scans files and tables with Polars."""
+from __future__ import annotations
+
+from . import pushing
+from .optional import need
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from .condition import Condition
+
+_COMPARISONS = {"Eq": "==", "NotEq": "!=", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtEq": ">="}
+_RANGE_ROWS = 1 << 20  # of one DataFrame that Polars gets
+_TURNED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+class _Converter:
+    """Converts Polars' JSON of an expression."""
+
+    def __init__(self, types: Mapping[str, str]) -> None:
+        self._types = types
+
+    def _constant(self, node: Any) -> Any:
+        import io
+        import json
+
+        import polars
+        expression = polars.Expr.deserialize(io.StringIO(json.dumps(node)), format="json")
+        return polars.select(expression).to_series().to_list()[0]
+
+    def _test(self, kind: str, column: Any, *constants: Any) -> pushing.Converted:
+        return pushing.test(self._types, kind, column, *constants, nan_is_greatest=True)
+
+    def convert(self, node: Any) -> pushing.Converted:
+        """Returns what can be converted."""
+        if not isinstance(node, dict) or len(node) != 1:
+            return pushing.NOTHING
+        (kind, contents), = node.items()
+        if kind == "Column":
+            return self._test("==", contents, True)  # a column of bool
+        if kind == "BinaryExpr":
+            return self._binary(contents["op"], contents["left"], contents["right"])
+        if kind == "Function":
+            return self._function(contents["function"], contents["input"])
+        return pushing.NOTHING
+
+    def _binary(self, operator: str, left: Any, right: Any) -> pushing.Converted:
+        if operator in ("And", "Or", "LogicalAnd", "LogicalOr"):
+            return pushing.both("and" if operator.endswith("And") else "or", self.convert(left), self.convert(right))
+        comparison = _COMPARISONS.get(operator)
+        if comparison is None:
+            return pushing.NOTHING
+        if "Literal" in left:
+            left, right, comparison = right, left, _TURNED[comparison]
+        if "Column" not in left or "Literal" not in right:
+            return pushing.NOTHING
+        return self._test(comparison, left["Column"], self._constant(right))
+
+    def _function(self, function: Any, inputs: Any) -> pushing.Converted:
+        name = function.get("Boolean", function.get("StringExpr")) if isinstance(function, dict) else None
+        options = {}
+        if isinstance(name, dict):
+            (name, options), = name.items()
+        if name == "Not":
+            return pushing.negated(self.convert(inputs[0]))
+        if "Column" not in inputs[0] or any("Literal" not in node for node in inputs[1:]):
+            return pushing.NOTHING
+        column = inputs[0]["Column"]
+        constants = [self._constant(node) for node in inputs[1:]]
+        if name in ("IsNull", "IsNotNull"):
+            return self._test("is_null" if name == "IsNull" else "is_not_null", column)
+        if name == "StartsWith" and isinstance(constants[0], str):
+            return self._test("prefix", column, constants[0])
+        if name == "IsIn" and isinstance(constants[0], (list, tuple)) and options.get("nulls_equal") is not True:
+            return self._test("in", column, *constants[0])
+        if name == "IsBetween":
+            closed = options.get("closed")
+            low = self._test(">=" if closed in ("Both", "Left") else ">", column, constants[0])
+            high = self._test("<=" if closed in ("Both", "Right") else "<", column, constants[1])
+            return pushing.both("and", low, high)
+        return pushing.NOTHING
+
+
+def pushed(predicate: Any, types: Mapping[str, str]) -> tuple[Condition | None, bool]:
+    """Returns the condition for a predicate of Polars, and whether it is exact. `types`: the types of the columns."""
+    import json
+    import warnings
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Polars says that its JSON may change. What is not understood is not pushed down.
+        text = predicate.meta.serialize(format="json")
+    try:
+        return _Converter(types).convert(json.loads(text))
+    except (KeyError, IndexError, TypeError, ValueError):
+        return pushing.NOTHING
+
+
+def scan_polars(source: Any, *, filesystem: Any = None) -> Any:
+    """Returns a polars.LazyFrame of a table or a file. `source` and `filesystem`: as for cfile.open.
+
+    Projections, row limits and predicates are pushed down: comparisons of a column with constants, is_null, is_in, is_between and
+    str.starts_with, combined with &, | and ~. Polars evaluates the rest. A file has one column, "value".
+
+    >>> cfile.write(tmp / "t", pyarrow.table({"id": [1, 2, 3], "name": ["a", "b", "c"]}))
+    >>> cfile.scan_polars(tmp / "t").filter(polars.col("id") > 2).select("name").collect().to_dicts()
+    [{'name': 'c'}]
+    """
+    polars = need("polars", "scan_polars")
+    plugins = need("polars.io.plugins", "scan_polars")
+    from .opening import open
+    from .selection import Selection
+    opened = open(source, filesystem=filesystem)._opened
+    rows = Selection(opened, None)
+    types = {info["name"]: info["type"] for info in opened.columns if not info["levels"]}
+    schema = rows[:0].to_polars().schema
+
+    def read(with_columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None) -> Iterator[Any]:
+        condition, exact = (None, True) if predicate is None else pushed(predicate, types)
+        columns = with_columns
+        if columns is not None and predicate is not None:
+            columns = list(dict.fromkeys([*columns, *predicate.meta.root_names()]))
+        left = len(rows) if n_rows is None else n_rows
+        for begin in range(0, len(rows), _RANGE_ROWS):
+            selected = rows[begin:begin + _RANGE_ROWS].scan(condition, columns=columns, limit=left if exact else None)
+            frame = selected.to_polars()
+            if predicate is not None:
+                frame = frame.filter(predicate)
+            if with_columns is not None:
+                frame = frame.select(with_columns)
+            frame = frame.head(left)
+            left -= frame.height
+            yield frame
+            if left == 0:
+                return
+    return plugins.register_io_source(read, schema=schema, explain_name="CFILE", explain_detail=opened.name)

@@ -1,0 +1,105 @@
+"""Text and HTML that show a table or a column: names, types and the first rows."""
+from __future__ import annotations
+
+from . import values
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from .column import Column
+    from .table import Table
+
+_MOST_ROWS = 5
+_MOST_COLUMNS = 12
+_MOST_CHARACTERS = 24
+
+
+def with_bounds(described: dict[str, Any], type_text: str) -> dict[str, Any]:
+    """Converts the bounds of statistics or of a block to values of Python."""
+    bounds = {name: values.python_of(described[name], type_text) for name in ("min", "max") if name in described}
+    return {**described, **bounds}
+
+
+def size_text(size_bytes: int) -> str:
+    """A size for people: "1.4 MiB"."""
+    size = float(size_bytes)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if size < 1024:
+            return f"{size_bytes} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    return f"{size:.1f} TiB"
+
+
+def _short(value: Any) -> str:
+    text = "null" if value is None else value if isinstance(value, str) else str(value) if not isinstance(value, (bytes, dict, list)) \
+        else repr(value)
+    text = "".join(character if character.isprintable() else "·" for character in text)
+    return text if len(text) <= _MOST_CHARACTERS else text[:_MOST_CHARACTERS - 1] + "…"
+
+
+def _first(column: Column) -> list[str]:
+    if column._info["levels"]:
+        return ["…"] * min(len(column), _MOST_ROWS)
+    return [_short(value) for value in column._values(range(min(len(column), _MOST_ROWS)))]
+
+
+def _aligned(lines: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, cells)) for cells in zip(*lines)]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
+
+
+def _shown(table: Table) -> tuple[list[Column], int]:
+    columns = [table._leaf(info) for info in table._opened.columns[:_MOST_COLUMNS]]
+    return columns, len(table._opened.columns) - len(columns)
+
+
+def _head(table: Table) -> str:
+    info = table.info
+    parts = f", {info['num_parts']} parts" if info["num_parts"] != 1 else ""
+    key = f", key: {', '.join(info['key'])}" if info["key"] else ""
+    return f"{len(table):,} rows, {len(table._opened.columns)} columns, {size_text(info['size_bytes'])}{parts}{key}"
+
+
+def table_text(table: Table, name: str) -> str:
+    """The text of repr."""
+    columns, more = _shown(table)
+    cells = [[column.name, column.type, *_first(column)] for column in columns]
+    lines = [f"Table {name}: {_head(table)}"]
+    if cells:
+        lines.append(_aligned(list(zip(*cells))))
+    if len(table) > _MOST_ROWS:
+        lines.append("…")
+    if more:
+        lines.append(f"and {more} more columns")
+    return "\n".join(lines)
+
+
+def column_text(column: Column, name: str) -> str:
+    """The text of repr."""
+    where = name if column.name == "value" else f"{column.name} of {name}"
+    rest = ["…"] if len(column) > _MOST_ROWS else []
+    return f"Column {where}: {column.type}, {len(column):,} rows\n[{', '.join(_first(column) + rest)}]"
+
+
+def _html(caption: str, columns: Sequence[Column]) -> str:
+    from html import escape
+
+    def line(tag: str, cells: Sequence[str]) -> str:
+        return "<tr>" + "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+    rows = zip(*(_first(column) for column in columns))
+    return "".join([f"<table><caption>{escape(caption)}</caption><thead>", line("th", [column.name for column in columns]),
+                    line("th", [column.type for column in columns]), "</thead><tbody>", *(line("td", row) for row in rows),
+                    "</tbody></table>"])
+
+
+def table_html(table: Table) -> str:
+    """The HTML of _repr_html_."""
+    columns, more = _shown(table)
+    return _html(_head(table) + (f" ({more} columns are not shown)" if more else ""), columns)
+
+
+def column_html(column: Column) -> str:
+    """The HTML of _repr_html_."""
+    return _html(f"{len(column):,} rows", [column])

@@ -1,0 +1,150 @@
+"""Selected rows and columns: the results of slices, take and scan."""
+from __future__ import annotations
+
+from .condition import Condition
+from .rows import Rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
+
+    from . import _native
+
+
+def ordinals_of(ordinals: Iterable[Any], num_rows: int) -> list[int]:
+    """Returns ordinals that count from the start; -1 is the last row. IndexError: there is no such row."""
+    found = []
+    for given in ordinals:
+        ordinal = given.__index__()
+        counted = ordinal + num_rows if ordinal < 0 else ordinal
+        if not 0 <= counted < num_rows:
+            raise IndexError(f"row {ordinal} of {num_rows} rows")
+        found.append(counted)
+    return found
+
+
+def _is_buffer_of_ordinals(ordinals: Any) -> bool:
+    try:
+        view = memoryview(ordinals)
+    except TypeError:
+        return False
+    return view.ndim == 1 and view.format in ("Q", "L")
+
+
+class Selection(Rows):
+    """Rows of a table or of a column, and columns of these rows. Immutable. Nothing is read before a method asks for it.
+
+    The selection knows the table as it was when it was opened.
+    """
+
+    __slots__ = ("_opened", "_columns", "_where", "_begin", "_end", "_limit", "_reverse", "_ordinals", "_column_only")
+
+    def __init__(self, opened: _native.Opened, columns: Sequence[str] | None, *, column_only: bool = False,
+                 where: Condition | None = None, begin: int = 0, end: int | None = None, limit: int | None = None,
+                 reverse: bool = False, ordinals: Any = None) -> None:
+        self._opened = opened
+        self._columns = None if columns is None else list(columns)
+        self._column_only = column_only
+        self._where = where
+        self._begin = begin
+        self._end = opened.num_rows if end is None else end
+        self._limit = limit
+        self._reverse = reverse
+        self._ordinals = ordinals  # None, or what Opened.take takes
+
+    def _changed(self, **changes: Any) -> Selection:
+        now: dict[str, Any] = {"column_only": self._column_only, "where": self._where, "begin": self._begin, "end": self._end,
+                               "limit": self._limit, "reverse": self._reverse, "ordinals": self._ordinals}
+        columns = changes.pop("columns", self._columns)
+        return Selection(self._opened, columns, **{**now, **changes})
+
+    def _stream(self, **options: Any) -> _native.Stream:
+        # A file has one column, which needs no name.
+        columns = self._columns if self._opened.is_table else None
+        if self._ordinals is not None:
+            options.pop("dictionaries", None)
+            return self._opened.take(self._ordinals, columns=columns, column_only=self._column_only, **options)
+        where = None if self._where is None else self._where.native(_types(self._opened))
+        options.setdefault("dictionaries", False)
+        return self._opened.stream(columns=columns, where=where, begin=self._begin, end=self._end, limit=self._limit,
+                                   reverse=self._reverse, column_only=self._column_only, **options)
+
+    def _arrow_type(self) -> _native.ArrowType:
+        return self._opened.arrow_type(columns=self._columns if self._opened.is_table else None, column_only=self._column_only)
+
+    def _metadata(self) -> Mapping[str, str]:
+        metadata: Mapping[str, str] = self._opened.info()["metadata"]
+        return metadata
+
+    @property
+    def _is_range(self) -> bool:
+        return self._where is None and self._ordinals is None and self._limit is None and not self._reverse
+
+    def __getitem__(self, key: slice | Sequence[int]) -> Selection:
+        """A slice, or a list of ordinals, of rows that are consecutive: of a table, a column or a slice."""
+        if not self._is_range:
+            raise TypeError("only slices and lists of a table, a column or a slice are possible; use limit for a scan")
+        count = self._end - self._begin
+        if not isinstance(key, slice):
+            return self.take(key)
+        begin, end, step = key.indices(count)
+        if step != 1:
+            return self.take(list(range(begin, end, step)))
+        return self._changed(begin=self._begin + begin, end=self._begin + max(begin, end))
+
+    def take(self, ordinals: Any) -> Selection:
+        """The rows with these positions, in this order. IndexError: there is no such row."""
+        if not self._is_range:
+            raise TypeError("take needs consecutive rows: a table, a column or a slice")
+        if self._begin > 0 or self._end < self._opened.num_rows or not _is_buffer_of_ordinals(ordinals):
+            if hasattr(ordinals, "tolist"):
+                ordinals = ordinals.tolist()  # NumPy, pandas, Polars
+            elif hasattr(ordinals, "to_pylist"):
+                ordinals = ordinals.to_pylist()  # pyarrow
+            ordinals = [self._begin + ordinal for ordinal in ordinals_of(ordinals, self._end - self._begin)]
+        return self._changed(ordinals=ordinals)
+
+    def scan(self, where: Condition | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,
+             reverse: bool = False) -> Selection:
+        """The rows of this selection for which `where` is true; see Table.scan."""
+        if self._ordinals is not None or self._limit is not None or self._reverse:
+            raise TypeError("rows of take, and rows with a limit, cannot be scanned again")
+        if where is not None and not isinstance(where, Condition):
+            raise TypeError(f"where: expected a condition such as cfile.col('delay') > 60, got {where!r}")
+        both = where if self._where is None else self._where if where is None else self._where & where
+        if both is not None:
+            both.native(_types(self._opened))  # finds mistakes at once
+        return self._changed(where=both, columns=self._columns if columns is None else columns, limit=limit, reverse=reverse)
+
+    def count(self) -> int:
+        """Returns the number of rows. With a condition, this reads the columns of the condition."""
+        if self._ordinals is not None:
+            return len(self._ordinals)
+        if self._where is None:
+            rows = self._end - self._begin
+            return rows if self._limit is None else min(rows, self._limit)
+        return self._opened.count(where=self._where.native(_types(self._opened)), begin=self._begin, end=self._end, limit=self._limit)
+
+    def __len__(self) -> int:
+        return self.count()
+
+    def __bool__(self) -> bool:
+        return True  # not whether there are rows: this could read a whole column
+
+    def __repr__(self) -> str:
+        what = "all columns" if self._columns is None else ", ".join(self._columns)
+        if self._ordinals is not None:
+            return f"<{len(self._ordinals):,} taken rows of {self._opened.name}: {what}>"
+        parts = [f"rows {self._begin:,} to {self._end:,} of {self._opened.name}: {what}"]
+        if self._where is not None:
+            parts.append(f"where {self._where!r}")
+        if self._limit is not None:
+            parts.append(f"at most {self._limit:,} rows")
+        if self._reverse:
+            parts.append("the last rows first")
+        return f"<{', '.join(parts)}>"
+
+
+def _types(opened: _native.Opened) -> dict[str, str]:
+    return {column["name"]: column["type"] for column in opened.columns}

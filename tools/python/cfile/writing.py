@@ -1,0 +1,229 @@
+"""Writes files and tables."""
+from __future__ import annotations
+
+import os
+
+from . import _native
+from .errors import ArgumentError
+from .optional import need
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+_OPTIONS = {"encoding": "encoding", "compression": "compression", "goal": "goal", "block_size_bytes": "block_size_bytes",
+            "bloom_filter": "bloom_filter_bits_per_value"}
+
+
+def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the settings of the native writers, by column; "" is for all columns that have no settings of their own.
+
+    Each option has one value for all columns, or a dict of values by column.
+    """
+    for_all = {_OPTIONS[name]: value for name, value in options.items() if value is not None and not isinstance(value, dict)}
+    settings: dict[str, Any] = {"": for_all}
+    for name, value in options.items():
+        if isinstance(value, dict):
+            for column, chosen in value.items():
+                settings.setdefault(column, dict(for_all))[_OPTIONS[name]] = chosen
+    return settings
+
+
+def _is_pandas(data: Any) -> bool:
+    return type(data).__module__.partition(".")[0] == "pandas"
+
+
+class _Data:
+    """What is written: a stream, its type, and what restoring.py keeps of it."""
+
+    def __init__(self, data: Any) -> None:
+        self.metadata: dict[str, str] = {}
+        if _is_pandas(data):
+            data = self._of_pandas(data)
+        elif not hasattr(data, "__arrow_c_stream__"):
+            if not hasattr(data, "__arrow_c_array__"):
+                raise TypeError(f"expected an object with __arrow_c_stream__, or a DataFrame or Series of pandas, "
+                                f"got {type(data).__name__}")
+            arrow = need("pyarrow", "writing a single array")
+            array = arrow.array(data)
+            data = arrow.Table.from_batches([arrow.RecordBatch.from_struct_array(array)]) \
+                if arrow.types.is_struct(array.type) else arrow.chunked_array([array])
+        if type(data).__module__.partition(".")[0] == "pyarrow":
+            data = self._storable(data)
+        self.stream = data
+        if not hasattr(data, "__arrow_c_schema__") and not hasattr(data, "schema"):
+            arrow = need("pyarrow", f"writing a {type(data).__name__}")
+            self.stream = arrow.RecordBatchReader.from_stream(data)
+        stream = self.stream
+        self.type = stream if hasattr(stream, "__arrow_c_schema__") else getattr(stream, "type", None) or stream.schema
+
+    def _of_pandas(self, data: Any) -> Any:
+        arrow = need("pyarrow", "writing pandas data")
+        if hasattr(data, "columns"):
+            return arrow.Table.from_pandas(data)
+        return arrow.chunked_array([arrow.array(data)])
+
+    def _storable(self, data: Any) -> Any:
+        """Keeps the schema of a pyarrow.Table, and casts columns whose type files do not have."""
+        import pyarrow as pa
+
+        from . import restoring
+        if not isinstance(data, pa.Table):
+            return data
+        categories = {}
+        for field, column in zip(data.schema, data.columns):
+            if pa.types.is_dictionary(field.type) and column.num_chunks == 1:
+                known = column.chunk(0).dictionary.to_pylist()
+                if all(isinstance(value, (str, int, float, bool)) for value in known):
+                    categories[field.name] = known
+        kept = restoring.metadata_of(data.schema, categories)
+        lasting = False
+        for position, field in enumerate(data.schema):
+            column_type = restoring.storable(field.type)
+            lasting = lasting or column_type != field.type or pa.types.is_dictionary(field.type)
+            if column_type != field.type:
+                column = restoring.stored(data.column(position), column_type)
+                data = data.set_column(position, pa.field(field.name, column_type, field.nullable), column)
+        if lasting or "pandas" in kept:
+            self.metadata = kept
+        return data
+
+        # The names of the columns; None if the data is one array.
+        self.fields = _native.fields_of(self.type)
+
+
+def _names(sorted_by: Any) -> list[str]:
+    if sorted_by is None or isinstance(sorted_by, bool):
+        return []
+    return [sorted_by] if isinstance(sorted_by, str) else list(sorted_by)
+
+
+def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[str] | bool | None = None,
+          encoding: str | dict[str, str] | None = None, compression: str | dict[str, str] | None = None,
+          goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
+          bloom_filter: int | dict[str, int] | None = None, memory_limit_bytes: int = 1 << 30, overwrite: bool = False) -> None:
+    """Writes data into a new table, or into a file if the data is one array.
+
+    data: any object with __arrow_c_stream__, for example of pyarrow, Polars, DuckDB or this package; or a DataFrame or Series of pandas.
+        The rows may need more memory than there is: they are written as they come.
+    sorted_by: sorts the rows by these columns, so that they can be searched by key; nulls come first. Rows with equal keys keep
+        their order. For one array, True. Needs pyarrow. Rows that need more memory than memory_limit_bytes are sorted in parts on disk.
+    encoding, compression: names, see cfile.encodings() and cfile.codecs(). Without them, each block gets the encoding that suits it.
+    goal: "size", "speed" or "balanced" (the default), if the encoding is chosen for each block.
+    block_size_bytes: the size of a block, before compression.
+    bloom_filter: bits for each distinct value; 10 makes one of a hundred absent values pass.
+    overwrite: whether to replace what is at `path`. Without it, ExistsError is raised.
+
+    Options with a dict hold for the columns that it names.
+
+    Nothing appears at `path` unless all rows were written. UnsupportedError: a field has a type that no column can have; the text names
+    it. ArgumentError: an option does not fit.
+
+    >>> cfile.write(tmp / "t", pyarrow.table({"id": [2, 1], "name": ["b", "a"]}), sorted_by="id", compression={"name": "zstd"})
+    >>> cfile.open(tmp / "t").to_pylist()
+    [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}]
+    """
+    target = os.fspath(path)
+    options = {"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
+               "bloom_filter": bloom_filter}
+    source = _Data(data)
+    if os.path.lexists(target) and not (os.path.isdir(target) and not os.listdir(target)):
+        if not overwrite:
+            from .errors import ExistsError
+            raise ExistsError(f"{target}: something is there; use overwrite=True, or cfile.append")
+        _replace(target, source, options, sorted_by, memory_limit_bytes)
+        return
+    _write(target, source, options, sorted_by, memory_limit_bytes)
+
+
+def _replace(target: str, source: _Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
+    """Writes beside `target`, and exchanges both at the end."""
+    import shutil
+    import uuid
+    beside = f"{target.rstrip('/')}.{uuid.uuid4().hex}"
+    _write(beside, source, options, sorted_by, memory_limit_bytes)
+    old = f"{beside}.old"
+    os.rename(target, old)
+    try:
+        os.rename(beside, target)
+    except OSError:
+        os.rename(old, target)
+        raise
+    if os.path.isdir(old) and not os.path.islink(old):
+        shutil.rmtree(old)
+    else:
+        os.unlink(old)
+
+
+def _write(target: str, source: _Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
+    settings = settings_of(options)
+    if source.fields is None:
+        if len(settings) > 1:
+            raise ArgumentError("one array has no names of columns: give the option without a dict")
+        if _names(sorted_by):
+            raise ArgumentError("one array has no names of columns: use sorted_by=True")
+        file_settings = {**settings[""], **({"value_index": True} if sorted_by else {})}
+        writer = _native.FileWriter.create(target, source.type, file_settings)
+        _finish(writer, _sorted_array(source.stream) if sorted_by else source.stream)
+        return
+    if isinstance(sorted_by, bool):
+        raise ArgumentError("sorted_by: a table needs names of columns")
+    names = _names(sorted_by)
+    first = next(iter(_native.TableWriter.leaves(source.type)), "")
+    # The first column's file has the metadata.
+    if source.metadata:
+        settings[first] = {**settings.get(first, settings[""]), "metadata": source.metadata}
+    if not names:
+        _finish(_native.TableWriter.create(target, source.type, settings), source.stream)
+        return
+    from . import sorting
+    sorting.write_sorted(target, source.stream, names, settings, memory_limit_bytes)
+
+
+def _finish(writer: Any, stream: Any) -> None:
+    try:
+        writer.write(stream)
+        writer.finish()
+    finally:
+        writer.close()
+
+
+def _sorted_array(stream: Any) -> Any:
+    arrow = need("pyarrow", "sorted_by")
+    array = arrow.chunked_array(stream)
+    order = need("pyarrow.compute", "sorted_by").sort_indices(array, null_placement="at_start")
+    return array.take(order)
+
+
+def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str, str] | None = None,
+           compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
+           block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None) -> None:
+    """Appends rows to a table, as a new part. Arguments as for write; columns are found by their names.
+
+    The rows become visible to `cfile.open` in one step. If the table has key columns, the rows must be in their order. Many small parts
+    make reading slower; `cfile.compact` merges them.
+
+    >>> cfile.write(tmp / "log", pyarrow.table({"message": ["start"]}))
+    >>> cfile.append(tmp / "log", pyarrow.table({"message": ["stop"]}))
+    >>> len(cfile.open(tmp / "log"))
+    2
+    """
+    target = os.fspath(path)
+    settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
+                            "bloom_filter": bloom_filter})
+    indexed = sorted_column(target)
+    if indexed is not None:
+        settings[indexed] = {**settings.get(indexed, settings[""]), "value_index": True}
+    _finish(_native.TableWriter.append(target, settings), _Data(data).stream)
+
+
+def sorted_column(path: str) -> str | None:
+    """The column that has a value index in each part, if the table has no key columns."""
+    opened = _native.open_table(path)
+    if opened.info()["key"]:
+        return None
+    for info in opened.columns:
+        if not info["levels"] and not info["nullable"] and opened.num_rows > 0 and opened.has_index(info["name"]):
+            return info["name"]
+    return None

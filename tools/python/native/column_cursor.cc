@@ -1,0 +1,122 @@
+#include <algorithm>
+#include <utility>
+
+#include "cfile/status.h"
+#include "tools/python/native/opened.h"
+#include "tools/python/native/values.h"
+
+namespace cfile_python {
+namespace {
+
+using cfile::ColumnType;
+using cfile::KeyPosition;
+using cfile::OrdinalRange;
+
+// CursorOf: Cursor<T> or TableCursor<T>.
+template <typename T, typename CursorOf>
+class TypedCursor final : public ColumnCursor {
+ public:
+  TypedCursor(CursorOf cursor, ColumnType type, uint64_t num_rows)
+      : cursor_(std::move(cursor)), type_(std::move(type)), num_rows_(num_rows) {}
+
+  nb::tuple Seek(nb::handle key) override {
+    const Key<T> sought = KeyOf<T>(key);
+    KeyPosition found{.ordinal = num_rows_};
+    // The call is made also for a key that is too great, so that errors are the same.
+    found = WithoutLock([&] { return cursor_.SeekToKey(sought.value); });
+    if (sought.beyond > 0) return nb::make_tuple(num_rows_, false);
+    const bool exact = found.exact && sought.beyond == 0 && IsExact(key, sought.value);
+    return nb::make_tuple(found.ordinal, exact);
+  }
+
+  nb::tuple KeyRange(nb::handle low, nb::handle high) override {
+    std::optional<T> bounds[2];
+    bool empty = false;
+    const nb::handle keys[] = {low, high};
+    for (int i = 0; i < 2; ++i) {
+      if (keys[i].is_none()) continue;
+      const Key<T> key = KeyOf<T>(keys[i]);
+      const int outside = i == 0 ? 1 : -1;  // no row is beyond this bound
+      empty = empty || key.beyond == outside;
+      if (key.beyond == 0) bounds[i] = key.value;
+    }
+    const OrdinalRange range =
+        WithoutLock([&] { return cursor_.SeekToKeyRange(bounds[0], bounds[1]); });
+    const uint64_t begin = low.is_none() || !empty ? range.begin : num_rows_;
+    return nb::make_tuple(begin, empty ? begin : range.end);
+  }
+
+  nb::list Values(const std::vector<uint64_t>& ordinals) override {
+    WithoutLock([&] { return cursor_.Take(ordinals, taken_); });
+    nb::list values;
+    const cfile::Batch<T> batch = taken_.batch();
+    for (size_t i = 0; i < batch.size(); ++i) {
+      if (batch.IsValid(i)) {
+        values.append(ToPython<T>(batch.values[i], type_));
+      } else {
+        values.append(nb::none());
+      }
+    }
+    return values;
+  }
+
+ private:
+  // False if the key is a float between two values of a column of 32-bit floats.
+  static bool IsExact(nb::handle key, const T& value) {
+    if constexpr (std::is_same_v<T, float>) {
+      return nb::cast<double>(key) == static_cast<double>(value);
+    } else {
+      return true;
+    }
+  }
+
+  CursorOf cursor_;
+  const ColumnType type_;
+  const uint64_t num_rows_;
+  cfile::OwnedBatch<T> taken_;
+};
+
+template <typename T, typename CursorOf>
+std::unique_ptr<ColumnCursor> Made(absl::StatusOr<CursorOf> cursor, const Opened& opened,
+                                   const ColumnType& type) {
+  return std::make_unique<TypedCursor<T, CursorOf>>(ValueOf(std::move(cursor)), type,
+                                                    opened.num_rows());
+}
+
+}  // namespace
+
+std::unique_ptr<ColumnCursor> NewColumnCursor(const Opened& opened, size_t column) {
+  const bool is_key_index = column == opened.schema().columns.size();
+  const ColumnType type =
+      is_key_index ? ColumnType::Binary() : opened.schema().columns[column].type;
+  if (!is_key_index && opened.schema().columns[column].has_levels()) {
+    throw nb::type_error(cfile::StrCat("column ", opened.schema().columns[column].name,
+                                       " holds nested records, read it as Arrow data")
+                             .c_str());
+  }
+  return cfile::VisitType(type, [&]<typename T>(std::type_identity<T>) {
+    if (opened.is_table()) return Made<T>(opened.table().NewCursor<T>(column), opened, type);
+    return Made<T>(opened.file().NewCursor<T>(), opened, type);
+  });
+}
+
+Opened::Borrowed::Borrowed(const Opened& opened, size_t column) : opened_(opened), column_(column) {
+  {
+    const std::lock_guard lock(opened.mutex_);
+    auto& cursors = opened.cursors_[column];
+    if (!cursors.empty()) {
+      cursor_ = std::move(cursors.back());
+      cursors.pop_back();
+    }
+  }
+  if (cursor_ == nullptr) cursor_ = NewColumnCursor(opened, column);
+}
+
+Opened::Borrowed::~Borrowed() {
+  constexpr size_t kMostCursors = 4;
+  const std::lock_guard lock(opened_.mutex_);
+  auto& cursors = opened_.cursors_[column_];
+  if (cursors.size() < kMostCursors) cursors.push_back(std::move(cursor_));
+}
+
+}  // namespace cfile_python

@@ -1,0 +1,322 @@
+#include <algorithm>
+#include <utility>
+
+#include "cfile/inspect.h"
+#include "cfile/statistics.h"
+#include "cfile/status.h"
+#include "tools/python/native/opened.h"
+#include "tools/python/native/values.h"
+
+namespace cfile_python {
+namespace {
+
+using cfile::BlockStatistics;
+using cfile::ColumnType;
+
+nb::object Bound(const BlockStatistics& statistics, const ColumnType& type, bool least) {
+  return cfile::VisitType(type, [&]<typename T>(std::type_identity<T>) -> nb::object {
+    if constexpr (std::is_same_v<T, cfile::Int96>) {
+      return nb::none();
+    } else {
+      const auto bound = least ? statistics.Min<T>() : statistics.Max<T>();
+      if (!bound) return nb::none();
+      return ToPython<T>(*bound, type);
+    }
+  });
+}
+
+nb::dict Described(const BlockStatistics& statistics, const ColumnType& type) {
+  nb::dict dict;
+  dict["present_count"] = statistics.present_count;
+  dict["null_count"] = statistics.null_count;
+  dict["nan_count"] = statistics.nan_count;
+  dict["min"] = Bound(statistics, type, true);
+  dict["max"] = Bound(statistics, type, false);
+  dict["min_exact"] = statistics.min_exact;
+  dict["max_exact"] = statistics.max_exact;
+  return dict;
+}
+
+// Adds the counts and bounds of another part to those of a table.
+void Merge(const BlockStatistics& part, BlockStatistics& all) {
+  const bool first = all.num_entries() == 0;
+  const bool values = part.present_count > part.nan_count;
+  const bool had_values = all.present_count > all.nan_count;
+  all.present_count += part.present_count;
+  all.null_count += part.null_count;
+  all.nan_count += part.nan_count;
+  if (!values) return;
+  if (first || !had_values) {
+    all.min_key = part.min_key;
+    all.max_key = part.max_key;
+    all.min_exact = part.min_exact;
+    all.max_exact = part.max_exact;
+    return;
+  }
+  if (!part.min_key || !all.min_key) {
+    all.min_key.reset();
+  } else if (*part.min_key < *all.min_key) {
+    all.min_key = part.min_key;
+    all.min_exact = part.min_exact;
+  }
+  if (!part.max_key || !all.max_key) {
+    all.max_key.reset();
+  } else if (*part.max_key > *all.max_key) {
+    all.max_key = part.max_key;
+    all.max_exact = part.max_exact;
+  }
+}
+
+nb::dict Metadata(const cfile::FileInfo& info) {
+  nb::dict dict;
+  for (const auto* pairs : {&info.header_metadata, &info.footer_metadata}) {
+    for (const auto& [key, value] : *pairs) {
+      const ColumnType text = ColumnType::String();
+      dict[ToPython<std::string_view>(key, text)] = ToPython<std::string_view>(value, text);
+    }
+  }
+  return dict;
+}
+
+nb::dict FileInfo(const cfile::FileInfo& info) {
+  nb::dict dict;
+  dict["type"] = info.type.ToString();
+  dict["encoding"] = cfile::EncodingName(info.encoding);
+  dict["compression"] = cfile::CompressionName(info.compression);
+  dict["nullable"] = info.nullable;
+  dict["num_rows"] = info.num_rows;
+  dict["file_size_bytes"] = info.file_size_bytes;
+  dict["version"] = static_cast<int>(info.version);
+  dict["created_by"] = info.created_by;
+  dict["has_positional_index"] = info.positional_index_root.has_value();
+  dict["has_value_index"] = info.value_index_root.has_value();
+  dict["has_levels"] = info.has_levels();
+  dict["metadata"] = Metadata(info);
+  return dict;
+}
+
+// The blocks of one file. `part`: its part in a table, or None.
+void AddBlocks(const cfile::Reader& file, const nb::object& part, uint64_t first_ordinal,
+               const ColumnType& type, nb::list& blocks) {
+  std::vector<cfile::BlockInfo> found;
+  std::shared_ptr<const cfile::FileStatistics> statistics;
+  WithoutLock([&]() -> absl::Status {
+    const auto read = file.Statistics();
+    if (!read.ok()) return read.status();
+    statistics = *read;
+    return cfile::VisitBlocks(file, [&](const cfile::BlockInfo& block) {
+      found.push_back(block);
+      found.back().bytes = {};  // they are valid during this call only
+      return true;
+    });
+  });
+  const bool bounds = statistics != nullptr && statistics->blocks.size() == found.size();
+  for (const cfile::BlockInfo& block : found) {
+    nb::dict dict;
+    dict["part"] = part;
+    dict["index"] = block.index;
+    dict["first_ordinal"] = first_ordinal + block.first_ordinal;
+    dict["num_rows"] = block.num_rows;
+    dict["null_count"] = block.null_count;
+    dict["encoding"] = cfile::EncodingName(block.encoding);
+    dict["compressed"] = block.compressed;
+    dict["offset"] = block.pointer.offset;
+    dict["stored_size_bytes"] = block.stored_size_bytes;
+    dict["encoded_size_bytes"] = block.encoded_size_bytes;
+    if (bounds) {
+      dict["min"] = Bound(statistics->blocks[block.index], type, true);
+      dict["max"] = Bound(statistics->blocks[block.index], type, false);
+    }
+    blocks.append(dict);
+  }
+}
+
+struct Found {
+  std::string file;
+  cfile::Damage damage;
+};
+
+nb::list Described(const std::vector<Found>& damages) {
+  nb::list list;
+  for (const Found& found : damages) {
+    nb::dict dict;
+    dict["message"] = std::string(found.damage.status.message());
+    dict["file"] = found.file;
+    dict["offset"] = nb::none();
+    if (found.damage.block) dict["offset"] = found.damage.block->offset;
+    dict["code"] = static_cast<int>(found.damage.status.code());
+    list.append(dict);
+  }
+  return list;
+}
+
+// True if the user has pressed Ctrl-C. This ends the verification of a file, too.
+bool WasCancelled(const std::vector<Found>& damages) {
+  return !damages.empty() && damages.back().damage.status.code() == absl::StatusCode::kCancelled;
+}
+
+}  // namespace
+
+nb::list Columns(const Opened& opened) {
+  const cfile::Schema& schema = opened.schema();
+  nb::list list;
+  for (size_t i = 0; i < schema.columns.size(); ++i) {
+    const cfile::ColumnSchema& column = schema.columns[i];
+    const auto key = std::find(schema.key_columns.begin(), schema.key_columns.end(), i);
+    const auto& last = schema.nulls_last;
+    nb::dict dict;
+    dict["name"] = column.name;
+    dict["type"] = column.type.ToString();
+    dict["nullable"] = column.nullable;
+    dict["levels"] = column.has_levels();
+    dict["key"] = nb::none();
+    if (key != schema.key_columns.end()) dict["key"] = key - schema.key_columns.begin();
+    dict["nulls_last"] = std::find(last.begin(), last.end(), i) != last.end();
+    list.append(dict);
+  }
+  return list;
+}
+
+nb::list Fields(const Opened& opened) {
+  nb::list list;
+  std::string last;
+  for (const cfile::ColumnSchema& column : opened.schema().columns) {
+    // The leaf columns of a group follow each other. Their names are paths.
+    const std::string name =
+        opened.schema().tree ? column.name.substr(0, column.name.find('.')) : column.name;
+    if (opened.schema().tree && name == last) continue;
+    list.append(name);
+    last = name;
+  }
+  return list;
+}
+
+nb::list Parts(const Opened& opened) {
+  nb::list list;
+  if (!opened.is_table()) return list;
+  for (size_t i = 0; i < opened.table().num_parts(); ++i) {
+    const cfile::PartInfo part = WithoutLock([&] { return opened.table().part(i); });
+    nb::dict dict;
+    dict["name"] = part.name;
+    dict["first_ordinal"] = part.first_ordinal;
+    dict["num_rows"] = part.num_rows;
+    dict["size_bytes"] = part.size_bytes;
+    list.append(dict);
+  }
+  return list;
+}
+
+nb::dict Info(const Opened& opened) {
+  if (!opened.is_table()) return FileInfo(opened.file().info());
+  const cfile::TableReader& table = opened.table();
+  nb::dict dict;
+  uint64_t size_bytes = 0;
+  WithoutLock([&]() -> absl::Status {
+    for (size_t i = 0; i < table.num_parts(); ++i) {
+      const auto part = table.part(i);
+      if (!part.ok()) return part.status();
+      size_bytes += part->size_bytes;
+    }
+    return absl::OkStatus();
+  });
+  nb::list key;
+  for (const size_t column : opened.schema().key_columns) {
+    key.append(opened.schema().columns[column].name);
+  }
+  dict["num_rows"] = table.num_rows();
+  dict["num_parts"] = table.num_parts();
+  dict["size_bytes"] = size_bytes;
+  dict["key"] = key;
+  dict["metadata"] = nb::dict();
+  // A part that is older than the first column has no file of it.
+  for (size_t part = 0; part < std::min<size_t>(table.num_parts(), 1); ++part) {
+    if (WithoutLock([&] { return table.part_file(part, 0); }).empty()) continue;
+    const cfile::Reader file = WithoutLock([&] { return table.OpenColumn(part, 0); });
+    dict["metadata"] = Metadata(file.info());
+  }
+  return dict;
+}
+
+nb::object Statistics(const Opened& opened, const std::string& column, std::optional<size_t> part) {
+  const size_t position = opened.Position(column);
+  const ColumnType& type = opened.schema().columns[position].type;
+  if (!opened.is_table()) {
+    const auto statistics = WithoutLock([&] { return opened.file().Statistics(); });
+    if (statistics == nullptr) return nb::none();
+    return Described(statistics->file, type);
+  }
+  const size_t parts = opened.table().num_parts();
+  if (part && *part >= parts) throw nb::index_error("there is no such part");
+  BlockStatistics all;
+  WithoutLock([&]() -> absl::Status {
+    for (size_t i = part.value_or(0); i < (part ? *part + 1 : parts); ++i) {
+      const auto bounds = opened.table().part_bounds(i, position);
+      if (!bounds.ok()) return bounds.status();
+      Merge(*bounds, all);
+    }
+    return absl::OkStatus();
+  });
+  return Described(all, type);
+}
+
+nb::list Blocks(const Opened& opened, const std::string& column) {
+  const size_t position = opened.Position(column);
+  const ColumnType& type = opened.schema().columns[position].type;
+  nb::list blocks;
+  if (!opened.is_table()) {
+    AddBlocks(opened.file(), nb::none(), 0, type, blocks);
+    return blocks;
+  }
+  const cfile::TableReader& table = opened.table();
+  for (size_t i = 0; i < table.num_parts(); ++i) {
+    if (WithoutLock([&] { return table.part_file(i, position); }).empty()) continue;
+    const cfile::PartInfo part = WithoutLock([&] { return table.part(i); });
+    const cfile::Reader file = WithoutLock([&] { return table.OpenColumn(i, position); });
+    AddBlocks(file, nb::str(part.name.c_str()), part.first_ordinal, type, blocks);
+  }
+  return blocks;
+}
+
+nb::dict Verify(const Opened& opened) {
+  uint64_t blocks = 0;
+  uint64_t bytes = 0;
+  std::vector<Found> damages;
+  std::vector<Found> limits;
+  const auto add = [&](const std::string& file, const cfile::VerifyReport& report) {
+    blocks += report.data_blocks;
+    bytes += report.bytes_checked;
+    for (const cfile::Damage& damage : report.damages) damages.push_back({file, damage});
+    for (const cfile::Damage& limit : report.limits) limits.push_back({file, limit});
+  };
+  if (!opened.is_table()) {
+    WithoutLock([&] {
+      add(opened.name(), cfile::Verify(opened.file()));
+      return absl::OkStatus();
+    });
+  } else {
+    const cfile::TableReader& table = opened.table();
+    WithoutLock([&]() -> absl::Status {
+      const size_t columns = table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
+      for (size_t part = 0; part < table.num_parts(); ++part) {
+        for (size_t column = 0; column < columns; ++column) {
+          const auto file = table.part_file(part, column);
+          if (!file.ok()) return file.status();
+          if (file->empty()) continue;
+          add(cfile::StrCat(opened.name(), "/", *file), table.VerifyColumn(part, column));
+          if (WasCancelled(damages)) return absl::OkStatus();
+        }
+      }
+      return absl::OkStatus();
+    });
+  }
+  if (WasCancelled(damages)) Raise(damages.back().damage.status);
+  nb::dict dict;
+  dict["rows"] = opened.num_rows();
+  dict["blocks"] = blocks;
+  dict["bytes"] = bytes;
+  dict["damages"] = Described(damages);
+  dict["limits"] = Described(limits);
+  return dict;
+}
+
+}  // namespace cfile_python

@@ -1,0 +1,97 @@
+#include "tools/python/native/errors.h"
+
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "cfile/status.h"
+
+namespace cfile_python {
+namespace {
+
+// An exception that went through the library as a status.
+struct Kept {
+  std::string message;  // of the status
+  PyObject* exception;  // owned
+};
+
+// The exceptions that were not raised again yet. Most are raised at once. Some never are: the library tries something else, for
+// example. So the list keeps the last ones only.
+class KeptExceptions {
+ public:
+  void Add(std::string message, nb::object exception) {
+    nb::object
+        dropped;  // destroyed after the mutex is released, because a destructor may run any code
+    const std::lock_guard lock(mutex_);
+    kept_.push_back({std::move(message), exception.release().ptr()});
+    if (kept_.size() > kMost) {
+      dropped = nb::steal(kept_.front().exception);
+      kept_.pop_front();
+    }
+  }
+  std::optional<nb::object> Take(std::string_view message) {
+    const std::lock_guard lock(mutex_);
+    for (auto kept = kept_.rbegin(); kept != kept_.rend(); ++kept) {
+      if (message.find(kept->message) == std::string_view::npos) continue;
+      nb::object exception = nb::steal(kept->exception);
+      kept_.erase(std::next(kept).base());
+      return exception;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr size_t kMost = 16;
+  std::mutex mutex_;
+  std::deque<Kept> kept_;
+};
+
+KeptExceptions& Exceptions() {
+  static KeptExceptions* const exceptions =
+      new KeptExceptions;  // never destroyed: the interpreter ends first
+  return *exceptions;
+}
+
+absl::StatusCode CodeOf(const nb::python_error& error) {
+  if (error.matches(PyExc_KeyboardInterrupt)) return absl::StatusCode::kCancelled;
+  if (error.matches(PyExc_FileNotFoundError)) return absl::StatusCode::kNotFound;
+  if (error.matches(PyExc_PermissionError)) return absl::StatusCode::kPermissionDenied;
+  if (error.matches(PyExc_MemoryError)) return absl::StatusCode::kResourceExhausted;
+  return absl::StatusCode::kUnavailable;
+}
+
+void SetError(nb::handle exception) {
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+}
+
+}  // namespace
+
+void Raise(const absl::Status& status) {
+  if (std::optional<nb::object> exception = Exceptions().Take(std::string(status.message()))) {
+    SetError(*exception);
+  } else {
+    const nb::object made =
+        nb::module_::import_("cfile.errors")
+            .attr("error_of")(static_cast<int>(status.code()), std::string(status.message()));
+    SetError(made);
+  }
+  throw nb::python_error();
+}
+
+absl::Status StatusOfPythonError(const std::string& name) {
+  nb::python_error error;
+  const std::string text = nb::cast<std::string>(nb::str(error.value()));
+  const std::string type = nb::cast<std::string>(error.type().attr("__name__"));
+  std::string message = cfile::StrCat(name, ": ", type, text.empty() ? "" : ": ", text);
+  Exceptions().Add(message, nb::borrow(error.value()));
+  return {CodeOf(error), message};
+}
+
+absl::Status RunSignalHandlers(const std::string& name) {
+  nb::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() == 0) return absl::OkStatus();
+  return StatusOfPythonError(name);
+}
+
+}  // namespace cfile_python

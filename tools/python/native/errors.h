@@ -1,0 +1,57 @@
+// Errors: a status of the library becomes an exception of Python, and back.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace cfile_python {
+
+namespace nb = nanobind;
+
+// Raises the exception that stands for `status`: the exception that an object of Python has raised before (StatusOfPythonError), or
+// an exception of cfile.errors. Needs the interpreter lock. Precondition: !status.ok().
+[[noreturn]] void Raise(const absl::Status& status);
+
+inline void Check(const absl::Status& status) {
+  if (!status.ok()) Raise(status);
+}
+template <typename T>
+T ValueOf(absl::StatusOr<T> result) {
+  if (!result.ok()) Raise(result.status());
+  return *std::move(result);
+}
+
+// Calls `work` without the interpreter lock. Returns its result, or raises its error.
+template <typename Work>
+auto WithoutLock(Work&& work) {
+  using Result = decltype(work());
+  auto call = [&] {
+    nb::gil_scoped_release release;
+    return work();
+  };
+  if constexpr (std::is_same_v<Result, absl::Status>) {
+    Check(call());
+  } else {
+    return ValueOf(call());
+  }
+}
+
+// Takes the current exception of this thread and returns a status for it. Raise raises this exception again if it gets the status, or
+// one whose message contains the message of the status: the library may put the name of a file before it. Needs the lock.
+// `name`: the file or the object, for the message.
+absl::Status StatusOfPythonError(const std::string& name);
+
+// Runs the handlers of signals. Returns a status if one has raised an exception, for example KeyboardInterrupt. Only the main thread
+// of the interpreter runs handlers. Takes the lock.
+absl::Status RunSignalHandlers(const std::string& name);
+
+}  // namespace cfile_python

@@ -1,0 +1,30 @@
+#include "tools/python/native/module.h"
+
+#include <string>
+
+#include "cfile/types.h"
+#include "encodings/registry.h"
+
+NB_MODULE(_native, module) {
+  using namespace cfile_python;  // NOLINT
+  module.attr("__version__") = CFILE_VERSION;
+  AddStreams(module);
+  AddOpened(module);
+  AddWriters(module);
+  AddMaintenance(module);
+  module.def("codecs", [] {
+    nb::list names;
+    for (const cfile::Compression codec : cfile::AllCompressions()) {
+      if (cfile::CheckCompressionBuiltIn(codec).ok()) names.append(cfile::CompressionName(codec));
+    }
+    return names;
+  });
+  module.def("encodings", [] {
+    nb::list names;
+    names.append("auto");
+    for (const cfile::encodings::EncodingRow& row : cfile::encodings::Encodings()) {
+      names.append(cfile::EncodingName(row.encoding));
+    }
+    return names;
+  });
+}

@@ -1,0 +1,254 @@
+#include "tools/python/native/object_source.h"
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "cfile/status.h"
+
+namespace cfile_python {
+namespace {
+
+using cfile::ReadRequest;
+using cfile::Source;
+using cfile::StorageEntry;
+
+// Holds an object of Python. Its last owner may be a thread without the interpreter lock.
+class HeldObject {
+ public:
+  explicit HeldObject(nb::object object) : object_(object.release().ptr()) {}
+  HeldObject(const HeldObject&) = delete;
+  HeldObject& operator=(const HeldObject&) = delete;
+  ~HeldObject() {
+    nb::gil_scoped_acquire lock;
+    Py_DECREF(object_);
+  }
+  nb::handle get() const { return object_; }
+
+ private:
+  PyObject* object_;
+};
+
+// Calls `work`, which uses Python, and returns its result. An exception becomes a status.
+template <typename Work>
+auto InPython(const std::string& name, Work&& work) -> decltype(work()) {
+  nb::gil_scoped_acquire lock;
+  try {
+    return work();
+  } catch (nb::python_error& error) {
+    error.restore();
+    return StatusOfPythonError(name);
+  } catch (const nb::cast_error&) {
+    return absl::UnknownError(cfile::StrCat(name, ": a method has returned a wrong type"));
+  } catch (const std::exception& error) {
+    return absl::UnknownError(cfile::StrCat(name, ": ", error.what()));
+  }
+}
+
+// Copies the contents of a bytes-like object into `out`.
+absl::Status CopyBytes(nb::handle object, std::span<uint8_t> out, const std::string& name,
+                       uint64_t offset) {
+  Py_buffer buffer;
+  if (PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_SIMPLE) != 0) throw nb::python_error();
+  const auto size = static_cast<size_t>(buffer.len);
+  if (size == out.size() && size > 0) std::memcpy(out.data(), buffer.buf, size);
+  PyBuffer_Release(&buffer);
+  if (size == out.size()) return absl::OkStatus();
+  return absl::UnavailableError(
+      cfile::StrCat(name, ": at offset ", offset, ": expected ", out.size(), " bytes, got ", size));
+}
+
+class ObjectSource final : public Source {
+ public:
+  explicit ObjectSource(const nb::object& object)
+      : object_(object),
+        name_(nb::cast<std::string>(object.attr("name"))),
+        size_(nb::cast<uint64_t>(object.attr("size"))),
+        identity_(nb::cast<std::string>(object.attr("identity"))),
+        has_latency_(nb::cast<bool>(object.attr("has_latency"))) {}
+
+  const std::string& name() const override { return name_; }
+  uint64_t size() const override { return size_; }
+  std::string identity() const override { return identity_; }
+  bool HasLatency() const override { return has_latency_; }
+
+  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+    ReadRequest request{.offset = offset, .out = out};
+    ReadMany({&request, 1});
+    return request.status;
+  }
+
+  void ReadMany(std::span<ReadRequest> requests) const override {
+    const absl::Status status = InPython(name_, [&]() -> absl::Status {
+      nb::list ranges;
+      for (const ReadRequest& request : requests) {
+        ranges.append(nb::make_tuple(request.offset, request.out.size()));
+      }
+      const nb::object results = object_.get().attr("read_ranges")(ranges);
+      if (nb::len(results) != requests.size()) {
+        return absl::UnknownError(cfile::StrCat(name_, ": read_ranges has returned ",
+                                                nb::len(results), " results for ", requests.size(),
+                                                " ranges"));
+      }
+      for (size_t i = 0; i < requests.size(); ++i) {
+        requests[i].status =
+            CopyBytes(nb::object(results[i]), requests[i].out, name_, requests[i].offset);
+      }
+      return absl::OkStatus();
+    });
+    if (status.ok()) return;
+    for (ReadRequest& request : requests) request.status = status;
+  }
+
+ private:
+  HeldObject object_;
+  const std::string name_;
+  const uint64_t size_;
+  const std::string identity_;
+  const bool has_latency_;
+};
+
+class ObjectStorage final : public cfile::Storage {
+ public:
+  explicit ObjectStorage(const nb::object& object)
+      : object_(object), name_(nb::cast<std::string>(object.attr("name"))) {}
+
+  const std::string& name() const override { return name_; }
+  absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
+    return InPython(NameOf(path), [&]() -> absl::StatusOr<std::shared_ptr<const Source>> {
+      return NewObjectSource(object_.get().attr("open")(path));
+    });
+  }
+  absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
+    return InPython(name_, [&]() -> absl::StatusOr<std::vector<StorageEntry>> {
+      std::vector<StorageEntry> entries;
+      for (const nb::handle entry : object_.get().attr("list")(folder)) {
+        entries.push_back(
+            {.path = nb::cast<std::string>(entry[0]), .size_bytes = nb::cast<uint64_t>(entry[1])});
+      }
+      return entries;
+    });
+  }
+  absl::StatusOr<cfile::VersionedObject> Read(const std::string& path,
+                                              uint64_t max_size_bytes) const override {
+    return InPython(NameOf(path), [&]() -> absl::StatusOr<cfile::VersionedObject> {
+      const nb::object read = object_.get().attr("read")(path, max_size_bytes);
+      const auto bytes = nb::cast<nb::bytes>(read[0]);
+      if (bytes.size() > max_size_bytes) {
+        return absl::OutOfRangeError(cfile::StrCat(NameOf(path), ": has ", bytes.size(),
+                                                   " bytes, more than ", max_size_bytes));
+      }
+      return cfile::VersionedObject{.bytes = std::string(bytes.c_str(), bytes.size()),
+                                    .version = nb::cast<std::string>(read[1])};
+    });
+  }
+  absl::StatusOr<std::unique_ptr<cfile::Sink>> Create(const std::string& path) override {
+    return ReadOnly(path);
+  }
+  absl::Status Delete(const std::string& path) override { return ReadOnly(path); }
+  absl::Status Commit(const std::string& path, const std::optional<std::string>&,
+                      std::string_view) override {
+    return ReadOnly(path);
+  }
+
+ private:
+  std::string NameOf(const std::string& path) const { return cfile::StrCat(name_, "/", path); }
+  absl::Status ReadOnly(const std::string& path) const {
+    return absl::PermissionDeniedError(
+        cfile::StrCat(NameOf(path), ": tables in objects of Python cannot be changed"));
+  }
+
+  HeldObject object_;
+  const std::string name_;
+};
+
+// Reads are short, and taking the interpreter lock for each would cost more than the reads.
+// So only each kReadsPerCheck-th read runs the handlers.
+constexpr uint32_t kReadsPerCheck = 16;
+
+class InterruptibleSource final : public Source {
+ public:
+  explicit InterruptibleSource(std::shared_ptr<const Source> file) : file_(std::move(file)) {}
+  const std::string& name() const override { return file_->name(); }
+  uint64_t size() const override { return file_->size(); }
+  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
+    thread_local uint32_t reads = 0;
+    if (++reads % kReadsPerCheck == 0) {
+      if (absl::Status status = RunSignalHandlers(name()); !status.ok()) return status;
+    }
+    return file_->ReadAt(offset, out);
+  }
+  bool HasLatency() const override { return file_->HasLatency(); }
+  std::string identity() const override { return file_->identity(); }
+
+ private:
+  std::shared_ptr<const Source> file_;
+};
+
+class InterruptibleSink final : public cfile::Sink {
+ public:
+  explicit InterruptibleSink(std::unique_ptr<Sink> file) : file_(std::move(file)) {}
+  const std::string& name() const override { return file_->name(); }
+  absl::Status Append(std::span<const uint8_t> bytes) override {
+    if (absl::Status status = RunSignalHandlers(name()); !status.ok()) return status;
+    return file_->Append(bytes);
+  }
+  absl::Status Finish() override { return file_->Finish(); }
+
+ private:
+  std::unique_ptr<Sink> file_;
+};
+
+class InterruptibleStorage final : public cfile::Storage {
+ public:
+  explicit InterruptibleStorage(std::shared_ptr<Storage> files) : files_(std::move(files)) {}
+  const std::string& name() const override { return files_->name(); }
+  absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
+    auto file = files_->Open(path);
+    if (!file.ok()) return file;
+    return std::make_shared<InterruptibleSource>(*std::move(file));
+  }
+  absl::StatusOr<std::unique_ptr<cfile::Sink>> Create(const std::string& path) override {
+    auto file = files_->Create(path);
+    if (!file.ok()) return file;
+    return std::make_unique<InterruptibleSink>(*std::move(file));
+  }
+  absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
+    return files_->List(folder);
+  }
+  absl::Status Delete(const std::string& path) override { return files_->Delete(path); }
+  absl::StatusOr<cfile::VersionedObject> Read(const std::string& path,
+                                              uint64_t max_size_bytes) const override {
+    return files_->Read(path, max_size_bytes);
+  }
+  absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
+                      std::string_view bytes) override {
+    return files_->Commit(path, expected_version, bytes);
+  }
+
+ private:
+  std::shared_ptr<Storage> files_;
+};
+
+}  // namespace
+
+std::shared_ptr<const Source> NewObjectSource(const nb::object& object) {
+  return std::make_shared<ObjectSource>(object);
+}
+
+std::shared_ptr<cfile::Storage> NewObjectStorage(const nb::object& object) {
+  return std::make_shared<ObjectStorage>(object);
+}
+
+absl::StatusOr<std::shared_ptr<const Source>> OpenInterruptibleFile(const std::string& path) {
+  auto file = cfile::OpenPreadSource(path);
+  if (!file.ok()) return file;
+  return std::make_shared<InterruptibleSource>(*std::move(file));
+}
+
+std::shared_ptr<cfile::Storage> NewInterruptibleStorage(const std::string& directory) {
+  return std::make_shared<InterruptibleStorage>(
+      cfile::NewLocalStorage(directory, cfile::ReaderOptions::Access::kPread));
+}
+
+}  // namespace cfile_python

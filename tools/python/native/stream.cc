@@ -1,0 +1,271 @@
+#include "tools/python/native/stream.h"
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "cfile/status.h"
+
+namespace cfile_python {
+namespace {
+
+constexpr char kStreamName[] = "arrow_array_stream";
+constexpr char kSchemaName[] = "arrow_schema";
+
+// The library says which codes become which numbers of errno (cfile/arrow.h).
+absl::StatusCode CodeOf(int error) {
+  switch (error) {
+    case EINVAL:
+      return absl::StatusCode::kInvalidArgument;
+    case ENOENT:
+      return absl::StatusCode::kNotFound;
+    case EEXIST:
+      return absl::StatusCode::kAlreadyExists;
+    case EACCES:
+      return absl::StatusCode::kPermissionDenied;
+    case ERANGE:
+      return absl::StatusCode::kOutOfRange;
+    case ENOSYS:
+      return absl::StatusCode::kUnimplemented;
+    case ECANCELED:
+      return absl::StatusCode::kCancelled;
+    case ETIMEDOUT:
+      return absl::StatusCode::kDeadlineExceeded;
+    case ENOMEM:
+      return absl::StatusCode::kResourceExhausted;
+    case EAGAIN:
+      return absl::StatusCode::kAborted;
+    default:
+      return absl::StatusCode::kDataLoss;
+  }
+}
+
+// Releases the interpreter lock if this thread holds it. (Some consumers hold it, others do not.)
+// Runs the handlers of signals first.
+class Unlocked {
+ public:
+  explicit Unlocked(const std::string& name) : state_(PyGILState_Ensure()) {
+    if (PyErr_CheckSignals() != 0) status_ = StatusOfPythonError(name);
+    if (state_ == PyGILState_LOCKED) {
+      thread_ = PyEval_SaveThread();
+    } else {
+      PyGILState_Release(state_);
+    }
+  }
+  Unlocked(const Unlocked&) = delete;
+  Unlocked& operator=(const Unlocked&) = delete;
+  ~Unlocked() {
+    if (thread_ == nullptr) return;
+    PyEval_RestoreThread(thread_);
+    PyGILState_Release(state_);
+  }
+  const absl::Status& status() const { return status_; }  // the error of a handler
+
+ private:
+  PyGILState_STATE state_;
+  PyThreadState* thread_ = nullptr;
+  absl::Status status_;
+};
+
+// A stream around another one. Thread-compatible, but error() is thread-safe.
+class CheckedStream {
+ public:
+  CheckedStream(ArrowArrayStream* stream, std::string name) : name_(std::move(name)) {
+    inner_.value = *std::exchange(stream, nullptr);
+  }
+
+  int GetSchema(ArrowSchema* out) { return Keep(inner_.value.get_schema(&inner_.value, out)); }
+  int GetNext(ArrowArray* out) {
+    const Unlocked unlocked(name_);
+    if (!unlocked.status().ok()) {
+      Set(unlocked.status());
+      return EINTR;
+    }
+    return Keep(inner_.value.get_next(&inner_.value, out));
+  }
+  const char* text() const { return text_.c_str(); }
+  absl::Status error() const {
+    const std::lock_guard lock(mutex_);
+    return error_;
+  }
+
+ private:
+  int Keep(int error) {
+    if (error == 0) return 0;
+    const char* const text = inner_.value.get_last_error(&inner_.value);
+    Set({CodeOf(error), text != nullptr ? text : std::strerror(error)});
+    return error;
+  }
+  void Set(absl::Status error) {
+    text_ = std::string(error.message());
+    const std::lock_guard lock(mutex_);
+    error_ = std::move(error);
+  }
+
+  const std::string name_;
+  Released<ArrowArrayStream> inner_;
+  std::string text_;  // of the last error
+  mutable std::mutex mutex_;
+  absl::Status error_;
+};
+
+// Makes a stream whose private data share `checked`.
+void MakeStream(std::shared_ptr<CheckedStream> checked, ArrowArrayStream* out) {
+  using Held = std::shared_ptr<CheckedStream>;
+  *out = {.get_schema =
+              [](ArrowArrayStream* stream, ArrowSchema* schema) {
+                return (*static_cast<Held*>(stream->private_data))->GetSchema(schema);
+              },
+          .get_next =
+              [](ArrowArrayStream* stream, ArrowArray* array) {
+                return (*static_cast<Held*>(stream->private_data))->GetNext(array);
+              },
+          .get_last_error =
+              [](ArrowArrayStream* stream) {
+                return (*static_cast<Held*>(stream->private_data))->text();
+              },
+          .release =
+              [](ArrowArrayStream* stream) {
+                delete static_cast<Held*>(stream->private_data);
+                stream->release = nullptr;
+              },
+          .private_data = new Held(std::move(checked))};
+}
+
+// Moves `value` into a new capsule, which releases it unless a consumer has taken it.
+template <typename Struct>
+nb::object CapsuleOf(std::unique_ptr<Released<Struct>> value, const char* name) {
+  PyObject* const capsule = PyCapsule_New(value.get(), name, [](PyObject* object) {
+    const char* const name = PyCapsule_GetName(object);
+    delete static_cast<Released<Struct>*>(PyCapsule_GetPointer(object, name));
+  });
+  if (capsule == nullptr) throw nb::python_error();
+  value.release();  // the capsule owns it now
+  return nb::steal(capsule);
+}
+
+// Calls a method of the PyCapsule interface and moves the struct out of its capsule.
+template <typename Struct>
+std::unique_ptr<Released<Struct>> Taken(nb::handle object, const char* method, const char* name) {
+  if (!nb::hasattr(object, method)) {
+    throw nb::type_error(cfile::StrCat("expected an object with ", method, ", got ",
+                                       nb::cast<std::string>(nb::type_name(object.type())))
+                             .c_str());
+  }
+  const nb::object capsule = object.attr(method)();
+  auto* const found = static_cast<Struct*>(PyCapsule_GetPointer(capsule.ptr(), name));
+  if (found == nullptr) throw nb::python_error();
+  if (found->release == nullptr) {
+    throw nb::value_error(cfile::StrCat(method, " has returned a struct that is released").c_str());
+  }
+  auto taken = std::make_unique<Released<Struct>>();
+  taken->value = *found;
+  found->release = nullptr;
+  return taken;
+}
+
+}  // namespace
+
+class ExportedStream::State : public CheckedStream {
+ public:
+  using CheckedStream::CheckedStream;
+};
+
+ExportedStream::ExportedStream(ArrowArrayStream* stream, std::string name)
+    : state_(std::make_shared<State>(stream, std::move(name))) {
+  stream->release = nullptr;
+}
+
+nb::object ExportedStream::Capsule() {
+  if (std::exchange(consumed_, true)) throw nb::value_error("the stream was consumed before");
+  auto stream = std::make_unique<Released<ArrowArrayStream>>();
+  MakeStream(state_, &stream->value);
+  return CapsuleOf(std::move(stream), kStreamName);
+}
+
+void ExportedStream::RaiseError() const { Check(state_->error()); }
+
+ExportedType::ExportedType(ArrowArrayStream* stream)
+    : schema_(std::make_shared<Released<ArrowSchema>>()) {
+  Released<ArrowArrayStream> owned;
+  owned.value = *stream;
+  stream->release = nullptr;
+  const int error = owned.value.get_schema(&owned.value, &schema_->value);
+  if (error == 0) return;
+  const char* const text = owned.value.get_last_error(&owned.value);
+  Raise({CodeOf(error), text != nullptr ? text : std::strerror(error)});
+}
+
+namespace {
+
+// A schema whose children and texts belong to a schema that others share.
+using SharedSchema = std::shared_ptr<Released<ArrowSchema>>;
+
+void ShareSchema(const ArrowSchema& schema, const SharedSchema& owner, ArrowSchema* out) {
+  struct Private {
+    SharedSchema owner;
+    std::vector<ArrowSchema> children;
+    std::vector<ArrowSchema*> pointers;
+    ArrowSchema dictionary{};
+  };
+  auto held = std::make_unique<Private>();
+  held->owner = owner;
+  held->children.resize(static_cast<size_t>(schema.n_children));
+  for (size_t i = 0; i < held->children.size(); ++i) {
+    ShareSchema(*schema.children[i], owner, &held->children[i]);
+    held->pointers.push_back(&held->children[i]);
+  }
+  *out = schema;
+  out->children = held->pointers.data();
+  if (schema.dictionary != nullptr) {
+    ShareSchema(*schema.dictionary, owner, &held->dictionary);
+    out->dictionary = &held->dictionary;
+  }
+  out->private_data = held.release();
+  out->release = [](ArrowSchema* released) {
+    auto* const contents = static_cast<Private*>(released->private_data);
+    for (ArrowSchema* const child : contents->pointers) {
+      if (child->release != nullptr) child->release(child);
+    }
+    if (contents->dictionary.release != nullptr) {
+      contents->dictionary.release(&contents->dictionary);
+    }
+    delete contents;
+    released->release = nullptr;
+  };
+}
+
+}  // namespace
+
+nb::object ExportedType::Capsule() const {
+  auto copy = std::make_unique<Released<ArrowSchema>>();
+  ShareSchema(schema_->value, schema_, &copy->value);
+  return CapsuleOf(std::move(copy), kSchemaName);
+}
+
+std::unique_ptr<Released<ArrowArrayStream>> StreamOf(nb::handle data, const std::string& name) {
+  auto taken = Taken<ArrowArrayStream>(data, "__arrow_c_stream__", kStreamName);
+  auto stream = std::make_unique<Released<ArrowArrayStream>>();
+  auto checked = std::make_shared<CheckedStream>(&taken->value, name);
+  taken->value.release = nullptr;
+  MakeStream(std::move(checked), &stream->value);
+  return stream;
+}
+
+std::unique_ptr<Released<ArrowSchema>> SchemaOf(nb::handle type) {
+  return Taken<ArrowSchema>(type, "__arrow_c_schema__", kSchemaName);
+}
+
+void AddStreams(nb::module_& module) {
+  nb::class_<ExportedStream>(module, "Stream")
+      .def(
+          "__arrow_c_stream__",
+          [](ExportedStream& stream, const nb::object&) { return stream.Capsule(); },
+          nb::arg("requested_schema") = nb::none())
+      .def("raise_error", &ExportedStream::RaiseError);
+  nb::class_<ExportedType>(module, "ArrowType").def("__arrow_c_schema__", &ExportedType::Capsule);
+}
+
+}  // namespace cfile_python

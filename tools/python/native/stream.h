@@ -1,0 +1,67 @@
+// Arrow streams between Python and the library, as capsules of Arrow's PyCapsule interface
+// (https://arrow.apache.org/docs/format/CDataInterface/PyCapsuleInterface.html).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cfile/arrow_c_data.h"
+#include "tools/python/native/errors.h"
+
+namespace cfile_python {
+
+// Releases a struct of Arrow at the end of its lifetime. Without the interpreter lock, because
+// releasing may take time.
+template <typename Struct>
+struct Released {
+  Struct value{};
+  Released() = default;
+  Released(const Released&) = delete;
+  Released& operator=(const Released&) = delete;
+  ~Released() {
+    if (value.release != nullptr) value.release(&value);
+  }
+};
+
+// A stream that leaves the library (Stream of cfile/_native.pyi). While a consumer reads it, the
+// interpreter lock is released, and before each batch the handlers of signals run.
+class ExportedStream {
+ public:
+  // Takes over `stream`, whose release becomes null. `name`: of the file or table, for errors.
+  ExportedStream(ArrowArrayStream* stream, std::string name);
+
+  // Returns a capsule with the stream. ValueError: the function was called before.
+  nb::object Capsule();
+  // Raises the exception of the stream's last error, if there is one.
+  void RaiseError() const;
+
+ private:
+  class State;
+  std::shared_ptr<State> state_;  // shared with the capsule's stream
+  bool consumed_ = false;
+};
+
+// The type of rows (ArrowType of cfile/_native.pyi). Thread-safe.
+class ExportedType {
+ public:
+  // Reads the type of a stream, and releases the stream.
+  explicit ExportedType(ArrowArrayStream* stream);
+  // Returns a capsule with a copy of the type.
+  nb::object Capsule() const;
+
+ private:
+  std::shared_ptr<Released<ArrowSchema>> schema_;
+};
+
+// Moves the stream out of an object that has __arrow_c_stream__. TypeError: it has no such method,
+// or the method returns something else. Needs the interpreter lock.
+// The result runs the handlers of signals before each batch.
+std::unique_ptr<Released<ArrowArrayStream>> StreamOf(nb::handle data, const std::string& name);
+
+// Moves the type out of an object that has __arrow_c_schema__. Errors as StreamOf.
+std::unique_ptr<Released<ArrowSchema>> SchemaOf(nb::handle type);
+
+// Adds the classes Stream and ArrowType to the module.
+void AddStreams(nb::module_& module);
+
+}  // namespace cfile_python

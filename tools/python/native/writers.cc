@@ -1,0 +1,275 @@
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cfile/arrow_import.h"
+#include "cfile/levels.h"
+#include "cfile/status.h"
+#include "cfile/table.h"
+#include "cfile/table_maintenance.h"
+#include "cfile/writer.h"
+#include "tools/python/native/module.h"
+#include "tools/python/native/object_source.h"
+#include "tools/python/native/settings.h"
+#include "tools/python/native/stream.h"
+
+namespace cfile_python {
+namespace {
+
+using cfile::Schema;
+using Names = std::vector<std::string>;
+
+[[noreturn]] void RaiseClosed() { throw nb::value_error("the writer is closed"); }
+
+// Sets the key columns of a schema.
+void SetKey(const Names& keys, const Names& nulls_last, Schema& schema) {
+  const auto positions = [&](const Names& names) {
+    std::vector<size_t> found;
+    for (const std::string& name : names) {
+      const std::optional<size_t> position = schema.Find(name);
+      if (!position) throw nb::key_error(name.c_str());
+      found.push_back(*position);
+    }
+    return found;
+  };
+  schema.key_columns = positions(keys);
+  schema.nulls_last = positions(nulls_last);
+}
+
+// TableWriter of cfile/_native.pyi.
+class PythonTableWriter {
+ public:
+  PythonTableWriter(cfile::TableWriter writer, std::string path)
+      : writer_(std::move(writer)), path_(std::move(path)) {}
+
+  static std::unique_ptr<PythonTableWriter> Create(const std::string& path, const nb::object& type,
+                                                   const nb::dict& settings, const Names& keys,
+                                                   const Names& nulls_last) {
+    Schema schema = ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value));
+    SetKey(keys, nulls_last, schema);
+    const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
+    // Fields of Arrow are nullable unless somebody says otherwise. A value index has no nulls.
+    for (size_t i = 0; i < options.size(); ++i) {
+      if (options[i].value_index) schema.columns[i].nullable = false;
+    }
+    return Made(path, [&](const cfile::TableLocation& table) {
+      return cfile::TableWriter::Create(table, schema, options);
+    });
+  }
+  static std::unique_ptr<PythonTableWriter> Append(const std::string& path,
+                                                   const nb::dict& settings) {
+    const std::vector<cfile::WriterOptions> options = Options(path, settings);
+    return Made(path, [&](const cfile::TableLocation& table) {
+      return cfile::TableWriter::Append(table, options);
+    });
+  }
+  static std::unique_ptr<PythonTableWriter> Replace(const std::string& path, const Names& parts,
+                                                    const nb::dict& settings) {
+    const std::vector<cfile::WriterOptions> options = Options(path, settings);
+    return Made(path, [&](const cfile::TableLocation& table) {
+      return cfile::TableWriter::Replace(table, parts, options);
+    });
+  }
+
+  void Write(const nb::object& data) {
+    cfile::TableWriter& writer = this->writer();
+    const auto stream = StreamOf(data, path_);
+    WithoutLock([&] { return cfile::AppendArrow(writer, &stream->value); });
+  }
+  void Merge(const std::string& from) {
+    cfile::TableWriter& writer = this->writer();
+    WithoutLock([&]() -> absl::Status {
+      const auto table = cfile::TableReader::Open(NewInterruptibleStorage(from));
+      if (!table.ok()) return table.status();
+      return cfile::AppendMerged(*table, writer);
+    });
+  }
+  void Finish() {
+    cfile::TableWriter finished = std::move(writer());
+    writer_.reset();
+    WithoutLock([&] {
+      const absl::Status status = finished.Finish();
+      num_rows_ = finished.totals(0).num_rows;
+      return status;
+    });
+  }
+  void Close() {
+    nb::gil_scoped_release release;  // removes files
+    writer_.reset();
+  }
+  uint64_t num_rows() const { return writer_ ? writer_->totals(0).num_rows : num_rows_; }
+  size_t memory_usage_bytes() const { return writer_ ? writer_->memory_usage_bytes() : 0; }
+
+ private:
+  template <typename Make>
+  static std::unique_ptr<PythonTableWriter> Made(const std::string& path, Make&& make) {
+    cfile::TableWriter writer = WithoutLock([&] { return make(NewInterruptibleStorage(path)); });
+    return std::make_unique<PythonTableWriter>(std::move(writer), path);
+  }
+  static std::vector<cfile::WriterOptions> Options(const std::string& path,
+                                                   const nb::dict& settings) {
+    return OptionsOfTable(path, settings);
+  }
+  cfile::TableWriter& writer() {
+    if (!writer_) RaiseClosed();
+    return *writer_;
+  }
+
+  std::optional<cfile::TableWriter> writer_;
+  const std::string path_;
+  uint64_t num_rows_ = 0;
+};
+
+// A Writer<T> or a LevelWriter<T>.
+class AnyWriter {
+ public:
+  virtual ~AnyWriter() = default;
+  virtual absl::Status Append(ArrowArrayStream* stream) = 0;
+  virtual absl::Status Finish() = 0;
+  virtual uint64_t num_rows() const = 0;
+};
+template <typename Writer>
+class Typed final : public AnyWriter {
+ public:
+  explicit Typed(Writer writer) : writer_(std::move(writer)) {}
+  absl::Status Append(ArrowArrayStream* stream) override {
+    return cfile::AppendArrow(writer_, stream);
+  }
+  absl::Status Finish() override { return writer_.Finish(); }
+  uint64_t num_rows() const override { return writer_.totals().num_rows; }
+
+ private:
+  Writer writer_;
+};
+template <typename Writer>
+absl::StatusOr<std::unique_ptr<AnyWriter>> MadeTyped(absl::StatusOr<Writer> writer) {
+  if (!writer.ok()) return writer.status();
+  return std::make_unique<Typed<Writer>>(*std::move(writer));
+}
+
+// Returns the type of a column: the type of a struct with one field, or of the values.
+cfile::ColumnSchema ColumnOf(ArrowSchema& type) {
+  if (type.format != nullptr && std::string_view(type.format) == "+s" && type.n_children == 1) {
+    const Schema schema = ValueOf(cfile::ImportArrowSchema(type));
+    return schema.columns.at(0);
+  }
+  // The library reads the types of structs only.
+  ArrowSchema named = type;
+  if (named.name == nullptr || *named.name == '\0') named.name = "value";
+  ArrowSchema* children[] = {&named};
+  const ArrowSchema rows{.format = "+s",
+                         .name = "",
+                         .flags = 0,
+                         .n_children = 1,
+                         .children = children,
+                         .release = [](ArrowSchema*) {}};
+  return ValueOf(cfile::ImportArrowSchema(rows)).columns.at(0);
+}
+
+// FileWriter of cfile/_native.pyi.
+class FileWriter {
+ public:
+  FileWriter(const std::string& path, const nb::object& type, const nb::dict& settings,
+             const std::optional<std::string>& column_type)
+      : path_(path) {
+    cfile::ColumnSchema column = ColumnOf(SchemaOf(type)->value);
+    if (column_type) column.type = ValueOf(cfile::ColumnType::Parse(*column_type));
+    cfile::WriterOptions options = OptionsOf(settings);
+    if (!settings.contains("nullable")) options.nullable = column.nullable && !options.value_index;
+    writer_ = WithoutLock([&] {
+      return cfile::VisitType(
+          column.type,
+          [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<AnyWriter>> {
+            if (column.has_levels()) {
+              return MadeTyped(
+                  cfile::LevelWriter<T>::Create(path, column.type, column.levels, options));
+            }
+            return MadeTyped(cfile::Writer<T>::Create(path, column.type, options));
+          });
+    });
+  }
+
+  void Write(const nb::object& data) {
+    AnyWriter& writer = this->writer();
+    const auto stream = StreamOf(data, path_);
+    WithoutLock([&] { return writer.Append(&stream->value); });
+  }
+  void Finish() {
+    AnyWriter& finished = writer();
+    WithoutLock([&] { return finished.Finish(); });
+    num_rows_ = finished.num_rows();
+    writer_.reset();
+  }
+  void Close() { writer_.reset(); }
+  uint64_t num_rows() const { return writer_ ? writer_->num_rows() : num_rows_; }
+
+ private:
+  AnyWriter& writer() {
+    if (!writer_) RaiseClosed();
+    return *writer_;
+  }
+
+  std::unique_ptr<AnyWriter> writer_;
+  const std::string path_;
+  uint64_t num_rows_ = 0;
+};
+
+}  // namespace
+
+std::vector<cfile::WriterOptions> OptionsOfTable(const std::string& path,
+                                                 const nb::dict& settings) {
+  if (settings.size() == 0) return {};
+  const auto table =
+      WithoutLock([&] { return cfile::TableReader::Open(NewInterruptibleStorage(path)); });
+  return OptionsOf(settings, table.schema());
+}
+
+void AddWriters(nb::module_& module) {
+  using nb::arg;
+  module.def("fields_of", [](const nb::object& type) -> std::optional<Names> {
+    const auto schema = SchemaOf(type);
+    if (std::string_view(schema->value.format) != "+s") return std::nullopt;
+    Names names;
+    for (int64_t i = 0; i < schema->value.n_children; ++i) {
+      const char* const name = schema->value.children[i]->name;
+      names.emplace_back(name == nullptr ? "" : name);
+    }
+    return names;
+  });
+  nb::class_<PythonTableWriter>(module, "TableWriter")
+      .def_static("leaves",
+                  [](const nb::object& type) {
+                    Names names;
+                    for (const auto& column :
+                         ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value)).columns) {
+                      names.push_back(column.name);
+                    }
+                    return names;
+                  })
+      .def_static("create", &PythonTableWriter::Create, arg("path"), arg("schema"), arg("settings"),
+                  arg("keys") = Names(), arg("nulls_last") = Names())
+      .def_static("append", &PythonTableWriter::Append, arg("path"), arg("settings"))
+      .def_static("replace", &PythonTableWriter::Replace, arg("path"), arg("parts"),
+                  arg("settings"))
+      .def("write", &PythonTableWriter::Write)
+      .def("merge", &PythonTableWriter::Merge)
+      .def("finish", &PythonTableWriter::Finish)
+      .def("close", &PythonTableWriter::Close)
+      .def_prop_ro("num_rows", &PythonTableWriter::num_rows)
+      .def_prop_ro("memory_usage_bytes", &PythonTableWriter::memory_usage_bytes);
+  nb::class_<FileWriter>(module, "FileWriter")
+      .def_static(
+          "create",
+          [](const std::string& path, const nb::object& schema, const nb::dict& settings,
+             const std::optional<std::string>& type) {
+            return std::make_unique<FileWriter>(path, schema, settings, type);
+          },
+          arg("path"), arg("schema"), arg("settings"), arg("type") = nb::none())
+      .def("write", &FileWriter::Write)
+      .def("finish", &FileWriter::Finish)
+      .def("close", &FileWriter::Close)
+      .def_prop_ro("num_rows", &FileWriter::num_rows);
+}
+
+}  // namespace cfile_python
