@@ -49,7 +49,10 @@ class ObjectFiles(Protocol):
         """Returns the bytes of a small file and its version. Raises FileNotFoundError."""
 
 class Stream:
-    """Record batches. An ArrowArrayStream behind it; can be consumed once."""
+    """Record batches, or arrays. An ArrowArrayStream behind it; can be consumed once."""
+    def __init__(self, data: object) -> None:
+        """Takes the stream of an object with __arrow_c_stream__."""
+    def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """Returns a capsule "arrow_array_stream". ValueError if this was called before."""
     def raise_error(self) -> None:

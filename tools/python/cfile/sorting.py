@@ -17,10 +17,14 @@ def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterato
     import pyarrow as pa
     import pyarrow.compute as pc
     reader = pa.RecordBatchReader.from_stream(stream)
+    # Nulls come first. How to say so has changed with version 25 of pyarrow.
+    is_new = int(pa.__version__.partition(".")[0]) >= 25
+    keys = [(name, "ascending", "at_start") if is_new else (name, "ascending") for name in names]
+    options = {} if is_new else {"null_placement": "at_start"}
 
     def run(batches: list[Any]) -> Any:
         table = pa.Table.from_batches(batches, reader.schema)
-        order = pc.sort_indices(table.select(names), sort_keys=[(name, "ascending") for name in names], null_placement="at_start")
+        order = pc.sort_indices(table.select(names), sort_keys=keys, **options)
         return table.take(order)
     batches: list[Any] = []
     size = 0
@@ -37,7 +41,7 @@ def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterato
 def write_sorted(target: str, stream: Any, names: list[str], settings: dict[str, Any], memory_limit_bytes: int) -> None:
     """Writes the rows of a stream into a new table, sorted by the columns `names`."""
     arrow = need("pyarrow", "sorted_by")
-    schema = arrow.schema(stream) if hasattr(stream, "__arrow_c_schema__") else stream.schema
+    schema = arrow.schema(stream)
     for name in names:
         if name not in schema.names:
             from .errors import ArgumentError

@@ -51,12 +51,9 @@ class _Data:
                 if arrow.types.is_struct(array.type) else arrow.chunked_array([array])
         if type(data).__module__.partition(".")[0] == "pyarrow":
             data = self._storable(data)
-        self.stream = data
-        if not hasattr(data, "__arrow_c_schema__") and not hasattr(data, "schema"):
-            arrow = need("pyarrow", f"writing a {type(data).__name__}")
-            self.stream = arrow.RecordBatchReader.from_stream(data)
-        stream = self.stream
-        self.type = stream if hasattr(stream, "__arrow_c_schema__") else getattr(stream, "type", None) or stream.schema
+        self.stream = self.type = _native.Stream(data)
+        # The names of the columns; None if the data is one array.
+        self.fields = _native.fields_of(self.type)
 
     def _of_pandas(self, data: Any) -> Any:
         arrow = need("pyarrow", "writing pandas data")
@@ -88,9 +85,6 @@ class _Data:
         if lasting or "pandas" in kept:
             self.metadata = kept
         return data
-
-        # The names of the columns; None if the data is one array.
-        self.fields = _native.fields_of(self.type)
 
 
 def _names(sorted_by: Any) -> list[str]:
@@ -192,8 +186,7 @@ def _finish(writer: Any, stream: Any) -> None:
 def _sorted_array(stream: Any) -> Any:
     arrow = need("pyarrow", "sorted_by")
     array = arrow.chunked_array(stream)
-    order = need("pyarrow.compute", "sorted_by").sort_indices(array, null_placement="at_start")
-    return array.take(order)
+    return array.take(need("pyarrow.compute", "sorted_by").sort_indices(array))
 
 
 def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str, str] | None = None,

@@ -185,6 +185,12 @@ nb::object ExportedStream::Capsule() {
   return CapsuleOf(std::move(stream), kStreamName);
 }
 
+nb::object ExportedStream::SchemaCapsule() const {
+  auto schema = std::make_unique<Released<ArrowSchema>>();
+  if (state_->GetSchema(&schema->value) != 0) RaiseError();
+  return CapsuleOf(std::move(schema), kSchemaName);
+}
+
 void ExportedStream::RaiseError() const { Check(state_->error()); }
 
 ExportedType::ExportedType(ArrowArrayStream* stream)
@@ -260,6 +266,13 @@ std::unique_ptr<Released<ArrowSchema>> SchemaOf(nb::handle type) {
 
 void AddStreams(nb::module_& module) {
   nb::class_<ExportedStream>(module, "Stream")
+      .def(
+          "__init__",
+          [](ExportedStream* stream, const nb::object& data) {
+            new (stream) ExportedStream(&StreamOf(data, "data")->value, "data");
+          },
+          nb::arg("data"))
+      .def("__arrow_c_schema__", &ExportedStream::SchemaCapsule)
       .def(
           "__arrow_c_stream__",
           [](ExportedStream& stream, const nb::object&) { return stream.Capsule(); },

@@ -32,6 +32,8 @@ class ExportedStream {
 
   // Returns a capsule with the stream. ValueError: the function was called before.
   nb::object Capsule();
+  // Returns a capsule with the type of the stream. Precondition: no thread reads the stream.
+  nb::object SchemaCapsule() const;
   // Raises the exception of the stream's last error, if there is one.
   void RaiseError() const;
 
