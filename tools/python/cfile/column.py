@@ -97,11 +97,10 @@ class Column(Rows):
 
     def find(self, key: Any) -> int | None:
         """Returns the ordinal of the first row whose value equals `key`, or None. Errors as seek."""
-        floor, possible = values.floor_of(key, self.type)
-        if not possible:
+        if not values.floor_of(key, self.type)[1]:
             return None
         ordinal, exact = self._opened.seek(self.name, values.key_of(key, self.type))
-        return ordinal if exact and (not isinstance(floor, float) or self.type in ("float", "double") or floor.is_integer()) else None
+        return ordinal if exact else None
 
     def key_range(self, low: Any = None, high: Any = None) -> Selection:
         """The rows with low <= value < high, found through the value index. None: no bound. Errors as seek."""

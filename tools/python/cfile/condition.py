@@ -26,10 +26,16 @@ class Condition:
         self._parts = parts  # conditions, or the name of a column and constants
 
     def __and__(self, other: Condition) -> Condition:
-        return Condition("and", self, _checked(other))
+        return self._combined("and", other)
 
     def __or__(self, other: Condition) -> Condition:
-        return Condition("or", self, _checked(other))
+        return self._combined("or", other)
+
+    def _combined(self, kind: str, other: Condition) -> Condition:
+        if not isinstance(other, Condition):
+            raise TypeError(f"expected a condition, got {other!r}. Put comparisons in parentheses: (a == 1) & (b == 2)")
+        # a & b & c is one node, so that long chains do not become deep.
+        return Condition(kind, *(self._parts if self._kind == kind else [self]), other)
 
     def __invert__(self) -> Condition:
         return Condition("not", self)
@@ -45,6 +51,8 @@ class Condition:
         if self._kind == "not":
             return f"~{self._parts[0]!r}"
         column, *constants = self._parts
+        if self._kind == "in":
+            return f"{column}.isin({constants!r})"
         if self._kind in _NAMES:
             return f"{column}.{_NAMES[self._kind]}({', '.join(map(repr, constants))})"
         return f"({column} {self._kind} {constants[0]!r})"
@@ -67,13 +75,7 @@ class Condition:
         return _native_test(column, self._kind, constants, types[column])
 
 
-_NAMES = {"in": "isin", "between": "between", "prefix": "startswith", "is_null": "is_null", "is_not_null": "is_not_null"}
-
-
-def _checked(other: object) -> Condition:
-    if isinstance(other, Condition):
-        return other
-    raise TypeError(f"expected a condition, got {other!r}. Put comparisons in parentheses: (a == 1) & (b == 2)")
+_NAMES = {"between": "between", "prefix": "startswith", "is_null": "is_null", "is_not_null": "is_not_null"}
 
 
 def _native_test(column: str, kind: str, constants: list[Any], type_text: str) -> tuple[Any, ...]:
@@ -97,7 +99,7 @@ def _native_test(column: str, kind: str, constants: list[Any], type_text: str) -
     if kind == "==":
         return test("in")
     if kind == "!=":
-        return test("is_not_null")
+        return "not", test("in")
     return test("<=" if kind in ("<", "<=") else ">", floor)
 
 
@@ -156,7 +158,7 @@ def col(name: str) -> ColumnName:
     """Names a column in a condition. A leaf column of nested records has a path, for example "tcp.port".
 
     Constants are plain values of Python: numbers, str, bytes, bool, datetime, date, time, Decimal and UUID. Dates and times may also
-    be text in ISO form.
+    be text in ISO form. A constant is compared exactly, but with a column of floats it is rounded to the type of the column first.
 
     >>> cfile.col("delay") > 60
     (delay > 60)

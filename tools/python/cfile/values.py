@@ -2,6 +2,9 @@
 from __future__ import annotations
 
 import datetime
+import math
+import struct
+import sys
 from decimal import Decimal
 from fractions import Fraction
 
@@ -11,6 +14,9 @@ if TYPE_CHECKING:
 
 _EPOCH = datetime.datetime(1970, 1, 1)
 _EPOCH_DAY = _EPOCH.toordinal()
+_FLOATS = ("float", "double")
+_MOST_FLOAT = (2 - 2**-23) * 2.0**127
+_MOST = 2**127 - 1  # no column has a greater number
 _UNITS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}  # in a second
 
 
@@ -48,63 +54,57 @@ def _wrong(value: object, type_text: str) -> TypeError:
 
 
 def _datetime_seconds(value: Any, type_text: str) -> Fraction:
+    """Seconds since 1970."""
     if isinstance(value, str):
         value = datetime.datetime.fromisoformat(value)
+    aware = getattr(value, "tzinfo", None) is not None
+    if type(value) is not datetime.date and aware != bool(_zone(type_text)):
+        raise TypeError(f"{value!r}: the column has the type {type_text}, so the time needs "
+                        f"{'a time zone' if not aware else 'no time zone'}")
+    if isinstance(value, Fraction):
+        return value  # of NumPy
     if isinstance(value, datetime.datetime):
-        aware = value.tzinfo is not None
-        if aware != bool(_zone(type_text)):
-            raise TypeError(f"{value!r}: the column has the type {type_text}, so the time needs "
-                            f"{'a time zone' if not aware else 'no time zone'}")
         if aware:
             value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
-        return _seconds(value - _EPOCH) + Fraction(getattr(value, "nanosecond", 0), 10**9)
+        return _seconds(value - _EPOCH) + Fraction(getattr(value, "nanosecond", 0), 10**9)  # pandas has nanoseconds
     if isinstance(value, datetime.date):
         return Fraction((value.toordinal() - _EPOCH_DAY) * 86400)
     raise _wrong(value, type_text)
 
 
-def _number(value: Any, type_text: str) -> Any:
-    """The value in the units of the column: an int, a Fraction or a float."""
+def _number(value: Any, type_text: str) -> Fraction:
+    """The value in the units of the column. OverflowError: it is infinite. ValueError: it is NaN."""
     base = base_of(type_text)
-    if base.startswith("decimal"):
-        if isinstance(value, str):
-            value = Decimal(value)
-        if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, Fraction)):
-            raise _wrong(value, type_text)
-        try:
-            return Fraction(value) * 10**_scale(type_text)
-        except (ValueError, OverflowError):
-            raise ValueError(f"a decimal cannot be compared with {value}") from None
     if base == "date":
         if isinstance(value, str):
             value = datetime.date.fromisoformat(value)
-        if isinstance(value, datetime.datetime):
-            return _seconds(value.replace(tzinfo=None) - _EPOCH) / 86400
-        if isinstance(value, datetime.date):
-            return value.toordinal() - _EPOCH_DAY
-    elif base == "timestamp":
+        return _datetime_seconds(value, type_text) / 86400
+    if base == "timestamp":
         return _datetime_seconds(value, type_text) * _unit(type_text)
-    elif base == "time":
+    if base == "time":
         if isinstance(value, str):
             value = datetime.time.fromisoformat(value)
-        if isinstance(value, datetime.time):
-            if value.tzinfo is not None:
-                raise _wrong(value, type_text)
-            moment = datetime.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond)
-            return _seconds(moment) * _unit(type_text)
-    raise _wrong(value, type_text)
+        if not isinstance(value, datetime.time) or value.tzinfo is not None:
+            raise _wrong(value, type_text)
+        moment = datetime.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond)
+        return _seconds(moment) * _unit(type_text)
+    if isinstance(value, str) and base.startswith("decimal"):
+        value = Decimal(value)
+    if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, Fraction)):
+        raise _wrong(value, type_text)
+    return Fraction(value) * 10**_scale(type_text)
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of NumPy become numbers of Python."""
-    if type(value).__module__ == "numpy":
-        if type(value).__name__ == "datetime64":
-            micros = value.astype("datetime64[us]")
-            if micros == value:
-                return micros.item()
-            raise ValueError(f"{value!r} has more digits than a datetime")
+    """Numbers of NumPy become numbers of Python; times become seconds since 1970."""
+    if type(value).__module__ != "numpy":
+        return value
+    if type(value).__name__ != "datetime64":
         return value.item()
-    return value
+    whole = value.astype("datetime64[s]")
+    if whole != whole:
+        raise ValueError("NaT equals nothing; use is_null() and is_not_null()")
+    return Fraction(int(whole.astype("int64"))) + Fraction(int((value - whole).astype("timedelta64[ns]").astype("int64")), 10**9)
 
 
 def is_bytes(type_text: str) -> bool:
@@ -114,6 +114,8 @@ def is_bytes(type_text: str) -> bool:
 
 def floor_of(value: Any, type_text: str) -> tuple[Any, bool]:
     """Returns a stored value, and whether it equals `value`. If not, it is the greatest stored value that is less than `value`.
+
+    A constant for a column of floats is rounded to a float.
 
     TypeError: a column of this type cannot be compared with such a value.
     """
@@ -136,28 +138,43 @@ def floor_of(value: Any, type_text: str) -> tuple[Any, bool]:
         if not isinstance(value, (str, bytes)):
             raise _wrong(value, type_text)
         return value, True
-    if base in ("float", "double") or base.startswith(("int", "uint")):
-        if isinstance(value, Decimal) and value.is_finite():
-            if base in ("float", "double"):
-                return float(value), True
-            whole = Fraction(value)
-            return whole.numerator // whole.denominator, whole.denominator == 1
-        if not isinstance(value, (int, float)) or isinstance(value, bool):
-            raise _wrong(value, type_text)
-        return value, True  # the library compares integers with floats exactly
-    number = _number(value, type_text)
+    if isinstance(value, (float, Decimal)) and value != value:
+        if base in _FLOATS or base.startswith(("int", "uint")):
+            return math.nan, True
+        raise ValueError(f"a column of type {type_text} cannot be compared with {value}")
+    if base in _FLOATS and isinstance(value, (int, float, Decimal)) and not isinstance(value, bool):
+        return _rounded(value, base)
+    try:
+        number = _number(value, type_text)
+    except OverflowError:
+        return (_MOST if value > 0 else -_MOST), False
     floor = number.numerator // number.denominator
+    if abs(floor) > _MOST:
+        return (_MOST if floor > 0 else -_MOST), False
     return floor, floor == number
+
+
+def _rounded(value: Any, base: str) -> tuple[float, bool]:
+    """The nearest value of a column of floats; for a number outside of their range, the result of floor_of."""
+    try:
+        number = float(value)
+        if math.isinf(number) and value != number:  # a Decimal
+            raise OverflowError
+    except OverflowError:
+        return (sys.float_info.max if value > 0 else -math.inf), False
+    if base == "float" and abs(number) <= _MOST_FLOAT:
+        number, = struct.unpack("f", struct.pack("f", number))
+    return number, True
 
 
 def key_of(value: Any, type_text: str) -> Any:
     """Returns the least stored value that is not less than `value`, to search for it."""
     floor, exact = floor_of(value, type_text)
-    if isinstance(floor, float) and base_of(type_text).startswith(("int", "uint")):
-        if floor != floor or floor in (float("inf"), float("-inf")):
-            raise ValueError(f"{floor} is no key of a column of type {type_text}")
-        return -int(-floor // 1)
-    return floor if exact else floor + 1
+    if floor != floor:
+        raise ValueError(f"{floor} is no key of a column of type {type_text}")
+    if exact:
+        return floor
+    return math.nextafter(floor, math.inf) if isinstance(floor, float) else floor + 1
 
 
 def exact_of(value: Any, type_text: str) -> Any:
