@@ -46,7 +46,7 @@ INTERNAL = {
 }
 # The folders whose files are checked, and the other folders of the project.
 TOPS = ("cfile/", "encodings/", "tools/", "proto/", "tests/")
-THIRD_PARTY = ("absl/", "hwy/", "CLI/", "nlohmann/", "xxhash.h")  # included with quotes
+THIRD_PARTY = ("absl/", "hwy/", "CLI/", "nlohmann/", "nanobind/", "xxhash.h")  # included with quotes
 # The rooms of encodings/ that public headers may include. They hold numbers, types and macros, but no encoding.
 PUBLIC = ["encodings/core"]
 # A header that defines private parts of classes of another header is one unit with it.
@@ -72,6 +72,7 @@ def allowed():
         rules[room] = {"cfile"} | ({"tools"} if room != "tools" else set())
     for room in ("tools/dump", "tools/import"):
         rules[room].add("tools/records")
+    rules["tools/python/native"] = {"cfile", "encodings"}
     return rules
 
 

@@ -1,8 +1,9 @@
-#include <algorithm>
+#include "tools/python/native/column_cursor.h"
+
+#include <optional>
 #include <utility>
 
 #include "cfile/status.h"
-#include "tools/python/native/opened.h"
 #include "tools/python/native/values.h"
 
 namespace cfile_python {
@@ -77,46 +78,31 @@ class TypedCursor final : public ColumnCursor {
 };
 
 template <typename T, typename CursorOf>
-std::unique_ptr<ColumnCursor> Made(absl::StatusOr<CursorOf> cursor, const Opened& opened,
-                                   const ColumnType& type) {
-  return std::make_unique<TypedCursor<T, CursorOf>>(ValueOf(std::move(cursor)), type,
-                                                    opened.num_rows());
+std::unique_ptr<ColumnCursor> Made(absl::StatusOr<CursorOf> cursor, const ColumnType& type,
+                                   uint64_t num_rows) {
+  return std::make_unique<TypedCursor<T, CursorOf>>(ValueOf(std::move(cursor)), type, num_rows);
 }
 
 }  // namespace
 
-std::unique_ptr<ColumnCursor> NewColumnCursor(const Opened& opened, size_t column) {
-  const bool is_key_index = column == opened.schema().columns.size();
-  const ColumnType type =
-      is_key_index ? ColumnType::Binary() : opened.schema().columns[column].type;
-  if (!is_key_index && opened.schema().columns[column].has_levels()) {
-    throw nb::type_error(cfile::StrCat("column ", opened.schema().columns[column].name,
-                                       " holds nested records, read it as Arrow data")
-                             .c_str());
-  }
-  return cfile::VisitType(type, [&]<typename T>(std::type_identity<T>) {
-    if (opened.is_table()) return Made<T>(opened.table().NewCursor<T>(column), opened, type);
-    return Made<T>(opened.file().NewCursor<T>(), opened, type);
-  });
-}
-
-Opened::Borrowed::Borrowed(const Opened& opened, size_t column) : opened_(opened), column_(column) {
-  {
-    const std::lock_guard lock(opened.mutex_);
-    auto& cursors = opened.cursors_[column];
-    if (!cursors.empty()) {
-      cursor_ = std::move(cursors.back());
-      cursors.pop_back();
+std::unique_ptr<ColumnCursor> NewColumnCursor(const FileOrTable& opened,
+                                              const cfile::Schema& schema, size_t column) {
+  ColumnType type = ColumnType::Binary();  // of the key index
+  if (column < schema.columns.size()) {
+    type = schema.columns[column].type;
+    if (schema.columns[column].has_levels()) {
+      throw nb::type_error(cfile::StrCat("column ", schema.columns[column].name,
+                                         " holds nested records, read it as Arrow data")
+                               .c_str());
     }
   }
-  if (cursor_ == nullptr) cursor_ = NewColumnCursor(opened, column);
-}
-
-Opened::Borrowed::~Borrowed() {
-  constexpr size_t kMostCursors = 4;
-  const std::lock_guard lock(opened_.mutex_);
-  auto& cursors = opened_.cursors_[column_];
-  if (cursors.size() < kMostCursors) cursors.push_back(std::move(cursor_));
+  return cfile::VisitType(type, [&]<typename T>(std::type_identity<T>) {
+    if (const auto* table = std::get_if<cfile::TableReader>(&opened)) {
+      return Made<T>(table->NewCursor<T>(column), type, table->num_rows());
+    }
+    const auto& file = std::get<cfile::Reader>(opened);
+    return Made<T>(file.NewCursor<T>(), type, file.num_rows());
+  });
 }
 
 }  // namespace cfile_python

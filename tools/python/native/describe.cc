@@ -1,10 +1,11 @@
+#include "tools/python/native/describe.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "cfile/inspect.h"
 #include "cfile/statistics.h"
 #include "cfile/status.h"
-#include "tools/python/native/opened.h"
 #include "tools/python/native/values.h"
 
 namespace cfile_python {

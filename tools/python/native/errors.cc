@@ -16,8 +16,8 @@ struct Kept {
   PyObject* exception;  // owned
 };
 
-// The exceptions that were not raised again yet. Most are raised at once. Some never are: the library tries something else, for
-// example. So the list keeps the last ones only.
+// The exceptions that were not raised again yet. Most are raised at once. Some never are: the
+// library tries something else, for example. So the list keeps the last ones only.
 class KeptExceptions {
  public:
   void Add(std::string message, nb::object exception) {

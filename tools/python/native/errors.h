@@ -17,8 +17,9 @@ namespace cfile_python {
 
 namespace nb = nanobind;
 
-// Raises the exception that stands for `status`: the exception that an object of Python has raised before (StatusOfPythonError), or
-// an exception of cfile.errors. Needs the interpreter lock. Precondition: !status.ok().
+// Raises the exception that stands for `status`: the exception that an object of Python has raised
+// before (StatusOfPythonError), or an exception of cfile.errors. Needs the interpreter lock.
+// Precondition: !status.ok().
 [[noreturn]] void Raise(const absl::Status& status);
 
 inline void Check(const absl::Status& status) {
@@ -45,13 +46,14 @@ auto WithoutLock(Work&& work) {
   }
 }
 
-// Takes the current exception of this thread and returns a status for it. Raise raises this exception again if it gets the status, or
-// one whose message contains the message of the status: the library may put the name of a file before it. Needs the lock.
-// `name`: the file or the object, for the message.
+// Takes the current exception of this thread and returns a status for it. Raise raises this
+// exception again if it gets the status, or one whose message contains the message of the status:
+// the library may put the name of a file before it. Needs the lock. `name`: the file or the object,
+// for the message.
 absl::Status StatusOfPythonError(const std::string& name);
 
-// Runs the handlers of signals. Returns a status if one has raised an exception, for example KeyboardInterrupt. Only the main thread
-// of the interpreter runs handlers. Takes the lock.
+// Runs the handlers of signals. Returns a status if one has raised an exception, for example
+// KeyboardInterrupt. Only the main thread of the interpreter runs handlers. Takes the lock.
 absl::Status RunSignalHandlers(const std::string& name);
 
 }  // namespace cfile_python

@@ -1,4 +1,6 @@
 
+#include "tools/python/native/maintenance.h"
+
 #include <chrono>
 #include <optional>
 
@@ -8,8 +10,8 @@
 #include "cfile/table_columns.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/table_repair.h"
-#include "tools/python/native/module.h"
 #include "tools/python/native/object_source.h"
+#include "tools/python/native/settings.h"
 #include "tools/python/native/values.h"
 
 namespace cfile_python {

@@ -1,162 +1,18 @@
 #include "tools/python/native/opened.h"
 
-#include <cstring>
 #include <utility>
 
-#include "cfile/arrow.h"
-#include "cfile/compound_key.h"
-#include "cfile/status.h"
-#include "tools/python/native/object_source.h"
-#include "tools/python/native/values.h"
+#include "tools/python/native/errors.h"
 
 namespace cfile_python {
 namespace {
 
-using cfile::ArrowExportOptions;
-using cfile::Schema;
-using cfile::TableScanOptions;
-
-using Names = std::optional<std::vector<std::string>>;
-
-Schema SchemaOfFile(const cfile::FileInfo& info) {
+cfile::Schema SchemaOfFile(const cfile::FileInfo& info) {
   const bool flat = !info.has_levels();
   return {.columns = {{.name = "value",
                        .type = info.type,
                        .nullable = info.nullable,
                        .levels = flat ? cfile::LevelLimits{} : info.levels}}};
-}
-
-ExportedStream Stream(const Opened& opened, const TableScanOptions& scan,
-                      const ArrowExportOptions& options) {
-  ArrowArrayStream stream{};
-  WithoutLock([&]() -> absl::Status {
-    if (opened.is_table()) return ExportArrowStream(opened.table(), scan, options, &stream);
-    // A whole file also brings the metadata of its header and footer.
-    if (scan.where.empty() && scan.limit == UINT64_MAX && !scan.reverse && !scan.columns) {
-      return ExportArrowStream(opened.file(), scan.range, options, &stream);
-    }
-    auto rows = NewTableScan(opened.file(), scan);
-    if (!rows.ok()) return rows.status();
-    return ExportArrowStream(*std::move(rows), options, &stream);
-  });
-  return {&stream, opened.name()};
-}
-
-// Reads the ordinals of a buffer of uint64 or of a sequence of int. IndexError: one is not a row.
-std::vector<uint64_t> Ordinals(nb::handle object, uint64_t num_rows) {
-  std::vector<uint64_t> ordinals;
-  const bool is_sequence = PyList_Check(object.ptr()) || PyTuple_Check(object.ptr());
-  Py_buffer buffer;
-  if (!is_sequence && PyObject_GetBuffer(object.ptr(), &buffer, PyBUF_FORMAT | PyBUF_ND) == 0) {
-    const std::string_view format = buffer.format == nullptr ? "B" : buffer.format;
-    const bool fits = buffer.itemsize == sizeof(uint64_t) && buffer.ndim == 1 &&
-                      (format == "Q" || format == "L" || format == "=Q" || format == "<Q");
-    if (fits) {
-      ordinals.resize(static_cast<size_t>(buffer.len) / sizeof(uint64_t));
-      if (!ordinals.empty()) std::memcpy(ordinals.data(), buffer.buf, buffer.len);
-    }
-    PyBuffer_Release(&buffer);
-    if (!fits) throw nb::type_error("expected a buffer of uint64 with one dimension");
-  } else {
-    PyErr_Clear();
-    for (const nb::handle ordinal : nb::iter(object)) {
-      ordinals.push_back(nb::cast<uint64_t>(ordinal));
-    }
-  }
-  for (const uint64_t ordinal : ordinals) {
-    if (ordinal < num_rows) continue;
-    throw nb::index_error(cfile::StrCat("row ", ordinal, " of ", num_rows, " rows").c_str());
-  }
-  return ordinals;
-}
-
-// The keys that begin with `bytes` begin at `ordinal`, if there are any.
-absl::StatusOr<bool> HasPrefixAt(const Opened& opened, uint64_t ordinal, std::string_view bytes) {
-  if (ordinal >= opened.num_rows()) return false;
-  auto cursor = opened.table().NewCursor<std::string_view>(*opened.schema().key_index());
-  if (!cursor.ok()) return cursor.status();
-  auto found = cursor->SeekToPrefix(bytes);
-  if (!found.ok()) return found.status();
-  return found->begin == ordinal && found->size() > 0;
-}
-
-nb::tuple SeekCompound(const Opened& opened, const nb::sequence& values) {
-  const Schema& schema = opened.schema();
-  if (!schema.key_index()) throw nb::value_error("the table has no key columns");
-  const std::vector<cfile::KeyColumn> columns = schema.key_types();
-  cfile::CompoundKey key(columns);
-  size_t count = 0;
-  for (const nb::handle value : values) {
-    if (count == columns.size()) throw nb::value_error("the key has more values than key columns");
-    AddToKey(key, columns[count++], value);
-  }
-  const std::string bytes(key.bytes());
-  const nb::bytes sought(bytes.data(), bytes.size());
-  nb::tuple found = opened.WithCursor(*schema.key_index(),
-                                      [&](ColumnCursor& cursor) { return cursor.Seek(sought); });
-  if (count == columns.size() || nb::cast<bool>(found[1])) return found;
-  const auto ordinal = nb::cast<uint64_t>(found[0]);
-  const bool begins = WithoutLock([&] { return HasPrefixAt(opened, ordinal, bytes); });
-  return nb::make_tuple(ordinal, begins);
-}
-
-nb::list Split(const Opened& opened, size_t max_ranges, const Names& columns,
-               const nb::object& where) {
-  TableScanOptions scan{.columns = columns};
-  if (!where.is_none()) scan.where = FilterOf(where, opened.schema());
-  const std::vector<cfile::OrdinalRange> ranges = WithoutLock([&] {
-    return opened.is_table() ? opened.table().SplitScan(scan, max_ranges)
-                             : opened.file().Split(max_ranges);
-  });
-  nb::list result;
-  for (const cfile::OrdinalRange& range : ranges) {
-    result.append(nb::make_tuple(range.begin, range.end));
-  }
-  return result;
-}
-
-bool HasIndex(const Opened& opened, size_t column) {
-  if (!opened.is_table()) return opened.file().info().value_index_root.has_value();
-  return WithoutLock([&] { return opened.table().has_value_index(column); });
-}
-
-uint64_t Count(const Opened& opened, const nb::object& where, uint64_t begin,
-               std::optional<uint64_t> end, std::optional<uint64_t> limit) {
-  TableScanOptions options{.columns = std::vector<std::string>(),
-                           .range = {begin, end.value_or(UINT64_MAX)},
-                           .limit = limit.value_or(UINT64_MAX)};
-  if (!where.is_none()) options.where = FilterOf(where, opened.schema());
-  return WithoutLock([&]() -> absl::StatusOr<uint64_t> {
-    auto scan = opened.is_table() ? opened.table().NewScan(options)
-                                  : cfile::NewTableScan(opened.file(), options);
-    if (!scan.ok()) return scan.status();
-    uint64_t rows = 0;
-    for (const auto& batch : scan->Batches()) {
-      if (!batch.ok()) return batch.status();
-      rows += batch->num_rows();
-    }
-    return rows;
-  });
-}
-
-cfile::ReaderOptions Options(bool verify_checksums) {
-  return {.access = cfile::ReaderOptions::Access::kPread, .verify_checksums = verify_checksums};
-}
-
-std::unique_ptr<Opened> OpenFile(absl::StatusOr<std::shared_ptr<const cfile::Source>> source,
-                                 bool verify_checksums) {
-  std::shared_ptr<const cfile::Source> bytes = ValueOf(std::move(source));
-  std::string name = bytes->name();
-  cfile::Reader file =
-      WithoutLock([&] { return cfile::Reader::Open(std::move(bytes), Options(verify_checksums)); });
-  return std::make_unique<Opened>(std::move(file), std::move(name));
-}
-
-std::unique_ptr<Opened> OpenTable(const std::shared_ptr<cfile::Storage>& storage,
-                                  bool verify_checksums) {
-  cfile::TableReader table =
-      WithoutLock([&] { return cfile::TableReader::Open(storage, Options(verify_checksums)); });
-  return std::make_unique<Opened>(std::move(table), storage->name());
 }
 
 }  // namespace
@@ -176,130 +32,23 @@ size_t Opened::Position(const std::string& column) const {
   throw nb::key_error(column.c_str());
 }
 
-void AddOpened(nb::module_& module) {
-  using nb::arg;
-  nb::class_<Opened>(module, "Opened")
-      .def_prop_ro("is_table", &Opened::is_table)
-      .def_prop_ro("name", &Opened::name)
-      .def_prop_ro("num_rows", &Opened::num_rows)
-      .def_prop_ro("columns", &Columns)
-      .def_prop_ro("fields", &Fields)
-      .def(
-          "stream",
-          [](const Opened& opened, Names columns, const nb::object& where, uint64_t begin,
-             std::optional<uint64_t> end, std::optional<uint64_t> limit, bool reverse,
-             size_t max_batch_rows, bool string_views, bool dictionaries, bool column_only) {
-            TableScanOptions scan{.columns = std::move(columns),
-                                  .range = {begin, end.value_or(UINT64_MAX)},
-                                  .limit = limit.value_or(UINT64_MAX),
-                                  .reverse = reverse};
-            if (scan.range.end < begin) throw nb::value_error("end is less than begin");
-            if (!where.is_none()) scan.where = FilterOf(where, opened.schema());
-            return Stream(opened, scan,
-                          {.string_views = string_views,
-                           .dictionaries = dictionaries,
-                           .max_batch_rows = max_batch_rows,
-                           .column_only = column_only});
-          },
-          nb::kw_only(), arg("columns") = nb::none(), arg("where") = nb::none(), arg("begin") = 0,
-          arg("end") = nb::none(), arg("limit") = nb::none(), arg("reverse") = false,
-          arg("max_batch_rows") = cfile::kMaxBatchRows, arg("string_views") = false,
-          arg("dictionaries") = true, arg("column_only") = false)
-      .def("count", &Count, nb::kw_only(), arg("where") = nb::none(), arg("begin") = 0,
-           arg("end") = nb::none(), arg("limit") = nb::none())
-      .def(
-          "take",
-          [](const Opened& opened, const nb::object& rows, const Names& columns,
-             size_t max_batch_rows, bool string_views, bool column_only) {
-            const ArrowExportOptions options{.string_views = string_views,
-                                             .max_batch_rows = max_batch_rows,
-                                             .column_only = column_only};
-            std::vector<uint64_t> ordinals = Ordinals(rows, opened.num_rows());
-            ArrowArrayStream stream{};
-            WithoutLock([&] {
-              return opened.is_table()
-                         ? ExportArrowTake(opened.table(), std::move(ordinals), columns, options,
-                                           &stream)
-                         : ExportArrowTake(opened.file(), std::move(ordinals), options, &stream);
-            });
-            return ExportedStream(&stream, opened.name());
-          },
-          arg("ordinals"), nb::kw_only(), arg("columns") = nb::none(),
-          arg("max_batch_rows") = cfile::kMaxBatchRows, arg("string_views") = false,
-          arg("column_only") = false)
-      .def("values",
-           [](const Opened& opened, const std::string& column, const nb::object& rows) {
-             const std::vector<uint64_t> ordinals = Ordinals(rows, opened.num_rows());
-             return opened.WithCursor(opened.Position(column), [&](ColumnCursor& cursor) {
-               return cursor.Values(ordinals);
-             });
-           })
-      .def(
-          "arrow_type",
-          [](const Opened& opened, Names columns, bool string_views, bool column_only) {
-            ArrowArrayStream stream{};
-            WithoutLock([&]() -> absl::Status {
-              const ArrowExportOptions options{
-                  .string_views = string_views, .dictionaries = false, .column_only = column_only};
-              if (!opened.is_table()) {
-                return ExportArrowStream(opened.file(), {0, 0}, options, &stream);
-              }
-              const TableScanOptions scan{.columns = std::move(columns), .range = {0, 0}};
-              return ExportArrowStream(opened.table(), scan, options, &stream);
-            });
-            return ExportedType(&stream);
-          },
-          nb::kw_only(), arg("columns") = nb::none(), arg("string_views") = false,
-          arg("column_only") = false)
-      .def("seek",
-           [](const Opened& opened, const std::string& column, const nb::object& key) {
-             return opened.WithCursor(opened.Position(column),
-                                      [&](ColumnCursor& cursor) { return cursor.Seek(key); });
-           })
-      .def("seek_compound", &SeekCompound)
-      .def(
-          "key_range",
-          [](const Opened& opened, const std::string& column, const nb::object& low,
-             const nb::object& high) {
-            return opened.WithCursor(opened.Position(column), [&](ColumnCursor& cursor) {
-              return cursor.KeyRange(low, high);
-            });
-          },
-          arg("column"), arg("low").none(), arg("high").none())
-      .def("has_index",
-           [](const Opened& opened, const std::string& column) {
-             return HasIndex(opened, opened.Position(column));
-           })
-      .def("split", &Split, arg("max_ranges"), arg("columns") = nb::none(),
-           arg("where") = nb::none())
-      .def("parts", &Parts)
-      .def("info", &Info)
-      .def("statistics", &Statistics, arg("column"), arg("part") = nb::none())
-      .def("blocks", &Blocks)
-      .def("verify", &Verify);
-  const auto checksums = arg("verify_checksums") = true;
-  module.def(
-      "open_file",
-      [](const std::string& path, bool verify) {
-        return OpenFile(OpenInterruptibleFile(path), verify);
-      },
-      arg("path"), nb::kw_only(), checksums);
-  module.def(
-      "open_table",
-      [](const std::string& path, bool verify) {
-        return OpenTable(NewInterruptibleStorage(path), verify);
-      },
-      arg("path"), nb::kw_only(), checksums);
-  module.def(
-      "open_object",
-      [](const nb::object& file, bool verify) { return OpenFile(NewObjectSource(file), verify); },
-      arg("file"), nb::kw_only(), checksums);
-  module.def(
-      "open_objects",
-      [](const nb::object& files, bool verify) {
-        return OpenTable(NewObjectStorage(files), verify);
-      },
-      arg("files"), nb::kw_only(), checksums);
+Opened::Borrowed::Borrowed(const Opened& opened, size_t column) : opened_(opened), column_(column) {
+  {
+    const std::lock_guard lock(opened.mutex_);
+    auto& cursors = opened.cursors_[column];
+    if (!cursors.empty()) {
+      cursor_ = std::move(cursors.back());
+      cursors.pop_back();
+    }
+  }
+  if (cursor_ == nullptr) cursor_ = NewColumnCursor(opened.opened_, opened.schema_, column);
+}
+
+Opened::Borrowed::~Borrowed() {
+  constexpr size_t kMostCursors = 4;
+  const std::lock_guard lock(opened_.mutex_);
+  auto& cursors = opened_.cursors_[column_];
+  if (cursors.size() < kMostCursors) cursors.push_back(std::move(cursor_));
 }
 
 }  // namespace cfile_python

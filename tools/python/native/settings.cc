@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "cfile/status.h"
+#include "cfile/table.h"
 #include "cfile/types.h"
+#include "tools/python/native/object_source.h"
 
 namespace cfile_python {
 namespace {
@@ -78,6 +80,14 @@ std::vector<WriterOptions> OptionsOf(const nb::dict& settings, const cfile::Sche
     columns[*position] = OptionsOf(nb::cast<nb::dict>(options));
   }
   return columns;
+}
+
+std::vector<cfile::WriterOptions> OptionsOfTable(const std::string& path,
+                                                 const nb::dict& settings) {
+  if (settings.size() == 0) return {};
+  const auto table =
+      WithoutLock([&] { return cfile::TableReader::Open(NewInterruptibleStorage(path)); });
+  return OptionsOf(settings, table.schema());
 }
 
 }  // namespace cfile_python

@@ -18,4 +18,7 @@ cfile::WriterOptions OptionsOf(const nb::dict& settings);
 // `settings` does not name. KeyError: there is no such column.
 std::vector<cfile::WriterOptions> OptionsOf(const nb::dict& settings, const cfile::Schema& schema);
 
+// Does the same for the table at `path`. Without settings, returns nothing and does not open it.
+std::vector<cfile::WriterOptions> OptionsOfTable(const std::string& path, const nb::dict& settings);
+
 }  // namespace cfile_python

@@ -203,7 +203,8 @@ Key<T> KeyOf(nb::handle value) {
                                    : static_cast<T>(number);
     }
   } else if constexpr (std::is_same_v<T, float>) {
-    // The number may lie between two floats. The least float that is not less has the same position.
+    // The number may lie between two floats. The least float that is not less has the same
+    // position.
     const double number = NumberOf(value);
     key.value = static_cast<float>(number);
     if (static_cast<double>(key.value) < number) {

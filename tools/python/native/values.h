@@ -15,20 +15,23 @@
 
 namespace cfile_python {
 
-// All functions need the interpreter lock. They raise TypeError for an object of a wrong type, and OverflowError for a number that
-// has more than 128 bits.
+// All functions need the interpreter lock. They raise TypeError for an object of a wrong type, and
+// OverflowError for a number that has more than 128 bits.
 
 // Returns the constant for a comparison with a column of type `type`.
 cfile::Literal LiteralOf(nb::handle value, const cfile::ColumnType& type);
 
-// Returns the filter that `tuple` describes. `schema`: of the table. ValueError: the tuple is not a filter, or has no such column.
+// Returns the filter that `tuple` describes. `schema`: of the table. ValueError: the tuple is not a
+// filter, or has no such column.
 cfile::Filter FilterOf(nb::handle tuple, const cfile::Schema& schema);
 
-// Returns the stored value as an object of Python. Bytes of a string column become str if they are UTF-8.
+// Returns the stored value as an object of Python. Bytes of a string column become str if they are
+// UTF-8.
 template <cfile::ValueType T>
 nb::object ToPython(const T& value, const cfile::ColumnType& type);
 
-// A key to search in a column. A number outside of the range of T has the nearest value of T, and `beyond` says on which side it is.
+// A key to search in a column. A number outside of the range of T has the nearest value of T, and
+// `beyond` says on which side it is.
 template <cfile::ValueType T>
 struct Key {
   T value{};       // a view into the object of Python if T is std::string_view
@@ -37,8 +40,9 @@ struct Key {
 template <cfile::ValueType T>
 Key<T> KeyOf(nb::handle value);
 
-// Adds the next value to a compound key; None is null. OverflowError also if a number is outside of the column's range.
-// ValueError: a null of a column that is not nullable, NaN, or a wrong number of bytes.
+// Adds the next value to a compound key; None is null. OverflowError also if a number is outside of
+// the column's range. ValueError: a null of a column that is not nullable, NaN, or a wrong number
+// of bytes.
 void AddToKey(cfile::CompoundKey& key, const cfile::KeyColumn& column, nb::handle value);
 
 }  // namespace cfile_python

@@ -1,4 +1,6 @@
 
+#include "tools/python/native/writers.h"
+
 #include <memory>
 #include <optional>
 #include <utility>
@@ -9,7 +11,6 @@
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/writer.h"
-#include "tools/python/native/module.h"
 #include "tools/python/native/object_source.h"
 #include "tools/python/native/settings.h"
 #include "tools/python/native/stream.h"
@@ -59,14 +60,14 @@ class PythonTableWriter {
   }
   static std::unique_ptr<PythonTableWriter> Append(const std::string& path,
                                                    const nb::dict& settings) {
-    const std::vector<cfile::WriterOptions> options = Options(path, settings);
+    const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
     return Made(path, [&](const cfile::TableLocation& table) {
       return cfile::TableWriter::Append(table, options);
     });
   }
   static std::unique_ptr<PythonTableWriter> Replace(const std::string& path, const Names& parts,
                                                     const nb::dict& settings) {
-    const std::vector<cfile::WriterOptions> options = Options(path, settings);
+    const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
     return Made(path, [&](const cfile::TableLocation& table) {
       return cfile::TableWriter::Replace(table, parts, options);
     });
@@ -106,10 +107,6 @@ class PythonTableWriter {
   static std::unique_ptr<PythonTableWriter> Made(const std::string& path, Make&& make) {
     cfile::TableWriter writer = WithoutLock([&] { return make(NewInterruptibleStorage(path)); });
     return std::make_unique<PythonTableWriter>(std::move(writer), path);
-  }
-  static std::vector<cfile::WriterOptions> Options(const std::string& path,
-                                                   const nb::dict& settings) {
-    return OptionsOfTable(path, settings);
   }
   cfile::TableWriter& writer() {
     if (!writer_) RaiseClosed();
@@ -216,14 +213,6 @@ class FileWriter {
 };
 
 }  // namespace
-
-std::vector<cfile::WriterOptions> OptionsOfTable(const std::string& path,
-                                                 const nb::dict& settings) {
-  if (settings.size() == 0) return {};
-  const auto table =
-      WithoutLock([&] { return cfile::TableReader::Open(NewInterruptibleStorage(path)); });
-  return OptionsOf(settings, table.schema());
-}
 
 void AddWriters(nb::module_& module) {
   using nb::arg;

@@ -1,15 +1,16 @@
-#include "tools/python/native/module.h"
-
-#include <string>
-
+// The module cfile._native.
 #include "cfile/types.h"
 #include "encodings/registry.h"
+#include "tools/python/native/maintenance.h"
+#include "tools/python/native/reading.h"
+#include "tools/python/native/stream.h"
+#include "tools/python/native/writers.h"
 
 NB_MODULE(_native, module) {
   using namespace cfile_python;  // NOLINT
   module.attr("__version__") = CFILE_VERSION;
   AddStreams(module);
-  AddOpened(module);
+  AddReading(module);
   AddWriters(module);
   AddMaintenance(module);
   module.def("codecs", [] {

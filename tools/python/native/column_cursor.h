@@ -1,0 +1,37 @@
+// Cursors whose type of values is known only at run time.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "cfile/reader.h"
+#include "cfile/schema.h"
+#include "cfile/table.h"
+#include "tools/python/native/errors.h"
+
+namespace cfile_python {
+
+// An open file or an open table.
+using FileOrTable = std::variant<cfile::Reader, cfile::TableReader>;
+
+// A cursor of one column, for searches and single values. Used by one thread at a time.
+// The functions with objects of Python need the interpreter lock. They release it while they read.
+class ColumnCursor {
+ public:
+  virtual ~ColumnCursor() = default;
+  // (ordinal, exact) of the first row whose value is not less than `key`.
+  virtual nb::tuple Seek(nb::handle key) = 0;
+  virtual nb::tuple KeyRange(nb::handle low, nb::handle high) = 0;
+  // The stored values of these rows.
+  virtual nb::list Values(const std::vector<uint64_t>& ordinals) = 0;
+};
+
+// Opens a cursor of a column of `schema`, or of the key index. A file has only column 0.
+// TypeError: the column has levels.
+std::unique_ptr<ColumnCursor> NewColumnCursor(const FileOrTable& opened,
+                                              const cfile::Schema& schema, size_t column);
+
+}  // namespace cfile_python
