@@ -276,7 +276,8 @@ def check_readme(build, prefix, work):
     def check(program, printed, is_shared):
         expect(printed in run(program, cwd=folder, env=environment), f"{program} does not work")
         expect(("libcfile.so" in run("readelf", "-d", program)) == is_shared, f"{program} is linked with the wrong library")
-    for language, block, source, compiler, printed in (("CXX", "cpp", "program.cc", "c++ -std=c++20", "row 1 is banana"),
+    own_compiler = f"{' '.join(build.compiler())} -std=c++20"
+    for language, block, source, compiler, printed in (("CXX", "cpp", "program.cc", own_compiler, "row 1 is banana"),
                                                        ("C", "c", "program.c", "cc", "blueberry would be row 2")):
         (folder / source).write_text(readme_blocks(block)[0], encoding="utf-8")
         (folder / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.25)\nproject(readme LANGUAGES {language})\n"
@@ -290,6 +291,23 @@ def check_readme(build, prefix, work):
             run("sh", "-euc", line if is_shared else line.replace(dynamic, static), cwd=folder, env=environment)
             check(folder / "program", printed, is_shared)
     print("README.md's examples work with CMake and pkg-config, static and shared, in C++ and C")
+    check_other_compilers(build, folder, command, lambda: check(folder / "program", "row 1 is banana", True))
+
+
+def check_other_compilers(build, folder, command, check):
+    """Programs of clang can be linked with a library that GCC has compiled, as README.md says."""
+    if "clang" in run(*build.compiler(), "--version"):
+        return
+    tested = []
+    for name, compiler in installed_compilers().items():
+        if compiler is None or name == "libc++":
+            continue
+        abi = " -fclang-abi-compat=17" if name == "newest-clang" else ""
+        line = command.replace("c++ -std=c++20", f"{' '.join(compiler)}{abi} -std=c++20")
+        run("sh", "-euc", line, cwd=folder, env=environment_of(folder.parent / "prefix"))
+        check()
+        tested.append(f"{compiler[0]}{abi}")
+    print(f"programs of other compilers work: {', '.join(tested) or 'none is installed'}")
 
 
 def install(build, work, jobs):
