@@ -23,6 +23,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "cfile/arrow_c_data.h"
@@ -48,14 +52,15 @@ struct ArrowExportOptions {
   // A batch has a dictionary of its own if its rows are from several files,
   // or if the file stores some of its rows without codes.
   // So the dictionary may differ from one batch to the next.
-  // Columns with levels, and rows of a Scan, become plain strings.
+  // Columns with levels, rows of a Scan, and rows of ExportArrowTake become plain strings.
   bool dictionaries = true;
   // The maximum number of rows in a batch; 0 counts as 1. A batch may have fewer rows.
   // It ends when a column has about 64 MiB, so that the column's strings stay below 2^31 bytes.
   // If values are not copied, a batch may also end at the end of a block of the file.
   size_t max_batch_rows = kMaxBatchRows;
-  // Only for a file or a Scan, which have one column.
-  // If true, the stream has arrays of this column. If false, it has structs with one field.
+  // If true, a stream with one field has arrays of this field instead of structs.
+  // This is the stream of a file, of a Scan, of one selected column of a table, or of one selected
+  // field of the records of a table. A stream with several fields, or with none, still has structs.
   // (pyarrow.RecordBatchReader accepts structs only.)
   bool column_only = false;
 };
@@ -94,7 +99,7 @@ struct ArrowExportOptions {
 //   cfile.key         the position of the column in the table's key, from 0 on
 //   cfile.nulls_last  "true": nulls of this key column sort last
 //   cfile.encoding    the encoding of the file, if one file is exported
-//   cfile.sorted      "ascending": the file has a value index
+//   cfile.sorted      "ascending": the file has a value index, and rows are in the file's order
 //
 // If one file is exported, the (key, value) pairs of its header and footer follow.
 // A pair is left out if it is not UTF-8, or if its key begins with "cfile.".
@@ -128,6 +133,25 @@ CFILE_EXPORT absl::Status ExportArrowStream(const TableReader& table, const Tabl
 // Exports the remaining rows of an open scan.
 CFILE_EXPORT absl::Status ExportArrowStream(TableScan scan, const ArrowExportOptions& options,
                                             ArrowArrayStream* out);
+
+// Exports the rows at `ordinals` of a table or a file, in the order of `ordinals`.
+// `ordinals` may be in any order, and may name a row several times.
+// `columns`: the columns to export, as TableScanOptions::columns. nullopt: all columns.
+// All values are copied, and strings never become dictionaries.
+//
+// For each column, the stream reads the rows of up to 65,536 ordinals at a time, and opens each
+// block once for these rows. If the values have more than about 64 MiB, the stream reads fewer rows
+// at a time. These values need memory in addition to the memory of the batch.
+// If a row cannot be read, get_next returns the error instead of all rows that are read together
+// with this row.
+//
+// Errors: as above, and kOutOfRange: an ordinal is >= num_rows(). The error names the ordinal.
+// This error is found before any row is read.
+CFILE_EXPORT absl::Status ExportArrowTake(const TableReader& table, std::vector<uint64_t> ordinals,
+                                          const std::optional<std::vector<std::string>>& columns,
+                                          const ArrowExportOptions& options, ArrowArrayStream* out);
+CFILE_EXPORT absl::Status ExportArrowTake(const Reader& reader, std::vector<uint64_t> ordinals,
+                                          const ArrowExportOptions& options, ArrowArrayStream* out);
 
 // Exports the Arrow type of the rows of a table as a struct. Strings are not dictionaries, because
 // the schema does not know the files. kUnimplemented: a column has no Arrow type.

@@ -83,9 +83,22 @@ struct LevelBatch {
   bool empty() const { return num_entries == 0; }
 };
 
+namespace internal {
+// Owned does not use std::conditional_t: GCC and clang mangle functions that return it differently.
+// Then a program of one compiler could not be linked with a library of the other.
+template <typename T>
+struct OwnedType {
+  using type = T;
+};
+template <>
+struct OwnedType<std::string_view> {
+  using type = std::string;
+};
+}  // namespace internal
+
 // A value that owns its bytes: std::string if T is std::string_view, otherwise T itself.
 template <typename T>
-using Owned = std::conditional_t<std::is_same_v<T, std::string_view>, std::string, T>;
+using Owned = typename internal::OwnedType<T>::type;
 
 // Rows that own their memory. Cursor::Take fills such a batch. A batch that is filled again reuses
 // its memory. Movable; an object that was moved from may only be destroyed or assigned to.

@@ -79,22 +79,6 @@ std::vector<Json> Expected(const ColumnType& type, const Column<T>& column) {
   return rows;
 }
 
-// Changes values of int96 and int128 so that they are in the range of Arrow's types.
-template <typename T>
-void MakeFit(Column<T>& column) {
-  for (auto& row : column.rows) {
-    if constexpr (std::is_same_v<T, Int96>) {
-      if (row) {
-        const auto bits = static_cast<uint128_t>(*row);
-        row = Int96(uint128_t{2400000 + static_cast<uint32_t>(bits >> 64) % 80000} << 64 |
-                    static_cast<uint64_t>(bits) % 86400000000000u);
-      }
-    } else if constexpr (std::is_same_v<T, int128_t>) {
-      if (row) *row /= 16;
-    }
-  }
-}
-
 constexpr ArrowExportOptions kManyOptions[] = {
     {}, {.string_views = true}, {.dictionaries = false, .max_batch_rows = 100}};
 

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/arrow.h"
 #include "nlohmann/json.hpp"
+#include "tests/cfile/column_testing.h"
 
 namespace cfile {
 
@@ -59,5 +60,21 @@ std::vector<std::pair<std::string, std::string>> MetadataOf(const ArrowSchema& s
 
 // Returns an integer of 128 bits as text.
 std::string TextOf(int128_t value);
+
+// Changes values of int96 and int128 so that they are in the range of Arrow's types.
+template <typename T>
+void MakeFit(testing_support::Column<T>& column) {
+  for (auto& row : column.rows) {
+    if constexpr (std::is_same_v<T, Int96>) {
+      if (row) {
+        const auto bits = static_cast<uint128_t>(*row);
+        row = Int96(uint128_t{2400000 + static_cast<uint32_t>(bits >> 64) % 80000} << 64 |
+                    static_cast<uint64_t>(bits) % 86400000000000u);
+      }
+    } else if constexpr (std::is_same_v<T, int128_t>) {
+      if (row) *row /= 16;
+    }
+  }
+}
 
 }  // namespace cfile

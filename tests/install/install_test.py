@@ -107,18 +107,23 @@ def check_headers(prefix, compiler, flags):
     print("".join(f"skipped: {name} is not installed\n" for name, command in others.items() if not command), end="")
 
 
-def check_symbols(library, archive, header_folder):
+def check_symbols(compiler, library, archive, header_folder):
     """libcfile.so exports functions of the public headers, all of them, and nothing else."""
+    # Names of a new clang need a program that is as new.
+    own = pathlib.Path(os.path.realpath(shutil.which(compiler[0]))).parent / "llvm-cxxfilt"
+    demangler = own if own.exists() else "c++filt"
+
     def symbols(file, *options):
         lines = run("nm", *options, file).splitlines()
         return {line.split()[-1]: line.split()[-2] for line in lines if len(line.split()) >= 2 and not line.endswith(":")}
 
     def names(mangled):
-        plain = run("c++filt", input="\n".join(mangled)).splitlines()
+        plain = run(demangler, input="\n".join(mangled)).splitlines()
         return dict(zip(mangled, plain))
     exported = symbols(library, "-D", "--defined-only")
     wrong = []
     for symbol, name in names(sorted(exported)).items():
+        name = name.replace("cfile::internal::OwnedType", "cfile::OwnedType")  # the type that a public function returns
         of_cfile = re.match(r"(non-virtual thunk to |(typeinfo|typeinfo name|vtable) for )?(.* )?cfile::", name)
         if not symbol.startswith("cfile_") and (not of_cfile or re.search(r"cfile::(\w+::)*(internal|\(anonymous namespace\))::\w+[<(:]|::Impl\b",
                                                                         re.sub(r"\(.*", "(", name))):
@@ -276,7 +281,8 @@ def check_readme(build, prefix, work):
     def check(program, printed, is_shared):
         expect(printed in run(program, cwd=folder, env=environment), f"{program} does not work")
         expect(("libcfile.so" in run("readelf", "-d", program)) == is_shared, f"{program} is linked with the wrong library")
-    for language, block, source, compiler, printed in (("CXX", "cpp", "program.cc", "c++ -std=c++20", "row 1 is banana"),
+    own_compiler = f"{' '.join(build.compiler())} -std=c++20"
+    for language, block, source, compiler, printed in (("CXX", "cpp", "program.cc", own_compiler, "row 1 is banana"),
                                                        ("C", "c", "program.c", "cc", "blueberry would be row 2")):
         (folder / source).write_text(readme_blocks(block)[0], encoding="utf-8")
         (folder / "CMakeLists.txt").write_text(f"cmake_minimum_required(VERSION 3.25)\nproject(readme LANGUAGES {language})\n"
@@ -290,6 +296,23 @@ def check_readme(build, prefix, work):
             run("sh", "-euc", line if is_shared else line.replace(dynamic, static), cwd=folder, env=environment)
             check(folder / "program", printed, is_shared)
     print("README.md's examples work with CMake and pkg-config, static and shared, in C++ and C")
+    check_other_compilers(build, folder, command, lambda: check(folder / "program", "row 1 is banana", True))
+
+
+def check_other_compilers(build, folder, command, check):
+    """Programs of clang can be linked with a library that GCC has compiled, as README.md says."""
+    if "clang" in run(*build.compiler(), "--version"):
+        return
+    tested = []
+    for name, compiler in installed_compilers().items():
+        if compiler is None or name == "libc++":
+            continue
+        abi = " -fclang-abi-compat=17" if name == "newest-clang" else ""
+        line = command.replace("c++ -std=c++20", f"{' '.join(compiler)}{abi} -std=c++20")
+        run("sh", "-euc", line, cwd=folder, env=environment_of(folder.parent / "prefix"))
+        check()
+        tested.append(f"{compiler[0]}{abi}")
+    print(f"programs of other compilers work: {', '.join(tested) or 'none is installed'}")
 
 
 def install(build, work, jobs):
@@ -300,7 +323,7 @@ def install(build, work, jobs):
     include = check_consumers(build, prefix, work, jobs)
     check_readme(build, prefix, work)
     check_size(build, prefix, work)
-    missing = check_symbols(library, library.with_suffix(".a"), prefix / "include")
+    missing = check_symbols(build.compiler(), library, library.with_suffix(".a"), prefix / "include")
     expect(not missing, "libcfile.so does not export:\n" + "\n".join(missing[:20]))
     check_headers(prefix, build.compiler(), include)
     if build.on("CFILE_BUILD_TOOLS"):

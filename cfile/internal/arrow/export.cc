@@ -4,11 +4,9 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/internal/arrow/arrow_type.h"
 #include "cfile/internal/arrow/c_data.h"
 #include "cfile/internal/arrow/export_stream.h"
@@ -21,10 +19,8 @@
 namespace cfile {
 namespace {
 
-using internal::ArrowField;
 using internal::ArrowLayout;
 using internal::ExportedColumn;
-using internal::FieldTree;
 using internal::ReaderAccess;
 using internal::RowSink;
 using internal::TableScanAccess;
@@ -80,62 +76,6 @@ class RowsOfScan final : public internal::ExportedRows {
   std::span<const T> left_;  // the rest of the last batch
 };
 
-bool IsUtf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto first = static_cast<uint8_t>(text[i]);
-    const size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (length > text.size() - i || first > 0xf4 || (first >= 0x80 && first < 0xc2)) return false;
-    uint32_t code = first & (length == 1 ? 0x7f : 0x7f >> length);
-    for (size_t k = 1; k < length; ++k) {
-      const auto next = static_cast<uint8_t>(text[i + k]);
-      if ((next & 0xc0) != 0x80) return false;
-      code = code << 6 | (next & 0x3f);
-    }
-    // A code is invalid if it is longer than needed, a surrogate, or above the last code.
-    const bool too_long = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    if (too_long || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff) return false;
-    i += length;
-  }
-  return true;
-}
-
-// Adds what the header and the footer of a file say about the file's column.
-void DescribeFile(const FileInfo& info, ArrowField& field) {
-  field.metadata.emplace_back("cfile.encoding", EncodingName(info.encoding));
-  if (info.value_index_root) field.metadata.emplace_back("cfile.sorted", "ascending");
-  for (const auto* pairs : {&info.header_metadata, &info.footer_metadata}) {
-    for (const auto& pair : *pairs) {
-      // Leaves out the keys that the format reserves. Also leaves out what is not text,
-      // because consumers expect text.
-      if (!pair.first.starts_with("cfile.") && IsUtf8(pair.first) && IsUtf8(pair.second))
-        field.metadata.push_back(pair);
-    }
-  }
-}
-
-// Makes a stream of `columns` of a schema. `max_rows`: the maximum number of rows in the stream.
-// `file`: the file whose column is exported, or null.
-absl::Status Export(std::unique_ptr<internal::ExportedRows> rows, const Schema& schema,
-                    const std::vector<ExportedColumn>& columns, uint64_t max_rows,
-                    const FileInfo* file, const ArrowExportOptions& options,
-                    ArrowArrayStream* out) {
-  CFILE_ASSIGN_OR_RETURN(FieldTree fields, internal::MakeFieldTree(schema, columns));
-  if (file != nullptr) DescribeFile(*file, fields.root.children[0].field);
-  // The number of rows for which memory is reserved now.
-  // Memory for further rows is reserved when these rows have been read.
-  const size_t capacity =
-      static_cast<size_t>(std::min<uint64_t>({options.max_batch_rows, kMaxBatchRows, max_rows}));
-  internal::StreamContents contents{.rows = std::move(rows), .fields = std::move(fields)};
-  for (size_t i = 0; i < columns.size(); ++i) {
-    contents.sinks.push_back(internal::NewColumnSink(schema.columns[columns[i].column].type,
-                                                     columns[i].layout, contents.fields.places[i],
-                                                     capacity));
-  }
-  internal::MakeStream(std::move(contents), options.max_batch_rows,
-                       options.column_only && file != nullptr, out);
-  return absl::OkStatus();
-}
-
 // Returns whether a column is exported as a dictionary.
 absl::StatusOr<bool> HasDictionary(const TableScan& scan, size_t number, const ColumnSchema& column,
                                    const ArrowExportOptions& options) {
@@ -154,26 +94,22 @@ absl::Status ExportTableScan(TableScan scan, const FileInfo* file,
                              const ArrowExportOptions& options, ArrowArrayStream* out) {
   const internal::ScanSource& source = TableScanAccess::Source(scan);
   const Schema& schema = source.schema();
-  std::vector<ExportedColumn> columns;
-  for (const size_t column : scan.columns()) {
-    const ColumnSchema& described = schema.columns[column];
-    const auto same = [&](const ExportedColumn& other) { return other.column == column; };
-    if (schema.tree && std::any_of(columns.begin(), columns.end(), same)) {
-      return absl::InvalidArgumentError(absl::StrCat(source.name(), ": column ", described.name,
-                                                     " of a table of records is selected twice"));
-    }
-    ArrowLayout layout = internal::LayoutOf(described.type, options.string_views);
-    const bool in_group = schema.tree && described.name.find('.') != std::string::npos;
-    if (!in_group) {
-      CFILE_ASSIGN_OR_RETURN(const bool dictionary,
-                             HasDictionary(scan, columns.size(), described, options));
-      if (dictionary) layout = ArrowLayout::kDictionary;
-    }
-    columns.push_back({.column = column, .layout = layout});
+  CFILE_ASSIGN_OR_RETURN(
+      std::vector<ExportedColumn> columns,
+      internal::ColumnsToExport(schema, scan.columns(), options.string_views, source.name()));
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const ColumnSchema& described = schema.columns[columns[i].column];
+    if (schema.tree && described.name.find('.') != std::string::npos) continue;  // in a group
+    CFILE_ASSIGN_OR_RETURN(const bool dictionary, HasDictionary(scan, i, described, options));
+    if (dictionary) columns[i].layout = ArrowLayout::kDictionary;
   }
   const uint64_t max_rows = source.num_rows();
-  auto rows = std::make_unique<RowsOfTableScan>(std::move(scan));
-  return Export(std::move(rows), schema, columns, max_rows, file, options, out);
+  return internal::ExportRows({.rows = std::make_unique<RowsOfTableScan>(std::move(scan)),
+                               .schema = &schema,
+                               .columns = std::move(columns),
+                               .max_rows = max_rows,
+                               .file = file},
+                              options.max_batch_rows, options.column_only, out);
 }
 
 absl::Status ExportFile(const Reader& reader, const OrdinalRange& range,
@@ -187,8 +123,11 @@ absl::Status ExportScan(Scan<T> scan, const ArrowExportOptions& options, ArrowAr
   const FileInfo info = ReaderAccess::File(scan)->info();
   const Schema schema{.columns = {{.name = "value", .type = info.type, .nullable = info.nullable}}};
   const ExportedColumn column{.layout = internal::LayoutOf(info.type, options.string_views)};
-  auto rows = std::make_unique<RowsOfScan<T>>(std::move(scan));
-  return Export(std::move(rows), schema, {column}, 0, &info, options, out);
+  return internal::ExportRows({.rows = std::make_unique<RowsOfScan<T>>(std::move(scan)),
+                               .schema = &schema,
+                               .columns = {column},
+                               .file = &info},
+                              options.max_batch_rows, options.column_only, out);
 }
 
 }  // namespace
@@ -235,7 +174,8 @@ absl::Status ExportArrowSchema(const Schema& schema, const ArrowExportOptions& o
     columns.push_back(
         {.column = i, .layout = internal::LayoutOf(schema.columns[i].type, options.string_views)});
   }
-  CFILE_ASSIGN_OR_RETURN(const FieldTree fields, internal::MakeFieldTree(schema, columns));
+  CFILE_ASSIGN_OR_RETURN(const internal::FieldTree fields,
+                         internal::MakeFieldTree(schema, columns));
   internal::MakeSchema(fields.root.WithChildren()).MoveTo(out);
   return absl::OkStatus();
 }

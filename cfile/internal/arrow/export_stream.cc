@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/batch.h"
+#include "cfile/internal/arrow/column_sink.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -45,9 +47,16 @@ int ErrnoOf(const absl::Status& status) {
   }
 }
 
+struct StreamContents {
+  std::unique_ptr<ExportedRows> rows;
+  FieldTree fields;
+  std::vector<std::unique_ptr<ColumnSink>> sinks;  // one for each exported column
+};
+
 // The private data of an ArrowArrayStream.
 class Stream {
  public:
+  // `column_only`: the stream has arrays of the only field of the root, instead of structs.
   Stream(StreamContents contents, size_t max_batch_rows, bool column_only)
       : contents_(std::move(contents)),
         max_rows_(std::max<size_t>(max_batch_rows, 1)),
@@ -204,14 +213,29 @@ void Release(ArrowArrayStream* stream) {
 
 }  // namespace
 
-void MakeStream(StreamContents contents, size_t max_batch_rows, bool column_only,
-                ArrowArrayStream* out) {
+absl::Status ExportRows(RowsToExport exported, size_t max_batch_rows, bool column_only,
+                        ArrowArrayStream* out) {
+  StreamContents contents{.rows = std::move(exported.rows)};
+  CFILE_ASSIGN_OR_RETURN(contents.fields, MakeFieldTree(*exported.schema, exported.columns));
+  std::vector<FieldNode>& fields = contents.fields.root.children;
+  if (exported.file != nullptr) DescribeFile(*exported.file, fields[0].field);
+  column_only = column_only && fields.size() == 1;
+  // The number of rows for which memory is reserved now.
+  // Memory for further rows is reserved when these rows have been read.
+  const size_t capacity =
+      static_cast<size_t>(std::min<uint64_t>({max_batch_rows, kMaxBatchRows, exported.max_rows}));
+  for (size_t i = 0; i < exported.columns.size(); ++i) {
+    const ExportedColumn& column = exported.columns[i];
+    contents.sinks.push_back(NewColumnSink(exported.schema->columns[column.column].type,
+                                           column.layout, contents.fields.places[i], capacity));
+  }
   auto stream = std::make_unique<Stream>(std::move(contents), max_batch_rows, column_only);
   *out = {.get_schema = GetSchema,
           .get_next = GetNext,
           .get_last_error = GetLastError,
           .release = Release,
           .private_data = stream.release()};
+  return absl::OkStatus();
 }
 
 }  // namespace cfile::internal

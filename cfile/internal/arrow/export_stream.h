@@ -1,18 +1,23 @@
-// Makes an ArrowArrayStream. Its rows come from a scan.
+// Makes an ArrowArrayStream. Its rows come from a scan or a take.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cfile/internal/arrow/column_sink.h"
+#include "cfile/arrow_c_data.h"
+#include "cfile/file_info.h"
 #include "cfile/internal/arrow/field_tree.h"
+#include "cfile/internal/read/row_sink.h"
+#include "cfile/schema.h"
 
 namespace cfile::internal {
 
-// A scan that adds rows to sinks. A sink takes the rows of one column. Thread-compatible.
+// A scan or a take that adds rows to sinks. A sink takes the rows of one column. Thread-compatible.
 class ExportedRows {
  public:
   virtual ~ExportedRows() = default;
@@ -28,14 +33,18 @@ class ExportedRows {
   virtual bool keeps_apart() const { return false; }
 };
 
-struct StreamContents {
+// The rows of a stream.
+struct RowsToExport {
   std::unique_ptr<ExportedRows> rows;
-  FieldTree fields;
-  std::vector<std::unique_ptr<ColumnSink>> sinks;  // one for each exported column
+  const Schema* schema = nullptr;  // must stay valid until ExportRows returns
+  std::vector<ExportedColumn> columns;
+  uint64_t max_rows = 0;           // an estimate: memory is reserved for so many rows
+  const FileInfo* file = nullptr;  // the file whose only column is exported, or null
 };
 
 // Starts a stream. cfile/arrow.h explains max_batch_rows and column_only (ArrowExportOptions).
-void MakeStream(StreamContents contents, size_t max_batch_rows, bool column_only,
-                ArrowArrayStream* out);
+// kUnimplemented: a column has no Arrow type. The error names the column.
+absl::Status ExportRows(RowsToExport exported, size_t max_batch_rows, bool column_only,
+                        ArrowArrayStream* out);
 
 }  // namespace cfile::internal

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/arrow/column_tree.h"
 #include "encodings/core/status.h"
+#include "encodings/registry.h"
 
 namespace cfile::internal {
 namespace {
@@ -175,7 +177,43 @@ class TreeMaker {
   std::vector<std::optional<size_t>> source_of_leaf_;
 };
 
+bool IsUtf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<uint8_t>(text[i]);
+    const size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (length > text.size() - i || first > 0xf4 || (first >= 0x80 && first < 0xc2)) return false;
+    uint32_t code = first & (length == 1 ? 0x7f : 0x7f >> length);
+    for (size_t k = 1; k < length; ++k) {
+      const auto next = static_cast<uint8_t>(text[i + k]);
+      if ((next & 0xc0) != 0x80) return false;
+      code = code << 6 | (next & 0x3f);
+    }
+    // A code is invalid if it is longer than needed, a surrogate, or above the last code.
+    const bool too_long = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+    if (too_long || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff) return false;
+    i += length;
+  }
+  return true;
+}
+
 }  // namespace
+
+absl::StatusOr<std::vector<ExportedColumn>> ColumnsToExport(const Schema& schema,
+                                                            const std::vector<size_t>& columns,
+                                                            bool string_views,
+                                                            const std::string& name) {
+  std::vector<ExportedColumn> exported;
+  for (const size_t column : columns) {
+    const ColumnSchema& described = schema.columns[column];
+    const auto same = [&](const ExportedColumn& other) { return other.column == column; };
+    if (schema.tree && std::any_of(exported.begin(), exported.end(), same)) {
+      return absl::InvalidArgumentError(absl::StrCat(name, ": column ", described.name,
+                                                     " of a table of records is selected twice"));
+    }
+    exported.push_back({.column = column, .layout = LayoutOf(described.type, string_views)});
+  }
+  return exported;
+}
 
 ArrowField FieldNode::WithChildren() const {
   ArrowField whole = field;
@@ -193,6 +231,19 @@ absl::StatusOr<FieldTree> MakeFieldTree(const Schema& schema,
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ColumnTree(schema));
   TreeMaker(schema, tree, columns, fields).Make();
   return fields;
+}
+
+void DescribeFile(const FileInfo& info, ArrowField& field) {
+  field.metadata.emplace_back("cfile.encoding", EncodingName(info.encoding));
+  if (info.value_index_root) field.metadata.emplace_back("cfile.sorted", "ascending");
+  for (const auto* pairs : {&info.header_metadata, &info.footer_metadata}) {
+    for (const auto& pair : *pairs) {
+      // Leaves out the keys that the format reserves. Also leaves out what is not text,
+      // because consumers expect text.
+      if (!pair.first.starts_with("cfile.") && IsUtf8(pair.first) && IsUtf8(pair.second))
+        field.metadata.push_back(pair);
+    }
+  }
 }
 
 }  // namespace cfile::internal

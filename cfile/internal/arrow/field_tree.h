@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cfile/file_info.h"
 #include "cfile/internal/arrow/arrow_type.h"
 #include "cfile/internal/arrow/c_data.h"
 #include "cfile/internal/arrow/column_sink.h"
@@ -21,6 +22,14 @@ struct ExportedColumn {
   size_t column = 0;  // the index in schema.columns
   ArrowLayout layout = ArrowLayout::kSame;
 };
+
+// Returns `columns`, which are indexes in schema.columns, with the layouts of their types.
+// No layout is kDictionary. `name`: what is exported, for messages.
+// kInvalidArgument: a column of a table of records is selected twice. The error names the column.
+absl::StatusOr<std::vector<ExportedColumn>> ColumnsToExport(const Schema& schema,
+                                                            const std::vector<size_t>& columns,
+                                                            bool string_views,
+                                                            const std::string& name);
 
 // A field with its children.
 // If the field is a leaf, `source` is the index of its column in the exported columns.
@@ -47,5 +56,8 @@ struct FieldTree {
 // A column of a tree may occur only once. kUnimplemented: a column has no Arrow type.
 absl::StatusOr<FieldTree> MakeFieldTree(const Schema& schema,
                                         const std::vector<ExportedColumn>& columns);
+
+// Adds what the header and the footer of a file say about the file's column to the metadata.
+void DescribeFile(const FileInfo& info, ArrowField& field);
 
 }  // namespace cfile::internal
