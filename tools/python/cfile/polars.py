@@ -35,15 +35,17 @@ class _Converter:
 
     def convert(self, node: Any) -> pushing.Converted:
         """Returns what can be converted."""
-        if not isinstance(node, dict) or len(node) != 1:
-            return pushing.NOTHING
-        (kind, contents), = node.items()
-        if kind == "Column":
-            return self._test("==", contents, True)  # a column of bool
-        if kind == "BinaryExpr":
-            return self._binary(contents["op"], contents["left"], contents["right"])
-        if kind == "Function":
-            return self._function(contents["function"], contents["input"])
+        import polars
+        try:
+            (kind, contents), = node.items()
+            if kind == "Column":
+                return self._test("==", contents, True)  # a column of bool
+            if kind == "BinaryExpr":
+                return self._binary(contents["op"], contents["left"], contents["right"])
+            if kind == "Function":
+                return self._function(contents["function"], contents["input"])
+        except (AttributeError, LookupError, TypeError, ValueError, polars.exceptions.PolarsError):
+            pass  # unknown JSON, or a constant that JSON cannot express: NaN
         return pushing.NOTHING
 
     def _binary(self, operator: str, left: Any, right: Any) -> pushing.Converted:
@@ -60,7 +62,7 @@ class _Converter:
 
     def _function(self, function: Any, inputs: Any) -> pushing.Converted:
         name = function.get("Boolean", function.get("StringExpr")) if isinstance(function, dict) else None
-        options = {}
+        options: dict[str, Any] = {}
         if isinstance(name, dict):
             (name, options), = name.items()
         if name == "Not":
@@ -90,10 +92,7 @@ def pushed(predicate: Any, types: Mapping[str, str]) -> tuple[Condition | None, 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Polars says that its JSON may change. What is not understood is not pushed down.
         text = predicate.meta.serialize(format="json")
-    try:
-        return _Converter(types).convert(json.loads(text))
-    except (KeyError, IndexError, TypeError, ValueError):
-        return pushing.NOTHING
+    return _Converter(types).convert(json.loads(text))
 
 
 def scan_polars(source: Any, *, filesystem: Any = None) -> Any:

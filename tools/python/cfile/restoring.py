@@ -65,7 +65,7 @@ def _restored(column: Any, data_type: Any, categories: Any) -> Any:
         if pc.index_in(values, known).null_count > values.null_count:
             return values.dictionary_encode().cast(data_type)  # rows that were appended later have more categories
         chunks = [pa.DictionaryArray.from_arrays(pc.index_in(chunk, known).cast(data_type.index_type), known, ordered=data_type.ordered)
-                  for chunk in values.chunks]
+                  for chunk in values.chunks or [known[:0]]]
         return pa.chunked_array(chunks, data_type)
     return column.cast(data_type)
 

@@ -147,11 +147,9 @@ absl::StatusOr<std::unique_ptr<AnyWriter>> MadeTyped(absl::StatusOr<Writer> writ
 
 // Returns the type of a column: the type of a struct with one field, or of the values.
 cfile::ColumnSchema ColumnOf(ArrowSchema& type) {
-  if (type.format != nullptr && std::string_view(type.format) == "+s" && type.n_children == 1) {
-    const Schema schema = ValueOf(cfile::ImportArrowSchema(type));
-    return schema.columns.at(0);
-  }
   // The library reads the types of structs only.
+  const bool is_struct =
+      std::string_view(type.format) == "+s" && type.n_children == 1;
   ArrowSchema named = type;
   if (named.name == nullptr || *named.name == '\0') named.name = "value";
   ArrowSchema* children[] = {&named};
@@ -161,7 +159,12 @@ cfile::ColumnSchema ColumnOf(ArrowSchema& type) {
                          .n_children = 1,
                          .children = children,
                          .release = [](ArrowSchema*) {}};
-  return ValueOf(cfile::ImportArrowSchema(rows)).columns.at(0);
+  const Schema schema = ValueOf(cfile::ImportArrowSchema(is_struct ? type : rows));
+  const cfile::ColumnSchema& column = schema.columns.at(0);
+  // The levels of a list are its own and its element's. More levels belong to structs.
+  const bool has_structs = column.levels.max_definition > 2 * column.levels.max_repetition + 1;
+  if (schema.columns.size() == 1 && !has_structs) return column;
+  Raise(absl::UnimplementedError("a file has values or lists, not structs or maps. A table has them"));
 }
 
 // FileWriter of cfile/_native.pyi.
