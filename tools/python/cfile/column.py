@@ -1,7 +1,8 @@
 """A column of a table, or a file."""
 from __future__ import annotations
 
-from . import preview, values
+from . import preview
+from .optional import Lazy
 from .rows import Rows
 from .selection import Selection, ordinals_of
 
@@ -10,8 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from . import _native
+    from . import _native, values
     from .condition import Condition
+else:
+    values = Lazy("cfile.values")
 
 
 class Column(Rows):

@@ -1,12 +1,16 @@
 """Conditions on rows: col("delay") > 60."""
 from __future__ import annotations
 
-from . import values
+from .optional import Lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
+
+    from . import values
+else:
+    values = Lazy("cfile.values")
 
 
 class Condition:

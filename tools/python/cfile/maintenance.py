@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import os
 
-from . import _native, values
+from . import _native
 from .errors import ArgumentError
+from .optional import Lazy
 from .writing import settings_of
 
 TYPE_CHECKING = False
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     Path = str | os.PathLike[str]
+
+    from . import values
+else:
+    values = Lazy("cfile.values")
 
 _WEEK_SECONDS = 7 * 24 * 3600.0
 

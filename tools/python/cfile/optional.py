@@ -1,4 +1,4 @@
-"""Imports libraries that only some functions need."""
+"""Imports modules when they are needed, so that `import cfile` is quick."""
 from __future__ import annotations
 
 TYPE_CHECKING = False
@@ -14,3 +14,14 @@ def need(name: str, purpose: str) -> Any:
     except ImportError as error:
         package = name.partition(".")[0]
         raise ImportError(f"{purpose} needs {package}: pip install {package}") from error
+
+
+class Lazy:
+    """A module that is imported when one of its attributes is first used."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        import importlib
+        return getattr(importlib.import_module(self._name), attribute)

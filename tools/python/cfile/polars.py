@@ -1,15 +1,17 @@
 """Scans files and tables with Polars."""
 from __future__ import annotations
 
-from . import pushing
-from .optional import need
+from .optional import Lazy, need
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from . import pushing
     from .condition import Condition
+else:
+    pushing = Lazy("cfile.pushing")
 
 _COMPARISONS = {"Eq": "==", "NotEq": "!=", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtEq": ">="}
 _RANGE_ROWS = 1 << 20  # of one DataFrame that Polars gets

@@ -1,7 +1,7 @@
 """Text and HTML that show a table or a column: names, types and the first rows."""
 from __future__ import annotations
 
-from . import values
+from .optional import Lazy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,6 +10,10 @@ if TYPE_CHECKING:
 
     from .column import Column
     from .table import Table
+
+    from . import values
+else:
+    values = Lazy("cfile.values")
 
 _MOST_ROWS = 5
 _MOST_COLUMNS = 12

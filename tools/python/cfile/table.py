@@ -1,10 +1,10 @@
 """A table: columns of equal length in a directory."""
 from __future__ import annotations
 
-from . import preview, values
+from . import preview
 from .column import Column
 from .errors import ArgumentError
-from .optional import need
+from .optional import Lazy, need
 from .rows import Rows
 from .selection import Selection, ordinals_of
 
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from . import _native
+    from . import _native, values
     from .condition import Condition
+else:
+    values = Lazy("cfile.values")
 
 
 class Table(Rows):
