@@ -2,97 +2,150 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
+from itertools import chain
 
-from . import _native
+from . import _native, restoring
+from .errors import ArgumentError
 from .optional import need
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
 
 def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterator[Any]:
     """Sorted pyarrow tables of about a third of the limit: the rows, their copy in the new order, and the order itself."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    reader = pa.RecordBatchReader.from_stream(stream)
+    arrow = need("pyarrow", "sorted_by")
+    compute = need("pyarrow.compute", "sorted_by")
+    reader = arrow.RecordBatchReader.from_stream(stream)
     # Nulls come first. How to say so has changed with version 25 of pyarrow.
-    is_new = int(pa.__version__.partition(".")[0]) >= 25
+    is_new = int(arrow.__version__.partition(".")[0]) >= 25
     keys = [(name, "ascending", "at_start") if is_new else (name, "ascending") for name in names]
     options = {} if is_new else {"null_placement": "at_start"}
-
-    def run(batches: list[Any]) -> Any:
-        table = pa.Table.from_batches(batches, reader.schema)
-        order = pc.sort_indices(table.select(names), sort_keys=keys, **options)
-        return table.take(order)
     batches: list[Any] = []
+
+    def run() -> Any:
+        table = _cast(arrow.Table.from_batches(batches, reader.schema), _takeable)
+        batches.clear()
+        sortable = _zeros_apart(_cast(table.select(names), _sortable))
+        return table.take(compute.sort_indices(sortable, sort_keys=keys, **options))
     size = 0
     for batch in reader:
         batches.append(batch)
         size += batch.nbytes
         if size >= memory_limit_bytes // 3:
-            yield run(batches)
-            batches, size = [], 0
+            yield run()
+            size = 0
     if batches:
-        yield run(batches)
+        yield run()
 
 
 def write_sorted(target: str, stream: Any, names: list[str], settings: dict[str, Any], memory_limit_bytes: int) -> None:
     """Writes the rows of a stream into a new table, sorted by the columns `names`."""
-    arrow = need("pyarrow", "sorted_by")
-    schema = arrow.schema(stream)
+    schema = need("pyarrow", "sorted_by").schema(stream)
     for name in names:
         if name not in schema.names:
-            from .errors import ArgumentError
             raise ArgumentError(f"sorted_by: there is no column {name}; there are {', '.join(schema.names)}")
     runs = _runs(stream, names, memory_limit_bytes)
-    first = next(runs, schema.empty_table())
-    second = next(runs, None)
-    tables = [first] if second is None else [first, second]
+    first = [run for run in (next(runs, None), next(runs, None)) if run is not None]
     # One column without nulls gets a value index. Otherwise the table gets an index of compound keys.
-    single = len(names) == 1 and (second is None and first.column(names[0]).null_count == 0 or not schema.field(names[0]).nullable)
+    single = len(names) == 1 and (len(first) < 2 and all(run.column(names[0]).null_count == 0 for run in first)
+                                  or not schema.field(names[0]).nullable)
     if single:
         settings = {**settings, names[0]: {**settings.get(names[0], settings[""]), "value_index": True}}
-    keys: list[str] = [] if single else names
-    writer = _native.TableWriter.create(target, schema, settings, keys)
-    try:
-        if second is None:
-            writer.write(first)
-        else:
-            _merge(target, writer, schema, settings, keys, tables, runs)
+        # A value index has no nulls.
+        position = schema.get_field_index(names[0])
+        schema = schema.set(position, schema.field(position).with_nullable(False))
+    keys = [] if single else names
+    with closing(_native.TableWriter.create(target, schema, settings, keys)) as writer:
+        if len(first) == 2:
+            _merge(target, writer, schema, keys, names, chain(_popped(first), runs))
+        elif first:
+            writer.write(first[0])
         writer.finish()
-    finally:
-        writer.close()
 
 
-def _merge(target: str, writer: _native.TableWriter, schema: Any, settings: dict[str, Any], keys: list[str], tables: list[Any],
-           runs: Iterator[Any]) -> None:
+def _takeable(data_type: Any) -> Any:
+    """Returns a similar type whose values pyarrow can reorder."""
+    arrow = need("pyarrow", "sorted_by")
+    types = arrow.types
+    if types.is_string_view(data_type):
+        return arrow.large_string()
+    if types.is_binary_view(data_type):
+        return arrow.large_binary()
+    if types.is_run_end_encoded(data_type):
+        return _takeable(data_type.value_type)
+    if types.is_struct(data_type):
+        return arrow.struct([field.with_type(_takeable(field.type)) for field in data_type.fields])
+    if types.is_map(data_type):
+        return arrow.map_(_takeable(data_type.key_type), _takeable(data_type.item_type))
+    for is_list, made in ((types.is_list, arrow.list_), (types.is_large_list, arrow.large_list)):
+        if is_list(data_type):
+            return made(data_type.value_field.with_type(_takeable(data_type.value_type)))
+    return data_type
+
+
+def _sortable(data_type: Any) -> Any:
+    """Returns a similar type whose values pyarrow can sort."""
+    arrow = need("pyarrow", "sorted_by")
+    if isinstance(data_type, arrow.BaseExtensionType):
+        return _sortable(data_type.storage_type)
+    if arrow.types.is_dictionary(data_type):
+        return _sortable(_takeable(data_type.value_type))
+    if arrow.types.is_decimal32(data_type) or arrow.types.is_decimal64(data_type):
+        return arrow.decimal128(data_type.precision, data_type.scale)
+    return data_type
+
+
+def _cast(table: Any, type_of: Callable[[Any], Any]) -> Any:
+    """Casts the columns whose types differ from type_of(type)."""
+    for position, field in enumerate(table.schema):
+        cast = type_of(field.type)
+        if cast != field.type:
+            column = table.column(position)
+            if need("pyarrow", "sorted_by").types.is_run_end_encoded(column.type):
+                column = need("pyarrow.compute", "sorted_by").run_end_decode(column)
+            table = table.set_column(position, field.with_type(cast), restoring.stored(column, cast))
+    return table
+
+
+def _zeros_apart(keys: Any) -> Any:
+    """Replaces floats by integers in the same order. -0 comes before 0, as in the keys of tables; for pyarrow they are equal."""
+    arrow = need("pyarrow", "sorted_by")
+    compute = need("pyarrow.compute", "sorted_by")
+    for position, field in enumerate(keys.schema):
+        if arrow.types.is_floating(field.type):
+            number = arrow.int64() if field.type.bit_width == 64 else arrow.int32()
+            most = arrow.scalar(2**(field.type.bit_width - 1) - 1, number)
+            bits = arrow.chunked_array([chunk.view(number) for chunk in keys.column(position).chunks], number)
+            ordered = compute.if_else(compute.less(bits, 0), compute.bit_wise_xor(bits, most), bits)
+            keys = keys.set_column(position, field.name, ordered)
+    return keys
+
+
+def _popped(tables: list[Any]) -> Iterator[Any]:
+    """The tables, without keeping them in memory."""
+    while tables:
+        yield tables.pop(0)
+
+
+def _merge(target: str, writer: _native.TableWriter, schema: Any, keys: list[str], names: list[str], runs: Iterator[Any]) -> None:
     """Writes runs as parts of a temporary table beside `target`, and merges them."""
-    import shutil
     import tempfile
     folder = os.path.dirname(os.path.abspath(target))
-    temporary = tempfile.mkdtemp(prefix=f".{os.path.basename(target)}-sorting-", dir=folder)
-    try:
+    settings: dict[str, _native.WriterSettings] = {"": {"goal": "speed"}}
+    if not keys:
+        settings[names[0]] = {"goal": "speed", "value_index": True}
+    with tempfile.TemporaryDirectory(prefix=f".{os.path.basename(target)}-sorting-", dir=folder, ignore_cleanup_errors=True) as temporary:
         path = os.path.join(temporary, "runs")
-        quick = {"": {"goal": "speed"}}
-        if not keys:
-            quick.update({name: {**setting, "metadata": {}} for name, setting in settings.items() if setting.get("value_index")})
-        create = True
-        while tables:
-            run = tables.pop(0)
-            part = _native.TableWriter.create(path, schema, quick, keys) if create else _native.TableWriter.append(path, quick)
-            create = False
-            try:
+        is_first = True
+        for run in runs:
+            made = _native.TableWriter.create(path, schema, settings, keys) if is_first else _native.TableWriter.append(path, settings)
+            is_first = False
+            with closing(made) as part:
                 part.write(run)
                 part.finish()
-            finally:
-                part.close()
-            del run
-            if not tables:
-                tables.extend(next(runs, None) for _ in range(1))
-                if tables[-1] is None:
-                    tables.clear()
+            del run  # before the next one is made
         writer.merge(path)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)

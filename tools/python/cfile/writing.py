@@ -2,9 +2,10 @@
 from __future__ import annotations
 
 import os
+from contextlib import closing
 
 from . import _native
-from .errors import ArgumentError
+from .errors import ArgumentError, ExistsError
 from .optional import need
 
 TYPE_CHECKING = False
@@ -30,8 +31,8 @@ def settings_of(options: Mapping[str, Any]) -> dict[str, Any]:
     return settings
 
 
-def _is_pandas(data: Any) -> bool:
-    return type(data).__module__.partition(".")[0] == "pandas"
+def _is_of(data: Any, package: str) -> bool:
+    return any(base.__module__.partition(".")[0] == package for base in type(data).__mro__)
 
 
 class _Data:
@@ -39,7 +40,7 @@ class _Data:
 
     def __init__(self, data: Any) -> None:
         self.metadata: dict[str, str] = {}
-        if _is_pandas(data):
+        if _is_of(data, "pandas"):
             data = self._of_pandas(data)
         elif not hasattr(data, "__arrow_c_stream__"):
             if not hasattr(data, "__arrow_c_array__"):
@@ -49,7 +50,7 @@ class _Data:
             array = arrow.array(data)
             data = arrow.Table.from_batches([arrow.RecordBatch.from_struct_array(array)]) \
                 if arrow.types.is_struct(array.type) else arrow.chunked_array([array])
-        if type(data).__module__.partition(".")[0] == "pyarrow":
+        if _is_of(data, "pyarrow"):
             data = self._storable(data)
         self.stream = self.type = _native.Stream(data)
         # The names of the columns; None if the data is one array.
@@ -63,9 +64,10 @@ class _Data:
 
     def _storable(self, data: Any) -> Any:
         """Keeps the schema of a pyarrow.Table, and casts columns whose type files do not have."""
-        import pyarrow as pa
-
         from . import restoring
+        pa = need("pyarrow", "writing pyarrow data")
+        if isinstance(data, pa.RecordBatch):
+            data = pa.Table.from_batches([data])
         if not isinstance(data, pa.Table):
             return data
         categories = {}
@@ -124,7 +126,6 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     source = _Data(data)
     if os.path.lexists(target) and not (os.path.isdir(target) and not os.listdir(target)):
         if not overwrite:
-            from .errors import ExistsError
             raise ExistsError(f"{target}: something is there; use overwrite=True, or cfile.append")
         _replace(target, source, options, sorted_by, memory_limit_bytes)
         return
@@ -175,12 +176,10 @@ def _write(target: str, source: _Data, options: Mapping[str, Any], sorted_by: An
     sorting.write_sorted(target, source.stream, names, settings, memory_limit_bytes)
 
 
-def _finish(writer: Any, stream: Any) -> None:
-    try:
+def _finish(writer: _native.TableWriter | _native.FileWriter, stream: Any) -> None:
+    with closing(writer):
         writer.write(stream)
         writer.finish()
-    finally:
-        writer.close()
 
 
 def _sorted_array(stream: Any) -> Any:

@@ -1,0 +1,333 @@
+"""Writes what any library passes, sorts it, appends to it, and leaves nothing after an error."""
+import math
+import os
+import random
+
+import duckdb
+import pandas
+import polars
+import pyarrow
+import pytest
+import test_types
+
+import cfile
+
+TABLE = pyarrow.table({"id": [3, 1, 2], "name": ["c", "a", "b"]})
+SOURCES = {
+    "table": lambda: TABLE,
+    "reader": lambda: pyarrow.RecordBatchReader.from_stream(TABLE),
+    "batch": lambda: TABLE.to_batches()[0],
+    "chunks": lambda: pyarrow.chunked_array([TABLE.to_batches()[0].to_struct_array()]),
+    "struct array": lambda: TABLE.to_batches()[0].to_struct_array(),
+    "polars": lambda: polars.DataFrame(TABLE),
+    "pandas": lambda: TABLE.to_pandas(),
+    "duckdb": lambda: duckdb.connect().from_arrow(TABLE),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("sorted_by", [None, "id", ["name"], ["name", "id"]])
+def test_tables_of_each_library(stored, source, sorted_by):
+    rows = TABLE.to_pylist()
+    assert stored(SOURCES[source](), sorted_by=sorted_by).to_pylist() == (rows if sorted_by is None else sorted(rows, key=lambda row: row["id"]))
+
+
+def test_own_objects_are_written(stored, tmp):
+    table = stored(TABLE)
+    for number, source in enumerate([table, table[:], table.take([0, 1, 2]), table.scan(cfile.col("id") > 0), *cfile.fragments(tmp / "data")]):
+        assert stored(source, name=f"copy{number}").to_pylist() == TABLE.to_pylist()
+    assert stored(table["name"], name="column").to_arrow().to_pylist() == ["c", "a", "b"]
+
+
+@pytest.mark.parametrize("source", [pyarrow.array([3, 1, 2]), pyarrow.chunked_array([[3], [1, 2]]), polars.Series([3, 1, 2]),
+                                    pandas.Series([3, 1, 2])], ids=lambda source: type(source).__module__)
+@pytest.mark.parametrize("is_sorted", [True, False])
+def test_arrays_of_each_library(stored, source, is_sorted):
+    column = stored(source, sorted_by=is_sorted)
+    assert list(column) == ([1, 2, 3] if is_sorted else [3, 1, 2])
+    assert column.is_sorted == is_sorted
+    if is_sorted:
+        assert column.find(2) == 1 and column.seek(4) == 3 and column.key_range(2, 3).to_pylist() == [2]
+
+
+def _key(*columns):
+    """Python's key for rows with nulls, which come first."""
+    return lambda row: tuple((row[column] is not None, 0 if row[column] is None else row[column]) for column in columns)
+
+
+@pytest.mark.parametrize("memory_limit_bytes", [1 << 30, 3000, 1])
+@pytest.mark.parametrize("names", [["unique"], ["few"], ["nullable"], ["few", "text"], ["text", "nullable", "few"]])
+def test_sorting_is_pythons_stable_sort(stored, names, memory_limit_bytes, tmp):
+    chance = random.Random(7)
+    rows = [{"row": row, "unique": unique, "few": chance.randrange(5), "nullable": chance.choice([None, -1.5, 0.0, 2.5]),
+             "text": chance.choice(["", "a", "é", "\U0001f600", "ab"])} for row, unique in enumerate(chance.sample(range(10**9), 500))]
+    schema = pyarrow.schema([("row", "int32"), pyarrow.field("unique", pyarrow.int64(), nullable=False), ("few", "int8"),
+                             ("nullable", "double"), ("text", "string")])
+    batches = pyarrow.Table.from_pylist(rows, schema).to_batches(max_chunksize=60)
+    table = stored(pyarrow.RecordBatchReader.from_batches(schema, batches), sorted_by=names, memory_limit_bytes=memory_limit_bytes)
+    expected = sorted(rows, key=_key(*names))
+    assert table.to_pylist() == expected
+    assert os.listdir(tmp) == ["data"]
+    key = tuple(expected[250][name] for name in names)
+    first = next(row for row in range(500) if tuple(expected[row][name] for name in names) == key)
+    assert table.find(key if len(names) > 1 or key[0] is None or table.key else key[0]) == first
+
+
+@pytest.mark.parametrize("name", test_types.FLAT)
+def test_columns_of_every_type_are_sorted(stored, name):
+    values = [value for value in test_types.ARRAYS[name].to_pylist() if value == value or value is None]
+    chance = random.Random(8)
+    array = test_types.ARRAYS[name]
+    rows = [row for row in range(len(array)) if array[row].as_py() in values or array[row].as_py() is None]
+    rows = [chance.choice(rows) for _ in range(30)]
+    table = pyarrow.table({"k": pyarrow.concat_arrays([array[row:row + 1] for row in rows]), "row": range(30)})
+    keys = [array[row].as_py() for row in rows]
+    expected = sorted(range(30), key=lambda row: (keys[row] is not None, 0 if keys[row] is None else _bytes(keys[row])))
+    for number, limit in enumerate([1 << 30, 1]):
+        source = pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches(max_chunksize=7))
+        opened = stored(source, name=f"t{number}", sorted_by="k", memory_limit_bytes=limit)
+        assert opened.to_arrow().column("row").to_pylist() == expected
+        assert opened.verify()["damages"] == []
+
+
+def _bytes(key):
+    """The key as the library orders it: strings by their bytes, and -0 before 0."""
+    if isinstance(key, float):
+        return key, math.copysign(1, key)
+    return key.encode() if isinstance(key, str) else key
+
+
+def test_polars_frames_with_nested_columns_are_sorted(stored):
+    frame = polars.DataFrame({"k": ["b", "a", "c"], "l": [["x"], [], None], "s": [{"y": "z"}, None, {"y": None}]})
+    assert stored(frame, sorted_by="k").to_polars().equals(frame.sort("k"))
+
+
+def test_empty_tables_are_sorted(stored):
+    for number, options in enumerate([{}, {"sorted_by": "id"}, {"sorted_by": ["name", "id"]}]):
+        table = stored(TABLE[:0], name=f"t{number}", **options)
+        assert len(table) == 0 and table.to_arrow().schema.types == TABLE.schema.types and table.columns == ["id", "name"]
+        if options:
+            assert table.find(1 if options["sorted_by"] == "id" else ("a", 1)) is None
+    assert list(stored(pyarrow.array([], "int32"), name="f", sorted_by=True)) == []
+
+
+def test_tables_without_columns(tmp):
+    with pytest.raises(cfile.Error):
+        cfile.write(tmp / "t", pyarrow.table({}))
+    assert os.listdir(tmp) == []
+
+
+def test_mistakes_in_arguments(tmp):
+    for error, text, data, options in [
+        (cfile.ArgumentError, "no column x", TABLE, {"sorted_by": "x"}),
+        (cfile.ArgumentError, "names of columns", TABLE, {"sorted_by": True}),
+        (cfile.ArgumentError, "sorted_by=True", pyarrow.array([1]), {"sorted_by": "id"}),
+        (cfile.ArgumentError, "without a dict", pyarrow.array([1]), {"encoding": {"id": "plain"}}),
+        (TypeError, "__arrow_c_stream__", [1, 2], {}),
+        (TypeError, "__arrow_c_stream__", None, {}),
+        ((cfile.Error, ValueError), "strange", TABLE, {"encoding": "strange"}),
+        ((cfile.Error, ValueError), "strange", TABLE, {"compression": "strange"}),
+        ((cfile.Error, ValueError), "strange", TABLE, {"goal": "strange"}),
+        ((cfile.Error, KeyError, ValueError), "strange", TABLE, {"encoding": {"strange": "plain"}}),
+        ((cfile.Error, ValueError), "NaN", pyarrow.table({"f": [1.0, math.nan, 2.0]}), {"sorted_by": "f"}),
+        ((cfile.Error, ValueError), "null", pyarrow.array([1, None]), {"sorted_by": True}),
+    ]:
+        with pytest.raises(error, match=text):
+            cfile.write(tmp / "t", data, **options)
+        assert os.listdir(tmp) == []
+
+
+OPTIONS = [({"encoding": "plain"}, "encoding", {"plain"}), ({"encoding": {"id": "rle"}}, "encoding", {"rle"}),
+           ({"compression": "none"}, "compressed", {False}), ({"compression": {"name": "zstd"}}, "compressed", None),
+           ({"goal": "size"}, "encoding", None), ({"goal": {"id": "speed"}}, "encoding", None), ({"block_size_bytes": 512}, "encoding", None)]
+
+
+@pytest.mark.parametrize("options, what, expected", OPTIONS)
+def test_options_reach_the_files(stored, options, what, expected):
+    table = stored(pyarrow.table({"id": range(1000), "name": ["x" * 50] * 1000}), **options)
+    assert table.to_arrow().column("id").to_pylist() == list(range(1000))
+    if expected is not None:
+        assert {block[what] for block in table["id"].blocks} == expected
+    if "block_size_bytes" in options:
+        assert len(table["id"].blocks) > 1
+    if options == {"compression": {"name": "zstd"}}:
+        assert {block["compressed"] for block in table["name"].blocks} == {True}
+
+
+def test_every_encoding_and_codec(stored):
+    for number, codec in enumerate(cfile.codecs()):
+        assert list(stored(pyarrow.array([5] * 99), name=f"c{number}", compression=codec)) == [5] * 99
+    made = 0
+    for number, encoding in enumerate(cfile.encodings()):
+        for array in (pyarrow.array([5] * 99), pyarrow.array(["a"] * 99), pyarrow.array([0.5] * 99)):
+            try:
+                column = stored(array, name=f"e{number}{array.type}", encoding=encoding)
+            except (cfile.Error, ValueError):
+                continue  # the encoding is not for this type
+            assert list(column) == array.to_pylist()
+            made += 1
+    assert made > len(cfile.encodings())
+
+
+def test_bloom_filters(stored):
+    plain = stored(pyarrow.table({"id": range(0, 10000, 2)}), name="plain")
+    table = stored(pyarrow.table({"id": range(0, 10000, 2)}), name="bloom", bloom_filter={"id": 12})
+    assert table.info["size_bytes"] > plain.info["size_bytes"]
+    assert table.scan(cfile.col("id") == 5).count() == 0 and table.scan(cfile.col("id") == 6).count() == 1
+
+
+class Failing:
+    """A stream that raises an exception in its second batch."""
+
+    def __init__(self, error, table=TABLE):
+        self.error, self.table = error, table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        def batches():
+            yield from self.table.to_batches()
+            raise self.error
+        self.reader = pyarrow.RecordBatchReader.from_batches(self.table.schema, batches())
+        return self.reader.__arrow_c_stream__()
+
+
+@pytest.mark.parametrize("options", [{}, {"sorted_by": "id"}, {"sorted_by": ["id", "name"]}, {"sorted_by": "id", "memory_limit_bytes": 1}])
+def test_a_failing_stream_leaves_nothing(tmp, options):
+    big = pyarrow.concat_tables([TABLE] * 5)
+    with pytest.raises(Exception, match="broken pipe of clay"):
+        cfile.write(tmp / "t", Failing(ValueError("broken pipe of clay"), big), **options)
+    assert os.listdir(tmp) == []
+
+
+def test_a_failing_array_leaves_nothing(tmp):
+    class Array(Failing):
+        def __arrow_c_stream__(self, requested_schema=None):
+            def batches():
+                yield from self.table.to_batches()
+                raise self.error
+            frame = pyarrow.RecordBatchReader.from_batches(self.table.schema, batches())
+            return frame.__arrow_c_stream__()
+    with pytest.raises(Exception, match="clay"):
+        cfile.write(tmp / "f", Array(ValueError("clay")))
+    assert os.listdir(tmp) == []
+
+
+def test_a_failing_append_changes_nothing(stored, tmp):
+    stored(TABLE)
+    files = sorted(str(path) for path in tmp.rglob("*"))
+    with pytest.raises(Exception, match="clay"):
+        cfile.append(tmp / "data", Failing(ValueError("clay")))
+    with pytest.raises(cfile.Error):
+        cfile.append(tmp / "data", pyarrow.table({"id": [1], "other": ["x"]}))
+    with pytest.raises(cfile.Error):
+        cfile.append(tmp / "data", pyarrow.table({"id": ["text"], "name": ["x"]}))
+    assert sorted(str(path) for path in tmp.rglob("*")) == files
+    assert cfile.open(tmp / "data").to_pylist() == TABLE.to_pylist()
+
+
+def test_overwrite(stored, tmp):
+    stored(TABLE)
+    with pytest.raises(cfile.ExistsError, match="overwrite=True"):
+        cfile.write(tmp / "data", TABLE)
+    old = cfile.open(tmp / "data")
+    for data, kind in [(TABLE[:1], cfile.Table), (pyarrow.array([1]), cfile.Column), (pyarrow.array([2]), cfile.Column), (TABLE, cfile.Table)]:
+        cfile.write(tmp / "data", data, overwrite=True)
+        assert type(cfile.open(tmp / "data")) is kind
+        assert os.listdir(tmp) == ["data"]
+    with pytest.raises(Exception, match="clay"):
+        cfile.write(tmp / "data", Failing(ValueError("clay")), overwrite=True)
+    assert os.listdir(tmp) == ["data"] and cfile.open(tmp / "data").to_pylist() == TABLE.to_pylist()
+    assert len(old) == 3
+    # A table may be replaced by what is read from it.
+    cfile.write(tmp / "data", cfile.open(tmp / "data").scan(cfile.col("id") > 1), overwrite=True)
+    assert cfile.open(tmp / "data").to_arrow().column("id").to_pylist() == [3, 2]
+    cfile.write(f"{tmp}/data/", TABLE, overwrite=True)
+    assert os.listdir(tmp) == ["data"]
+
+
+def test_overwrite_through_a_link(tmp):
+    cfile.write(tmp / "target", TABLE)
+    (tmp / "link").symlink_to(tmp / "target")
+    cfile.write(tmp / "link", TABLE[:1], overwrite=True)
+    assert len(cfile.open(tmp / "link")) == 1
+    assert len(cfile.open(tmp / "target")) == 3
+
+
+def test_an_empty_folder_is_filled(tmp):
+    (tmp / "t").mkdir()
+    cfile.write(tmp / "t", TABLE)
+    assert len(cfile.open(tmp / "t")) == 3
+
+
+def test_append(stored, tmp):
+    stored(TABLE)
+    before = cfile.open(tmp / "data")
+    cfile.append(tmp / "data", pyarrow.table({"name": ["d"], "id": [4]}), encoding="plain")
+    cfile.append(tmp / "data", polars.DataFrame({"id": [5], "name": ["e"]}))
+    cfile.append(tmp / "data", pandas.DataFrame({"id": [6], "name": ["f"]}))
+    after = cfile.open(tmp / "data")
+    assert len(before) == 3 and after["id"].to_arrow().to_pylist() == [3, 1, 2, 4, 5, 6]
+    assert after["name"].to_arrow().to_pylist() == list("cabdef") and len(after.parts) == 4
+    with pytest.raises(cfile.NotFoundError):
+        cfile.append(tmp / "absent", TABLE)
+
+
+@pytest.mark.parametrize("sorted_by, key", [("id", 21), (["id", "name"], (21, "a"))])
+def test_sorted_tables_can_be_searched_after_append(stored, tmp, sorted_by, key):
+    stored(TABLE, sorted_by=sorted_by)
+    cfile.append(tmp / "data", pyarrow.table({"id": [11, 21], "name": ["a", "a"]}))
+    table = cfile.open(tmp / "data")
+    assert table.find(key) == 4
+    with pytest.raises((cfile.Error, ValueError)):
+        cfile.append(tmp / "data", pyarrow.table({"id": [41, 31], "name": ["a", "a"]}))
+    assert len(cfile.open(tmp / "data")) == 5
+
+
+@pytest.mark.parametrize("names", [["a.b", "c d", "ü", "x" * 200, "a/b", "..", "CON", "'", '"', "\n", "value", "%2F"]])
+def test_odd_names_of_columns(stored, names):
+    table = stored(pyarrow.table({name: [number, number + 1] for number, name in enumerate(names)}))
+    assert table.columns == names
+    for number, name in enumerate(names):
+        assert list(table[name]) == [number, number + 1]
+        assert table.scan(cfile.col(name) == number, columns=[name]).to_pylist() == [{name: number}]
+    assert polars.DataFrame(table).columns == names and table[0] == {name: number for number, name in enumerate(names)}
+
+
+BOUNDED = """
+    import resource, sys
+    import cfile, numpy, pyarrow
+
+    ROWS = 1_000_000
+    schema = pyarrow.schema([pyarrow.field("n", pyarrow.int64(), nullable=False)])
+
+    def batches():
+        random = numpy.random.default_rng(1)
+        for _ in range(BATCHES):
+            yield pyarrow.record_batch([random.integers(0, 2**62, ROWS)], schema=schema)
+
+    def peak():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+    for _ in batches():
+        break
+    cfile.write("warm", pyarrow.table({"n": [1, 2]}), sorted_by="n")
+    before = peak()
+    cfile.write("t", pyarrow.RecordBatchReader.from_batches(schema, batches()), encoding="plain", compression="none", **OPTIONS)
+    used = peak() - before
+    table = cfile.open("t")
+    assert len(table) == BATCHES * ROWS
+    previous = -1
+    if "sorted_by" in OPTIONS:
+        for batch in table.to_batches():
+            values = batch.column(0).to_numpy()
+            assert values[0] >= previous and (values[1:] >= values[:-1]).all()
+            previous = values[-1]
+    print(used)
+"""
+
+
+@pytest.mark.parametrize("batches, options, most_mib", [(40, {}, 100), (16, {"sorted_by": "n", "memory_limit_bytes": 24 << 20}, 90)])
+def test_streams_larger_than_memory(run, batches, options, most_mib):
+    """320 MB of rows, and 128 MB that are sorted. The bound is less than the size of the rows."""
+    used = int(run(BOUNDED.replace("OPTIONS", repr(options)).replace("BATCHES", str(batches))))
+    print(f"{used} MiB")
+    assert used < most_mib
