@@ -1,10 +1,11 @@
-"""The blocks of tools/python/README.md run, and print what the README says."""
+"""The blocks of tools/python/README.md run, and print what it says. The block of README.md runs."""
 import contextlib
 import io
 import re
 from pathlib import Path
 
-README = Path(__file__).parents[2] / "tools/python/README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "tools/python/README.md"
 
 
 def test_blocks(tmp_path, monkeypatch):
@@ -23,3 +24,12 @@ def test_blocks(tmp_path, monkeypatch):
             assert printed == text
             compared += 1
     assert compared == 3
+
+
+def test_block_of_the_project(tmp_path, monkeypatch):
+    import pandas
+    monkeypatch.chdir(tmp_path)
+    block, = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    names = {"frame": pandas.DataFrame({"time_hour": [2, 1, 3], "carrier": ["UA", "AA", "DL"], "dep_delay": [61.0, 60.0, 99.0]})}
+    exec(block, names)
+    assert names["late"].to_dict("list") == {"carrier": ["UA", "DL"], "dep_delay": [61.0, 99.0]}
