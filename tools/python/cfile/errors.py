@@ -78,13 +78,10 @@ def error_of(code: int, message: str) -> BaseException:
 
 
 def _data_error(message: str) -> DataError:
-    file, colon, rest = message.partition(": block at ")
-    if not colon:
-        file, colon, rest = message.partition(": ")
-    words = rest.replace(",", " ").replace(":", " ").split()
-    offset = None
-    for word, following in zip(words, words[1:]):
-        if word == "offset" and following.isdecimal():
-            offset = int(following)
-            break
-    return DataError(message, file if colon else None, offset)
+    """Finds the file and the offset in a text: "FILE: block at offset 5, ..." or "block at offset 5, 9 bytes: FILE: ..."."""
+    import re
+    block = re.search(r"(?:^|: )block at offset (\d+)[^:]*(: |$)", message)
+    before = message[:block.start()] if block else message
+    file = before or message[block.end() if block else 0:]
+    offset = re.search(r"\boffset (\d+)", message)
+    return DataError(message, file.partition(": ")[0] if ": " in message else None, int(offset[1]) if offset else None)
