@@ -2,15 +2,16 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing
+from contextlib import closing, contextmanager
 
 from . import _native
 from .errors import ArgumentError, ExistsError
 from .optional import need
+from .rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
 _OPTIONS = {"encoding": "encoding", "compression": "compression", "goal": "goal", "block_size_bytes": "block_size_bytes",
@@ -52,9 +53,20 @@ class _Data:
                 if arrow.types.is_struct(array.type) else arrow.chunked_array([array])
         if _is_of(data, "pyarrow"):
             data = self._storable(data)
-        self.stream = self.type = _native.Stream(data)
+        self._own = isinstance(data, Rows)
+        self.stream = self.type = data._stream() if isinstance(data, Rows) else _native.Stream(data)
         # The names of the columns; None if the data is one array.
         self.fields = _native.fields_of(self.type)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """If rows of this package cannot be read, raises that error, and not the one that the writer makes of it."""
+        try:
+            yield
+        except BaseException:
+            if self._own:
+                self.stream.raise_error()
+            raise
 
     def _of_pandas(self, data: Any) -> Any:
         arrow = need("pyarrow", "writing pandas data")
@@ -124,12 +136,12 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     options = {"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                "bloom_filter": bloom_filter}
     source = _Data(data)
-    if os.path.lexists(target) and not (os.path.isdir(target) and not os.listdir(target)):
-        if not overwrite:
-            raise ExistsError(f"{target}: something is there; use overwrite=True, or cfile.append")
-        _replace(target, source, options, sorted_by, memory_limit_bytes)
-        return
-    _write(target, source, options, sorted_by, memory_limit_bytes)
+    is_there = os.path.lexists(target) and not (os.path.isdir(target) and not os.listdir(target))
+    if is_there and not overwrite:
+        raise ExistsError(f"{target}: something is there; use overwrite=True, or cfile.append")
+    with source.reading():
+        write_at = _replace if is_there else _write
+        write_at(target, source, options, sorted_by, memory_limit_bytes)
 
 
 def _replace(target: str, source: _Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
@@ -207,7 +219,9 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
     indexed = sorted_column(target)
     if indexed is not None:
         settings[indexed] = {**settings.get(indexed, settings[""]), "value_index": True}
-    _finish(_native.TableWriter.append(target, settings), _Data(data).stream)
+    source = _Data(data)
+    with source.reading():
+        _finish(_native.TableWriter.append(target, settings), source.stream)
 
 
 def sorted_column(path: str) -> str | None:

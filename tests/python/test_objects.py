@@ -1,0 +1,299 @@
+"""Files and tables that are read through objects of Python and fsspec, with few requests."""
+import http.server
+import io
+import pathlib
+import threading
+import zipfile
+
+import fsspec
+import pyarrow
+import pytest
+
+import cfile
+from cfile import col, ranges
+
+ROWS = 200_000
+TABLE = pyarrow.table({f"c{number}": pyarrow.array(range(number, ROWS + number), "int64") for number in range(5)})
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table "t" and a file "f" of several blocks."""
+    path = tmp_path_factory.mktemp("objects")
+    cfile.write(path / "t", TABLE, sorted_by="c0", encoding="plain", compression="none")
+    cfile.write(path / "f", TABLE.column("c0"), sorted_by=True, encoding="plain", compression="none", block_size_bytes=16384)
+    return path
+
+
+class Ranges:
+    """An object with size and read_ranges, which counts its calls and ranges."""
+
+    def __init__(self, path, error=None, cut=0):
+        self.data = pathlib.Path(path).read_bytes()
+        self.size = len(self.data)
+        self.calls = []
+        self.error, self.cut = error, cut
+
+    def read_ranges(self, requested):
+        self.calls.append(list(requested))
+        if self.error is not None and len(self.calls) > 1:
+            raise self.error
+        cut = self.cut if len(self.calls) > 1 else 0
+        return [self.data[offset:offset + size - cut] for offset, size in requested]
+
+
+def _check_file(column):
+    assert isinstance(column, cfile.Column) and len(column) == ROWS
+    assert column[5] == 5 and column.find(777) == 777 and column[-1] == ROWS - 1
+    assert column.to_arrow() == pyarrow.chunked_array([TABLE.column("c0").combine_chunks()])
+    assert column.scan(col("value") >= ROWS - 2).to_pylist() == [ROWS - 2, ROWS - 1]
+
+
+def _check_table(table):
+    assert isinstance(table, cfile.Table)
+    assert table.to_arrow().to_pydict() == TABLE.to_pydict()
+    assert table[7] == {f"c{number}": 7 + number for number in range(5)} and table.find(777) == 777
+    assert table.scan(col("c1") == 5, columns=["c4"]).to_pylist() == [{"c4": 8}]
+    assert table.verify()["damages"] == []
+    assert cfile.fragments(table._opened.name) if "://" in table._opened.name else True
+
+
+@pytest.mark.parametrize("made", [lambda path: Ranges(path), lambda path: open(path, "rb"), lambda path: open(path, "rb", buffering=0),
+                                  lambda path: io.BytesIO(path.read_bytes()), lambda path: fsspec.filesystem("file").open(str(path))])
+def test_files_in_objects(folder, made):
+    source = made(folder / "f")
+    _check_file(cfile.open(source))
+    assert cfile.open(source).verify()["damages"] == []
+    if hasattr(source, "close"):
+        source.close()
+
+
+def test_an_object_gets_few_merged_requests(folder):
+    source = Ranges(folder / "f")
+    column = cfile.open(source)
+    assert len(source.calls) <= 2, source.calls
+    source.calls.clear()
+    assert column[ROWS // 2] == ROWS // 2
+    assert len(source.calls) <= 3, source.calls
+    source.calls.clear()
+    column.to_arrow()
+    assert len(source.calls) <= 6, source.calls
+    assert sum(size for call in source.calls for _, size in call) <= 1.2 * source.size  # no byte is read twice, but for some gaps
+    source.calls.clear()
+    column.take([0, ROWS // 2, ROWS - 1]).to_arrow()
+    assert len(source.calls) <= 3, source.calls
+
+
+def test_merged_ranges():
+    gap = ranges.MOST_GAP_BYTES
+    assert ranges.merged([]) == []
+    assert ranges.merged([(10, 5), (0, 10), (15, 0)]) == [(0, 15)]
+    assert ranges.merged([(0, 10), (10 + gap, 1), (12 + 2 * gap, 1)]) == [(0, 11 + gap), (12 + 2 * gap, 1)]
+    assert ranges.merged([(0, 100), (10, 5)]) == [(0, 100)]
+    data = bytes(range(256)) * 1000
+    file = ranges.RangedFile("x", len(data), lambda wanted: [data[offset:offset + size] for offset, size in wanted])
+    wanted = [(200_000, 10), (0, 7), (3, 10), (5, 0), (100_000, 3)]
+    assert [bytes(piece) for piece in file.read_ranges(wanted)] == [data[offset:offset + size] for offset, size in wanted]
+
+
+class Odd(Exception):
+    pass
+
+
+@pytest.mark.parametrize("error", [Odd("odd text"), OSError(5, "odd text"), ValueError("odd text"), PermissionError("odd text"),
+                                   FileNotFoundError("odd text"), KeyboardInterrupt("odd text"), MemoryError("odd text"), Odd()])
+def test_errors_of_the_object_come_through(folder, error, tmp):
+    def fails(call):
+        source = Ranges(folder / "f")
+        column = cfile.open(source)
+        source.calls, source.error = [()], error
+        with pytest.raises(type(error)) as raised:
+            call(column)
+        assert raised.value is error
+    fails(lambda column: column.to_arrow())
+    fails(lambda column: column.to_polars())
+    fails(lambda column: column.to_pandas())
+    fails(lambda column: column.to_numpy())
+    fails(lambda column: column[5])
+    fails(lambda column: column.find(5))
+    fails(lambda column: column.take([5]).to_arrow())
+    fails(lambda column: column.scan(col("value") != 7).count())
+    fails(lambda column: column.blocks)
+    fails(lambda column: cfile.write(tmp / "copy", column))
+    assert not (tmp / "copy").exists()
+
+
+def test_errors_while_opening_come_through(folder):
+    class Failing(Ranges):
+        def read_ranges(self, requested):
+            raise Odd("at once")
+    with pytest.raises(Odd, match="at once"):
+        cfile.open(Failing(folder / "f"))
+
+
+def test_short_reads_are_errors(folder):
+    source = Ranges(folder / "f")
+    column = cfile.open(source)
+    source.cut = 1
+    with pytest.raises(cfile.Error, match="expected .* bytes, got"):
+        column.to_arrow()
+
+    class Fewer(Ranges):
+        def read_ranges(self, requested):
+            return super().read_ranges(requested)[1:]
+    with pytest.raises(cfile.Error, match="ranges"):
+        cfile.open(Fewer(folder / "f"))
+
+    class NoBytes(Ranges):
+        def read_ranges(self, requested):
+            return [None for _ in requested]
+    with pytest.raises(TypeError):
+        cfile.open(NoBytes(folder / "f"))
+
+
+def test_a_stream_that_ends_early_is_an_error(folder):
+    class Short(io.BytesIO):
+        def read(self, size=-1):
+            return super().read(size)[:0] if self.tell() > 100_000 and self.shrunk else super().read(size)
+    source = Short((folder / "f").read_bytes())
+    source.shrunk = False
+    column = cfile.open(source)
+    source.shrunk = True
+    with pytest.raises(cfile.Error, match="expected .* bytes, got 0"):
+        column.to_arrow()
+
+
+def test_pieces_of_a_stream_are_put_together(folder):
+    class Slow(io.BytesIO):
+        def read(self, size=-1):
+            return super().read(min(size, 1000))
+    _check_file(cfile.open(Slow((folder / "f").read_bytes())))
+
+
+def test_threads_read_one_stream(folder):
+    with open(folder / "f", "rb") as file:
+        column = cfile.open(file)
+        results = []
+        threads = [threading.Thread(target=lambda: results.append(column.to_arrow().to_pylist()[-1])) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert results == [ROWS - 1] * 4
+
+
+@pytest.fixture
+def memory(folder):
+    filesystem = fsspec.filesystem("memory")
+    filesystem.put(str(folder), "/cf", recursive=True)
+    yield filesystem
+    filesystem.rm("/cf", recursive=True)
+
+
+def test_memory(memory):
+    _check_file(cfile.open("memory://cf/f"))
+    _check_table(cfile.open("memory://cf/t"))
+    _check_table(cfile.open("memory://cf/t/"))
+    _check_table(cfile.open("/cf/t", filesystem=memory))
+    assert cfile.scan_polars("/cf/t", filesystem=memory).head(3).collect()["c4"].to_list() == [4, 5, 6]
+    assert sum(piece.to_arrow().num_rows for piece in cfile.fragments("/cf/t", 3, filesystem=memory)) == ROWS
+    with pytest.raises(FileNotFoundError):
+        cfile.open("memory://cf/absent")
+
+
+def test_zip(folder, tmp):
+    with zipfile.ZipFile(tmp / "a.zip", "w") as archive:
+        for path in folder.rglob("*"):
+            archive.write(path, path.relative_to(folder))
+    _check_file(cfile.open(f"zip://f::{tmp}/a.zip"))
+    _check_table(cfile.open(f"zip://t::{tmp}/a.zip"))
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Serves files, with ranges."""
+    protocol_version = "HTTP/1.1"
+
+    def _found(self):
+        path = self.server.folder / self.path.lstrip("/")
+        self.server.requests.append((self.command, self.path, self.headers.get("Range")))
+        if path.is_file():
+            return path.read_bytes()
+        self.send_response(404)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+        return None
+
+    def do_HEAD(self):
+        data = self._found()
+        if data is not None:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(data)))
+            self.send_header("Accept-Ranges", "bytes")
+            self.end_headers()
+
+    def do_GET(self):
+        data = self._found()
+        if data is None:
+            return
+        wanted = self.headers.get("Range")
+        if wanted is None:
+            self.send_response(200)
+        else:
+            begin, end = (int(number) for number in wanted.removeprefix("bytes=").split("-"))
+            self.send_response(206)
+            end = min(end, len(data) - 1)
+            self.send_header("Content-Range", f"bytes {begin}-{end}/{len(data)}")
+            data = data[begin:end + 1]
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server(folder):
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as served:
+        served.folder, served.requests, served.daemon_threads = folder, [], True
+        thread = threading.Thread(target=served.serve_forever)
+        thread.start()
+        yield served
+        served.shutdown()
+        thread.join()
+    fsspec.get_filesystem_class("http").clear_instance_cache()
+
+
+def test_http_file(server):
+    url = f"http://127.0.0.1:{server.server_address[1]}/f"
+    column = cfile.open(url)
+    assert len(server.requests) <= 5, server.requests
+    server.requests.clear()
+    assert column.to_arrow().to_pylist()[-1] == ROWS - 1
+    assert 1 <= len(server.requests) <= 6, server.requests
+    assert all(wanted for _, _, wanted in server.requests)
+    _check_file(column)
+
+
+def test_http_table_one_column(server):
+    url = f"http://127.0.0.1:{server.server_address[1]}/t"
+    table = cfile.open(url)
+    opening = list(server.requests)
+    assert len(opening) <= 8, opening
+    server.requests.clear()
+    assert table.scan(columns=["c3"]).to_arrow().column("c3").to_pylist()[0] == 3
+    assert len(server.requests) <= 8, server.requests
+    assert not any(path.endswith(f"c{number}.cfile") for _, path, _ in server.requests for number in (0, 1, 2, 4))
+    with pytest.raises(FileNotFoundError):
+        cfile.open(url + "absent")
+
+
+def test_what_cannot_be_opened(tmp):
+    with pytest.raises(TypeError, match="expected a path"):
+        cfile.open(object())
+    with pytest.raises(TypeError):
+        cfile.open(b"bytes" if False else 7)
+    with pytest.raises(ValueError):
+        cfile.open("strange-protocol://x")
+    cfile.write(tmp / "f", pyarrow.array([1]))
+    assert cfile.open(str(tmp / "f").encode() if False else tmp / "f")[0] == 1
