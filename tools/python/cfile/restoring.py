@@ -1,101 +1,136 @@
 """Brings back what Arrow and pandas know about columns, and files do not store: index, categories, extension types.
 
 `cfile.write` keeps it as metadata of a table: "pandas" is the text that pyarrow writes for pandas, "ARROW:schema" the schema of the data
-in base64, and "categories" the categories of categorical columns as JSON.
+in base64, and "categories" the categories of categorical columns: JSON with an Arrow stream in base64 for each.
 """
 from __future__ import annotations
+
+import base64
+import json
+
+from .optional import need
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+_PURPOSE = "writing and reading columns of pyarrow and pandas"
 
-def metadata_of(schema: Any, categories: Mapping[str, Any]) -> dict[str, str]:
-    """Returns what a table keeps for a pyarrow.Schema."""
-    import base64
-    metadata = {"ARROW:schema": base64.b64encode(schema.remove_metadata().serialize()).decode()}
+
+def _text_of(buffer: Any) -> str:
+    return base64.b64encode(buffer).decode()
+
+
+def storable(table: Any) -> tuple[Any, dict[str, str]]:
+    """Casts columns of a pyarrow.Table whose types files do not have. Returns the table, and what to keep of its schema."""
+    arrow = need("pyarrow", _PURPOSE)
+    schema = table.schema
+    metadata = {"ARROW:schema": _text_of(schema.remove_metadata().serialize())}
     pandas = (schema.metadata or {}).get(b"pandas")
     if pandas is not None:
         metadata["pandas"] = pandas.decode()
+    categories = {}
+    is_changed = pandas is not None
+    for position, field in enumerate(schema):
+        column = table.column(position)
+        if arrow.types.is_dictionary(field.type):
+            is_changed = True
+            if column.num_chunks == 1:
+                categories[field.name] = _text_of(_stream_of(column.chunk(0).dictionary))
+        stored_type = _stored_type(field.type)
+        if stored_type != field.type:
+            is_changed = True
+            table = table.set_column(position, arrow.field(field.name, stored_type, field.nullable), stored(column, stored_type))
     if categories:
-        import json
-        metadata["categories"] = json.dumps(dict(categories))
-    return metadata
+        metadata["categories"] = json.dumps(categories)
+    return table, metadata if is_changed else {}
 
 
-def storable(data_type: Any) -> Any:
+def _stream_of(array: Any) -> Any:
+    arrow = need("pyarrow", _PURPOSE)
+    sink = arrow.BufferOutputStream()
+    batch = arrow.record_batch([array], ["categories"])
+    with arrow.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write(batch)
+    return sink.getvalue()
+
+
+def _stored_type(data_type: Any) -> Any:
     """Returns the type as which a file can store the values of a pyarrow.DataType."""
-    import pyarrow as pa
-    if isinstance(data_type, pa.BaseExtensionType) and data_type.extension_name != "arrow.uuid":
-        return storable(data_type.storage_type)
-    if pa.types.is_duration(data_type):
-        return pa.int64()
-    if pa.types.is_float16(data_type):
-        return pa.float32()
-    return data_type
+    arrow = need("pyarrow", _PURPOSE)
+    if isinstance(data_type, arrow.BaseExtensionType) and data_type.extension_name != "arrow.uuid":
+        return _stored_type(data_type.storage_type)
+    if arrow.types.is_duration(data_type):
+        return arrow.int64()
+    if arrow.types.is_float16(data_type):
+        return arrow.float32()
+    return arrow.string() if arrow.types.is_null(data_type) else data_type
 
 
 def stored(column: Any, data_type: Any) -> Any:
-    """Casts an array or a chunked array to the result of `storable`."""
-    import pyarrow as pa
+    """Casts an array or a chunked array. Extension types become their storage."""
+    arrow = need("pyarrow", _PURPOSE)
     if column.type == data_type:
         return column
-    if isinstance(column.type, pa.BaseExtensionType):
-        if isinstance(column, pa.ChunkedArray):
+    if isinstance(column.type, arrow.BaseExtensionType):
+        if isinstance(column, arrow.ChunkedArray):
             storage = [chunk.storage for chunk in column.chunks]
-            return stored(pa.chunked_array(storage, column.type.storage_type), data_type)
+            return stored(arrow.chunked_array(storage, column.type.storage_type), data_type)
         return stored(column.storage, data_type)
     return column.cast(data_type)
 
 
-def _restored(column: Any, data_type: Any, categories: Any) -> Any:
-    import pyarrow as pa
+def _restored(column: Any, data_type: Any, categories: str | None) -> Any:
+    arrow = need("pyarrow", _PURPOSE)
     if column.type == data_type:
         return column
-    if isinstance(data_type, pa.BaseExtensionType):
+    if isinstance(data_type, arrow.BaseExtensionType):
         storage = _restored(column, data_type.storage_type, None)
-        return pa.chunked_array([pa.ExtensionArray.from_storage(data_type, chunk) for chunk in storage.chunks], data_type)
-    if pa.types.is_dictionary(data_type):
-        values = column.cast(data_type.value_type)
-        if categories is None:
-            return values.dictionary_encode().cast(data_type)
-        known = pa.array(categories, data_type.value_type)
-        import pyarrow.compute as pc
-        if pc.index_in(values, known).null_count > values.null_count:
-            return values.dictionary_encode().cast(data_type)  # rows that were appended later have more categories
-        chunks = [pa.DictionaryArray.from_arrays(pc.index_in(chunk, known).cast(data_type.index_type), known, ordered=data_type.ordered)
-                  for chunk in values.chunks or [known[:0]]]
-        return pa.chunked_array(chunks, data_type)
-    return column.cast(data_type)
+        return arrow.chunked_array([arrow.ExtensionArray.from_storage(data_type, chunk) for chunk in storage.chunks], data_type)
+    if arrow.types.is_null(data_type) and column.null_count == len(column):
+        return arrow.chunked_array([arrow.nulls(len(column))])
+    if not arrow.types.is_dictionary(data_type):
+        return column.cast(data_type)
+    values = column.cast(data_type.value_type)
+    if categories is None:
+        return values.dictionary_encode().cast(data_type)
+    known = arrow.ipc.open_stream(base64.b64decode(categories)).read_all().column(0).combine_chunks()
+    index_in = need("pyarrow.compute", _PURPOSE).index_in
+    if index_in(values, known).null_count > values.null_count:
+        return values  # rows that were appended later have more categories
+    chunks = [arrow.DictionaryArray.from_arrays(index_in(chunk, known).cast(data_type.index_type), known, ordered=data_type.ordered)
+              for chunk in values.chunks or [known[:0]]]
+    return arrow.chunked_array(chunks, data_type)
 
 
 def _restored_table(table: Any, metadata: Mapping[str, str]) -> Any:
-    import base64
-    import json
-    import pyarrow as pa
-    if "ARROW:schema" not in metadata:
-        return table
-    schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(metadata["ARROW:schema"])))
+    """Restores the types of columns, and the text for pandas about the columns that still have these types."""
+    arrow = need("pyarrow", _PURPOSE)
+    schema = arrow.ipc.read_schema(arrow.py_buffer(base64.b64decode(metadata["ARROW:schema"])))
     categories = json.loads(metadata.get("categories", "{}"))
+    changed = set()
     for position, name in enumerate(table.column_names):
         field = schema.get_field_index(name)
         if field < 0:
             continue  # the column was added or renamed later
         try:
             column = _restored(table.column(position), schema.field(field).type, categories.get(name))
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-            continue  # the column was replaced by one of another type later
-        table = table.set_column(position, pa.field(name, column.type), column)
-    return table
+        except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError, arrow.ArrowTypeError):
+            changed.add(name)  # the column was replaced by one of another type later
+            continue
+        if column.type != schema.field(field).type:
+            changed.add(name)
+        table = table.set_column(position, arrow.field(name, column.type), column)
+    if "pandas" not in metadata:
+        return table
+    described = json.loads(metadata["pandas"])
+    described["columns"] = [column for column in described["columns"] if column["field_name"] not in changed]
+    return table.replace_schema_metadata({"pandas": json.dumps(described)})
 
 
 def to_pandas(data: Any, metadata: Mapping[str, str], options: Mapping[str, Any]) -> Any:
     """Returns the DataFrame or Series of a pyarrow.Table or ChunkedArray."""
-    import pyarrow as pa
-    if not isinstance(data, pa.Table):
-        return data.to_pandas(**options)
-    data = _restored_table(data, metadata)
-    if "pandas" in metadata:
-        data = data.replace_schema_metadata({"pandas": metadata["pandas"]})
+    if hasattr(data, "schema") and "ARROW:schema" in metadata:
+        data = _restored_table(data, metadata)
     return data.to_pandas(**options)

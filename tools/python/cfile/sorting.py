@@ -15,22 +15,33 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterator[Any]:
-    """Sorted pyarrow tables of about a third of the limit: the rows, their copy in the new order, and the order itself."""
+def sorted_array(stream: Any) -> Any:
+    """Sorts one array in memory."""
     arrow = need("pyarrow", "sorted_by")
-    compute = need("pyarrow.compute", "sorted_by")
-    reader = arrow.RecordBatchReader.from_stream(stream)
+    return _sorted(arrow.table({"value": arrow.chunked_array(stream)}), ["value"]).column("value")
+
+
+def _sorted(table: Any, names: Sequence[str]) -> Any:
+    arrow = need("pyarrow", "sorted_by")
+    table = _cast(table, _takeable)
     # Nulls come first. How to say so has changed with version 25 of pyarrow.
     is_new = int(arrow.__version__.partition(".")[0]) >= 25
     keys = [(name, "ascending", "at_start") if is_new else (name, "ascending") for name in names]
     options = {} if is_new else {"null_placement": "at_start"}
+    sortable = _zeros_apart(_cast(table.select(names), _sortable))
+    return table.take(need("pyarrow.compute", "sorted_by").sort_indices(sortable, sort_keys=keys, **options))
+
+
+def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterator[Any]:
+    """Sorted pyarrow tables of about a third of the limit: the rows, their copy in the new order, and the order itself."""
+    arrow = need("pyarrow", "sorted_by")
+    reader = arrow.RecordBatchReader.from_stream(stream)
     batches: list[Any] = []
 
     def run() -> Any:
-        table = _cast(arrow.Table.from_batches(batches, reader.schema), _takeable)
+        table = arrow.Table.from_batches(batches, reader.schema)
         batches.clear()
-        sortable = _zeros_apart(_cast(table.select(names), _sortable))
-        return table.take(compute.sort_indices(sortable, sort_keys=keys, **options))
+        return _sorted(table, names)
     size = 0
     for batch in reader:
         batches.append(batch)

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 from contextlib import closing, contextmanager
 
-from . import _native
+from . import _native, restoring, sorting
 from .errors import ArgumentError, ExistsError
 from .optional import need
 from .rows import Rows
@@ -52,7 +52,7 @@ class _Data:
             data = arrow.Table.from_batches([arrow.RecordBatch.from_struct_array(array)]) \
                 if arrow.types.is_struct(array.type) else arrow.chunked_array([array])
         if _is_of(data, "pyarrow"):
-            data = self._storable(data)
+            data = self._of_pyarrow(data)
         self._own = isinstance(data, Rows)
         self.stream = self.type = data._stream() if isinstance(data, Rows) else _native.Stream(data)
         # The names of the columns; None if the data is one array.
@@ -74,30 +74,12 @@ class _Data:
             return arrow.Table.from_pandas(data)
         return arrow.chunked_array([arrow.array(data)])
 
-    def _storable(self, data: Any) -> Any:
-        """Keeps the schema of a pyarrow.Table, and casts columns whose type files do not have."""
-        from . import restoring
-        pa = need("pyarrow", "writing pyarrow data")
-        if isinstance(data, pa.RecordBatch):
-            data = pa.Table.from_batches([data])
-        if not isinstance(data, pa.Table):
-            return data
-        categories = {}
-        for field, column in zip(data.schema, data.columns):
-            if pa.types.is_dictionary(field.type) and column.num_chunks == 1:
-                known = column.chunk(0).dictionary.to_pylist()
-                if all(isinstance(value, (str, int, float, bool)) for value in known):
-                    categories[field.name] = known
-        kept = restoring.metadata_of(data.schema, categories)
-        lasting = False
-        for position, field in enumerate(data.schema):
-            column_type = restoring.storable(field.type)
-            lasting = lasting or column_type != field.type or pa.types.is_dictionary(field.type)
-            if column_type != field.type:
-                column = restoring.stored(data.column(position), column_type)
-                data = data.set_column(position, pa.field(field.name, column_type, field.nullable), column)
-        if lasting or "pandas" in kept:
-            self.metadata = kept
+    def _of_pyarrow(self, data: Any) -> Any:
+        arrow = need("pyarrow", "writing pyarrow data")
+        if isinstance(data, arrow.RecordBatch):
+            data = arrow.Table.from_batches([data])
+        if isinstance(data, arrow.Table):
+            data, self.metadata = restoring.storable(data)
         return data
 
 
@@ -170,9 +152,9 @@ def _write(target: str, source: _Data, options: Mapping[str, Any], sorted_by: An
             raise ArgumentError("one array has no names of columns: give the option without a dict")
         if _names(sorted_by):
             raise ArgumentError("one array has no names of columns: use sorted_by=True")
-        file_settings = {**settings[""], **({"value_index": True} if sorted_by else {})}
+        file_settings: _native.WriterSettings = {**settings[""], **({"value_index": True} if sorted_by else {})}
         writer = _native.FileWriter.create(target, source.type, file_settings)
-        _finish(writer, _sorted_array(source.stream) if sorted_by else source.stream)
+        _finish(writer, sorting.sorted_array(source.stream) if sorted_by else source.stream)
         return
     if isinstance(sorted_by, bool):
         raise ArgumentError("sorted_by: a table needs names of columns")
@@ -184,7 +166,6 @@ def _write(target: str, source: _Data, options: Mapping[str, Any], sorted_by: An
     if not names:
         _finish(_native.TableWriter.create(target, source.type, settings), source.stream)
         return
-    from . import sorting
     sorting.write_sorted(target, source.stream, names, settings, memory_limit_bytes)
 
 
@@ -192,12 +173,6 @@ def _finish(writer: _native.TableWriter | _native.FileWriter, stream: Any) -> No
     with closing(writer):
         writer.write(stream)
         writer.finish()
-
-
-def _sorted_array(stream: Any) -> Any:
-    arrow = need("pyarrow", "sorted_by")
-    array = arrow.chunked_array(stream)
-    return array.take(need("pyarrow.compute", "sorted_by").sort_indices(array))
 
 
 def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str, str] | None = None,

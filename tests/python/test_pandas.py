@@ -1,0 +1,157 @@
+"""DataFrames come back as they were: index, categories and extension types, also after the table was changed."""
+import datetime
+import decimal
+
+import numpy
+import pandas
+import pyarrow
+import pytest
+from pandas.testing import assert_frame_equal
+
+import cfile
+from cfile import col
+
+DAYS = pandas.date_range("2024-01-01", periods=3)
+COLUMNS = {
+    "Int64": pandas.array([1, None, 3], "Int64"),
+    "UInt8": pandas.array([1, None, 3], "UInt8"),
+    "boolean": pandas.array([True, None, False], "boolean"),
+    "Float32": pandas.array([1.5, None, -0.0], "Float32"),
+    "string_python": pandas.array(["a", None, "c"], pandas.StringDtype("python")),
+    "string_pyarrow": pandas.array(["a", None, "c"], pandas.StringDtype("pyarrow")),
+    "str": pandas.Series(["a", None, "c"]),
+    "objects": pandas.Series(["a", None, "c"], dtype=object),
+    "bytes": pandas.Series([b"a", None, b"\xff"], dtype=object),
+    "decimals": pandas.Series([decimal.Decimal("1.5"), None, decimal.Decimal("-2.5")], dtype=object),
+    "dates": pandas.Series([datetime.date(2024, 1, 1), None, datetime.date(2024, 1, 3)], dtype=object),
+    "category": pandas.Categorical(["b", "a", "b"], ["b", "a", "unused"]),
+    "category_nulls": pandas.Categorical(["b", None, "b"], ["b", "a"]),
+    "ordered": pandas.Categorical(["small", "big", "small"], ["small", "medium", "big"], ordered=True),
+    "ordered_int": pandas.Categorical([3, 1, 3], [3, 2, 1], ordered=True),
+    "ordered_dates": pandas.Categorical(DAYS[[2, 0, 2]], DAYS[[2, 1, 0]], ordered=True),
+    "period": pandas.period_range("2024-01", periods=3, freq="M"),
+    "interval": pandas.interval_range(0, 3),
+    "timedelta": pandas.to_timedelta([1, None, 3], unit="s"),
+    "datetime": DAYS,
+    "datetime_s": DAYS.as_unit("s"),
+    "zoned": DAYS.tz_localize("America/New_York"),
+    "float16": numpy.array([1.5, numpy.nan, -2], "float16"),
+    "float": [1.5, numpy.nan, -2],
+    "bool": [True, False, True],
+    "lists": pandas.Series([[1, 2], None, []], dtype=object),
+    "structs": pandas.Series([{"x": 1}, None, {"x": 3}], dtype=object),
+    "all_none": pandas.Series([None, None, None], dtype=object),
+    "arrow_decimal": pandas.Series([decimal.Decimal("1.5"), None, None], dtype=pandas.ArrowDtype(pyarrow.decimal128(9, 2))),
+}
+INDEXES = {
+    "range": pandas.RangeIndex(3),
+    "other_range": pandas.RangeIndex(10, 16, 2, name="r"),
+    "named": pandas.Index([5, 6, 7], name="key"),
+    "unnamed": pandas.Index(["x", "y", "z"]),
+    "dates": DAYS,
+    "multi": pandas.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)], names=["first", None]),
+    "category": pandas.CategoricalIndex(["a", "b", "a"], name="c"),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns(stored, name):
+    frame = pandas.DataFrame({"x": COLUMNS[name], "other": range(3)})
+    table = stored(frame)
+    assert_frame_equal(table.to_pandas(), frame)
+    assert_frame_equal(table[1:].to_pandas(), frame[1:].reset_index(drop=True))
+    assert_frame_equal(table[:0].to_pandas(), frame[:0])
+    # Rows of the same kind are appended.
+    cfile.append(table._opened.name, frame)
+    twice = pandas.concat([frame, frame], ignore_index=True)
+    assert_frame_equal(cfile.open(table._opened.name).to_pandas(), twice)
+    cfile.compact(table._opened.name)
+    assert_frame_equal(cfile.open(table._opened.name).to_pandas(), twice)
+
+
+@pytest.mark.parametrize("name", INDEXES)
+def test_indexes(stored, name):
+    frame = pandas.DataFrame({"x": [1, 2, 3], 5: list("abc")}, index=INDEXES[name])
+    frame.columns.name = "columns"
+    table = stored(frame)
+    assert_frame_equal(table.to_pandas(), frame, check_freq=False)
+    found = table.scan(col("x") > 1).to_pandas()
+    assert found["x"].tolist() == [2, 3]
+    if "range" not in name:
+        assert found.index.tolist() == frame.index[1:].tolist()
+    assert table.scan(columns=["x"]).to_pandas()["x"].tolist() == [1, 2, 3]
+
+
+def test_attributes_and_types_mapper(stored):
+    frame = pandas.DataFrame({"n": pandas.array([1, None], "Int64"), "s": ["a", "b"]})
+    frame.attrs["unit"] = "metres"
+    table = stored(frame)
+    assert table.to_pandas().attrs == {"unit": "metres"}
+    mapped = table.to_pandas(types_mapper=pandas.ArrowDtype)
+    assert mapped.dtypes.map(str).tolist() == ["int64[pyarrow]", "string[pyarrow]"]
+    again = stored(mapped, name="again")
+    assert_frame_equal(again.to_pandas(types_mapper=pandas.ArrowDtype), mapped)
+
+
+def test_sorted_frames(stored):
+    frame = pandas.DataFrame({"k": [3, 1, 2], "c": pandas.Categorical(["x", "y", "x"], ["y", "x", "z"])}, index=pandas.Index([7, 8, 9], name="i"))
+    assert_frame_equal(stored(frame, sorted_by="k").to_pandas(), frame.sort_values("k"))
+    assert_frame_equal(stored(frame, name="by_c", sorted_by=["c", "k"]).to_pandas(), frame.loc[[7, 9, 8]].sort_values(["k"]).loc[[9, 7, 8]])
+
+
+def test_changed_columns(stored, tmp):
+    frame = pandas.DataFrame(COLUMNS, index=pandas.Index([7, 8, 9], name="i"))
+    stored(frame)
+    path = tmp / "data"
+    for old, new in (("Int64", "renamed"), ("category", "renamed_category"), ("period", "renamed_period")):
+        cfile.rename_column(path, old, new)
+    cfile.drop_columns(path, ["boolean", "ordered", "zoned", "timedelta"])
+    cfile.add_column(path, "boolean", "string", default="text")
+    cfile.add_column(path, "ordered", "int32", default=5)
+    cfile.add_column(path, "zoned", "double")
+    cfile.add_column(path, "timedelta", "string", default="x")
+    cfile.widen_column(path, "UInt8", "uint32")
+    found = cfile.open(path).to_pandas()
+    assert found["boolean"].tolist() == ["text"] * 3 and found["ordered"].tolist() == [5] * 3 and found["timedelta"].tolist() == ["x"] * 3
+    assert found["zoned"].isna().all() and found["renamed_category"].tolist() == ["b", "a", "b"]
+    assert found["renamed"].tolist()[::2] == [1, 3] and found["UInt8"].tolist()[::2] == [1, 3]
+    assert found.index.tolist() == [7, 8, 9] and found.index.name == "i"
+    assert_frame_equal(found[["ordered_int", "interval", "string_python"]], frame[["ordered_int", "interval", "string_python"]])
+    cfile.drop_columns(path, ["i"])
+    assert cfile.open(path).to_pandas().index.tolist() == [0, 1, 2]
+    cfile.rename_column(path, "ordered_int", "category")
+    assert cfile.open(path).to_pandas()["category"].tolist() == [3, 1, 3]
+
+
+def test_appended_rows_may_have_more_categories(stored, tmp):
+    stored(pandas.DataFrame({"c": pandas.Categorical(["b", "a"], ["b", "a"], ordered=True)}))
+    cfile.append(tmp / "data", pandas.DataFrame({"c": pandas.Categorical(["new"])}))
+    assert cfile.open(tmp / "data").to_pandas()["c"].tolist() == ["b", "a", "new"]
+
+
+def test_many_categories(stored):
+    names = [f"category {number}" for number in range(50_000)]
+    frame = pandas.DataFrame({"c": pandas.Categorical(names[:10], names)})
+    assert_frame_equal(stored(frame).to_pandas(), frame)
+
+
+def test_extension_types_in_a_new_process(stored, run):
+    stored(pandas.DataFrame({name: COLUMNS[name] for name in ("period", "interval", "category", "timedelta")}))
+    assert run("""
+        import cfile
+        print(*cfile.open("data").to_pandas().dtypes)
+    """) == "period[M] interval[int64, right] category timedelta64[s]\n"
+
+
+def test_series(stored):
+    series = pandas.Series([1, 2, 3], index=[7, 8, 9], name="s")
+    assert stored(series).to_pandas().tolist() == [1, 2, 3]
+    assert stored(pandas.Series(["b", "a"]), name="text", sorted_by=True).to_pandas().tolist() == ["a", "b"]
+
+
+def test_subclasses_are_pandas_too(stored):
+    class Frame(pandas.DataFrame):
+        pass
+    Frame.__module__ = "elsewhere"
+    frame = Frame({"x": [1, 2]}, index=pandas.Index([5, 6], name="i"))
+    assert stored(frame).to_pandas().index.tolist() == [5, 6]
