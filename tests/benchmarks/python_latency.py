@@ -4,27 +4,22 @@
   tests/benchmarks/python_latency.py FOLDER [--rows N] [--plot FILE.svg]
 
 Needs cfile, pyarrow, pylance, vortex-data, and matplotlib for the plot. FOLDER holds the files. N rows (default 10 million) with a sorted
-key. Each figure is the median time of single calls on open files, in the page cache, on one thread.
+key. Each figure is the median time of single calls on open files in the page cache. Lance has an index of the key.
 """
-import os
+import argparse
+import shutil
+import statistics
+import time
+from pathlib import Path
 
-for variable in ("LANCE_CPU_THREADS", "LANCE_IO_THREADS", "RAYON_NUM_THREADS"):
-    os.environ[variable] = "1"
+import lance
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import vortex
 
-import argparse  # noqa: E402
-import shutil  # noqa: E402
-import statistics  # noqa: E402
-import time  # noqa: E402
-from pathlib import Path  # noqa: E402
-
-import lance  # noqa: E402
-import numpy as np  # noqa: E402
-import pyarrow as pa  # noqa: E402
-import pyarrow.dataset as ds  # noqa: E402
-import pyarrow.parquet as pq  # noqa: E402
-import vortex  # noqa: E402
-
-import cfile  # noqa: E402
+import cfile
 
 MOST_SECONDS = 3  # for one figure
 WORKS = ("one row by its position", "the position of a key", "one row by its key")

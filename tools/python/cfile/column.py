@@ -17,6 +17,10 @@ else:
     values = Lazy("cfile.values")
 
 
+_PLAIN: dict[str, type[Any]] = {"bool": bool, "double": float, "float": float, "string": str, "varchar": str, "binary": bytes}
+_PLAIN |= {f"{sign}int{bits}": int for sign in ("", "u") for bits in (8, 16, 32, 64)}
+
+
 class Column(Rows):
     """A column. It is a file that cfile.open has opened, or a column of a table.
 
@@ -29,12 +33,14 @@ class Column(Rows):
     An object may be used by several threads at the same time.
     """
 
-    __slots__ = ("_opened", "_info")
+    __slots__ = ("_opened", "_info", "_plain")
     _column_only = True
 
     def __init__(self, opened: _native.Opened, info: _native.ColumnInfo) -> None:
         self._opened = opened
         self._info = info
+        # The type of Python whose values are stored as they are, and read as they are. None: they are converted.
+        self._plain: type[Any] | None = _PLAIN.get(info["type"])
 
     @property
     def name(self) -> str:
@@ -50,6 +56,11 @@ class Column(Rows):
     def nullable(self) -> bool:
         """Whether rows may have no value."""
         return self._info["nullable"]
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether a row is a list or a part of a nested record."""
+        return self._info["levels"]
 
     def __len__(self) -> int:
         return self._opened.num_rows
@@ -74,11 +85,11 @@ class Column(Rows):
             yield from self._values(range(begin, min(begin + 4096, len(self))))
 
     def _values(self, ordinals: Sequence[int]) -> list[Any]:
-        if self._info["levels"]:
+        if self.is_nested:
             rows: list[Any] = self._all().take(ordinals).to_pylist()
             return rows
         stored = self._opened.values(self.name, ordinals if isinstance(ordinals, list) else list(ordinals))
-        return [values.python_of(value, self.type) for value in stored]
+        return stored if self._plain else [values.python_of(value, self.type) for value in stored]
 
     def take(self, ordinals: Any) -> Selection:
         """The rows with these ordinals, in this order. `ordinals`: a list, or an array of integers. IndexError: there is no such row."""
@@ -96,13 +107,16 @@ class Column(Rows):
 
         ArgumentError: the column has no value index (`sorted_by` of cfile.write).
         """
-        return self._opened.seek(self.name, values.key_of(key, self.type))[0]
+        stored = key if type(key) is self._plain else values.key_of(key, self.type)
+        return self._opened.seek(self.name, stored)[0]
 
     def find(self, key: Any) -> int | None:
         """Returns the ordinal of the first row whose value equals `key`, or None. Errors as seek."""
-        if not values.floor_of(key, self.type)[1]:
-            return None
-        ordinal, exact = self._opened.seek(self.name, values.key_of(key, self.type))
+        if type(key) is not self._plain:
+            if not values.floor_of(key, self.type)[1]:
+                return None
+            key = values.key_of(key, self.type)
+        ordinal, exact = self._opened.seek(self.name, key)
         return ordinal if exact else None
 
     def key_range(self, low: Any = None, high: Any = None) -> Selection:

@@ -24,4 +24,6 @@ class Lazy:
 
     def __getattr__(self, attribute: str) -> Any:
         import importlib
-        return getattr(importlib.import_module(self._name), attribute)
+        value = getattr(importlib.import_module(self._name), attribute)
+        setattr(self, attribute, value)  # the next use finds it without this function
+        return value

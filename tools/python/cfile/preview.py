@@ -44,7 +44,7 @@ def _short(value: Any) -> str:
 
 
 def _first(column: Column) -> list[str]:
-    if column._info["levels"]:
+    if column.is_nested:
         return ["…"] * min(len(column), _MOST_ROWS)
     return [_short(value) for value in column._values(range(min(len(column), _MOST_ROWS)))]
 
@@ -55,15 +55,15 @@ def _aligned(lines: Sequence[Sequence[str]]) -> str:
 
 
 def _shown(table: Table) -> tuple[list[Column], int]:
-    columns = [table._leaf(info) for info in table._opened.columns[:_MOST_COLUMNS]]
-    return columns, len(table._opened.columns) - len(columns)
+    columns = table._leaves[:_MOST_COLUMNS]
+    return columns, len(table._leaves) - len(columns)
 
 
 def _head(table: Table) -> str:
     info = table.info
     parts = f", {info['num_parts']} parts" if info["num_parts"] != 1 else ""
     key = f", key: {', '.join(info['key'])}" if info["key"] else ""
-    return f"{len(table):,} rows, {len(table._opened.columns)} columns, {size_text(info['size_bytes'])}{parts}{key}"
+    return f"{len(table):,} rows, {len(table._leaves)} columns, {size_text(info['size_bytes'])}{parts}{key}"
 
 
 def table_text(table: Table, name: str) -> str:

@@ -35,25 +35,31 @@ class Table(Rows):
     An object may be used by several threads at the same time.
     """
 
-    __slots__ = ("_opened",)
+    __slots__ = ("_opened", "_leaves", "_fields", "_key", "_sorted")
 
     def __init__(self, opened: _native.Opened) -> None:
         self._opened = opened
+        # What single look-ups need each time.
+        self._leaves = [Column(opened, info) for info in opened.columns]
+        self._fields = opened.fields
+        keys = [(info["key"], info["name"]) for info in opened.columns if info["key"] is not None]
+        self._key = [name for _, name in sorted(keys)]
+        self._sorted: Column | None = None  # the column that seek searches, found by the first call
 
     @property
     def columns(self) -> list[str]:
         """The names of the columns. A group of nested records counts as one column."""
-        return self._opened.fields
+        return list(self._fields)
 
     @property
     def types(self) -> dict[str, str]:
         """The type of each column. Leaf columns of nested records have paths as names, for example "tcp.port"."""
-        return {info["name"]: info["type"] for info in self._opened.columns}
+        return {column.name: column.type for column in self._leaves}
 
     @property
     def key(self) -> list[str]:
         """The key columns, the most significant first; [] if there are none."""
-        return list(self._opened.info()["key"])
+        return list(self._key)
 
     @property
     def info(self) -> dict[str, Any]:
@@ -80,23 +86,20 @@ class Table(Rows):
     def _metadata(self) -> Mapping[str, str]:
         return self._all()._metadata()
 
-    def _leaf(self, info: _native.ColumnInfo) -> Column:
-        return Column(self._opened, info)
-
     def __getitem__(self, key: str | int | slice | Sequence[int]) -> Any:
         """table["name"] is a Column, table[5] a dict, and table[2:10] and table[[5, 1]] are Rows. KeyError: there is no such column."""
         if isinstance(key, str):
-            for info in self._opened.columns:
-                if info["name"] == key:
-                    return self._leaf(info)
-            if key in self.columns:
+            for column in self._leaves:
+                if column.name == key:
+                    return column
+            if key in self._fields:
                 return Selection(self._opened, [key])  # a group of nested records
             raise KeyError(f"there is no column {key!r}; there are {', '.join(self.columns)}")
         if isinstance(key, int):
             ordinal = ordinals_of([key], len(self))
-            if any(info["levels"] for info in self._opened.columns) or self.columns != list(self.types):
+            if any(column.is_nested for column in self._leaves) or self._fields != list(self.types):
                 return self.take(ordinal).to_pylist()[0]
-            return {name: values.python_of(self._opened.values(name, ordinal)[0], text) for name, text in self.types.items()}
+            return {column.name: column._values(ordinal)[0] for column in self._leaves}
         return self._all()[key]
 
     def take(self, ordinals: Any, *, columns: Sequence[str] | None = None) -> Selection:
@@ -121,14 +124,15 @@ class Table(Rows):
             if not isinstance(found, Column):
                 raise TypeError(f"{column} is a group of columns")
             return found
-        for info in self._opened.columns:
-            if not info["levels"] and self._opened.has_index(info["name"]):
-                return self._leaf(info)
-        raise ArgumentError(f"{self._opened.name}: no column has a value index; write the table with sorted_by")
+        if self._sorted is None:
+            self._sorted = next((leaf for leaf in self._leaves if not leaf.is_nested and leaf.is_sorted), None)
+        if self._sorted is None:
+            raise ArgumentError(f"{self._opened.name}: no column has a value index; write the table with sorted_by")
+        return self._sorted
 
     def _compound(self, key: Any) -> list[Any]:
         key = list(key) if isinstance(key, (tuple, list)) else [key]
-        names = self.key
+        names = self._key
         if len(key) > len(names):
             raise ArgumentError(f"the key has {len(key)} values, but the table has the key columns {', '.join(names)}")
         types = self.types
@@ -140,13 +144,13 @@ class Table(Rows):
         `key`: for a table with several key columns, a tuple of values of the first ones. column: the column to search; without it, the
         key columns, or else the first column with a value index. ArgumentError: the column has no value index.
         """
-        if column is None and self.key:
+        if column is None and self._key:
             return self._opened.seek_compound(self._compound(key))[0]
         return self._searched(column).seek(key)
 
     def find(self, key: Any, column: str | None = None) -> int | None:
         """Returns the ordinal of the first row with this key, or None. Arguments and errors as seek."""
-        if column is None and self.key:
+        if column is None and self._key:
             ordinal, exact = self._opened.seek_compound(self._compound(key))
             return ordinal if exact else None
         return self._searched(column).find(key)
@@ -154,12 +158,12 @@ class Table(Rows):
     @property
     def statistics(self) -> dict[str, dict[str, Any] | None]:
         """Column.statistics of each column, from the table's own file: no column is opened."""
-        return {info["name"]: self._leaf(info).statistics for info in self._opened.columns}
+        return {column.name: column.statistics for column in self._leaves}
 
     @property
     def blocks(self) -> dict[str, list[dict[str, Any]]]:
         """Column.blocks of each column. Reads the whole table."""
-        return {info["name"]: self._leaf(info).blocks for info in self._opened.columns}
+        return {column.name: column.blocks for column in self._leaves}
 
     def verify(self) -> dict[str, Any]:
         """Reads and checks everything: checksums, structures, values, indexes.
