@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import os
 
-from . import _native
+from . import _native, restoring
 from .errors import ArgumentError
 from .optional import Lazy
-from .writing import settings_of
+from .writing import settings_of, with_metadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,8 +36,11 @@ def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, 
     >>> cfile.compact(tmp / "log")["rows"]
     2
     """
+    target = os.fspath(path)
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal})
-    return _native.compact(os.fspath(path), list(parts), settings if any(settings.values()) else {})
+    opened = _native.open_table(target)
+    with_metadata(settings, opened.columns[0]["name"], restoring.kept(opened.info()["metadata"]))
+    return _native.compact(target, list(parts), settings)
 
 
 def drop_parts(path: Path, parts: Sequence[str]) -> None:

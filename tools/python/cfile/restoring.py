@@ -1,20 +1,24 @@
 """Brings back what Arrow and pandas know about columns, and files do not store: index, categories, extension types.
 
 `cfile.write` keeps it as metadata of a table: "pandas" is the text that pyarrow writes for pandas, "ARROW:schema" the schema of the data
-in base64, and "categories" the categories of categorical columns: JSON with an Arrow stream in base64 for each.
+in base64, "categories" the categories of categorical columns: JSON with an Arrow stream in base64 for each, and "python_strings" the names
+of columns of pandas whose strings are objects of Python. The first column's file of each part has the metadata. So they are lost if this
+column is dropped or gets another place.
 """
 from __future__ import annotations
 
-import base64
-import json
-
-from .optional import need
+from .optional import Lazy, need
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import base64
+    import json
     from collections.abc import Mapping
     from typing import Any
+else:
+    base64, json = Lazy("base64"), Lazy("json")
 
+KEYS = ("ARROW:schema", "pandas", "categories", "python_strings")
 _PURPOSE = "writing and reading columns of pyarrow and pandas"
 
 
@@ -81,6 +85,17 @@ def stored(column: Any, data_type: Any) -> Any:
     return column.cast(data_type)
 
 
+def _kind(data_type: Any) -> str:
+    """What the types of a column in a file and of the data that was written have in common."""
+    types = need("pyarrow", _PURPOSE).types
+    if types.is_dictionary(data_type) or types.is_run_end_encoded(data_type):
+        return _kind(data_type.value_type)
+    data_type = _stored_type(data_type)
+    if types.is_nested(data_type):
+        return "nested"
+    return str(data_type).replace("large_", "").replace("_view", "").replace("date64[ms]", "date32[day]").partition("(")[0]
+
+
 def _restored(column: Any, data_type: Any, categories: str | None) -> Any:
     arrow = need("pyarrow", _PURPOSE)
     if column.type == data_type:
@@ -114,10 +129,13 @@ def _restored_table(table: Any, metadata: Mapping[str, str]) -> Any:
         field = schema.get_field_index(name)
         if field < 0:
             continue  # the column was added or renamed later
+        if _kind(table.column(position).type) != _kind(schema.field(field).type):
+            changed.add(name)  # the column was replaced by one of another type later
+            continue
         try:
             column = _restored(table.column(position), schema.field(field).type, categories.get(name))
         except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError, arrow.ArrowTypeError):
-            changed.add(name)  # the column was replaced by one of another type later
+            changed.add(name)
             continue
         if column.type != schema.field(field).type:
             changed.add(name)
@@ -133,4 +151,20 @@ def to_pandas(data: Any, metadata: Mapping[str, str], options: Mapping[str, Any]
     """Returns the DataFrame or Series of a pyarrow.Table or ChunkedArray."""
     if hasattr(data, "schema") and "ARROW:schema" in metadata:
         data = _restored_table(data, metadata)
-    return data.to_pandas(**options)
+    frame = data.to_pandas(**options)
+    if "types_mapper" not in options:
+        for name in json.loads(metadata.get("python_strings", "[]")):
+            if name in frame and str(frame[name].dtype) == "string":
+                frame[name] = frame[name].astype("string[python]")
+    return frame
+
+
+def python_strings(frame: Any) -> dict[str, str]:
+    """Returns what to keep of a DataFrame in addition to what pyarrow keeps of it."""
+    names = [name for name, dtype in frame.dtypes.items() if str(dtype) == "string" and dtype.storage == "python"]
+    return {"python_strings": json.dumps(names)} if names else {}
+
+
+def kept(metadata: Mapping[str, str]) -> dict[str, str]:
+    """Returns the metadata of this module."""
+    return {name: metadata[name] for name in KEYS if name in metadata}

@@ -2,17 +2,20 @@
 from __future__ import annotations
 
 import os
-from contextlib import closing, contextmanager
 
-from . import _native, restoring, sorting
+from . import _native, restoring
 from .errors import ArgumentError, ExistsError
-from .optional import need
+from .optional import Lazy, need
 from .rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from . import sorting
+else:
+    sorting = Lazy("cfile.sorting")
 
 _OPTIONS = {"encoding": "encoding", "compression": "compression", "goal": "goal", "block_size_bytes": "block_size_bytes",
             "bloom_filter": "bloom_filter_bits_per_value"}
@@ -58,19 +61,15 @@ class _Data:
         # The names of the columns; None if the data is one array.
         self.fields = _native.fields_of(self.type)
 
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """If rows of this package cannot be read, raises that error, and not the one that the writer makes of it."""
-        try:
-            yield
-        except BaseException:
-            if self._own:
-                self.stream.raise_error()
-            raise
+    def raise_error(self) -> None:
+        """If rows of this package could not be read, raises that error, and not the one that the writer makes of it."""
+        if self._own:
+            self.stream.raise_error()
 
     def _of_pandas(self, data: Any) -> Any:
         arrow = need("pyarrow", "writing pandas data")
         if hasattr(data, "columns"):
+            self.metadata = restoring.python_strings(data)
             return arrow.Table.from_pandas(data)
         return arrow.chunked_array([arrow.array(data)])
 
@@ -79,8 +78,15 @@ class _Data:
         if isinstance(data, arrow.RecordBatch):
             data = arrow.Table.from_batches([data])
         if isinstance(data, arrow.Table):
-            data, self.metadata = restoring.storable(data)
+            data, metadata = restoring.storable(data)
+            self.metadata.update(metadata)
         return data
+
+
+def with_metadata(settings: dict[str, Any], first: str, metadata: Mapping[str, str]) -> None:
+    """Adds what restoring.py keeps. The file of the first column has it."""
+    if metadata:
+        settings[first] = {**settings.get(first, settings[""]), "metadata": metadata}
 
 
 def _names(sorted_by: Any) -> list[str]:
@@ -121,9 +127,12 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     is_there = os.path.lexists(target) and not (os.path.isdir(target) and not os.listdir(target))
     if is_there and not overwrite:
         raise ExistsError(f"{target}: something is there; use overwrite=True, or cfile.append")
-    with source.reading():
-        write_at = _replace if is_there else _write
+    write_at = _replace if is_there else _write
+    try:
         write_at(target, source, options, sorted_by, memory_limit_bytes)
+    except BaseException:
+        source.raise_error()
+        raise
 
 
 def _replace(target: str, source: _Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
@@ -160,9 +169,7 @@ def _write(target: str, source: _Data, options: Mapping[str, Any], sorted_by: An
         raise ArgumentError("sorted_by: a table needs names of columns")
     names = _names(sorted_by)
     first = next(iter(_native.TableWriter.leaves(source.type)), "")
-    # The first column's file has the metadata.
-    if source.metadata:
-        settings[first] = {**settings.get(first, settings[""]), "metadata": source.metadata}
+    with_metadata(settings, first, source.metadata)
     if not names:
         _finish(_native.TableWriter.create(target, source.type, settings), source.stream)
         return
@@ -170,9 +177,11 @@ def _write(target: str, source: _Data, options: Mapping[str, Any], sorted_by: An
 
 
 def _finish(writer: _native.TableWriter | _native.FileWriter, stream: Any) -> None:
-    with closing(writer):
+    try:
         writer.write(stream)
         writer.finish()
+    finally:
+        writer.close()
 
 
 def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str, str] | None = None,
@@ -191,17 +200,21 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
     target = os.fspath(path)
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                             "bloom_filter": bloom_filter})
-    indexed = sorted_column(target)
+    opened = _native.open_table(target)
+    indexed = _sorted_column(opened)
     if indexed is not None:
         settings[indexed] = {**settings.get(indexed, settings[""]), "value_index": True}
     source = _Data(data)
-    with source.reading():
+    with_metadata(settings, opened.columns[0]["name"], restoring.kept(opened.info()["metadata"]) or source.metadata)
+    try:
         _finish(_native.TableWriter.append(target, settings), source.stream)
+    except BaseException:
+        source.raise_error()
+        raise
 
 
-def sorted_column(path: str) -> str | None:
+def _sorted_column(opened: _native.Opened) -> str | None:
     """The column that has a value index in each part, if the table has no key columns."""
-    opened = _native.open_table(path)
     if opened.info()["key"]:
         return None
     for info in opened.columns:
