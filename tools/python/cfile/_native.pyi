@@ -80,19 +80,19 @@ class Opened:
     def take(self, ordinals: object, *, columns: Sequence[str] | None = None, max_batch_rows: int = 65536,
              string_views: bool = False, column_only: bool = False) -> Stream:
         """The rows at `ordinals`: a buffer of uint64 (array.array("Q"), NumPy) or a sequence of int. IndexError."""
-    def values(self, column: str, ordinals: Sequence[int]) -> list[Any]:
+    def values(self, column: str, ordinals: Sequence[int], /) -> list[Any]:
         """The stored values of these rows. IndexError. TypeError: the column has levels."""
     def arrow_type(self, *, columns: Sequence[str] | None = None, string_views: bool = False, column_only: bool = False) -> ArrowType:
         """The type of what stream() returns with dictionaries=False, with the metadata of the fields."""
-    def seek(self, column: str, key: Any) -> tuple[int, bool]:
+    def seek(self, column: str, key: Any, /) -> tuple[int, bool]:
         """(ordinal, exact) of the first row whose value is not less than the stored value `key`; (num_rows, False) if there is none.
         A number outside of the column's range is allowed. Raises UnsupportedError-like errors as Cursor::SeekToKey."""
-    def seek_compound(self, key: Sequence[Any]) -> tuple[int, bool]:
+    def seek_compound(self, key: Sequence[Any], /) -> tuple[int, bool]:
         """The same for a table with key columns: stored values of the first len(key) key columns. exact: whether the row has this
         key, or begins with it."""
     def key_range(self, column: str, low: Any | None, high: Any | None) -> tuple[int, int]:
         """(begin, end) of the rows with low <= value < high."""
-    def has_index(self, column: str) -> bool:
+    def has_index(self, column: str, /) -> bool:
         """Whether seek() works for this column."""
     def split(self, max_ranges: int, columns: Sequence[str] | None = None, where: Filter | None = None) -> list[tuple[int, int]]:
         """(begin, end) of ranges that begin at blocks or parts."""
@@ -105,9 +105,10 @@ class Opened:
     def statistics(self, column: str, part: int | None = None) -> dict[str, Any] | None:
         """present_count, null_count, nan_count, min, max (stored values or None), min_exact, max_exact. A table: summed over its parts
         from table.cft (or of one part). None: there are no statistics."""
-    def blocks(self, column: str) -> list[dict[str, Any]]:
+    def blocks(self, column: str, /) -> list[dict[str, Any]]:
         """Each data block: part (name, or None in a file), index, first_ordinal (in the table), num_rows, null_count, encoding,
-        compressed, offset, stored_size_bytes, encoded_size_bytes, and min, max if the file has statistics of blocks. Reads every block of the column."""
+        compressed, offset, stored_size_bytes, encoded_size_bytes, and min, max if the file has statistics of blocks.
+        Reads every block of the column."""
     def verify(self) -> dict[str, Any]:
         """rows, blocks, bytes (checked) and damages, limits: lists of dicts: message, file (path), offset (bytes, or None), code."""
 
@@ -137,15 +138,15 @@ class TableWriter:
         settings}. A column with value_index is not nullable. FileExistsError: the path is not empty. UnsupportedError: a field
         has no column type."""
     @staticmethod
-    def leaves(schema: object) -> list[str]:
+    def leaves(schema: object, /) -> list[str]:
         """The names of the columns of a table with this type."""
     @staticmethod
     def append(path: str, settings: dict[str, WriterSettings]) -> TableWriter: ...
     @staticmethod
     def replace(path: str, parts: Sequence[str], settings: dict[str, WriterSettings]) -> TableWriter: ...
-    def write(self, data: object) -> None:
+    def write(self, data: object, /) -> None:
         """Appends an object with __arrow_c_stream__. Checks for KeyboardInterrupt between batches."""
-    def merge(self, table: str) -> None:
+    def merge(self, table: str, /) -> None:
         """Appends the rows of all parts of the table at this path in key order (AppendMerged)."""
     def finish(self) -> None: ...
     def close(self) -> None:
@@ -159,7 +160,7 @@ class FileWriter:
     def create(path: str, schema: object, settings: WriterSettings, type: str | None = None) -> FileWriter:
         """`schema`: an object with __arrow_c_schema__: the type of the column, or a struct with one field. type: the column's type, if
         it is not the type that belongs to the Arrow type."""
-    def write(self, data: object) -> None: ...
+    def write(self, data: object, /) -> None: ...
     def finish(self) -> None: ...
     def close(self) -> None: ...
     num_rows: int
@@ -167,21 +168,21 @@ class FileWriter:
 # Maintenance of the table at `path` (cfile/table_maintenance.h, cfile/table_columns.h, cfile/table_repair.h).
 def compact(path: str, parts: Sequence[str], settings: dict[str, WriterSettings]) -> dict[str, int]:
     """rows, copied_blocks, recoded_blocks, copied_bytes."""
-def drop_parts(path: str, parts: Sequence[str]) -> None: ...
+def drop_parts(path: str, parts: Sequence[str], /) -> None: ...
 def drop_rows_below(path: str, column: str | None, key: Any) -> None:
     """column: the sort column; None: the table has key columns, and key is a sequence of stored values for the first of them."""
 def collect_garbage(path: str, older_than_seconds: float) -> list[tuple[str, int]]:
     """(name, size in bytes) of what was removed."""
 def add_column(path: str, name: str, type: str, nullable: bool, default: Any | None) -> None: ...
-def drop_columns(path: str, names: Sequence[str]) -> None: ...
-def rename_column(path: str, old: str, new: str) -> None: ...
-def reorder_columns(path: str, names: Sequence[str]) -> None: ...
-def widen_column(path: str, name: str, type: str) -> None: ...
+def drop_columns(path: str, names: Sequence[str], /) -> None: ...
+def rename_column(path: str, old: str, new: str, /) -> None: ...
+def reorder_columns(path: str, names: Sequence[str], /) -> None: ...
+def widen_column(path: str, name: str, type: str, /) -> None: ...
 
 def repair(path: str, *, salvage: bool = False, force: bool = False, dry_run: bool = False) -> list[dict[str, Any]]:
     """Each part: name, state, num_rows, lost_rows, reason."""
 
-def fields_of(schema: object) -> list[str] | None:
+def fields_of(schema: object, /) -> list[str] | None:
     """The names of the fields of a struct type; None if `schema` (an object with __arrow_c_schema__) is another type."""
 def codecs() -> list[str]:
     """Names of the codecs that are built in."""

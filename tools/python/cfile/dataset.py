@@ -33,7 +33,7 @@ def _pairs(schema: Any) -> list[tuple[str, str]]:
         nonlocal position
         value = ctypes.cast(position, ctypes.POINTER(ctypes.c_int32))[0]
         position += 4
-        return value
+        return int(value)
 
     def text() -> str:
         nonlocal position

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 else:
     values = Lazy("cfile.values")
 
+_BOUNDS: tuple[str, ...] = ("min", "max")
 _MOST_ROWS = 5
 _MOST_COLUMNS = 12
 _MOST_CHARACTERS = 24
@@ -22,7 +23,7 @@ _MOST_CHARACTERS = 24
 
 def with_bounds(described: dict[str, Any], type_text: str) -> dict[str, Any]:
     """Converts the bounds of statistics or of a block to values of Python."""
-    bounds = {name: values.python_of(described[name], type_text) for name in ("min", "max") if name in described}
+    bounds = {name: values.python_of(described[name], type_text) for name in _BOUNDS if name in described}
     return {**described, **bounds}
 
 

@@ -92,7 +92,7 @@ def _number(value: Any, type_text: str) -> Fraction:
         value = Decimal(value)
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, Fraction)):
         raise _wrong(value, type_text)
-    return Fraction(value) * 10**_scale(type_text)
+    return Fraction(value) * int(10**_scale(type_text))
 
 
 def _plain(value: Any) -> Any:
@@ -147,7 +147,7 @@ def floor_of(value: Any, type_text: str) -> tuple[Any, bool]:
     try:
         number = _number(value, type_text)
     except OverflowError:
-        return (_MOST if value > 0 else -_MOST), False
+        return (-_MOST if value == -math.inf else _MOST), False
     floor = number.numerator // number.denominator
     if abs(floor) > _MOST:
         return (_MOST if floor > 0 else -_MOST), False

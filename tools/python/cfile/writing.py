@@ -161,7 +161,9 @@ def _write(target: str, source: _Data, options: Mapping[str, Any], sorted_by: An
             raise ArgumentError("one array has no names of columns: give the option without a dict")
         if _names(sorted_by):
             raise ArgumentError("one array has no names of columns: use sorted_by=True")
-        file_settings: _native.WriterSettings = {**settings[""], **({"value_index": True} if sorted_by else {})}
+        file_settings: _native.WriterSettings = settings[""]
+        if sorted_by:
+            file_settings["value_index"] = True
         writer = _native.FileWriter.create(target, source.type, file_settings)
         _finish(writer, sorting.sorted_array(source.stream) if sorted_by else source.stream)
         return

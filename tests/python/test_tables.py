@@ -1,0 +1,203 @@
+"""cfile.open: rows, columns, keys, statistics, and how they are shown."""
+import array
+import datetime
+import decimal
+
+import numpy
+import pandas
+import polars
+import pyarrow
+import pytest
+from conftest import parted
+
+import cfile
+from cfile import col
+
+N = 1000
+TABLE = pyarrow.table({
+    "id": pyarrow.array(range(0, 2 * N, 2), "int64"),
+    "name": [None if row % 10 == 0 else f"name {row}" for row in range(N)],
+    "price": pyarrow.array([decimal.Decimal(row) / 100 for row in range(N)], pyarrow.decimal128(9, 2)),
+})
+ROWS = TABLE.to_pylist()
+NESTED = pyarrow.table({"id": [1, 2, 3], "tcp": [{"port": 80, "flags": ["a"]}, None, {"port": None, "flags": []}], "tags": [["x", None], [], None]})
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    return parted(tmp_path_factory.mktemp("tables") / "t", TABLE, 3, sorted_by="id", block_size_bytes=512)
+
+
+@pytest.fixture(scope="module")
+def column(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tables") / "f"
+    cfile.write(path, TABLE.column("id"), sorted_by=True, block_size_bytes=512)
+    return cfile.open(path)
+
+
+SLICES = [slice(None), slice(10, 20), slice(-5, None), slice(None, None, 7), slice(None, None, -1), slice(20, 10), slice(2000, 3000), slice(-2000, 3),
+          slice(30, 5, -4), slice(333, 335)]
+
+
+@pytest.mark.parametrize("key", SLICES, ids=str)
+def test_slices(table, column, key):
+    assert table[key].to_pylist() == ROWS[key] and len(table[key]) == len(ROWS[key])
+    assert column[key].to_pylist() == [row["id"] for row in ROWS][key]
+    assert table["name"][key].to_pylist() == [row["name"] for row in ROWS][key]
+
+
+def test_slices_of_slices(table):
+    rows = table[100:200]
+    for key in ([slice(10, 20), slice(-5, None), slice(50, 1000), slice(None, None, 3)]):
+        assert rows[key].to_pylist() == ROWS[100:200][key]
+    assert rows[[5, -1, 5]].to_pylist() == [ROWS[105], ROWS[199], ROWS[105]]
+    assert rows.scan(col("id") >= 380, columns=["id"]).to_pylist() == [{"id": number} for number in range(380, 400, 2)]
+    assert rows.scan(col("id") >= 380).scan(col("id") < 390).count() == 5
+    assert rows.scan(limit=3).to_pylist() == ROWS[100:103] and rows.scan(reverse=True, limit=3).count() == 3
+    for call in (lambda: rows.scan(limit=3)[1:], lambda: rows.scan(limit=3).scan(col("id") > 1), lambda: table.take([1]).scan(), lambda: table.take([1])[0:]):
+        with pytest.raises(TypeError):
+            call()
+
+
+ORDINALS = [[5, 1, 999, 1], [-1, -1000], [], (3,), range(4), numpy.array([7, 3]), numpy.array([7, 3], "uint64"), numpy.array([7, 3], "int8"),
+            array.array("Q", [7, 3]), pyarrow.array([7, 3]), polars.Series([7, 3]), pandas.Series([7, 3]), numpy.arange(0, 6, 2, "uint64")[::2]]
+
+
+@pytest.mark.parametrize("ordinals", ORDINALS, ids=lambda ordinals: f"{type(ordinals).__module__} {len(ordinals)}")
+def test_take(table, column, ordinals):
+    expected = [ROWS[int(getattr(row, "as_py", lambda row=row: row)())] for row in ordinals]
+    assert table.take(ordinals).to_pylist() == expected
+    assert table.take(ordinals, columns=["price", "id"]).to_pylist() == [{"price": row["price"], "id": row["id"]} for row in expected]
+    assert column.take(ordinals).to_pylist() == [row["id"] for row in expected]
+    assert len(table.take(ordinals)) == len(expected)
+
+
+def test_rows_that_do_not_exist(table, column):
+    for call in (lambda: table[N], lambda: table[-N - 1], lambda: column[N], lambda: table.take([0, N]).to_arrow(), lambda: table[[N]],
+                 lambda: table.take(numpy.array([N], "uint64")).to_arrow(), lambda: table["name"][N], lambda: table[5:10].take([5])):
+        with pytest.raises(IndexError):
+            call()
+    with pytest.raises(KeyError, match="there are id, name, price"):
+        table["x"]
+    with pytest.raises((KeyError, cfile.Error)):
+        table.scan(columns=["x"]).to_arrow()
+    with pytest.raises((TypeError, AttributeError)):
+        table.take(["a"])
+    with pytest.raises((TypeError, AttributeError)):
+        table.take([1.5])
+
+
+def test_single_rows_and_iteration(table, column):
+    assert [table[row] for row in (0, 1, 500, -1)] == [ROWS[row] for row in (0, 1, 500, -1)]
+    assert table[numpy.int64(3)] == ROWS[3] if isinstance(numpy.int64(3), int) else True
+    assert list(column) == [row["id"] for row in ROWS]
+    assert list(table["name"]) == [row["name"] for row in ROWS] and list(table["price"]) == [row["price"] for row in ROWS]
+
+
+def test_keys(table, column):
+    for key in (-5, 0, 1, 2, 1234, 1235, 1998, 1999, 10**30, -10**30, 2.5, 4.0):
+        first = next((row for row in range(N) if ROWS[row]["id"] >= key), N)
+        exact = first if first < N and ROWS[first]["id"] == key else None
+        for searched in (table, column, table["id"]):
+            assert (searched.seek(key), searched.find(key)) == (first, exact)
+    assert table["id"].key_range(10, 15).to_pylist() == [10, 12, 14] and len(table["id"].key_range()) == N
+    assert len(table["id"].key_range(15, 10)) == 0
+    assert column.is_sorted and not table["name"].is_sorted
+    with pytest.raises((cfile.ArgumentError, cfile.UnsupportedError)):
+        table["name"].seek("a")
+    with pytest.raises(TypeError):
+        table.seek("a")
+
+
+@pytest.mark.parametrize("kind, values, missing", [("float", [0.1, 0.7, 1.5], 0.2), ("double", [0.1, 0.7, 1.5], 0.2)])
+def test_keys_of_floats(stored, kind, values, missing):
+    opened = stored(pyarrow.array(values, kind), sorted_by=True)
+    assert [opened.find(value) for value in values] == [0, 1, 2] and opened.find(missing) is None and opened.seek(missing) == 1
+    assert opened.seek(float("inf")) == 3 and opened.seek(-10**400) == 0
+
+
+def test_streams_are_fresh_each_time(table):
+    for rows in (table, table[5:10], table.scan(col("id") > 3), table.take([1, 2]), table.scan(limit=4), table.scan(reverse=True)):
+        assert pyarrow.table(rows) == pyarrow.table(rows) == rows.to_arrow()
+        assert pyarrow.schema(rows) == pyarrow.RecordBatchReader.from_stream(rows).schema
+        assert polars.DataFrame(rows).equals(rows.to_polars())
+    first, second = table.to_batches(), table.to_batches()
+    assert first.read_next_batch() == second.read_next_batch()
+
+
+def test_schema_of_selected_columns(table, column):
+    selected = table.scan(columns=["price", "id"])
+    assert pyarrow.schema(selected).names == ["price", "id"] == pyarrow.RecordBatchReader.from_stream(selected).schema.names
+    assert pyarrow.field(column).type == pyarrow.int64() and pyarrow.chunked_array(column).type == pyarrow.int64()
+    with pytest.raises(TypeError):
+        column.to_batches()
+
+
+def test_statistics_blocks_and_info(table, column):
+    statistics = table.statistics
+    assert (statistics["id"]["min"], statistics["id"]["max"], statistics["id"]["present_count"]) == (0, 1998, N)
+    assert statistics["name"]["null_count"] == 100 and statistics["price"]["max"] == decimal.Decimal("9.99")
+    assert table["id"].statistics == statistics["id"] and column.statistics["max"] == 1998
+    blocks = table.blocks
+    assert set(blocks) == {"id", "name", "price"}
+    for name, found in blocks.items():
+        assert sum(block["num_rows"] for block in found) == N
+        assert [block["first_ordinal"] for block in found] == sorted(block["first_ordinal"] for block in found)
+    assert blocks["price"][0]["min"] == 0 and sum(block["null_count"] for block in blocks["name"]) == 100
+    assert table.info["num_rows"] == N and table.info["num_parts"] == 3 and column.info["has_value_index"]
+    assert table.types == {"id": "int64", "name": "string", "price": "decimal(9,2)"} and table.key == []
+    assert (column.name, column.type, column.nullable) == ("value", "int64", False)
+    found = table.verify()
+    assert found["rows"] == N * 3 or found["rows"] == N
+    assert found["damages"] == found["limits"] == [] and found["blocks"] > 0 and column["verify"] if False else column.verify()["damages"] == []
+
+
+def test_repr(table, column, stored):
+    assert "1,000 rows, 3 columns" in repr(table) and "3 parts" in repr(table) and "name 1" in repr(table) and "…" in repr(table)
+    assert repr(column).startswith("Column ") and "int64, 1,000 rows" in repr(column)
+    assert "where (id > 3)" in repr(table.scan(col("id") > 3, limit=7)) and "at most 7 rows" in repr(table.scan(limit=7))
+    assert "2 taken rows" in repr(table.take([1, 2]))
+    odd = stored(pyarrow.table({"<b>": ["<script>", "a\nb", "x" * 100], "&": [1, 2, 3]}))
+    for shown in (odd._repr_html_(), odd["<b>"]._repr_html_()):
+        assert "<script>" not in shown and "&lt;script&gt;" in shown and "&lt;b&gt;" in shown and "x" * 30 not in shown
+    assert "\nb" not in repr(odd).replace("\n<b>", "") and "x" * 30 not in repr(odd)
+    wide = stored(pyarrow.table({f"c{number}": [number] for number in range(30)}), name="wide")
+    assert "and 18 more columns" in repr(wide) and "18 columns are not shown" in wide._repr_html_()
+    assert repr(stored(pyarrow.table({"n": pyarrow.array([], "int8")}), name="none"))
+
+
+def test_nested_tables(stored):
+    table = stored(NESTED)
+    rows = NESTED.to_pylist()
+    assert table.columns == ["id", "tcp", "tags"]
+    assert list(table.types) == ["id", "tcp.port", "tcp.flags.list.element", "tags.list.element"]
+    assert [table[row] for row in range(3)] == rows and table[1:].to_pylist() == rows[1:] and table[[2, 0]].to_pylist() == [rows[2], rows[0]]
+    assert table["tcp"].to_pylist() == [{"tcp": row["tcp"]} for row in rows]
+    assert table["tcp"][1:].to_pylist() == [{"tcp": row["tcp"]} for row in rows[1:]]
+    assert table.scan(col("id") > 1, columns=["tags"]).to_pylist() == [{"tags": row["tags"]} for row in rows[1:]]
+    assert "tcp.port" in repr(table) and table._repr_html_()
+    leaf = table["tags.list.element"]
+    assert len(leaf) == 3 and repr(leaf) and leaf.statistics is None or leaf.statistics
+    assert set(table.statistics) == set(table.types) and table.verify()["damages"] == []
+    assert pyarrow.schema(table) == table.to_arrow().schema and table.to_arrow() == NESTED
+    assert polars.DataFrame(table).rows() == polars.DataFrame(NESTED).rows()
+    assert stored(table, name="copy").to_pylist() == rows
+
+
+def test_columns_with_levels(stored):
+    column = stored(pyarrow.array([[1, 2], [], None, [3]]))
+    assert [column[row] for row in range(4)] == [[1, 2], [], None, [3]] == list(column) and column[-1] == [3]
+    assert column[1:3].to_pylist() == [[], None] and column.take([3, 0]).to_pylist() == [[3], [1, 2]]
+    with pytest.raises((cfile.Error, TypeError)):
+        column.find(5)
+
+
+def test_zones(stored):
+    moments = [datetime.datetime(2024, 7, 1, tzinfo=datetime.timezone.utc), None]
+    column = stored(pyarrow.array(moments, pyarrow.timestamp("us", "America/New_York")), name="zoned")
+    assert column[0] == moments[0] and column[0].utcoffset() == datetime.timedelta(hours=-4) and column[1] is None
+
+
+def test_no_checksums_are_compared_on_request(stored, tmp):
+    stored(TABLE)
+    assert cfile.open(tmp / "data", verify_checksums=False).to_arrow().num_rows == N
