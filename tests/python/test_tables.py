@@ -2,6 +2,7 @@
 import array
 import datetime
 import decimal
+import math
 
 import numpy
 import pandas
@@ -113,6 +114,8 @@ def test_keys(table, column):
 def test_keys_of_floats(stored, kind, values, missing):
     opened = stored(pyarrow.array(values, kind), sorted_by=True)
     assert [opened.find(value) for value in values] == [0, 1, 2] and opened.find(missing) is None and opened.seek(missing) == 1
+    with pytest.raises(ValueError):
+        opened.find(math.nan)
     assert opened.seek(float("inf")) == 3 and opened.seek(-10**400) == 0
 
 

@@ -17,7 +17,8 @@ else:
     values = Lazy("cfile.values")
 
 
-_PLAIN: dict[str, type[Any]] = {"bool": bool, "double": float, "float": float, "string": str, "varchar": str, "binary": bytes}
+# Not "float": a key is rounded to 32 bits.
+_PLAIN: dict[str, type[Any]] = {"bool": bool, "double": float, "string": str, "varchar": str, "binary": bytes}
 _PLAIN |= {f"{sign}int{bits}": int for sign in ("", "u") for bits in (8, 16, 32, 64)}
 
 
