@@ -302,7 +302,7 @@ def test_pyarrow_expressions(path, table):
         (field("int32").is_null(), "int32.is_null()"), (field("double").is_null(nan_is_null=True), "None"),
         (call.starts_with(field("string"), "a"), "string.startswith('a')"),
         (call.starts_with(field("string"), "a", ignore_case=True), "None"),
-        (pyarrow.scalar(1) < field("int32"), "(int32 > 1)"), (field("int32") + 1 > 2, "None"), (field("string").isin([None, "a"]), "None"),
+        (call.scalar(1) < field("int32"), "(int32 > 1)"), (field("int32") + 1 > 2, "None"), (field("string").isin([None, "a"]), "None"),
         (field("nanos") > pyarrow.scalar(1, pyarrow.timestamp("ns")), "(nanos > Timestamp('1970-01-01 00:00:00.000000001'))"),
     ]:
         assert repr(dataset.pushed(expression, types)[0]) == text
