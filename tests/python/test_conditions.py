@@ -221,7 +221,8 @@ def test_long_chains(stored):
     assert table.scan(col("n").isin(range(0, 3000, 2))).count() == 1500
 
 
-WRONG = [("int32", "x", TypeError), ("int32", True, TypeError), ("int32", None, TypeError), ("string", 1, TypeError), ("bool", 1, TypeError),
+WRONG = [("int32", "x", TypeError), ("int32", True, TypeError), ("int32", None, TypeError), ("string", 1, TypeError), ("bool", 1,
+    TypeError),
          ("date", 5, TypeError), ("timestamp_us_None", datetime.datetime(2024, 1, 1, tzinfo=UTC), TypeError),
          ("timestamp_us_UTC", datetime.datetime(2024, 1, 1), TypeError), ("decimal9", "x", ValueError), ("decimal9", math.nan, ValueError),
          ("time_ms", datetime.time(1, tzinfo=UTC), TypeError), ("time_ms", datetime.datetime(2024, 1, 1), TypeError),

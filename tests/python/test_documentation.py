@@ -39,7 +39,8 @@ def test_public_objects_are_documented(name):
     if inspect.isclass(public):
         for member, value in vars(public).items():
             if not member.startswith("_") and (callable(value) or isinstance(value, property)):
-                assert value.__doc__ or any(getattr(getattr(base, member, None), "__doc__", None) for base in public.__mro__), f"{name}.{member}"
+                assert value.__doc__ or any(getattr(getattr(base, member, None), "__doc__",
+                    None) for base in public.__mro__), f"{name}.{member}"
 
 
 def test_sources_are_short():

@@ -59,7 +59,8 @@ def test_two_threads_scan_one_object_at_the_same_time(large):
 
     def scan(number):
         rows = large.scan(col("n") == number)
-        results.append((number, rows.count(), set(rows.to_arrow().column("n").to_pylist()), large["n"][number], large.take([number]).count()))
+        results.append((number, rows.count(), set(rows.to_arrow().column("n").to_pylist()), large["n"][number],
+            large.take([number]).count()))
     threads = [threading.Thread(target=scan, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
@@ -113,10 +114,13 @@ def damaged(stored, tmp):
 def test_data_error_says_where(damaged):
     table, path, offset = damaged
     calls = {"to_arrow": table.to_arrow, "to_pandas": table.to_pandas, "to_polars": table.to_polars, "to_numpy": table.to_numpy,
-             "to_batches": lambda: list(table.to_batches()), "to_pylist": table.to_pylist, "read_all": lambda: table.to_batches().read_all(),
-             "count": table.scan(col("n") != 2500).count, "value": lambda: list(table["n"]), "take": lambda: table.take(range(5000)).to_arrow(),
+             "to_batches": lambda: list(table.to_batches()), "to_pylist": table.to_pylist,
+                 "read_all": lambda: table.to_batches().read_all(),
+             "count": table.scan(col("n") != 2500).count, "value": lambda: list(table["n"]),
+                 "take": lambda: table.take(range(5000)).to_arrow(),
              "blocks": lambda: table.blocks, "column": table["n"].to_arrow,
-             "write": lambda: cfile.write(path + ".copy", table), "fragments": lambda: [f.to_arrow() for f in cfile.fragments(table._opened.name)]}
+             "write": lambda: cfile.write(path + ".copy", table),
+                 "fragments": lambda: [f.to_arrow() for f in cfile.fragments(table._opened.name)]}
     for name, call in calls.items():
         with pytest.raises(cfile.DataError) as raised:
             call()
@@ -144,7 +148,8 @@ def test_what_is_no_file(tmp):
     (tmp / "text").write_text("This is no file of cfile, although it is long enough to be one.")
     (tmp / "empty").write_bytes(b"")
     (tmp / "folder").mkdir()
-    for name, error in [("text", cfile.DataError), ("empty", cfile.DataError), ("folder", cfile.NotFoundError), ("absent", cfile.NotFoundError)]:
+    for name, error in [("text", cfile.DataError), ("empty", cfile.DataError), ("folder", cfile.NotFoundError), ("absent",
+            cfile.NotFoundError)]:
         with pytest.raises(error, match=name):
             cfile.open(tmp / name)
         with pytest.raises(error, match=name):
@@ -156,7 +161,8 @@ def test_what_is_no_file(tmp):
 
 
 def test_exceptions_have_the_bases_that_programs_catch():
-    for error, base in [(cfile.NotFoundError, FileNotFoundError), (cfile.ExistsError, FileExistsError), (cfile.AccessError, PermissionError),
+    for error, base in [(cfile.NotFoundError, FileNotFoundError), (cfile.ExistsError, FileExistsError), (cfile.AccessError,
+            PermissionError),
                         (cfile.ArgumentError, ValueError), (cfile.SystemFailure, OSError)]:
         assert issubclass(error, base) and issubclass(error, cfile.Error)
 

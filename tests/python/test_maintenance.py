@@ -104,7 +104,8 @@ def test_columns_are_changed(path):
         cfile.add_column(path, "p", "decimal(9,2)", default="1.555")
     with pytest.raises(cfile.Error):
         cfile.add_column(path, "id", "int32")
-    for call in (lambda: cfile.drop_columns(path, ["x"]), lambda: cfile.rename_column(path, "x", "y"), lambda: cfile.reorder_columns(path, ["id"]),
+    for call in (lambda: cfile.drop_columns(path, ["x"]), lambda: cfile.rename_column(path, "x", "y"),
+            lambda: cfile.reorder_columns(path, ["id"]),
                  lambda: cfile.widen_column(path, "id", "int8"), lambda: cfile.widen_column(path, "id", "strange")):
         with pytest.raises((cfile.Error, ValueError, KeyError)):
             call()
@@ -135,7 +136,8 @@ def test_repair_salvages_rows(path):
 
 
 def test_a_missing_table(tmp):
-    for call in (cfile.compact, cfile.collect_garbage, lambda path: cfile.drop_parts(path, ["x"]), lambda path: cfile.drop_columns(path, "x")):
+    for call in (cfile.compact, cfile.collect_garbage, lambda path: cfile.drop_parts(path, ["x"]), lambda path: cfile.drop_columns(path,
+            "x")):
         with pytest.raises((cfile.NotFoundError, cfile.ArgumentError)):
             call(tmp / "absent")
 
@@ -160,7 +162,8 @@ def test_fragments_of_a_file(tmp):
     cfile.write(tmp / "f", pyarrow.array(range(5000)), block_size_bytes=512, encoding="plain")
     pieces = cfile.fragments(tmp / "f", 4)
     assert len(pieces) > 1 and [row for piece in pieces for row in piece.to_pylist()] == list(range(5000))
-    assert [row for piece in cfile.fragments(tmp / "f", 4, where=col("value") > 4990) for row in piece.to_pylist()] == list(range(4991, 5000))
+    assert [row for piece in cfile.fragments(tmp / "f", 4, where=col("value") > 4990) for row in piece.to_pylist()] == list(range(4991,
+        5000))
     cfile.write(tmp / "empty", _batch(0, 0))
     assert sum(len(piece) for piece in cfile.fragments(tmp / "empty")) == 0
 

@@ -92,7 +92,8 @@ def test_attributes_and_types_mapper(stored):
 
 
 def test_sorted_frames(stored):
-    frame = pandas.DataFrame({"k": [3, 1, 2], "c": pandas.Categorical(["x", "y", "x"], ["y", "x", "z"])}, index=pandas.Index([7, 8, 9], name="i"))
+    frame = pandas.DataFrame({"k": [3, 1, 2], "c": pandas.Categorical(["x", "y", "x"], ["y", "x", "z"])}, index=pandas.Index([7, 8, 9],
+        name="i"))
     assert_frame_equal(stored(frame, sorted_by="k").to_pandas(), frame.sort_values("k"))
     assert_frame_equal(stored(frame, name="by_c", sorted_by=["c", "k"]).to_pandas(), frame.loc[[7, 9, 8]].sort_values(["k"]).loc[[9, 7, 8]])
 

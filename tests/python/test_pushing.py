@@ -1,20 +1,17 @@
-"""Polars and DuckDB push projections, filters and limits down, and get what they compute from their own tables."""
+"""Polars pushes projections, filters and limits down, and gets what it computes from its own frame."""
 import datetime
 import decimal
 import math
 import random
 
-import duckdb
 import polars
 import pyarrow
-import pyarrow.compute
-import pyarrow.dataset
 import pytest
 from conftest import parted
 from polars.testing import assert_frame_equal
 
 import cfile
-from cfile import dataset, polars as cfile_polars, pushing
+from cfile import polars as cfile_polars, pushing
 
 ROWS = 900
 DAY = datetime.date(2024, 1, 1)
@@ -33,7 +30,8 @@ COLUMNS = {
     "date": ("date32", [DAY + datetime.timedelta(days=n) for n in range(5)]),
     "moment": (pyarrow.timestamp("us"), [MOMENT + datetime.timedelta(seconds=n) for n in range(5)]),
     "nanos": (pyarrow.timestamp("ns"), [MOMENT + datetime.timedelta(seconds=n) for n in range(5)]),
-    "zoned": (pyarrow.timestamp("ms", "UTC"), [MOMENT.replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(seconds=n) for n in range(5)]),
+    "zoned": (pyarrow.timestamp("ms", "UTC"),
+        [MOMENT.replace(tzinfo=datetime.timezone.utc) + datetime.timedelta(seconds=n) for n in range(5)]),
     "decimal": (pyarrow.decimal128(9, 2), [decimal.Decimal(n) / 100 for n in (-150, 0, 1, 150, 250)]),
     "time": (pyarrow.time64("us"), [datetime.time(n) for n in range(4)]),
     "binary": ("binary", [b"", b"a", b"\xff"]),
@@ -200,109 +198,3 @@ def test_polars_reads_nested_columns(tmp):
     frame = polars.DataFrame(table)
     for predicate in (polars.col("s").struct.field("x") > 1, polars.col("n") > 1, polars.col("l").is_null(), polars.col("s").is_null()):
         assert_frame_equal(cfile.scan_polars(tmp / "t").filter(predicate).collect(), frame.filter(predicate))
-
-
-def _sql(value):
-    if isinstance(value, str):
-        return f"'{value}'"
-    if isinstance(value, float):
-        return f"'{value}'::DOUBLE" if not math.isfinite(value) else repr(value)
-    if isinstance(value, bytes):
-        return "'" + "".join(f"\\x{byte:02x}" for byte in value) + "'::BLOB"
-    for kind, name in ((datetime.datetime, "TIMESTAMP"), (datetime.date, "DATE"), (datetime.time, "TIME")):
-        if isinstance(value, kind):
-            return f"{name}TZ '{value}'" if getattr(value, "tzinfo", None) else f"{name} '{value}'"
-    return repr(value) if isinstance(value, (bool, int)) else str(value)
-
-
-def _duckdb_predicate(chance, depth):
-    if depth > 0 and chance.random() < 0.6:
-        left, right = (_duckdb_predicate(chance, depth - 1) for _ in range(2))
-        return chance.choice([f"NOT ({left})", f"({left} AND {right})", f"({left} OR {right})"])
-    name = chance.choice(list(COLUMNS))
-    constant, other = (_sql(chance.choice(constants_of(name))) for _ in range(2))
-    column = f'"{name}"'
-    tests = [f"{column} {sign} {constant}" for sign in ("=", "<>", "<", "<=", ">", ">=")]
-    tests += [f"{column} IS NULL", f"{column} IS NOT NULL", f"{column} IN ({constant}, {other})", f"{column} BETWEEN {constant} AND {other}",
-              f"{column} IS DISTINCT FROM {constant}"]
-    if name == "string":
-        tests += [f"{column} LIKE 'a%'", f"starts_with({column}, 'ab')"]
-    return chance.choice(tests)
-
-
-@pytest.fixture(scope="module")
-def connection():
-    with duckdb.connect() as connected:
-        connected.execute("SET TimeZone = 'UTC'")
-        connected.execute("SET threads = 1")
-        yield connected
-
-
-def _rows(connection, source, predicate):
-    try:
-        return connection.sql(f"SELECT row FROM source WHERE {predicate} ORDER BY row").fetchall()
-    except duckdb.Error as error:
-        return type(error)
-
-
-def test_duckdb_gets_the_rows_of_the_arrow_table(path, table, connection, monkeypatch):
-    chance = random.Random(5)
-    opened = cfile.open(path)
-    source = opened.to_dataset()
-    recorder = Recorder(monkeypatch)
-    for _ in range(250):
-        predicate = _duckdb_predicate(chance, 2)
-        assert _rows(connection, source, predicate) == _rows(connection, table, predicate), predicate
-    assert sum(where != "None" for where, _, _ in recorder.calls) > 100
-
-
-EXPECTED_OF_DUCKDB = [
-    ("int32 > 1", "(int32 > 1)"), ("int32 = 1 OR int32 = 3", "((int32 == 1) | (int32 == 3))"), ("string IN ('a', 'b')", "string.isin(['a', 'b'])"),
-    ("int32 IS NULL", "int32.is_null()"), ("int32 BETWEEN 1 AND 3", "((int32 >= 1) & (int32 <= 3))"),
-    ("date >= DATE '2024-01-02'", f"(date >= {DAY.replace(day=2)!r})"),
-]
-
-
-@pytest.mark.parametrize("predicate, text", EXPECTED_OF_DUCKDB)
-def test_what_duckdb_pushes(path, connection, monkeypatch, predicate, text):
-    source = cfile.open(path).to_dataset()
-    recorder = Recorder(monkeypatch)
-    connection.sql(f"SELECT string FROM source WHERE {predicate}").fetchall()
-    (where, columns, _), = recorder.calls
-    assert text in where
-    assert set(columns) <= {"string", predicate.split()[0]}
-
-
-def test_duckdb_reads_one_object_several_times(path, connection):
-    for source in (cfile.open(path), cfile.open(path).to_dataset(), cfile.open(path)[10:], cfile.open(path).scan(cfile.col("row") >= 10)):
-        for _ in range(2):
-            count, = connection.execute("SELECT count(*) FROM source").fetchone()
-            assert count in (ROWS, ROWS - 10)
-        pairs, = connection.execute("SELECT count(*) FROM source a JOIN source b USING (row)").fetchone()
-        assert pairs == count
-
-
-def test_dataset_is_a_dataset_of_pyarrow(path, table):
-    source = cfile.open(path).to_dataset()
-    field = pyarrow.compute.field
-    assert source.schema == table.schema
-    assert source.count_rows() == ROWS and source.head(5)["row"].to_pylist() == list(range(5))
-    assert source.to_table(columns=["row"], filter=field("int32") > 1)["row"].to_pylist() == table.filter(field("int32") > 1)["row"].to_pylist()
-    assert source.to_table(columns={"twice": field("row") * 2}, filter=field("bool")).column_names == ["twice"]
-    assert source.take([3, 1])["row"].to_pylist() == [3, 1]
-    with pytest.raises(TypeError, match="fragments"):
-        __import__("pickle").dumps(source)
-
-
-def test_pyarrow_expressions(path, table):
-    types = pushing.flat_types(cfile.open(path))
-    field, call = pyarrow.compute.field, pyarrow.compute
-    for expression, text in [
-        (~(field("int32") > 1), "~(int32 > 1)"), (field("string").isin(["a"]), "string.isin(['a'])"),
-        (field("int32").is_null(), "int32.is_null()"), (field("double").is_null(nan_is_null=True), "None"),
-        (call.starts_with(field("string"), "a"), "string.startswith('a')"),
-        (call.starts_with(field("string"), "a", ignore_case=True), "None"),
-        (call.scalar(1) < field("int32"), "(int32 > 1)"), (field("int32") + 1 > 2, "None"), (field("string").isin([None, "a"]), "None"),
-        (field("nanos") > pyarrow.scalar(1, pyarrow.timestamp("ns")), "(nanos > Timestamp('1970-01-01 00:00:00.000000001'))"),
-    ]:
-        assert repr(dataset.pushed(expression, types)[0]) == text

@@ -21,7 +21,8 @@ TABLE = pyarrow.table({
     "price": pyarrow.array([decimal.Decimal(row) / 100 for row in range(N)], pyarrow.decimal128(9, 2)),
 })
 ROWS = TABLE.to_pylist()
-NESTED = pyarrow.table({"id": [1, 2, 3], "tcp": [{"port": 80, "flags": ["a"]}, None, {"port": None, "flags": []}], "tags": [["x", None], [], None]})
+NESTED = pyarrow.table({"id": [1, 2, 3], "tcp": [{"port": 80, "flags": ["a"]}, None, {"port": None, "flags": []}], "tags": [["x", None],
+    [], None]})
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,8 @@ def column(tmp_path_factory):
     return cfile.open(path)
 
 
-SLICES = [slice(None), slice(10, 20), slice(-5, None), slice(None, None, 7), slice(None, None, -1), slice(20, 10), slice(2000, 3000), slice(-2000, 3),
+SLICES = [slice(None), slice(10, 20), slice(-5, None), slice(None, None, 7), slice(None, None, -1), slice(20, 10), slice(2000, 3000),
+    slice(-2000, 3),
           slice(30, 5, -4), slice(333, 335)]
 
 
@@ -55,13 +57,16 @@ def test_slices_of_slices(table):
     assert rows.scan(col("id") >= 380, columns=["id"]).to_pylist() == [{"id": number} for number in range(380, 400, 2)]
     assert rows.scan(col("id") >= 380).scan(col("id") < 390).count() == 5
     assert rows.scan(limit=3).to_pylist() == ROWS[100:103] and rows.scan(reverse=True, limit=3).count() == 3
-    for call in (lambda: rows.scan(limit=3)[1:], lambda: rows.scan(limit=3).scan(col("id") > 1), lambda: table.take([1]).scan(), lambda: table.take([1])[0:]):
+    for call in (lambda: rows.scan(limit=3)[1:], lambda: rows.scan(limit=3).scan(col("id") > 1), lambda: table.take([1]).scan(),
+            lambda: table.take([1])[0:]):
         with pytest.raises(TypeError):
             call()
 
 
-ORDINALS = [[5, 1, 999, 1], [-1, -1000], [], (3,), range(4), numpy.array([7, 3]), numpy.array([7, 3], "uint64"), numpy.array([7, 3], "int8"),
-            array.array("Q", [7, 3]), pyarrow.array([7, 3]), polars.Series([7, 3]), pandas.Series([7, 3]), numpy.arange(0, 6, 2, "uint64")[::2]]
+ORDINALS = [[5, 1, 999, 1], [-1, -1000], [], (3,), range(4), numpy.array([7, 3]), numpy.array([7, 3], "uint64"), numpy.array([7, 3],
+    "int8"),
+            array.array("Q", [7, 3]), pyarrow.array([7, 3]), polars.Series([7, 3]), pandas.Series([7, 3]), numpy.arange(0, 6, 2,
+                "uint64")[::2]]
 
 
 @pytest.mark.parametrize("ordinals", ORDINALS, ids=lambda ordinals: f"{type(ordinals).__module__} {len(ordinals)}")
@@ -175,7 +180,8 @@ def test_nested_tables(stored):
     rows = NESTED.to_pylist()
     assert table.columns == ["id", "tcp", "tags"]
     assert list(table.types) == ["id", "tcp.port", "tcp.flags.list.element", "tags.list.element"]
-    assert [table[row] for row in range(3)] == rows and table[1:].to_pylist() == rows[1:] and table[[2, 0]].to_pylist() == [rows[2], rows[0]]
+    assert [table[row] for row in range(3)] == rows and table[1:].to_pylist() == rows[1:] and table[[2, 0]].to_pylist() == [rows[2],
+        rows[0]]
     assert table["tcp"].to_pylist() == [{"tcp": row["tcp"]} for row in rows]
     assert table["tcp"][1:].to_pylist() == [{"tcp": row["tcp"]} for row in rows[1:]]
     assert table.scan(col("id") > 1, columns=["tags"]).to_pylist() == [{"tags": row["tags"]} for row in rows[1:]]

@@ -69,7 +69,8 @@ FLAT = [name for name in ARRAYS if name not in NESTED]
 # What Arrow calls the type of a column if this is not the type that was written.
 STORED = {"decimal32": pa.decimal128(9, 2), "decimal64": pa.decimal128(18, 2), "decimal256": pa.decimal128(38, 2), "date64": pa.date32(),
           "large_string": pa.string(), "string_view": pa.string(), "large_binary": pa.binary(), "binary_view": pa.binary(),
-          "list_of_text": pa.list_(pa.string()), "fixed_list": pa.list_(pa.int16()), "dictionary": pa.string(), "dictionary_int": pa.int64(),
+          "list_of_text": pa.list_(pa.string()), "fixed_list": pa.list_(pa.int16()), "dictionary": pa.string(),
+              "dictionary_int": pa.int64(),
           "run_end_encoded": pa.string()}
 FORMS = ("full", "without_nulls", "empty")
 # DuckDB does not read these.

@@ -85,7 +85,8 @@ def _names_of_stub():
     for node in tree.body:
         if isinstance(node, ast.FunctionDef):
             yield "", node.name, node.args
-        elif isinstance(node, ast.ClassDef) and not any(isinstance(base, ast.Name) and base.id in ("TypedDict", "Protocol") for base in node.bases):
+        elif isinstance(node, ast.ClassDef) and not any(isinstance(base, ast.Name) and base.id in ("TypedDict",
+            "Protocol") for base in node.bases):
             for inner in node.body:
                 if isinstance(inner, ast.FunctionDef):
                     yield node.name, inner.name, inner.args
