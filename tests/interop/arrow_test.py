@@ -12,6 +12,8 @@ import sys
 import uuid
 import warnings
 
+sys.modules["pandas"] = None  # with pandas, pyarrow has other values for nanoseconds
+
 try:
     import pyarrow as pa
 except ImportError:

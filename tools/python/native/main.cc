@@ -8,6 +8,7 @@
 
 NB_MODULE(_native, module) {
   using namespace cfile_python;  // NOLINT
+  nb::set_leak_warnings(false);  // programs may keep objects until the interpreter ends
   module.attr("__version__") = CFILE_VERSION;
   AddStreams(module);
   AddReading(module);
