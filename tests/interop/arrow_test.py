@@ -12,8 +12,6 @@ import sys
 import uuid
 import warnings
 
-sys.modules["pandas"] = None  # with pandas, pyarrow has other values for nanoseconds
-
 try:
     import pyarrow as pa
 except ImportError:
@@ -210,6 +208,8 @@ def plain(value):
         return [plain(inner) for inner in value]
     if isinstance(value, uuid.UUID):
         return value.bytes
+    if getattr(value, "nanosecond", 0):
+        raise ValueError("a time that Python does not have")  # pandas has it, so pyarrow returns it if pandas is installed
     return "NaN" if value != value else value
 
 
