@@ -30,6 +30,11 @@ def stored(tmp):
     return write_and_open
 
 
+def python_path(folder):
+    """PYTHONPATH for another interpreter, which finds `folder` first, and then what this one finds."""
+    return os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))
+
+
 @pytest.fixture
 def run(tmp):
     """Runs a program in another interpreter, with `tmp` as its folder. Returns what it prints."""
@@ -38,7 +43,7 @@ def run(tmp):
         path.write_text(textwrap.dedent(program))
         package = os.path.dirname(os.path.dirname(cfile.__file__))
         result = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=120, cwd=tmp,
-                                env={**os.environ, "PYTHONPATH": package})
+                                env={**os.environ, "PYTHONPATH": python_path(package)})
         assert result.returncode == 0, f"exit {result.returncode}\n{result.stdout}\n{result.stderr}"
         return result.stdout
     return run_program

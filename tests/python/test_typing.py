@@ -10,6 +10,7 @@ import pytest
 
 import cfile
 from cfile import _native
+from conftest import python_path
 
 PACKAGE = pathlib.Path(cfile.__file__).parent
 PROGRAM = """
@@ -37,7 +38,7 @@ WRONG = 'import cfile\ncfile.write("t", 1, sorted_by=5)\ncount: str = cfile.frag
 
 
 def _run(*command, **options):
-    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), **options},
+    return subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": python_path(PACKAGE.parent), **options},
                           cwd=options.get("PWD"))
 
 
