@@ -13,7 +13,7 @@
 #include "cfile/options.h"
 #include "cfile/schema.h"
 #include "cfile/table.h"
-#include "tools/import/progress.h"
+#include "tools/progress.h"
 
 namespace cfile::tools {
 
