@@ -35,21 +35,21 @@ struct ParquetMetadata {
 // The errors begin with the name of `source`.
 // kInvalidArgument: this is no Parquet file. kUnimplemented: the file or one of its columns is
 // encrypted. kDataLoss: the metadata is damaged; the error gives the offset in the file.
-// kOutOfRange: the metadata is larger than `max_metadata_size_bytes`, or it takes more than eight
-// times this limit and 64 KiB in memory; the error names the option max_metadata_size_bytes.
-// Also returns errors of `source`.
+// kOutOfRange: the metadata is larger than `max_metadata_size_bytes`, the option that the error
+// names. Also returns errors of `source`. Memory: at most 33 times the size of the metadata, and
+// 64 KiB.
 absl::StatusOr<ParquetMetadata> ReadParquetMetadata(const Source& source,
                                                     uint64_t max_metadata_size_bytes);
 
 // Returns the end of a Parquet file: the message, its size and the magic bytes.
-// `metadata` has no unset union. Precondition: the message has less than 2^31 bytes.
+// Precondition: the message has less than 2^31 bytes.
 std::string WriteFileMetadata(const FileMetaData& metadata);
 
 // Read one message that begins at the first of `bytes`, and set `*consumed` to its size in bytes.
 // The bytes after the message are ignored. Texts of the result point into `bytes`.
 // kDataLoss: the message is damaged or incomplete. The error gives the offset in `bytes`; it does
-// not name the file. `bytes` bound the memory that the result takes, so the caller passes no more
-// bytes than a message may have: 64 KiB are enough for a page header whose statistics are short.
+// not name the file. `consumed` may be null. The result takes at most 32 times as much memory as
+// `bytes`, and 64 KiB.
 absl::StatusOr<PageHeader> ReadPageHeader(std::span<const uint8_t> bytes, size_t* consumed);
 absl::StatusOr<OffsetIndex> ReadOffsetIndex(std::span<const uint8_t> bytes, size_t* consumed);
 absl::StatusOr<ColumnIndex> ReadColumnIndex(std::span<const uint8_t> bytes, size_t* consumed);
