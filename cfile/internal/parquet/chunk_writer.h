@@ -116,7 +116,7 @@ class ChunkWriter {
   absl::Status Put(const parquet::PageHeader& header,
                    std::span<const std::span<const uint8_t>> pieces);
   absl::Status CountPage(int32_t page_type, Encoding encoding, size_t uncompressed_size,
-                         size_t stored_size, std::span<const std::span<const uint8_t>> pieces,
+                         std::span<const std::span<const uint8_t>> pieces,
                          parquet::PageHeader& header);
   void Describe(WrittenChunk& chunk);
   void DescribeBounds(WrittenChunk& chunk);
