@@ -42,7 +42,7 @@ INTERNAL = {
     "records": ["table", "read", "write", "format", "io"],
     "arrow": ["table", "manifest", "read", "format", "io"],
     "parquet/metadata": ["io"],
-    "parquet": ["parquet/metadata", "records", "table", "manifest", "check", "read", "write", "format", "io"],
+    "parquet": ["parquet/metadata", "arrow", "records", "table", "manifest", "check", "read", "write", "format", "io"],
     "records/protobuf": ["records", "table", "read", "write", "format", "io"],
     "c": [],
 }
