@@ -39,6 +39,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
+#include "cfile/reader.h"
 #include "cfile/schema.h"
 #include "cfile/storage.h"
 #include "encodings/core/export.h"
@@ -68,6 +69,9 @@ struct ParquetImportOptions {
   // True: each row group becomes a part of the table. Its dictionary pages then become dictionaries
   // without being encoded again. False: all row groups become one part.
   bool part_per_row_group = false;
+  // False: decodes all values and encodes them again, also with the default options, which then
+  // choose the encoding of each block as for any new table.
+  bool copy_pages = true;
   // The options of the new files: none, one for all columns, or one for each leaf column. With
   // the default options, a page keeps its encoding and its codec and is copied if possible. Any
   // other encoding, goal or codec encodes or compresses the values again.
@@ -78,13 +82,21 @@ struct ParquetImportOptions {
 };
 
 struct ParquetExportOptions {
-  std::vector<std::string> columns = {};     // names of the columns to export; empty: all columns
-  uint64_t max_row_group_rows = 1'000'000;   // a row group ends at the end of a part, or earlier
-  bool data_page_v2 = true;                  // false: page headers of version 1
-  bool page_index = true;                    // column index and offset index
-  bool page_checksums = true;                // CRC32 of each page
-  // The codec of pages that have none yet or whose codec other readers do not have.
-  // kDefault: a page keeps the codec of its block.
+  std::vector<std::string> columns = {};  // names of the columns to export; empty: all columns
+  // A row group ends at the end of a part, or earlier: after this many rows, or after the last whole
+  // block before.
+  uint64_t max_row_group_rows = uint64_t{1} << 20;
+  bool data_page_v2 = true;    // false: page headers of version 1
+  bool page_index = true;      // column index and offset index
+  bool page_checksums = true;  // CRC32 of each page
+  // True: the values of a block are checked, as a reader does, before its bytes are copied.
+  // False: only the checksums are verified, and the numbers of rows and values. This is faster if
+  // blocks are compressed. Then a block whose writer was wrong becomes a page that is wrong.
+  bool check_values = true;
+  // kDefault: a page keeps the codec of its block if Parquet has this codec. Values that are encoded
+  // again are compressed with the codec of their column, or with zstd if it has none; they stay
+  // uncompressed in pages of version 1 of such a column. Any other value: all pages have this codec,
+  // except blocks that do not become smaller with it.
   Compression compression = Compression::kDefault;
   // Pairs for the file's key-value metadata.
   std::vector<std::pair<std::string, std::string>> metadata = {};
@@ -108,13 +120,26 @@ CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(const std::string& path
                                                          const TableLocation& table,
                                                          const ParquetImportOptions& options = {});
 
-// Makes a Parquet file of a table, or of a single CFile if `table` is the path of a file. The file
-// appears when it is complete. Errors: those of TableReader, and of the Sink.
+// Makes a Parquet file of a table, or of a single file with the column "value". The file appears
+// when it is complete. The compound keys of a table are not exported; they are the sorting columns
+// of the row groups. Metadata "ARROW:schema" and "pandas" of the first column is kept if all columns
+// are exported, unless options.metadata has a pair with this key.
+// Statistics and Bloom filters are those of the table, which are not compared with the values.
+//
+// Memory: one block, page and dictionary of each column, the pages of one column chunk if a
+// dictionary is made for it, and the metadata. Errors: those of TableReader, and of the Sink; all
+// errors of values name the column. kInvalidArgument: the options are wrong, or Parquet cannot have
+// a value: an int128 of more than 38 digits, or a time in seconds that is too large in
+// milliseconds. kUnimplemented: a column has levels that no list has. kOutOfRange: a page would have more than
+// 2^31 - 1 bytes. kCancelled: options.progress returned false.
 CFILE_EXPORT absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table,
                                                          std::unique_ptr<Sink> sink,
                                                          const ParquetExportOptions& options = {});
 CFILE_EXPORT absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table,
                                                          const std::string& path,
+                                                         const ParquetExportOptions& options = {});
+CFILE_EXPORT absl::StatusOr<ParquetReport> ExportParquet(const Reader& file,
+                                                         std::unique_ptr<Sink> sink,
                                                          const ParquetExportOptions& options = {});
 
 }  // namespace cfile
