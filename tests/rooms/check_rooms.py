@@ -41,6 +41,7 @@ INTERNAL = {
     "table": ["manifest", "check", "read", "write", "format", "io"],
     "records": ["table", "read", "write", "format", "io"],
     "arrow": ["table", "manifest", "read", "format", "io"],
+    "arrow_ipc": ["arrow", "format", "io"],
     "records/protobuf": ["records", "table", "read", "write", "format", "io"],
     "c": [],
 }
