@@ -1,4 +1,4 @@
-// cfile-import: imports a CSV file or JSON Lines into a table.
+// cfile-import: imports CSV, JSON or Arrow IPC into a table.
 #include <signal.h>
 
 #include <exception>
@@ -6,7 +6,9 @@
 
 #include "tools/command_line.h"
 #include "tools/import/arguments.h"
+#include "tools/import/arrow_importer.h"
 #include "tools/import/importer.h"
+#include "tools/import/input_format.h"
 #include "tools/import/records_importer.h"
 #include "tools/import/summary.h"
 #include "tools/progress.h"
@@ -14,12 +16,29 @@
 namespace cfile::tools {
 namespace {
 
+absl::StatusOr<ImportResult> ImportAny(const ImportOptions& options, Progress& progress) {
+  const absl::StatusOr<InputFormat> format = FindInputFormat(options);
+  if (!format.ok()) return format.status();
+  switch (*format) {
+    case InputFormat::kCsv:
+      return Import(options, progress);
+    case InputFormat::kJson:
+      return ImportRecords(options, progress);
+    case InputFormat::kArrowIpc:
+      break;
+  }
+#ifdef CFILE_WITH_ARROW_IPC
+  return ImportArrowIpc(options, progress);
+#else
+  return absl::InternalError("FindInputFormat refuses Arrow IPC");
+#endif
+}
+
 ExitCode Run(const Arguments& arguments) {
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
   {
     Progress progress(arguments.progress);
-    result = arguments.json_lines ? ImportRecords(arguments.import, progress)
-                                  : Import(arguments.import, progress);
+    result = ImportAny(arguments.import, progress);
   }
   if (!result.ok()) {
     const ExitCode code = Report(kImportTool, result.status());
