@@ -69,6 +69,9 @@ struct ParquetImportOptions {
   // True: each row group becomes a part of the table. Its dictionary pages then become dictionaries
   // without being encoded again. False: all row groups become one part.
   bool part_per_row_group = false;
+  // False: decodes all values and encodes them again, also with the default options, which then
+  // choose the encoding of each block as for any new table.
+  bool copy_pages = true;
   // The options of the new files: none, one for all columns, or one for each leaf column. With
   // the default options, a page keeps its encoding and its codec and is copied if possible. Any
   // other encoding, goal or codec encodes or compresses the values again.

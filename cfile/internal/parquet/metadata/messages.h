@@ -185,7 +185,7 @@ struct KeyValue {
 
 // Of a column chunk or of a page. Values are in the PLAIN encoding, but BYTE_ARRAY has no length.
 struct Statistics {
-  std::optional<std::string_view> max;  // max and min: old, with an order that depends on the writer
+  std::optional<std::string_view> max;  // max and min: old, in an order of the writer's choice
   std::optional<std::string_view> min;
   std::optional<int64_t> null_count;
   std::optional<int64_t> distinct_count;
