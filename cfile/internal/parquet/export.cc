@@ -1,3 +1,5 @@
+#include "cfile/parquet.h"
+
 #include <algorithm>
 #include <deque>
 #include <functional>
@@ -14,7 +16,6 @@
 #include "cfile/internal/parquet/metadata/file_metadata.h"
 #include "cfile/internal/parquet/parquet_schema.h"
 #include "cfile/internal/parquet/parquet_type.h"
-#include "cfile/parquet.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
 #include "cfile/table.h"
