@@ -89,7 +89,8 @@ CFILE_EXPORT absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& schema,
 // - The errors of the types and the structs, as above.
 // - The errors of the writer.
 // - The error of the stream: its text, and the code that stands for its errno code.
-// - kOutOfRange: a record has more than 2^27 entries in one leaf column.
+// - kOutOfRange: a record has more than 2^27 entries in one leaf column; or the stream has more
+//   than 100,000 fields, and more than four for each node of the writer's schema.
 //
 // After an error the rows of earlier arrays are appended, and columns may differ in length.
 // Then destroy the writer, and do not call Finish.

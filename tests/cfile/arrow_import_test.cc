@@ -501,6 +501,13 @@ TEST_F(ArrowImportTest, Limits) {
   cycle->children[0]->c.children = const_cast<ArrowSchema**>(around);
   cycle->children[0]->c.n_children = 2;
   EXPECT_THAT(Message(ImportArrowSchema(cycle->c).status()), HasSubstr("OUT_OF_RANGE"));
+  // A stream for a table of one column may not have any number of fields.
+  BuiltStream wide = StreamOf(Struct({{.format = "i", .name = "a"}}), {});
+  std::vector<ArrowSchema*> many(100'001, wide.schema->c.children[0]);
+  wide.schema->c.children = many.data();
+  wide.schema->c.n_children = static_cast<int64_t>(many.size());
+  EXPECT_THAT(Message(Write(wide, Schema{.columns = {{.name = "a", .type = ColumnType::Int32()}}})),
+              AllOf(HasSubstr("OUT_OF_RANGE"), HasSubstr("more fields")));
 }
 
 // An array can stand for more values than its buffers hold.

@@ -43,6 +43,7 @@ INTERNAL = {
     "arrow": ["table", "manifest", "read", "format", "io"],
     "parquet/metadata": ["io"],
     "parquet": ["parquet/metadata", "arrow", "records", "table", "manifest", "check", "read", "write", "format", "io"],
+    "arrow_ipc": ["arrow", "format", "io"],
     "records/protobuf": ["records", "table", "read", "write", "format", "io"],
     "c": [],
 }

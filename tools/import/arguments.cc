@@ -128,9 +128,9 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   Arguments arguments;
   ImportOptions& import = arguments.import;
   import.num_threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
-  std::string delimiter = ",", compatibility, nulls, header = "auto", progress = "auto",
+  std::string delimiter = ",", compatibility, format_version = "2", nulls, header = "auto", progress = "auto",
               goal = "balanced";
-  std::vector<std::string> types, not_null, encodings, compressions;
+  std::vector<std::string> types, not_null, encodings, compressions, bloom;
   CLI::App app(kDescription, std::string(kImportTool));
   app.footer(kFooter);
   app.formatter(std::make_shared<HelpFormatter>());
@@ -216,6 +216,14 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
           ->type_name("WHERE")
           ->check(CLI::IsMember({"first", "last"}).description(""))
           ->needs(app.get_option("--sorted-by"));
+  repeatable("--bloom", bloom, "COLUMN",
+                 "Give this column a Bloom filter, which shows that a file\nhas none of the values "
+                 "that a scan looks for");
+  app.add_option("--format-version", format_version,
+                 "2 (default), or 1: without checksums, statistics and the\nother extensions of "
+                 "version 2")
+      ->type_name("NUMBER")
+      ->check(CLI::IsMember({"1", "2"}).description(""));
   app.add_option("--compat", compatibility, "kudu: write only what Apache Kudu can read")
       ->type_name("kudu")
       ->check(CLI::IsMember({"kudu"}).description(""));
@@ -249,6 +257,12 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       import.types[column] = ValueOrThrow(ColumnType::Parse(type), "--type", text);
     }
     import.not_null.insert(not_null.begin(), not_null.end());
+    import.bloom.insert(bloom.begin(), bloom.end());
+    if (!bloom.empty() && (format_version == "1" || !compatibility.empty())) {
+      throw Wrong("--bloom", bloom[0],
+                  format_version == "1" ? "files of version 1 have no Bloom filters"
+                                        : "Kudu does not read files with Bloom filters");
+    }
     Choose("--encoding", encodings, ParseEncoding, import.encoding);
     Choose("--compression", compressions, ParseCompression, import.compression);
   } catch (const CLI::Success& wish) {
@@ -261,12 +275,11 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     exit_code = error.get_exit_code() == kUnsupported ? kUnsupported : kUsage;
     return std::nullopt;
   }
-  arguments.json_lines = !import.schema_path.empty() || import.input.ends_with(".jsonl") ||
-                         import.input.ends_with(".ndjson") || import.input.ends_with(".json");
   import.goal = goal == "size" ? Goal::kSize : goal == "speed" ? Goal::kSpeed : Goal::kBalanced;
   import.header = header == "yes" ? Header::kYes : header == "no" ? Header::kNo : Header::kAuto;
   if (!nulls.empty()) import.nulls_last = nulls == "last";
   if (compatibility == "kudu") import.compatibility = Compatibility::kKudu;
+  if (format_version == "1") import.version = FormatVersion::kV1;
   const bool on_terminal = isatty(STDERR_FILENO) != 0;
   arguments.progress =
       !arguments.quiet && (progress == "always" || (progress == "auto" && on_terminal));

@@ -12,7 +12,6 @@ inline constexpr std::string_view kImportTool = "cfile-import";
 
 struct Arguments {
   ImportOptions import;
-  bool json_lines = false;  // the input is JSON Lines, not CSV
   bool progress = false;
   bool summary = true;
   bool json = false;

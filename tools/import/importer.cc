@@ -11,14 +11,14 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_join.h"
 #include "cfile/status.h"
+#include "tools/import/column_options.h"
 #include "tools/import/csv_input.h"
-#include "tools/import/pieces.h"
 #include "tools/import/row_batch.h"
 #include "tools/import/row_order.h"
 #include "tools/import/sorted_runs.h"
 #include "tools/import/type_inference.h"
+#include "tools/pieces.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -73,16 +73,6 @@ class Importer {
   uint64_t next_piece_ = 0;
   uint64_t rows_ = 0;
 };
-
-// Calls visit(option, name) for each column that an option names.
-template <typename Visitor>
-void VisitColumnNames(const ImportOptions& options, Visitor visit) {
-  for (const auto& [name, type] : options.types) visit("--type", name);
-  for (const std::string& name : options.not_null) visit("--not-null", name);
-  for (const auto& [name, encoding] : options.encoding.for_column) visit("--encoding", name);
-  for (const auto& [name, codec] : options.compression.for_column) visit("--compression", name);
-  for (const std::string& name : options.sorted_by) visit("--sorted-by", name);
-}
 
 bool Importer::OptionsNameAColumn() const {
   bool found = false;
@@ -205,7 +195,7 @@ absl::StatusOr<bool> Importer::FirstRecordIsARow(std::vector<ColumnEvidence>& fo
   input_.reader().SeekToRange(input_.first_record(), input_.first_row());
   if (absl::StatusOr<bool> more = input_.reader().Next(); !more.ok()) return more.status();
   const auto is_string = [&](const ColumnEvidence& column) {
-    return column.inference.Type(options_.compatibility).data_type == DataType::kString;
+    return column.inference.Type(options_.inferred_types()).data_type == DataType::kString;
   };
   std::vector<ColumnEvidence> with_first = found;
   bool has_typed_value = false;
@@ -247,7 +237,7 @@ absl::Status Importer::FindSchema() {
     columns_[i].table_column = i;
     const auto type = options_.types.find(schema.name);
     schema.type = type != options_.types.end() ? type->second
-                                               : found[i].inference.Type(options_.compatibility);
+                                               : found[i].inference.Type(options_.inferred_types());
     // A null is an error in a column of --not-null, and in a sort column without --nulls.
     // A later pass reports this error with its line.
     const bool needs_values =
@@ -283,20 +273,8 @@ absl::Status Importer::TakeSchemaOfTable() {
 
   // The new part is sorted and indexed like the table. Without the index, each search for a key
   // would read the part from its beginning.
-  std::vector<std::string> order;
-  for (const size_t column : schema.key_columns) order.push_back(schema.columns[column].name);
+  CFILE_ASSIGN_OR_RETURN(sorted_by_, OrderOfTable(options_, *table));
   key_types_ = schema.key_types();
-  for (size_t i = 0; order.empty() && i < schema.columns.size(); ++i) {
-    const absl::StatusOr<bool> has_index = table->has_value_index(i);
-    if (!has_index.ok()) return has_index.status();
-    if (*has_index) order = {schema.columns[i].name};
-  }
-  if (!options_.sorted_by.empty() && options_.sorted_by != order) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--sorted-by: the table ", options_.output,
-        order.empty() ? " is not sorted" : " is sorted by " + absl::StrJoin(order, ", ")));
-  }
-  sorted_by_ = std::move(order);
   return absl::OkStatus();
 }
 
@@ -319,16 +297,10 @@ absl::Status Importer::CheckOrder() {
 std::vector<WriterOptions> Importer::ColumnOptions() const {
   std::vector<WriterOptions> all(columns_.size());
   for (const ImportColumn& column : columns_) {
-    WriterOptions& options = all[column.table_column];
-    options.encoding = options_.encoding.Of(column.schema.name);
-    options.goal = options_.goal;
-    options.compression = options_.compression.Of(column.schema.name);
-    options.block_size_bytes = options_.block_size_bytes;
-    options.max_block_size_bytes = options_.max_block_size_bytes;
-    options.max_metadata_size_bytes = options_.max_metadata_size_bytes;
-    options.compatibility = options_.compatibility;
-    options.value_index =
-        sorted_by_.size() == 1 && !key_types_[0].nullable && column.schema.name == sorted_by_[0];
+    const std::string& name = column.schema.name;
+    all[column.table_column] = OptionsOfColumn(
+        options_, name,
+        sorted_by_.size() == 1 && !key_types_[0].nullable && name == sorted_by_[0]);
   }
   return all;
 }

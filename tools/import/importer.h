@@ -13,7 +13,7 @@
 #include "cfile/table.h"
 #include "cfile/types.h"
 #include "tools/import/csv_input.h"
-#include "tools/import/progress.h"
+#include "tools/progress.h"
 
 namespace cfile::tools {
 
@@ -50,10 +50,17 @@ struct ImportOptions {
   // nullopt: a null in such a column is an error.
   // Not used with `append`: then the table says where nulls sort.
   std::optional<bool> nulls_last;
+  std::set<std::string> bloom;  // columns that get a Bloom filter
+  FormatVersion version = FormatVersion::kV2;
   Compatibility compatibility = Compatibility::kNone;
   std::string schema_path;  // of JSON Lines: a file with the schema; empty: find the schema
   size_t num_threads = 1;   // threads that read CSV, at least 1; the output does not depend on it
   bool append = false;      // to the table at `output`; `types` and `not_null` are then empty
+
+  // The types that are inferred: with kKudu, only types that Kudu and version 1 have.
+  Compatibility inferred_types() const {
+    return version == FormatVersion::kV1 ? Compatibility::kKudu : compatibility;
+  }
 };
 
 struct ImportedColumn {
@@ -67,7 +74,8 @@ struct ImportResult {
   double seconds = 0;
   std::vector<std::string> sorted_by;
   bool reordered = false;       // the file had another order, so the rows were sorted
-  bool records = false;         // JSON Lines; then nulls are entries without a value
+  std::string format = "CSV";   // of the input
+  bool records = false;         // the rows are records; then nulls are entries without a value
   std::string inferred_schema;  // empty: the schema was given
   std::vector<ImportedColumn> columns;
   bool header = true;                  // the first record of CSV has the names of the columns

@@ -1,4 +1,4 @@
-// cfile-import: imports a CSV file or JSON Lines into a table.
+// cfile-import: imports CSV, JSON or Arrow IPC into a table.
 #include <signal.h>
 
 #include <exception>
@@ -6,48 +6,43 @@
 
 #include "tools/command_line.h"
 #include "tools/import/arguments.h"
+#include "tools/import/arrow_importer.h"
 #include "tools/import/importer.h"
+#include "tools/import/input_format.h"
 #include "tools/import/records_importer.h"
 #include "tools/import/summary.h"
+#include "tools/progress.h"
 
 namespace cfile::tools {
 namespace {
 
-volatile sig_atomic_t caught_signal = 0;
-
-void SetUpSignals() {
-  // The import continues even if the reader of its output closes the pipe.
-  signal(SIGPIPE, SIG_IGN);
-  struct sigaction action = {};
-  action.sa_handler = [](int signal) {
-    caught_signal = signal;
-    Progress::Cancel();
-  };
-  // The handler stays installed: a terminal that is closed may send SIGHUP twice, and the second
-  // one must not end the process before it has removed its files. Ctrl-\ (SIGQUIT) still ends the
-  // process at once.
-  action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before = {};
-    sigaction(signal, nullptr, &before);
-    if (before.sa_handler == SIG_IGN) continue;  // nohup, or a job in the background
-    sigaction(signal, &action, nullptr);
+absl::StatusOr<ImportResult> ImportAny(const ImportOptions& options, Progress& progress) {
+  const absl::StatusOr<InputFormat> format = FindInputFormat(options);
+  if (!format.ok()) return format.status();
+  switch (*format) {
+    case InputFormat::kCsv:
+      return Import(options, progress);
+    case InputFormat::kJson:
+      return ImportRecords(options, progress);
+    case InputFormat::kArrowIpc:
+      break;
   }
+#ifdef CFILE_WITH_ARROW_IPC
+  return ImportArrowIpc(options, progress);
+#else
+  return absl::InternalError("FindInputFormat refuses Arrow IPC");
+#endif
 }
 
 ExitCode Run(const Arguments& arguments) {
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
   {
     Progress progress(arguments.progress);
-    result = arguments.json_lines ? ImportRecords(arguments.import, progress)
-                                  : Import(arguments.import, progress);
+    result = ImportAny(arguments.import, progress);
   }
   if (!result.ok()) {
     const ExitCode code = Report(kImportTool, result.status());
-    if (absl::IsCancelled(result.status())) {
-      signal(caught_signal, SIG_DFL);
-      raise(caught_signal);  // so that the shell sees what ended the process
-    }
+    if (absl::IsCancelled(result.status())) EndByCaughtSignal();
     return code;
   }
   for (const std::string& warning : result->warnings) {
@@ -67,7 +62,8 @@ ExitCode Run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   using namespace cfile::tools;
   OpenStandardStreams();
-  SetUpSignals();
+  signal(SIGPIPE, SIG_IGN);  // the import continues even if the reader of its output closes the pipe
+  CancelOnSignals();
   RaiseOpenFileLimit();
   try {
     ExitCode exit_code = kFine;

@@ -1,14 +1,12 @@
 #include "tools/import/sorted_runs.h"
 
-#include <stdlib.h>
-
 #include <algorithm>
-#include <cerrno>
+#include <filesystem>
 #include <system_error>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "cfile/block_cache.h"
+#include "cfile/status.h"
 #include "cfile/table_maintenance.h"
 
 namespace cfile::tools {
@@ -23,24 +21,11 @@ constexpr size_t kMaxRuns = 128;
 
 }  // namespace
 
-void SortedRuns::RemoveFolder::operator()(const std::filesystem::path* folder) const {
-  std::error_code ignored;
-  std::filesystem::remove_all(*folder, ignored);
-  delete folder;
-}
-
 absl::StatusOr<SortedRuns> SortedRuns::Create(const std::string& directory, const Schema& schema,
                                               std::span<const WriterOptions> options,
                                               size_t memory_bytes) {
   SortedRuns runs;
-  // mkdtemp replaces the six letters X by a unique text.
-  std::string path =
-      absl::StrCat(directory, "/", std::string(kTemporaryFolderPrefix), std::string(6, 'X'));
-  if (mkdtemp(path.data()) == nullptr) {
-    const int error = errno;
-    return absl::ErrnoToStatus(error, absl::StrCat("mkdtemp ", path));
-  }
-  runs.folder_.reset(new std::filesystem::path(path));
+  CFILE_ASSIGN_OR_RETURN(runs.folder_, TemporaryFolder::Create(directory));
   runs.schema_ = schema;
   runs.max_runs_ = std::clamp<size_t>(memory_bytes / kRunBytes, 2, kMaxRuns);
   for (const WriterOptions& column : options) {
@@ -65,7 +50,7 @@ absl::StatusOr<SortedRuns> SortedRuns::Create(const std::string& directory, cons
 
 absl::StatusOr<TableWriter> SortedRuns::NewRun() {
   if (groups_.empty() || groups_.back().num_runs == max_runs_) {
-    groups_.push_back({absl::StrCat(folder_->string(), "/", num_groups_++)});
+    groups_.push_back({folder_->Path(std::to_string(num_groups_++))});
   }
   Group& group = groups_.back();
   return group.num_runs++ == 0 ? TableWriter::Create(group.directory, schema_, options_)

@@ -2,8 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <filesystem>
-#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,14 +12,13 @@
 #include "cfile/options.h"
 #include "cfile/schema.h"
 #include "cfile/table.h"
-#include "tools/import/progress.h"
+#include "tools/import/temporary_folder.h"
+#include "tools/progress.h"
 
 namespace cfile::tools {
 
 // A run is a series of sorted rows on disk. Each run is one part of a temporary table.
-// The temporary tables are in a folder in the directory of the table that gets the rows.
-// The destructor removes this folder. If the process is killed, the folder stays.
-// CollectGarbage (cfile/table_maintenance.h) recognises the folder by its name and removes it.
+// The temporary tables are in a TemporaryFolder in the directory of the table that gets the rows.
 // Thread-compatible.
 class SortedRuns {
  public:
@@ -52,14 +50,11 @@ class SortedRuns {
     std::string directory;
     size_t num_runs = 0;
   };
-  struct RemoveFolder {
-    void operator()(const std::filesystem::path* folder) const;
-  };
 
   SortedRuns() = default;
   absl::Status Merge(const Group& group, TableWriter& to, Progress& progress) const;
 
-  std::unique_ptr<const std::filesystem::path, RemoveFolder> folder_;
+  std::optional<TemporaryFolder> folder_;
   Schema schema_;
   std::vector<WriterOptions> options_;
   ReaderOptions reader_options_;

@@ -117,7 +117,7 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
                     " and was named ", Printable(column.to), "\n");
   }
   absl::StrAppendFormat(&text, "%s bytes of %s -> %s bytes (%.2f : 1) in %.2f s, %.1f MB/s\n\n",
-                        WithCommas(result.bytes_in), result.records ? "JSON" : "CSV",
+                        WithCommas(result.bytes_in), result.format,
                         WithCommas(result.bytes_out()), CompressionRatio(result), result.seconds,
                         MegabytesPerSecond(result));
 
@@ -159,6 +159,7 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
   }
   Json json = {{"schema_version", 1},
                {"input", options.input},
+               {"format", result.format},
                {"table", options.output},
                {"appended", options.append},
                {"rows", result.rows},
@@ -171,7 +172,7 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
                {"reordered", result.reordered},
                {"warnings", result.warnings},
                {"columns", std::move(columns)}};
-  if (!result.records) {
+  if (result.format == "CSV") {
     json["header"] = result.header;
     json["renamed"] = std::move(renamed);
   }

@@ -25,6 +25,7 @@ constexpr Format kFormats[] = {
      "compressed with xz", "decompress it first: unxz -k"},
     {"BZh91AY&SY"sv, "compressed with bzip2", "decompress it first: bunzip2 -k"},
     {"\x04\x22\x4d\x18"sv, "compressed with lz4", "decompress it first: unlz4"},
+    {"FEA1"sv, "a Feather file of version 1", "write it as version 2 (Arrow IPC) first:"},
     {"PK\3\4"sv, "a zip archive, or a spreadsheet in one",
      "unpack it, or save the sheet as CSV: unzip"},
 };

@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 
@@ -79,7 +80,9 @@ ArrowLayout LayoutOf(const ColumnType& type, bool string_views) {
 
 void SetType(const ColumnType& type, ArrowLayout layout, ArrowField& field) {
   field.format = FormatOf(type, layout);
-  field.dictionary = layout == ArrowLayout::kDictionary;
+  if (layout == ArrowLayout::kDictionary) {
+    field.dictionary = {{.format = std::exchange(field.format, "i"), .flags = ARROW_FLAG_NULLABLE}};
+  }
   if (type.logical == LogicalType::kUuid) {
     field.metadata.emplace_back("ARROW:extension:name", "arrow.uuid");
     field.metadata.emplace_back("ARROW:extension:metadata", "");

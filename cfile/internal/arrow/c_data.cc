@@ -1,6 +1,11 @@
 #include "cfile/internal/arrow/c_data.h"
 
+#include <cerrno>
 #include <cstring>
+#include <exception>
+#include <new>
+
+#include "encodings/core/status.h"
 
 namespace cfile::internal {
 namespace {
@@ -58,6 +63,103 @@ std::string EncodeMetadata(const std::vector<std::pair<std::string, std::string>
   return out;
 }
 
+int ErrnoOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return 0;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kFailedPrecondition:
+      return EINVAL;
+    case absl::StatusCode::kNotFound:
+      return ENOENT;
+    case absl::StatusCode::kAlreadyExists:
+      return EEXIST;
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kUnauthenticated:
+      return EACCES;
+    case absl::StatusCode::kOutOfRange:
+      return ERANGE;
+    case absl::StatusCode::kUnimplemented:
+      return ENOSYS;
+    case absl::StatusCode::kCancelled:
+      return ECANCELED;
+    case absl::StatusCode::kDeadlineExceeded:
+      return ETIMEDOUT;
+    case absl::StatusCode::kResourceExhausted:
+      return ENOMEM;
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kUnavailable:
+      return EAGAIN;
+    default:
+      return EIO;
+  }
+}
+
+// The private data of an ArrowArrayStream.
+class Stream {
+ public:
+  explicit Stream(std::unique_ptr<ArrowBatches> batches) : batches_(std::move(batches)) {}
+
+  ArrowBatches& batches() { return *batches_; }
+
+  // Calls `function`, which returns a Status. Returns the errno code of the Status.
+  // Keeps the text of an error.
+  template <typename Function>
+  int Call(const Function& function) noexcept {
+    try {
+      const absl::Status status = function();
+      if (status.ok()) return 0;
+      error_ = std::string(status.message());
+      return ErrnoOf(status);
+    } catch (const std::bad_alloc&) {
+      return OutOfMemory();
+    } catch (const std::exception&) {
+      // An example is std::length_error, if a size is larger than any memory.
+      return OutOfMemory();
+    }
+  }
+  const char* error() const noexcept { return no_memory_ ? "no memory" : error_.c_str(); }
+  bool no_memory() const { return no_memory_; }
+
+ private:
+  int OutOfMemory() noexcept {
+    no_memory_ = true;
+    return ENOMEM;
+  }
+
+  const std::unique_ptr<ArrowBatches> batches_;
+  std::string error_;
+  bool no_memory_ = false;
+};
+
+Stream& Of(ArrowArrayStream* stream) { return *static_cast<Stream*>(stream->private_data); }
+
+int GetSchema(ArrowArrayStream* stream, ArrowSchema* out) {
+  out->release = nullptr;
+  return Of(stream).Call([&] {
+    Of(stream).batches().Schema().MoveTo(out);
+    return absl::OkStatus();
+  });
+}
+
+int GetNext(ArrowArrayStream* stream, ArrowArray* out) {
+  out->release = nullptr;
+  // The batches must not be used after an exception.
+  if (Of(stream).no_memory()) return ENOMEM;
+  return Of(stream).Call([&] {
+    CFILE_ASSIGN_OR_RETURN(HeldArray array, Of(stream).batches().Next());
+    array.MoveTo(out);
+    return absl::OkStatus();
+  });
+}
+
+const char* GetLastError(ArrowArrayStream* stream) { return Of(stream).error(); }
+
+void ReleaseStream(ArrowArrayStream* stream) {
+  delete &Of(stream);
+  stream->release = nullptr;
+}
+
 }  // namespace
 
 HeldArray MakeArray(ArrayParts parts) {
@@ -90,15 +192,13 @@ HeldArray MakeArray(ArrayParts parts) {
 
 HeldSchema MakeSchema(const ArrowField& field) {
   auto contents = std::make_unique<SchemaContents>();
-  contents->format = field.dictionary ? "i" : field.format;
+  contents->format = field.format;
   contents->name = field.name;
   if (!field.metadata.empty()) contents->metadata = EncodeMetadata(field.metadata);
   std::vector<HeldSchema> children;
   for (const ArrowField& child : field.children) children.push_back(MakeSchema(child));
   HeldSchema dictionary;
-  if (field.dictionary) {
-    dictionary = MakeSchema({.format = field.format, .flags = ARROW_FLAG_NULLABLE});
-  }
+  if (!field.dictionary.empty()) dictionary = MakeSchema(field.dictionary[0]);
   contents->children.resize(children.size());
   contents->child_pointers.resize(children.size());
   HeldSchema schema;
@@ -121,6 +221,15 @@ HeldSchema MakeSchema(const ArrowField& field) {
   out.release = Release<SchemaContents, ArrowSchema>;
   out.private_data = contents.release();
   return schema;
+}
+
+void MakeStream(std::unique_ptr<ArrowBatches> batches, ArrowArrayStream* out) {
+  auto stream = std::make_unique<Stream>(std::move(batches));
+  *out = {.get_schema = GetSchema,
+          .get_next = GetNext,
+          .get_last_error = GetLastError,
+          .release = ReleaseStream,
+          .private_data = stream.release()};
 }
 
 }  // namespace cfile::internal

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "cfile/arrow_c_data.h"
 
 namespace cfile::internal {
@@ -64,9 +65,24 @@ struct ArrowField {
   std::vector<std::pair<std::string, std::string>> metadata;
   int64_t flags = 0;
   std::vector<ArrowField> children;
-  bool dictionary = false;  // the values are int32 indexes into an array of `format`
+  // Empty or one field: the type of the values. Then `format` is the type of the indexes.
+  std::vector<ArrowField> dictionary;
 };
 
 HeldSchema MakeSchema(const ArrowField& field);
+
+// The batches of an ArrowArrayStream. Only one thread at a time uses an object.
+class ArrowBatches {
+ public:
+  virtual ~ArrowBatches() = default;
+  virtual HeldSchema Schema() const = 0;
+  // Returns the next batch; an empty one at the end.
+  virtual absl::StatusOr<HeldArray> Next() = 0;
+};
+
+// Makes a stream of `batches`. The functions of the stream return the errno code that stands for a
+// status. If there is no memory, get_next returns ENOMEM, in this call and in each later call.
+// *out is an uninitialised or released struct.
+void MakeStream(std::unique_ptr<ArrowBatches> batches, ArrowArrayStream* out);
 
 }  // namespace cfile::internal

@@ -1,10 +1,6 @@
 #include "cfile/internal/arrow/export_stream.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <exception>
-#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,46 +11,13 @@
 namespace cfile::internal {
 namespace {
 
-int ErrnoOf(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kOk:
-      return 0;
-    case absl::StatusCode::kInvalidArgument:
-    case absl::StatusCode::kFailedPrecondition:
-      return EINVAL;
-    case absl::StatusCode::kNotFound:
-      return ENOENT;
-    case absl::StatusCode::kAlreadyExists:
-      return EEXIST;
-    case absl::StatusCode::kPermissionDenied:
-    case absl::StatusCode::kUnauthenticated:
-      return EACCES;
-    case absl::StatusCode::kOutOfRange:
-      return ERANGE;
-    case absl::StatusCode::kUnimplemented:
-      return ENOSYS;
-    case absl::StatusCode::kCancelled:
-      return ECANCELED;
-    case absl::StatusCode::kDeadlineExceeded:
-      return ETIMEDOUT;
-    case absl::StatusCode::kResourceExhausted:
-      return ENOMEM;
-    case absl::StatusCode::kAborted:
-    case absl::StatusCode::kUnavailable:
-      return EAGAIN;
-    default:
-      return EIO;
-  }
-}
-
 struct StreamContents {
   std::unique_ptr<ExportedRows> rows;
   FieldTree fields;
   std::vector<std::unique_ptr<ColumnSink>> sinks;  // one for each exported column
 };
 
-// The private data of an ArrowArrayStream.
-class Stream {
+class Stream final : public ArrowBatches {
  public:
   // `column_only`: the stream has arrays of the only field of the root, instead of structs.
   Stream(StreamContents contents, size_t max_batch_rows, bool column_only)
@@ -66,13 +29,12 @@ class Stream {
     contents_.rows->SetSinks(std::move(sinks));
   }
 
-  HeldSchema Schema() const {
+  HeldSchema Schema() const override {
     const FieldNode& root = contents_.fields.root;
     return MakeSchema((column_only_ ? root.children[0] : root).WithChildren());
   }
 
-  // Returns the next batch. The batch is empty at the end.
-  absl::StatusOr<HeldArray> Next() {
+  absl::StatusOr<HeldArray> Next() override {
     if (failed_.ok()) failed_ = Fill();
     if (num_rows_ > 0) {
       // Rows that were read before an error are returned before the error.
@@ -86,31 +48,7 @@ class Stream {
     return HeldArray();
   }
 
-  // Calls `function`, which returns a Status. Returns the errno code of the Status.
-  // Keeps the text of an error.
-  template <typename Function>
-  int Call(const Function& function) noexcept {
-    try {
-      const absl::Status status = function();
-      if (status.ok()) return 0;
-      error_ = std::string(status.message());
-      return ErrnoOf(status);
-    } catch (const std::bad_alloc&) {
-      return OutOfMemory();
-    } catch (const std::exception&) {
-      // An example is std::length_error, if a size is larger than any memory.
-      return OutOfMemory();
-    }
-  }
-  const char* error() const noexcept { return no_memory_ ? "no memory" : error_.c_str(); }
-  bool no_memory() const { return no_memory_; }
-
  private:
-  int OutOfMemory() noexcept {
-    no_memory_ = true;
-    return ENOMEM;
-  }
-
   // Adds rows to the sinks until the batch is large enough.
   absl::Status Fill() {
     while (broken_.ok() && num_rows_ < max_rows_) {
@@ -118,9 +56,9 @@ class Stream {
       if (added == 0) return absl::OkStatus();
       bool enough = contents_.rows->keeps_apart();
       for (size_t i = 0; i < contents_.sinks.size(); ++i) {
-        if (absl::Status status = contents_.sinks[i]->Commit(); !status.ok()) {
-          // Now some columns may have the rows, and others may not.
-          num_rows_ = 0;
+        if (const absl::Status status = contents_.sinks[i]->Commit(); !status.ok()) {
+          // The scan is already behind the rows that it added last, so the stream cannot go on.
+          for (size_t k = 0; k <= i; ++k) contents_.sinks[k]->Undo();
           broken_ = absl::Status(status.code(),
                                  absl::StrCat(contents_.rows->name(), ": ", status.message()));
           return absl::OkStatus();
@@ -179,37 +117,7 @@ class Stream {
   size_t num_rows_ = 0;  // the number of rows in the sinks
   absl::Status failed_;  // an error of the scan; Next first returns the rows before it
   absl::Status broken_;  // the error that all further calls return
-  std::string error_;
-  bool no_memory_ = false;
 };
-
-Stream& Of(ArrowArrayStream* stream) { return *static_cast<Stream*>(stream->private_data); }
-
-int GetSchema(ArrowArrayStream* stream, ArrowSchema* out) {
-  out->release = nullptr;
-  return Of(stream).Call([&] {
-    Of(stream).Schema().MoveTo(out);
-    return absl::OkStatus();
-  });
-}
-
-int GetNext(ArrowArrayStream* stream, ArrowArray* out) {
-  out->release = nullptr;
-  // A scan must not be used after an exception.
-  if (Of(stream).no_memory()) return ENOMEM;
-  return Of(stream).Call([&] {
-    CFILE_ASSIGN_OR_RETURN(HeldArray array, Of(stream).Next());
-    array.MoveTo(out);
-    return absl::OkStatus();
-  });
-}
-
-const char* GetLastError(ArrowArrayStream* stream) { return Of(stream).error(); }
-
-void Release(ArrowArrayStream* stream) {
-  delete &Of(stream);
-  stream->release = nullptr;
-}
 
 }  // namespace
 
@@ -229,12 +137,7 @@ absl::Status ExportRows(RowsToExport exported, size_t max_batch_rows, bool colum
     contents.sinks.push_back(NewColumnSink(exported.schema->columns[column.column].type,
                                            column.layout, contents.fields.places[i], capacity));
   }
-  auto stream = std::make_unique<Stream>(std::move(contents), max_batch_rows, column_only);
-  *out = {.get_schema = GetSchema,
-          .get_next = GetNext,
-          .get_last_error = GetLastError,
-          .release = Release,
-          .private_data = stream.release()};
+  MakeStream(std::make_unique<Stream>(std::move(contents), max_batch_rows, column_only), out);
   return absl::OkStatus();
 }
 

@@ -170,9 +170,14 @@ PageForm TypedExporter<T>::FormOf(Encoding encoding) const {
     case Encoding::kParquetRle:
     case Encoding::kParquetDeltaBinaryPacked:
     case Encoding::kParquetDeltaLengthByteArray:
+      return column_.same_pages ? PageForm::kSame : PageForm::kRecoded;
     case Encoding::kParquetDeltaByteArray:
     case Encoding::kParquetByteStreamSplit:
-      return column_.same_pages ? PageForm::kSame : PageForm::kRecoded;
+      // DuckDB and Polars do not read these encodings of FIXED_LEN_BYTE_ARRAY.
+      return column_.same_pages &&
+                     column_.chunk.parquet_type != parquet::Type::kFixedLenByteArray
+                 ? PageForm::kSame
+                 : PageForm::kRecoded;
     default:  // Kudu's encodings; GROUP_VAR_INT and ALP, which other readers do not have
       return PageForm::kRecoded;
   }

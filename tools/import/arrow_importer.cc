@@ -1,0 +1,225 @@
+#include "tools/import/arrow_importer.h"
+
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "cfile/arrow_import.h"
+#include "cfile/arrow_ipc.h"
+#include "cfile/io.h"
+#include "cfile/status.h"
+#include "tools/import/column_options.h"
+#include "tools/import/table_sorter.h"
+
+namespace cfile::tools {
+namespace {
+
+// Damage of the input is an error in the input, as in CSV. kDataLoss would mean a damaged table.
+absl::Status AsInputError(const absl::Status& status) {
+  if (!absl::IsDataLoss(status)) return status;
+  return absl::InvalidArgumentError(status.message());
+}
+
+// Passes the batches of a stream on, reports progress, and keeps the error of the stream.
+class WatchedStream {
+ public:
+  WatchedStream(ArrowArrayStream stream, Progress& progress)
+      : stream_(stream), progress_(progress) {}
+  WatchedStream(const WatchedStream&) = delete;
+  WatchedStream& operator=(const WatchedStream&) = delete;
+  ~WatchedStream() { stream_.release(&stream_); }
+
+  // Returns a stream of the batches, to be used once. This object must outlive it.
+  ArrowArrayStream Batches() {
+    return {.get_schema = [](ArrowArrayStream* self, ArrowSchema* out) {
+              return Of(self).stream_.get_schema(&Of(self).stream_, out);
+            },
+            .get_next = [](ArrowArrayStream* self, ArrowArray* out) { return Of(self).Next(out); },
+            .get_last_error = [](ArrowArrayStream* self) -> const char* {
+              return Of(self).stream_.get_last_error(&Of(self).stream_);
+            },
+            .release = [](ArrowArrayStream* self) { self->release = nullptr; },
+            .private_data = this};
+  }
+
+  // Returns the error of the stream, or `status` if the stream had no error.
+  absl::Status ErrorOr(const absl::Status& status) const { return failed_.ok() ? status : failed_; }
+  uint64_t rows() const { return rows_; }
+
+ private:
+  static WatchedStream& Of(ArrowArrayStream* self) {
+    return *static_cast<WatchedStream*>(self->private_data);
+  }
+
+  int Next(ArrowArray* out) {
+    out->release = nullptr;
+    failed_ = progress_.Update(0, rows_);
+    if (!failed_.ok()) return ECANCELED;
+    const int error = stream_.get_next(&stream_, out);
+    if (error == 0) {
+      if (out->release != nullptr) rows_ += static_cast<uint64_t>(out->length);
+      return 0;
+    }
+    const char* const text = stream_.get_last_error(&stream_);
+    // EIO stands for damage: the source is a mapped file, so it has no other errors.
+    failed_ = error == EIO ? absl::InvalidArgumentError(text)
+                           : absl::Status(absl::ErrnoToStatus(error, "").code(), text);
+    return error;
+  }
+
+  ArrowArrayStream stream_;
+  Progress& progress_;
+  absl::Status failed_;
+  uint64_t rows_ = 0;
+};
+
+class ArrowImporter {
+ public:
+  ArrowImporter(const ImportOptions& options, std::shared_ptr<const Source> source,
+                Progress& progress)
+      : options_(options), source_(std::move(source)), progress_(progress) {}
+
+  absl::StatusOr<ImportResult> Run() {
+    CFILE_RETURN_IF_ERROR(options_.append ? TakeSchemaOfTable() : MakeSchema());
+    column_options_ = OptionsOfColumns(options_, schema_, sorted_by_);
+    absl::StatusOr<ImportResult> result = Write();
+    // The rows may have another order. If the error is another one, the second attempt finds it
+    // again.
+    if (!sorted_by_.empty() && absl::IsInvalidArgument(result.status())) result = WriteSorted();
+    if (!result.ok()) return result;
+    result->bytes_in = source_->size();
+    result->sorted_by = sorted_by_;
+    result->format = "Arrow IPC";
+    return result;
+  }
+
+ private:
+  absl::StatusOr<ArrowArrayStream> OpenStream() const {
+    auto stream = OpenArrowIpc(source_, {.record_limits = options_.record_limits});
+    if (!stream.ok()) return AsInputError(stream.status());
+    return stream;
+  }
+
+  // Gives fields of the type null the type string, as columns without values have in CSV and JSON.
+  static void ReplaceNullTypes(ArrowSchema& schema) {
+    if (std::string_view(schema.format) == "n") schema.format = "u";
+    for (int64_t i = 0; i < schema.n_children; ++i) ReplaceNullTypes(*schema.children[i]);
+  }
+
+  absl::Status MakeSchema() {
+    CFILE_ASSIGN_OR_RETURN(ArrowArrayStream stream, OpenStream());
+    ArrowSchema type;
+    absl::StatusOr<Schema> schema = absl::ResourceExhaustedError("no memory");
+    if (stream.get_schema(&stream, &type) == 0) {
+      ReplaceNullTypes(type);
+      schema = ImportArrowSchema(type, options_.record_limits);
+      type.release(&type);
+    }
+    stream.release(&stream);
+    if (!schema.ok()) return InInput(schema.status());
+    CFILE_ASSIGN_OR_RETURN(schema_, ApplyOptions(options_, *std::move(schema)));
+    sorted_by_ = options_.sorted_by;
+    if (!sorted_by_.empty()) return absl::OkStatus();
+    for (const size_t column : schema_.key_columns)
+      sorted_by_.push_back(schema_.columns[column].name);
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeSchemaOfTable() {
+    CFILE_ASSIGN_OR_RETURN(
+        const TableReader table,
+        TableReader::Open(options_.output,
+                          {.max_metadata_size_bytes = options_.max_metadata_size_bytes,
+                           .record_limits = options_.record_limits}));
+    schema_ = table.schema();
+    CFILE_RETURN_IF_ERROR(CheckColumnNames(options_, schema_));
+    CFILE_ASSIGN_OR_RETURN(sorted_by_, OrderOfTable(options_, table));
+    return absl::OkStatus();
+  }
+
+  absl::Status InInput(const absl::Status& status) const {
+    if (status.ok()) return status;
+    const absl::string_view text = status.message();
+    // Errors of OpenArrowIpc name the file already.
+    if (absl::StartsWith(text, options_.input)) return status;
+    return absl::Status(status.code(), absl::StrCat(options_.input, ": ", text));
+  }
+
+  absl::StatusOr<TableWriter> NewWriter() const {
+    return options_.append ? TableWriter::Append(options_.output, column_options_)
+                           : TableWriter::Create(options_.output, schema_, column_options_);
+  }
+
+  // Appends all rows of the input.
+  absl::StatusOr<uint64_t> AppendInput(TableWriter& writer) {
+    CFILE_ASSIGN_OR_RETURN(const ArrowArrayStream stream, OpenStream());
+    progress_.Begin("writing", 0);
+    WatchedStream watched(stream, progress_);
+    ArrowArrayStream batches = watched.Batches();
+    const absl::Status status = watched.ErrorOr(AppendArrow(writer, &batches));
+    if (!status.ok()) return InInput(status);
+    // Without this call, nobody calls Update if the input has no rows.
+    CFILE_RETURN_IF_ERROR(progress_.Update(0, watched.rows()));
+    return watched.rows();
+  }
+
+  ImportResult Describe(const TableWriter& writer, uint64_t rows) const {
+    ImportResult result{.rows = rows, .records = schema_.tree.has_value()};
+    for (size_t i = 0; i < schema_.columns.size(); ++i) {
+      result.columns.push_back({.schema = schema_.columns[i], .totals = writer.totals(i)});
+      ColumnSchema& column = result.columns.back().schema;
+      column.nullable = column.nullable || column.has_levels();
+    }
+    return result;
+  }
+
+  absl::StatusOr<ImportResult> Write() {
+    CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewWriter());
+    CFILE_ASSIGN_OR_RETURN(const uint64_t rows, AppendInput(writer));
+    CFILE_RETURN_IF_ERROR(writer.Finish());
+    return Describe(writer, rows);
+  }
+
+  absl::StatusOr<ImportResult> WriteSorted() {
+    CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewWriter());
+    CFILE_ASSIGN_OR_RETURN(const UnsortedTable unsorted,
+                           UnsortedTable::Create(options_.output, schema_, column_options_));
+    CFILE_ASSIGN_OR_RETURN(TableWriter copy, unsorted.NewWriter());
+    CFILE_ASSIGN_OR_RETURN(const uint64_t rows, AppendInput(copy));
+    CFILE_RETURN_IF_ERROR(copy.Finish());
+    CFILE_ASSIGN_OR_RETURN(const bool reordered,
+                           unsorted.AppendSortedTo(writer, sorted_by_,
+                                                   options_.memory_bytes, progress_));
+    CFILE_RETURN_IF_ERROR(writer.Finish());
+    ImportResult result = Describe(writer, rows);
+    result.reordered = reordered;
+    return result;
+  }
+
+  const ImportOptions& options_;
+  const std::shared_ptr<const Source> source_;
+  Progress& progress_;
+  Schema schema_;
+  std::vector<std::string> sorted_by_;
+  std::vector<WriterOptions> column_options_;
+};
+
+}  // namespace
+
+absl::StatusOr<ImportResult> ImportArrowIpc(const ImportOptions& options, Progress& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as Arrow IPC"));
+  if (!options.append) CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options.output));
+  CFILE_ASSIGN_OR_RETURN(std::shared_ptr<const Source> source, OpenMappedSource(options.input));
+  auto result = ArrowImporter(options, std::move(source), progress).Run();
+  if (!result.ok()) return result.status();
+  result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,129 @@
+#include "tools/import/column_options.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cfile/status.h"
+
+namespace cfile::tools {
+
+absl::Status CheckColumnNames(const ImportOptions& options, const Schema& schema) {
+  absl::Status status;
+  VisitColumnNames(options, [&](const char* option, const std::string& name) {
+    if (schema.Find(name).has_value()) return;
+    status.Update(absl::InvalidArgumentError(
+        absl::StrCat(option, " ", name, ": ", options.input, " has no column of that name")));
+  });
+  std::set<std::string> sorted_by;
+  for (const std::string& name : options.sorted_by) {
+    const auto wrong = [&](const char* what) {
+      status.Update(absl::InvalidArgumentError(absl::StrCat("--sorted-by ", name, ": ", what)));
+    };
+    if (!sorted_by.insert(name).second) wrong("given twice");
+    const std::optional<size_t> column = schema.Find(name);
+    if (column.has_value() && schema.columns[*column].has_levels()) {
+      wrong("a column in a list or in several optional groups cannot sort rows");
+    }
+  }
+  return status;
+}
+
+absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema) {
+  CFILE_RETURN_IF_ERROR(CheckColumnNames(options, schema));
+  if (!options.sorted_by.empty()) {
+    schema.key_columns.clear();
+    schema.nulls_last.clear();
+  }
+  // The leaves of a tree are in the order of the columns.
+  std::vector<RecordNode> nodes;
+  if (schema.tree.has_value()) nodes.assign(schema.tree->nodes().begin(), schema.tree->nodes().end());
+  for (size_t i = 0; i < schema.columns.size(); ++i) {
+    ColumnSchema& column = schema.columns[i];
+    const auto type = options.types.find(column.name);
+    if (type != options.types.end()) column.type = type->second;
+    const bool sorts = std::count(options.sorted_by.begin(), options.sorted_by.end(), column.name) > 0;
+    const bool required =
+        options.not_null.contains(column.name) || (sorts && !options.nulls_last.has_value());
+    if (required) column.nullable = false;
+    if (nodes.empty()) continue;
+    RecordNode& leaf = nodes[schema.tree->leaves()[i]];
+    leaf.type = column.type;
+    if (required && leaf.repetition == Repetition::kOptional) leaf.repetition = Repetition::kRequired;
+  }
+  if (!nodes.empty()) {
+    CFILE_ASSIGN_OR_RETURN(const RecordSchema tree,
+                           RecordSchema::Create(std::move(nodes), options.record_limits));
+    schema = Schema::OfRecords(tree);
+  }
+  // If the rows are sorted by one column without nulls, this column gets a value index.
+  // Otherwise the table gets compound keys. One more column stores the compound keys.
+  for (const std::string& name : options.sorted_by) {
+    const size_t column = *schema.Find(name);
+    const bool nullable = schema.columns[column].nullable;
+    if (options.sorted_by.size() == 1 && !nullable) break;
+    schema.key_columns.push_back(column);
+    if (nullable && *options.nulls_last) schema.nulls_last.push_back(column);
+  }
+  return schema;
+}
+
+absl::StatusOr<std::vector<std::string>> OrderOfTable(const ImportOptions& options,
+                                                      const TableReader& table) {
+  const Schema& schema = table.schema();
+  std::vector<std::string> order;
+  for (const size_t column : schema.key_columns) order.push_back(schema.columns[column].name);
+  for (size_t i = 0; order.empty() && i < schema.columns.size(); ++i) {
+    CFILE_ASSIGN_OR_RETURN(const bool has_index, table.has_value_index(i));
+    if (has_index) order = {schema.columns[i].name};
+  }
+  if (!options.sorted_by.empty() && options.sorted_by != order) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--sorted-by: the table ", options.output,
+        order.empty() ? " is not sorted" : " is sorted by " + absl::StrJoin(order, ", ")));
+  }
+  return order;
+}
+
+WriterOptions OptionsOfColumn(const ImportOptions& options, const std::string& column,
+                              bool value_index) {
+  // With 10 bits for each value, about 1 % of the absent values pass the filter.
+  constexpr uint32_t kBloomBits = 10;
+  return {.encoding = options.encoding.Of(column),
+          .goal = options.goal,
+          .compression = options.compression.Of(column),
+          .value_index = value_index,
+          .block_size_bytes = options.block_size_bytes,
+          .max_block_size_bytes = options.max_block_size_bytes,
+          .max_metadata_size_bytes = options.max_metadata_size_bytes,
+          .bloom_filter_bits_per_value = options.bloom.contains(column) ? kBloomBits : 0,
+          .version = options.version,
+          .compatibility = options.compatibility};
+}
+
+std::vector<WriterOptions> OptionsOfColumns(const ImportOptions& options, const Schema& schema,
+                                            const std::vector<std::string>& sorted_by) {
+  std::vector<WriterOptions> all;
+  for (const ColumnSchema& column : schema.columns) {
+    const bool value_index = schema.key_columns.empty() && sorted_by.size() == 1 &&
+                             column.name == sorted_by[0];
+    all.push_back(OptionsOfColumn(options, column.name, value_index));
+  }
+  return all;
+}
+
+absl::Status RefuseCsvOptions(const ImportOptions& options, std::string_view format) {
+  const std::pair<const char*, bool> csv_only[] = {{"--delimiter", options.delimiter != ','},
+                                                   {"--header", options.header != Header::kAuto},
+                                                   {"--null", !options.null_texts.empty()}};
+  for (const auto& [option, given] : csv_only) {
+    if (!given) continue;
+    return absl::InvalidArgumentError(absl::StrCat(option, " is for CSV; ", options.input,
+                                                   " is read ", std::string(format)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cfile::tools

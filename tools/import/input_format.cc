@@ -1,0 +1,61 @@
+#include "tools/import/input_format.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/io.h"
+#include "cfile/status.h"
+#ifdef CFILE_WITH_ARROW_IPC
+#include "cfile/arrow_ipc.h"
+#endif
+
+namespace cfile::tools {
+namespace {
+
+// Enough for the blanks before the first key of pretty-printed JSON.
+constexpr uint64_t kHeadBytes = 4096;
+
+bool BeginsLikeJson(std::string_view text) {
+  const auto skip_blanks = [&] {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  };
+  const auto take = [&](char c) {
+    skip_blanks();
+    if (!text.starts_with(c)) return false;
+    text.remove_prefix(1);
+    return true;
+  };
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  take('[');
+  return take('{') && take('"');
+}
+
+}  // namespace
+
+absl::StatusOr<InputFormat> FindInputFormat(const ImportOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(const auto source, OpenPreadSource(options.input));
+  std::string head(std::min(kHeadBytes, source->size()), '\0');
+  CFILE_RETURN_IF_ERROR(
+      source->ReadAt(0, {reinterpret_cast<uint8_t*>(head.data()), head.size()}));
+#ifdef CFILE_WITH_ARROW_IPC
+  CFILE_ASSIGN_OR_RETURN(const ArrowIpcFormat format, RecognizeArrowIpc(*source));
+  const bool is_arrow = format != ArrowIpcFormat::kNone;
+#else
+  const bool is_arrow = head.starts_with("ARROW1") || head.starts_with("\xff\xff\xff\xff");
+  if (is_arrow) {
+    return absl::UnimplementedError(absl::StrCat(
+        options.input, ": this is Arrow IPC, which was not built into this program"));
+  }
+#endif
+  if (is_arrow) return InputFormat::kArrowIpc;
+  const std::string& name = options.input;
+  const bool has_json_name =
+      name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".json");
+  return !options.schema_path.empty() || has_json_name || BeginsLikeJson(head) ? InputFormat::kJson
+                                                                              : InputFormat::kCsv;
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,198 @@
+#include "tools/import/table_sorter.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/arrow.h"
+#include "cfile/arrow_import.h"
+#include "cfile/compound_key.h"
+#include "cfile/status.h"
+#include "cfile/table_scan.h"
+#include "tools/import/sorted_runs.h"
+#include "tools/utf8.h"
+
+namespace cfile::tools {
+namespace {
+
+// The memory for the bytes of the keys is allocated in pieces of this size.
+constexpr size_t kChunkBytes = size_t{1} << 20;
+
+struct KeyedOrdinal {
+  std::string_view key;
+  uint64_t ordinal;
+};
+
+// Reads the keys of the rows of a table, in portions that fit into the memory.
+class KeyReader {
+ public:
+  KeyReader(TableScan scan, const std::vector<std::string>& names, std::vector<KeyColumn> keys,
+            size_t memory_bytes)
+      : scan_(std::move(scan)),
+        names_(names),
+        keys_(std::move(keys)),
+        memory_bytes_(memory_bytes),
+        key_(keys_) {}
+
+  // Reads the next portion. It is empty after the last row.
+  absl::Status Next(Progress& progress) {
+    rows_.clear();
+    chunks_.clear();
+    in_order_ = true;
+    for (size_t bytes = 0; bytes < memory_bytes_;) {
+      CFILE_ASSIGN_OR_RETURN(const TableBatch batch, scan_.Next());
+      if (batch.empty()) return absl::OkStatus();
+      CFILE_RETURN_IF_ERROR(progress.Update(0, batch.ordinal(0)));
+      for (size_t row = 0; row < batch.num_rows(); ++row) {
+        CFILE_RETURN_IF_ERROR(MakeKey(batch, row));
+        const std::string_view key = Copy(key_.bytes());
+        in_order_ &= rows_.empty() || rows_.back().key <= key;
+        rows_.push_back({key, batch.ordinal(row)});
+        bytes += sizeof(KeyedOrdinal) + key.size();
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // The rows of the portion. The caller may sort them.
+  std::vector<KeyedOrdinal>& rows() { return rows_; }
+  bool in_order() const { return in_order_; }
+
+ private:
+  absl::Status MakeKey(const TableBatch& batch, size_t row) {
+    key_.Clear();
+    for (size_t i = 0; i < keys_.size(); ++i) {
+      CFILE_RETURN_IF_ERROR(VisitType(keys_[i].type, [&]<typename T>(std::type_identity<T>) {
+        return Add(batch.column<T>(i), i, batch.ordinal(row), row);
+      }));
+    }
+    return absl::OkStatus();
+  }
+
+  template <typename T>
+  absl::Status Add(const Batch<T>& values, size_t i, uint64_t ordinal, size_t row) {
+    const auto wrong = [&](const char* what) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "row ", ordinal + 1, ": column ", Quoted(names_[i]), ": ", what));
+    };
+    if (!values.IsValid(row)) {
+      if (!keys_[i].nullable) {
+        return wrong(
+            "a null, but rows are sorted by this column, so each row needs a value (--nulls sorts "
+            "the nulls of a new table)");
+      }
+      key_.AddNull();
+      return absl::OkStatus();
+    }
+    if (!IsKey(values.values[row])) {
+      return wrong("nan, but rows are sorted by this column and nan has no order");
+    }
+    key_.Add<T>(values.values[row]);
+    return absl::OkStatus();
+  }
+
+  std::string_view Copy(std::string_view key) {
+    if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < key.size())
+      chunks_.emplace_back().reserve(std::max(key.size(), kChunkBytes));
+    std::string& chunk = chunks_.back();
+    chunk.append(key);
+    return std::string_view(chunk).substr(chunk.size() - key.size());
+  }
+
+  TableScan scan_;
+  const std::vector<std::string>& names_;
+  const std::vector<KeyColumn> keys_;
+  const size_t memory_bytes_;
+  CompoundKey key_;
+  std::vector<KeyedOrdinal> rows_;
+  std::vector<std::string> chunks_;  // the bytes of the keys of rows_
+  bool in_order_ = true;
+};
+
+std::vector<KeyColumn> KeysOf(const Schema& schema, const std::vector<std::string>& sorted_by) {
+  if (!schema.key_columns.empty()) return schema.key_types();
+  return {{.type = schema.columns[*schema.Find(sorted_by[0])].type}};
+}
+
+// Appends the rows of a portion in the order of their keys.
+absl::Status AppendRows(const TableReader& from, const std::vector<KeyedOrdinal>& rows,
+                        TableWriter& to) {
+  std::vector<uint64_t> ordinals;
+  ordinals.reserve(rows.size());
+  for (const KeyedOrdinal& row : rows) ordinals.push_back(row.ordinal);
+  ArrowArrayStream stream;
+  CFILE_RETURN_IF_ERROR(ExportArrowTake(from, std::move(ordinals), std::nullopt, {}, &stream));
+  return AppendArrow(to, &stream);
+}
+
+}  // namespace
+
+absl::StatusOr<UnsortedTable> UnsortedTable::Create(const std::string& directory,
+                                                    const Schema& schema,
+                                                    std::vector<WriterOptions> column_options) {
+  CFILE_ASSIGN_OR_RETURN(TemporaryFolder folder, TemporaryFolder::Create(directory));
+  UnsortedTable table(std::move(folder), directory);
+  table.schema_ = schema;
+  table.schema_.key_columns.clear();
+  table.schema_.nulls_last.clear();
+  table.column_options_ = std::move(column_options);
+  for (const WriterOptions& column : table.column_options_) {
+    table.own_options_.push_back({.encoding = Encoding::kPlain,
+                                  .compression = Compression::kNone,
+                                  .block_size_bytes = column.block_size_bytes,
+                                  .max_block_size_bytes = column.max_block_size_bytes,
+                                  .max_metadata_size_bytes = column.max_metadata_size_bytes,
+                                  .statistics = false});
+  }
+  return table;
+}
+
+absl::StatusOr<TableWriter> UnsortedTable::NewWriter() const {
+  return TableWriter::Create(path(), schema_, own_options_);
+}
+
+absl::StatusOr<bool> UnsortedTable::AppendSortedTo(TableWriter& to,
+                                                   const std::vector<std::string>& sorted_by,
+                                                   size_t memory_bytes, Progress& progress) const {
+  CFILE_ASSIGN_OR_RETURN(
+      const TableReader from,
+      TableReader::Open(path(), {.max_block_size_bytes = own_options_[0].max_block_size_bytes,
+                                 .max_metadata_size_bytes = own_options_[0].max_metadata_size_bytes,
+                                 .record_limits = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}}));
+  CFILE_ASSIGN_OR_RETURN(TableScan scan, from.NewScan({.columns = sorted_by}));
+  KeyReader reader(std::move(scan), sorted_by, KeysOf(to.schema(), sorted_by), memory_bytes);
+  std::optional<SortedRuns> runs;
+  for (uint64_t num_rows = 0; num_rows < from.num_rows();) {
+    progress.Begin("reading keys", 0);
+    CFILE_RETURN_IF_ERROR(reader.Next(progress));
+    num_rows += reader.rows().size();
+    const bool is_whole = !runs.has_value() && num_rows == from.num_rows();
+    if (is_whole && reader.in_order()) {
+      ArrowArrayStream stream;
+      CFILE_RETURN_IF_ERROR(ExportArrowStream(from, TableScanOptions{}, {}, &stream));
+      CFILE_RETURN_IF_ERROR(AppendArrow(to, &stream));
+      return false;
+    }
+    progress.Begin("sorting", 0);
+    std::stable_sort(reader.rows().begin(), reader.rows().end(),
+                     [](const auto& a, const auto& b) { return a.key < b.key; });
+    if (is_whole) {
+      CFILE_RETURN_IF_ERROR(AppendRows(from, reader.rows(), to));
+      return true;
+    }
+    if (!runs.has_value()) {
+      CFILE_ASSIGN_OR_RETURN(
+          runs, SortedRuns::Create(directory_, to.schema(), column_options_, memory_bytes));
+    }
+    CFILE_ASSIGN_OR_RETURN(TableWriter run, runs->NewRun());
+    CFILE_RETURN_IF_ERROR(AppendRows(from, reader.rows(), run));
+    CFILE_RETURN_IF_ERROR(run.Finish());
+  }
+  if (!runs.has_value()) return false;  // there are no rows
+  CFILE_RETURN_IF_ERROR(runs->MergeInto(to, progress));
+  return true;
+}
+
+}  // namespace cfile::tools
