@@ -1,7 +1,5 @@
 #include "cfile/internal/parquet/page_bytes.h"
 
-#include <isa-l/crc.h>
-
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -23,7 +21,6 @@ struct CodecRow {
   bool framed = false;  // the compressed bytes are in frames of Hadoop
 };
 
-// For CompressionToParquet, the first row of a codec counts.
 constexpr CodecRow kCodecs[] = {
     {CompressionCodec::kUncompressed, Compression::kNone},
     {CompressionCodec::kSnappy, Compression::kSnappy},
@@ -78,13 +75,6 @@ absl::StatusOr<Compression> CompressionFromParquet(int32_t codec) {
   return row->compression;
 }
 
-std::optional<int32_t> CompressionToParquet(Compression compression) {
-  for (const CodecRow& row : kCodecs) {
-    if (row.compression == compression && !row.framed) return row.parquet;
-  }
-  return std::nullopt;
-}
-
 bool HasSameCompressedBytes(int32_t codec) {
   const CodecRow* row = FindCodec(codec);
   return row != nullptr && !row->framed;
@@ -99,10 +89,6 @@ absl::Status UncompressPage(int32_t codec, std::span<const uint8_t> in, std::spa
     return status;
   }
   return Uncompress(row.compression, in, out);
-}
-
-uint32_t PageChecksum(std::span<const uint8_t> bytes) {
-  return crc32_gzip_refl(0, bytes.data(), bytes.size());
 }
 
 }  // namespace cfile::internal

@@ -1,8 +1,7 @@
-// The bytes of a page as they are stored in a Parquet file: compressed, with a checksum.
+// Decompresses pages of Parquet files.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 
 #include "absl/status/status.h"
@@ -14,8 +13,6 @@ namespace cfile::internal {
 // Converts a number of parquet::CompressionCodec. Both forms of LZ4 give kLz4.
 // kUnimplemented: the codec is unknown or was not built in; the error names it.
 absl::StatusOr<Compression> CompressionFromParquet(int32_t codec);
-// The reverse; LZ4_RAW for kLz4. nullopt: Parquet has no such codec.
-std::optional<int32_t> CompressionToParquet(Compression compression);
 
 // True if the bytes that this codec makes are those of a compressed section of a CFile's block.
 // False for LZO and for LZ4 of Hadoop, which put frames around the compressed bytes.
@@ -24,8 +21,5 @@ bool HasSameCompressedBytes(int32_t codec);
 // Decompresses `in` into `out`. Precondition: CompressionFromParquet returned OK.
 // kDataLoss: `in` is damaged or does not decompress to exactly out.size() bytes.
 absl::Status UncompressPage(int32_t codec, std::span<const uint8_t> in, std::span<uint8_t> out);
-
-// The checksum in page headers: CRC32 with the polynomial of zlib.
-uint32_t PageChecksum(std::span<const uint8_t> bytes);
 
 }  // namespace cfile::internal

@@ -53,6 +53,11 @@ class TableWriterAccess {
  public:
   // The writer of a column or of the key index. Precondition: it exists.
   static ColumnWriter& Column(TableWriter& writer, size_t column);
+  // Ends the part, and begins another part with the same options. Finish makes all parts visible at
+  // once. Errors: those of Finish, except those of the commit, and those of TableWriter::Create.
+  static absl::Status NextPart(TableWriter& writer);
+  // The size of the files of all parts that are complete; after Finish, of all parts.
+  static uint64_t CompleteBytes(const TableWriter& writer);
 };
 
 // The description of a finished file for table.cft.
