@@ -54,6 +54,7 @@
 #include "cfile/options.h"
 #include "cfile/schema.h"
 #include "cfile/table.h"
+#include "cfile/table_columns.h"
 #include "cfile/types.h"
 #include "cfile/writer.h"
 #include "encodings/core/export.h"
@@ -98,6 +99,10 @@ CFILE_EXPORT absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& schema,
 // Appends a stream of structs to a table. Columns are found by name, in any order.
 // kInvalidArgument: a column has no field, or a field has no column; the error names it.
 CFILE_EXPORT absl::Status AppendArrow(TableWriter& writer, ArrowArrayStream* stream);
+
+// Does the same for the columns that a ColumnsWriter writes.
+// In a table of records, a column becomes lists in lists, as for LevelWriter below.
+CFILE_EXPORT absl::Status AppendArrow(ColumnsWriter& writer, ArrowArrayStream* stream);
 
 // Appends a stream of arrays, or of structs with one field of any name, to a column.
 template <ValueType T>

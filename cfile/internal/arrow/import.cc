@@ -104,10 +104,11 @@ class ValueTarget {
                                      std::span<const T> values) = 0;
 };
 
-template <typename T>
+// W is TableWriter or ColumnsWriter.
+template <typename T, typename W>
 class TableTarget final : public ValueTarget<T> {
  public:
-  TableTarget(TableWriter& writer, size_t column) : writer_(writer), column_(column) {}
+  TableTarget(W& writer, size_t column) : writer_(writer), column_(column) {}
   absl::Status AppendRows(std::span<const T> values, std::span<const uint8_t> validity) override {
     return validity.empty() ? writer_.Append(column_, values)
                             : writer_.Append(column_, values, validity);
@@ -119,7 +120,7 @@ class TableTarget final : public ValueTarget<T> {
   }
 
  private:
-  TableWriter& writer_;
+  W& writer_;
   const size_t column_;
 };
 
@@ -223,29 +224,38 @@ absl::Status AppendColumn(W& writer, const ColumnSchema& column, ArrowArrayStrea
   return stream.ForEachArray([&](const ArrowArray& array) { return importer.Append(array); });
 }
 
-}  // namespace
-}  // namespace internal
-
-absl::Status AppendArrow(TableWriter& writer, ArrowArrayStream* from) {
-  internal::ImportStream stream(from);
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, internal::ColumnTree(writer.schema()));
+// Appends the rows of a stream to all columns of a TableWriter or a ColumnsWriter.
+template <typename W>
+absl::Status AppendRows(W& writer, ArrowArrayStream* from) {
+  ImportStream stream(from);
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ColumnTree(writer.schema()));
   CFILE_RETURN_IF_ERROR(stream.ReadSchema(tree));
-  CFILE_ASSIGN_OR_RETURN(std::vector<internal::ImportLeaf> leaves,
-                         internal::PlanRecords(stream.root(), tree));
-  std::vector<std::unique_ptr<internal::ColumnImporter>> importers;
-  for (internal::ImportLeaf& leaf : leaves) {
+  CFILE_ASSIGN_OR_RETURN(std::vector<ImportLeaf> leaves, PlanRecords(stream.root(), tree));
+  std::vector<std::unique_ptr<ColumnImporter>> importers;
+  for (ImportLeaf& leaf : leaves) {
     const size_t column = leaf.column;
     const ColumnSchema& stored = writer.schema().columns[column];
     VisitType(stored.type, [&]<typename T>(std::type_identity<T>) {
-      importers.push_back(std::make_unique<internal::TypedImporter<T>>(
+      importers.push_back(std::make_unique<TypedImporter<T>>(
           std::move(leaf), stored.has_levels(),
-          std::make_unique<internal::TableTarget<T>>(writer, column)));
+          std::make_unique<TableTarget<T, W>>(writer, column)));
     });
   }
   return stream.ForEachArray([&](const ArrowArray& array) -> absl::Status {
     for (const auto& importer : importers) CFILE_RETURN_IF_ERROR(importer->Append(array));
     return absl::OkStatus();
   });
+}
+
+}  // namespace
+}  // namespace internal
+
+absl::Status AppendArrow(TableWriter& writer, ArrowArrayStream* stream) {
+  return internal::AppendRows(writer, stream);
+}
+
+absl::Status AppendArrow(ColumnsWriter& writer, ArrowArrayStream* stream) {
+  return internal::AppendRows(writer, stream);
 }
 
 template <ValueType T>
