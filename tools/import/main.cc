@@ -1,14 +1,18 @@
 // cfile-import: imports a CSV file or JSON Lines into a table.
 #include <signal.h>
 
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <string>
 
+#include "cfile/status.h"
 #include "tools/command_line.h"
 #include "tools/import/arguments.h"
 #include "tools/import/importer.h"
 #include "tools/import/records_importer.h"
 #include "tools/import/summary.h"
+#include "tools/input/input_file.h"
 
 namespace cfile::tools {
 namespace {
@@ -35,12 +39,42 @@ void SetUpSignals() {
   }
 }
 
+// The directory for temporary files: TMPDIR, or the directory that has, or gets, the table.
+std::string SpoolDirectory(const std::string& table) {
+  const char* const chosen = std::getenv("TMPDIR");
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  const std::filesystem::path parent = (std::filesystem::path(table) / ".").parent_path();
+  return parent.parent_path().empty() ? "." : parent.parent_path().string();
+}
+
+absl::StatusOr<ImportResult> ImportFile(const Arguments& arguments, Progress& progress) {
+  const ImportOptions& options = arguments.import;
+  if (!options.append) {
+    CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options.output));
+  }
+  progress.Begin("reading", 0);
+  CFILE_ASSIGN_OR_RETURN(
+      const InputFile file,
+      OpenInputFile({.path = options.input,
+                     .charset = options.charset,
+                     .max_bytes = options.max_input_bytes,
+                     .spool_directory = SpoolDirectory(options.output),
+                     .map = !arguments.json_lines,
+                     .progress = [&](uint64_t bytes) { return progress.Update(bytes, 0); }}));
+  CFILE_ASSIGN_OR_RETURN(ImportResult result, arguments.json_lines
+                                                  ? ImportRecords(options, file, progress)
+                                                  : Import(options, file, progress));
+  result.stored_bytes = file.stored_bytes;
+  result.packing = file.packing;
+  result.charset = file.charset;
+  return result;
+}
+
 ExitCode Run(const Arguments& arguments) {
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
   {
     Progress progress(arguments.progress);
-    result = arguments.json_lines ? ImportRecords(arguments.import, progress)
-                                  : Import(arguments.import, progress);
+    result = ImportFile(arguments, progress);
   }
   if (!result.ok()) {
     const ExitCode code = Report(kImportTool, result.status());
