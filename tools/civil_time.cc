@@ -23,40 +23,6 @@ int FractionDigits(TimeUnit unit) {
   }
 }
 
-// Takes text from the front of a view.
-class Scanner {
- public:
-  explicit Scanner(std::string_view text) : rest_(text) {}
-
-  bool done() const { return rest_.empty(); }
-  bool Take(char c) {
-    if (rest_.empty() || rest_.front() != c) return false;
-    rest_.remove_prefix(1);
-    return true;
-  }
-  // Takes a number of exactly `digits` digits, from `low` to `high`. False if there is none.
-  bool TakeNumber(size_t digits, int low, int high, int& value) {
-    if (rest_.size() < digits) return false;
-    value = 0;
-    for (const char c : rest_.substr(0, digits)) {
-      if (c < '0' || c > '9') return false;
-      value = value * 10 + (c - '0');
-    }
-    rest_.remove_prefix(digits);
-    return value >= low && value <= high;
-  }
-  std::string_view TakeDigits() {
-    size_t length = 0;
-    while (length < rest_.size() && rest_[length] >= '0' && rest_[length] <= '9') ++length;
-    const std::string_view digits = rest_.substr(0, length);
-    rest_.remove_prefix(length);
-    return digits;
-  }
-
- private:
-  std::string_view rest_;
-};
-
 // Parses "@COUNT". nullopt: `text` does not begin with @.
 std::optional<absl::StatusOr<int64_t>> ParseCount(std::string_view text) {
   if (text.empty() || text.front() != '@') return std::nullopt;
@@ -69,19 +35,16 @@ std::optional<absl::StatusOr<int64_t>> ParseCount(std::string_view text) {
   return count;
 }
 
-bool TakeDate(Scanner& scanner, int64_t& days) {
+bool TakeDate(TextScanner& scanner, int64_t& days) {
   int year = 0, month = 0, day = 0;
   if (!scanner.TakeNumber(4, 1, 9999, year) || !scanner.Take('-') ||
       !scanner.TakeNumber(2, 1, 12, month) || !scanner.Take('-') ||
       !scanner.TakeNumber(2, 1, 31, day)) {
     return false;
   }
-  const std::chrono::year_month_day date(std::chrono::year{year},
-                                         std::chrono::month{static_cast<unsigned>(month)},
-                                         std::chrono::day{static_cast<unsigned>(day)});
-  if (!date.ok()) return false;
-  days = std::chrono::sys_days(date).time_since_epoch().count();
-  return true;
+  const std::optional<int64_t> found = DaysOf(year, month, day);
+  days = found.value_or(0);
+  return found.has_value();
 }
 
 struct TimeOfDay {
@@ -91,7 +54,7 @@ struct TimeOfDay {
 
 // Takes a time of day. False if there is none. Sets `too_fine` if `unit` cannot represent the
 // fraction exactly.
-bool TakeTime(Scanner& scanner, TimeUnit unit, TimeOfDay& time, bool& too_fine) {
+bool TakeTime(TextScanner& scanner, TimeUnit unit, TimeOfDay& time, bool& too_fine) {
   int hour = 0, minute = 0, second = 0;
   if (!scanner.TakeNumber(2, 0, 23, hour) || !scanner.Take(':') ||
       !scanner.TakeNumber(2, 0, 59, minute)) {
@@ -100,36 +63,13 @@ bool TakeTime(Scanner& scanner, TimeUnit unit, TimeOfDay& time, bool& too_fine) 
   if (scanner.Take(':')) {
     if (!scanner.TakeNumber(2, 0, 59, second)) return false;
     if (scanner.Take('.')) {
-      const std::string_view digits = scanner.TakeDigits();
-      if (digits.empty()) return false;
-      const size_t held = static_cast<size_t>(FractionDigits(unit));
-      for (size_t i = 0; i < held; ++i) {
-        time.fraction = time.fraction * 10 + (i < digits.size() ? digits[i] - '0' : 0);
-      }
-      too_fine = digits.find_first_not_of('0', held) != std::string_view::npos;
+      if (!TakeFraction(scanner, unit, time.fraction, too_fine)) return false;
     }
   }
   time.seconds = (hour * 60 + minute) * 60 + second;
   return true;
 }
 
-// Takes Z, +02:00, +0200 or +02. `seconds` becomes the offset east of UTC. False if there is none.
-bool TakeOffset(Scanner& scanner, int64_t& seconds) {
-  if (scanner.Take('Z')) return true;
-  const bool west = scanner.Take('-');
-  if (!west && !scanner.Take('+')) return false;
-  int hours = 0, minutes = 0;
-  if (!scanner.TakeNumber(2, 0, 23, hours)) return false;
-  if (scanner.Take(':') || !scanner.done()) {
-    if (!scanner.TakeNumber(2, 0, 59, minutes)) return false;
-  }
-  seconds = (hours * 60 + minutes) * 60 * (west ? -1 : 1);
-  return true;
-}
-
-absl::Status TooFine(TimeUnit unit) {
-  return absl::InvalidArgumentError("it has more than the " + std::to_string(FractionDigits(unit)) +
-                                    " digits after the point that the type holds");
 }
 
 }  // namespace
@@ -149,7 +89,7 @@ int64_t UnitsPerSecond(TimeUnit unit) {
 
 absl::StatusOr<int64_t> ParseDate(std::string_view text) {
   if (auto count = ParseCount(text)) return *std::move(count);
-  Scanner scanner(text);
+  TextScanner scanner(text);
   int64_t days = 0;
   if (!TakeDate(scanner, days) || !scanner.done()) {
     return absl::InvalidArgumentError("expected a date such as 2013-01-31");
@@ -159,7 +99,7 @@ absl::StatusOr<int64_t> ParseDate(std::string_view text) {
 
 absl::StatusOr<int64_t> ParseTime(std::string_view text, TimeUnit unit) {
   if (auto count = ParseCount(text)) return *std::move(count);
-  Scanner scanner(text);
+  TextScanner scanner(text);
   TimeOfDay time;
   bool too_fine = false;
   if (!TakeTime(scanner, unit, time, too_fine) || !scanner.done()) {
@@ -176,7 +116,7 @@ absl::StatusOr<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit, boo
         zoned ? "expected a date and time such as 2013-01-31T10:00:00Z"
               : "expected a date and time without a zone, such as 2013-01-31T10:00:00");
   };
-  Scanner scanner(text);
+  TextScanner scanner(text);
   int64_t days = 0, offset = 0;
   TimeOfDay time;
   bool too_fine = false;
@@ -188,15 +128,54 @@ absl::StatusOr<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit, boo
     if (!scanner.done()) return unexpected();
   }
   if (too_fine) return TooFine(unit);
+  return TimestampOf(days * civil_writer::kSecondsPerDay + time.seconds - offset, time.fraction, unit);
+}
+
+std::optional<int64_t> DaysOf(int year, int month, int day) {
+  const std::chrono::year_month_day date(std::chrono::year{year},
+                                         std::chrono::month{static_cast<unsigned>(month)},
+                                         std::chrono::day{static_cast<unsigned>(day)});
+  if (!date.ok()) return std::nullopt;
+  return std::chrono::sys_days(date).time_since_epoch().count();
+}
+
+absl::StatusOr<int64_t> TimestampOf(int64_t seconds, int64_t fraction, TimeUnit unit) {
   // 128 bits, because an intermediate result may be outside int64: the earliest timestamp in
   // nanoseconds lies within a second that begins before the range of int64.
-  const int128_t count =
-      int128_t{days * civil_writer::kSecondsPerDay + time.seconds - offset} * UnitsPerSecond(unit) +
-      time.fraction;
+  const int128_t count = int128_t{seconds} * UnitsPerSecond(unit) + fraction;
   if (count != static_cast<int64_t>(count)) {
     return absl::InvalidArgumentError("it is outside the years 1677 to 2262 that the type holds");
   }
   return static_cast<int64_t>(count);
+}
+
+bool TakeFraction(TextScanner& scanner, TimeUnit unit, int64_t& fraction, bool& too_fine) {
+  const std::string_view digits = scanner.TakeDigits();
+  if (digits.empty()) return false;
+  const size_t held = static_cast<size_t>(FractionDigits(unit));
+  for (size_t i = 0; i < held; ++i) {
+    fraction = fraction * 10 + (i < digits.size() ? digits[i] - '0' : 0);
+  }
+  too_fine = digits.find_first_not_of('0', held) != std::string_view::npos;
+  return true;
+}
+
+bool TakeOffset(TextScanner& scanner, int64_t& seconds) {
+  if (scanner.Take('Z')) return true;
+  const bool west = scanner.Take('-');
+  if (!west && !scanner.Take('+')) return false;
+  int hours = 0, minutes = 0;
+  if (!scanner.TakeNumber(2, 0, 23, hours)) return false;
+  if (scanner.Take(':') || !scanner.done()) {
+    if (!scanner.TakeNumber(2, 0, 59, minutes)) return false;
+  }
+  seconds = (hours * 60 + minutes) * 60 * (west ? -1 : 1);
+  return true;
+}
+
+absl::Status TooFine(TimeUnit unit) {
+  return absl::InvalidArgumentError("it has more than the " + std::to_string(FractionDigits(unit)) +
+                                    " digits after the point that the type holds");
 }
 
 }  // namespace cfile::tools

@@ -4,10 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
 #include "cfile/types.h"
+#include "tools/text_scanner.h"
 
 namespace cfile::tools {
 
@@ -27,5 +30,28 @@ int64_t UnitsPerSecond(TimeUnit unit);
 absl::StatusOr<int64_t> ParseDate(std::string_view text);
 absl::StatusOr<int64_t> ParseTime(std::string_view text, TimeUnit unit);
 absl::StatusOr<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit, bool zoned);
+
+// Parts of dates and times, for other formats (tools/time_format.h).
+
+inline constexpr int64_t kSecondsPerDay = 86400;
+
+// Days since 1970-01-01; nullopt if there is no such day. Precondition: `year` is 1 to 9999.
+std::optional<int64_t> DaysOf(int year, int month, int day);
+
+// `seconds` since 1970-01-01T00:00:00 and `fraction`, in units, as a count of units.
+// kInvalidArgument, with the reason only, if 64 bits do not hold the count.
+absl::StatusOr<int64_t> TimestampOf(int64_t seconds, int64_t fraction, TimeUnit unit);
+
+// Takes the digits of a fraction of a second; adds the fraction in units to `fraction`, which must
+// be 0. Sets `too_fine` if `unit` cannot represent the fraction exactly. False if there are no
+// digits.
+bool TakeFraction(TextScanner& scanner, TimeUnit unit, int64_t& fraction, bool& too_fine);
+
+// Takes Z, +02:00, +0200 or +02 (the last one only at the end of the text). `seconds` becomes the
+// offset east of UTC. False if there is none.
+bool TakeOffset(TextScanner& scanner, int64_t& seconds);
+
+// kInvalidArgument, with the reason only: a fraction is too fine for `unit`.
+absl::Status TooFine(TimeUnit unit);
 
 }  // namespace cfile::tools

@@ -11,20 +11,26 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/import/csv_reader.h"
+#include "tools/input/input_file.h"
+#include "tools/time_format.h"
 
 namespace cfile::tools {
 namespace {
 
 constexpr size_t kMaxThreads = 256;
 constexpr uint64_t kMinMemoryBytes = 64 << 10;
+constexpr uint64_t kMaxBadRows = 10'000'000;  // they take about 60 bytes of memory each
 
 constexpr char kDescription[] =
     "Imports a CSV file, or JSON Lines, into a table: a directory with one CFile per column.\n";
 
 constexpr char kFooter[] = R"(Input:
-  A CSV file as in RFC 4180, in UTF-8. It is read twice, so it cannot be a pipe and must not change
-  in between. Compressed files and UTF-16 are refused. The first line has the names of the columns
-  (see --header). A column without a name is named column_N, where N counts from 1. The second
+  A CSV file as in RFC 4180. The file is read twice and must not change in between. A pipe, a file
+  that is compressed with gzip or zstd, and text in another charset than UTF-8 are first converted
+  and copied to a temporary file: in the directory that the variable TMPDIR names, otherwise beside
+  OUT_TABLE. Compression is recognised by the first bytes. The first line has the names of the
+  columns (see --header). A column without a name is named column_N, where N counts from 1. The second
   column with the same name is named NAME_2, or with the next free number.
   An unquoted empty field is a null; "" is the empty string.
   Types that are not given are inferred from all values of the column: int32, int64, double, bool,
@@ -46,6 +52,10 @@ Types:
   decimal(10,2) string varchar binary fixed(20) uuid date time(ms) timestamp(us,UTC)
   timestamp(ns)
   binary, fixed and int96 are read as hexadecimal digits.
+  Dates and times may have a format: 'date(%d.%m.%Y)', 'time(ms;%H.%M)',
+  'timestamp(us,UTC;%d/%b/%Y:%H:%M:%S %z)', with these conversions:
+  %Y %y year, %m %b %B month, %d %e day, %j day of the year, %H %I %p hour, %M minute, %S second,
+  %f fraction, %z zone, %s seconds since 1970, %a %A weekday (ignored), %F %T %D %R, %%
 
 Exit codes:
   0 success, 1 wrong use or an error in the input file, 2 damaged table, 3 input or output
@@ -58,7 +68,8 @@ Examples:
   cfile-import flights.csv flights --for size
   cfile-import prices.csv prices --type 'price=decimal(10,2)' --encoding sku=prefix
   cfile-import today.csv prices --append
-  cfile-import data.tsv data --delimiter tab --json
+  cfile-import sales.csv.gz sales --type 'day=date(%d.%m.%Y)' --skip-bad-rows 10
+  unzip -p data.zip data.txt | cfile-import - data --charset latin-1 --names id,name --no-header
   cfile-import records.jsonl records --schema record.schema)";
 
 // Shows only the names and forms of options, without the validators and exclusions that CLI11 adds.
@@ -68,8 +79,8 @@ class HelpFormatter final : public CLI::Formatter {
   }
 };
 
-// Splits COLUMN=VALUE at the last =, because a column's name may contain = but a value does not.
-// False if there is no = or the column's name is empty.
+// Splits COLUMN=VALUE at the last =, because a column's name may contain = but a value does not
+// (except formats of dates, see ParseType). False if there is no = or the column's name is empty.
 bool Split(const std::string& text, std::string& column, std::string& value) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0) return false;
@@ -113,7 +124,8 @@ void Choose(const std::string& option, const std::vector<std::string>& texts, Pa
   }
 }
 
-char ParseDelimiter(const std::string& text) {
+std::optional<char> ParseDelimiter(const std::string& text) {
+  if (text == "auto") return std::nullopt;
   if (text == "tab" || text == "\\t") return '\t';
   if (text.size() != 1 || static_cast<uint8_t>(text[0]) >= 0x80 || text == "\"" || text == "\n" ||
       text == "\r") {
@@ -122,14 +134,48 @@ char ParseDelimiter(const std::string& text) {
   return text[0];
 }
 
+// Parses COLUMN=TYPE into `types`. The format of a date may contain =, too, so this function takes the
+// last = that a type follows.
+void ParseType(const std::string& text, std::map<std::string, TextType>& types) {
+  std::string column, type;
+  if (!Split(text, column, type)) throw Wrong("--type", text, "expected COLUMN=TYPE");
+  absl::StatusOr<TextType> parsed = ParseTextType(type);
+  const std::string last = column;
+  for (std::string rest; !parsed.ok() && Split(column, column, rest);) {
+    type = rest + "=" + type;
+    if (absl::StatusOr<TextType> longer = ParseTextType(type); longer.ok()) parsed = longer;
+  }
+  if (!parsed.ok()) column = last;
+  types[column] = ValueOrThrow(std::move(parsed), "--type", text);
+}
+
+// Parses names that are separated by commas, as in the first line of a CSV file.
+std::vector<std::string> ParseNames(const std::string& text) {
+  CsvReader reader("--names", text, ',');
+  const absl::StatusOr<bool> found = ValueOrThrow(reader.Next(), "--names", text);
+  std::vector<std::string> names;
+  for (const CsvField& field : reader.fields()) names.emplace_back(field.text);
+  if (!*found || reader.offset() != reader.size()) {
+    throw Wrong("--names", text, "expected the names, separated by commas");
+  }
+  return names;
+}
+
+// True if the name of the file is that of JSON Lines, perhaps compressed.
+bool IsNameOfJsonLines(std::string_view path) {
+  const std::string_view name = WithoutPackingSuffix(path);
+  return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".json");
+}
+
 }  // namespace
 
 std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_code) {
   Arguments arguments;
   ImportOptions& import = arguments.import;
   import.num_threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
-  std::string delimiter = ",", compatibility, format_version = "2", nulls, header = "auto", progress = "auto",
-              goal = "balanced";
+  std::string delimiter = "auto", compatibility, format_version = "2", nulls, header = "auto",
+              progress = "auto", goal = "balanced", names;
+  bool no_header = false;
   std::vector<std::string> types, not_null, encodings, compressions, bloom;
   CLI::App app(kDescription, std::string(kImportTool));
   app.footer(kFooter);
@@ -138,7 +184,9 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   app.set_help_flag("-h,--help", "Print this help");
   app.set_version_flag("--version", absl::StrCat(std::string(kImportTool), " ", CFILE_VERSION),
                        "Print the version");
-  app.add_option("IN", import.input, "The file to read")->required()->type_name("");
+  app.add_option("IN", import.input, "The file to read, or - for standard input")
+      ->required()
+      ->type_name("");
   app.add_option("OUT_TABLE", import.output,
                  "The table: a directory that does not exist yet, with --append one that does")
       ->required()
@@ -150,18 +198,37 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   };
   CLI::Option* schema_option =
       app.add_option("--schema", import.schema_path, "The schema of JSON Lines")->type_name("FILE");
-  app.add_option("--delimiter", delimiter, "What separates fields; 'tab' for a tab (default: ,)")
+  app.add_option("--charset", import.charset,
+                 "The charset of the text: utf-8, utf-16, utf-16le, utf-16be,\nlatin-1, or another "
+                 "name of iconv such as windows-1252;\nauto (default): UTF-8, or UTF-16 or UTF-32 "
+                 "if the first\nbytes show it")
+      ->type_name("NAME");
+  app.add_option("--delimiter", delimiter,
+                 "What separates fields; 'tab' for a tab; auto (default):\nthe first of comma, tab, "
+                 "semicolon and pipe with which the\nfirst lines have the same number of fields, at "
+                 "least two")
       ->type_name("CHARACTER");
-  app.add_option(
+  CLI::Option* header_option = app.add_option(
          "--header", header,
          "Whether the first line has the names of the columns: yes, no (they are\ncolumn_1, "
          "column_2, ...) or auto (default): no if all its fields are values\nof the types of "
          "their columns, and not all of these types are string")
       ->type_name("WHEN")
       ->check(CLI::IsMember({"auto", "yes", "no"}).description(""));
+  app.add_flag("--no-header", no_header, "The same as --header no")->excludes(header_option);
+  app.add_option("--names", names,
+                 "The names of the columns, separated by commas, in place\nof those in the first "
+                 "line or of column_1, column_2, ...")
+      ->type_name("NAME,...");
+  app.add_option("--skip-bad-rows", import.skip_bad_rows,
+                 "Skip up to NUMBER rows that have another number of fields,\nwrong quotes, a value "
+                 "that is not of the given type, text\nthat is not UTF-8, or a null that the column "
+                 "does not\nallow, and report them (default: 0)")
+      ->type_name("NUMBER")
+      ->check(NumberIn(0, kMaxBadRows));
   repeatable("--null", import.null_texts, "TEXT",
              "Another text that means null unless quoted, e.g. NA");
-  CLI::Option* type_option = repeatable("--type", types, "COLUMN=TYPE", "The type of a column");
+  repeatable("--type", types, "COLUMN=TYPE", "The type of a column, perhaps with a format");
   CLI::Option* not_null_option =
       repeatable("--not-null", not_null, "COLUMN", "A null in this column is an error");
   repeatable("--encoding", encodings, "[COLUMN=]ENCODING",
@@ -185,6 +252,12 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
         ->transform(BytesIn(1, kMaxBytes))
         ->group(kLimits);
   };
+  app.add_option("--max-input-bytes", import.max_input_bytes,
+                 "Text that comes from a pipe, from compressed data or from\nanother charset "
+                 "(default: no limit)")
+      ->type_name("BYTES")
+      ->transform(BytesIn(1, kMaxIndexBytes))
+      ->group(kLimits);
   size_limit("--max-block-size", import.max_block_size_bytes,
              "Size of a block, and so of a value (default: 16MiB)");
   size_limit("--max-metadata-size", import.max_metadata_size_bytes,
@@ -229,7 +302,6 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       ->check(CLI::IsMember({"kudu"}).description(""));
   app.add_flag("--append", import.append,
                "Add a part to OUT_TABLE, with the columns and types of OUT_TABLE")
-      ->excludes(type_option)
       ->excludes(not_null_option)
       ->excludes(nulls_option)
       ->excludes(schema_option);
@@ -251,10 +323,11 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
                   "it is above half of --max-block-size");
     }
     SetMaxLeaves(max_leaves, import.record_limits);
-    for (const std::string& text : types) {
-      std::string column, type;
-      if (!Split(text, column, type)) throw Wrong("--type", text, "expected COLUMN=TYPE");
-      import.types[column] = ValueOrThrow(ColumnType::Parse(type), "--type", text);
+    for (const std::string& text : types) ParseType(text, import.types);
+    if (!names.empty()) import.names = ParseNames(names);
+    if (no_header) header = "no";
+    if (import.append && !names.empty() && header == "auto") {
+      throw Wrong("--names", names, "with --append say whether there is a header: --header yes or no");
     }
     import.not_null.insert(not_null.begin(), not_null.end());
     import.bloom.insert(bloom.begin(), bloom.end());
@@ -275,6 +348,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     exit_code = error.get_exit_code() == kUnsupported ? kUnsupported : kUsage;
     return std::nullopt;
   }
+  if (import.input == "/dev/stdin") import.input = "-";
   import.goal = goal == "size" ? Goal::kSize : goal == "speed" ? Goal::kSpeed : Goal::kBalanced;
   import.header = header == "yes" ? Header::kYes : header == "no" ? Header::kNo : Header::kAuto;
   if (!nulls.empty()) import.nulls_last = nulls == "last";

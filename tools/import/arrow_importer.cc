@@ -146,8 +146,8 @@ class ArrowImporter {
     if (status.ok()) return status;
     const absl::string_view text = status.message();
     // Errors of OpenArrowIpc name the file already.
-    if (absl::StartsWith(text, options_.input)) return status;
-    return absl::Status(status.code(), absl::StrCat(options_.input, ": ", text));
+    if (absl::StartsWith(text, source_->name())) return status;
+    return absl::Status(status.code(), absl::StrCat(source_->name(), ": ", text));
   }
 
   absl::StatusOr<TableWriter> NewWriter() const {
@@ -211,12 +211,11 @@ class ArrowImporter {
 
 }  // namespace
 
-absl::StatusOr<ImportResult> ImportArrowIpc(const ImportOptions& options, Progress& progress) {
+absl::StatusOr<ImportResult> ImportArrowIpc(const ImportOptions& options, const InputFile& file,
+                                            Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as Arrow IPC"));
-  if (!options.append) CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options.output));
-  CFILE_ASSIGN_OR_RETURN(std::shared_ptr<const Source> source, OpenMappedSource(options.input));
-  auto result = ArrowImporter(options, std::move(source), progress).Run();
+  auto result = ArrowImporter(options, file.source, progress).Run();
   if (!result.ok()) return result.status();
   result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -7,7 +7,7 @@
 
 namespace cfile::tools {
 
-// Imports options.input, an Arrow IPC file or stream (cfile/arrow_ipc.h), into the table
+// Imports `file`, an Arrow IPC file or stream (cfile/arrow_ipc.h), into the table
 // options.output. The types are those of ImportArrowSchema; a field whose type is null becomes a
 // column of strings. If the rows must be sorted and have another order, copies the rows into a
 // temporary table in the directory of the table, and sorts them from there (table_sorter.h).
@@ -18,6 +18,7 @@ namespace cfile::tools {
 // input. kUnimplemented: no column can hold the type of a field, or this build cannot read Arrow
 // IPC. kCancelled: Progress::Cancel was called. Other errors are those of reading and writing. An
 // error leaves no files behind.
-absl::StatusOr<ImportResult> ImportArrowIpc(const ImportOptions& options, Progress& progress);
+absl::StatusOr<ImportResult> ImportArrowIpc(const ImportOptions& options, const InputFile& file,
+                                            Progress& progress);
 
 }  // namespace cfile::tools

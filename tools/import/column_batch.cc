@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "cfile/batch.h"
-#include "tools/value_text.h"
 
 namespace cfile::tools {
 namespace {
@@ -13,12 +12,12 @@ namespace {
 template <typename T>
 class TypedColumnBatch final : public ColumnBatch {
  public:
-  TypedColumnBatch(ColumnType type, size_t column) : type_(std::move(type)), column_(column) {}
+  TypedColumnBatch(TextType type, size_t column) : type_(std::move(type)), column_(column) {}
 
   void Reset(size_t capacity) override { values_.Reset(capacity); }
 
   absl::Status Set(size_t row, std::string_view text) override {
-    const absl::StatusOr<T> value = ParseText<T>(type_, text, scratch_);
+    const absl::StatusOr<T> value = ParseValue<T>(type_, text, scratch_);
     if (!value.ok()) return value.status();
     values_.Set(row, *value);
     return absl::OkStatus();
@@ -35,7 +34,7 @@ class TypedColumnBatch final : public ColumnBatch {
   }
 
  private:
-  const ColumnType type_;
+  const TextType type_;
   const size_t column_;
   OwnedBatch<T> values_;
   std::string scratch_;
@@ -43,8 +42,8 @@ class TypedColumnBatch final : public ColumnBatch {
 
 }  // namespace
 
-std::unique_ptr<ColumnBatch> ColumnBatch::Create(const ColumnType& type, size_t column) {
-  return VisitType(type, [&](auto t) -> std::unique_ptr<ColumnBatch> {
+std::unique_ptr<ColumnBatch> ColumnBatch::Create(const TextType& type, size_t column) {
+  return VisitType(type.type, [&](auto t) -> std::unique_ptr<ColumnBatch> {
     return std::make_unique<TypedColumnBatch<typename decltype(t)::type>>(type, column);
   });
 }

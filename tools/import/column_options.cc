@@ -43,7 +43,7 @@ absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema)
   for (size_t i = 0; i < schema.columns.size(); ++i) {
     ColumnSchema& column = schema.columns[i];
     const auto type = options.types.find(column.name);
-    if (type != options.types.end()) column.type = type->second;
+    if (type != options.types.end()) column.type = type->second.type;
     const bool sorts = std::count(options.sorted_by.begin(), options.sorted_by.end(), column.name) > 0;
     const bool required =
         options.not_null.contains(column.name) || (sorts && !options.nulls_last.has_value());
@@ -115,8 +115,14 @@ std::vector<WriterOptions> OptionsOfColumns(const ImportOptions& options, const 
 }
 
 absl::Status RefuseCsvOptions(const ImportOptions& options, std::string_view format) {
-  const std::pair<const char*, bool> csv_only[] = {{"--delimiter", options.delimiter != ','},
+  const bool has_format = std::any_of(options.types.begin(), options.types.end(), [](const auto& type) {
+    return type.second.format != nullptr;
+  });
+  const std::pair<const char*, bool> csv_only[] = {{"--delimiter", options.delimiter.has_value()},
                                                    {"--header", options.header != Header::kAuto},
+                                                   {"--names", !options.names.empty()},
+                                                   {"--skip-bad-rows", options.skip_bad_rows > 0},
+                                                   {"a format in --type", has_format},
                                                    {"--null", !options.null_texts.empty()}};
   for (const auto& [option, given] : csv_only) {
     if (!given) continue;

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "tools/import/text_format.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -31,12 +30,9 @@ CsvInput::CsvInput(std::shared_ptr<const Source> source, char delimiter,
   }
 }
 
-absl::StatusOr<CsvInput> CsvInput::Open(const std::string& path, char delimiter,
+absl::StatusOr<CsvInput> CsvInput::Open(std::shared_ptr<const Source> source, char delimiter,
                                         std::vector<std::string> null_texts) {
-  absl::StatusOr<std::shared_ptr<const Source>> source = OpenMappedSource(path);
-  if (!source.ok()) return source.status();
-  if (absl::Status status = CheckIsUtf8Text(**source); !status.ok()) return status;
-  CsvInput input(*std::move(source), delimiter, std::move(null_texts));
+  CsvInput input(std::move(source), delimiter, std::move(null_texts));
   if (absl::Status status = input.ReadHeader(); !status.ok()) return status;
   return input;
 }
@@ -50,17 +46,17 @@ absl::Status CsvInput::ReadHeader() {
                      ": the file is empty; a header with the names of its "
                      "columns is missing"));
   }
-  for (const CsvField& field : reader_.fields()) {
+  for (size_t i = 0; i < reader_.fields().size(); ++i) {
+    const CsvField& field = reader_.fields()[i];
+    const uint64_t offset = reader_.FieldOffset(i);
     if (field.text.find('\0') != field.text.npos) {
-      return reader_.Error(field.start, absl::StrCat("the name ", Quoted(field.text),
+      return reader_.Error(offset, absl::StrCat("the name ", Quoted(field.text),
                                                      " has a zero byte: this is not a text file"));
     }
     if (IsUtf8(field.text)) continue;
-    return reader_.Error(field.start,
-                         absl::StrCat("the name ", Quoted(field.text),
-                                      " is not valid UTF-8; convert the file, for example: iconv "
-                                      "-f WINDOWS-1252 -t UTF-8 ",
-                                      source_->name()));
+    return reader_.Error(offset, absl::StrCat("the name ", Quoted(field.text),
+                                              " is not valid UTF-8; say the charset of the file, "
+                                              "for example: --charset windows-1252"));
   }
   names_ = NameColumns(reader_.fields());
   first_record_ = reader_.record_offset();
@@ -97,10 +93,38 @@ std::shared_ptr<CsvInput::ColumnNames> CsvInput::NameColumns(std::span<const Csv
 void CsvInput::TakeHeaderForRow() {
   has_header_ = false;
   first_row_ = first_record_;
+  if (names_are_set_) return;
   const std::vector<CsvField> no_names(columns().size());
   std::shared_ptr<ColumnNames> names = NameColumns(no_names);
   names->renamed.clear();
   names_ = std::move(names);
+}
+
+absl::Status CsvInput::SetNames(const std::vector<std::string>& names) {
+  const auto error = [&](const std::string& message) {
+    return absl::InvalidArgumentError(absl::StrCat("--names: ", message));
+  };
+  if (names.size() != columns().size()) {
+    return error(absl::StrCat(names.size(), " names for the ", columns().size(), " columns of ",
+                              source_->name()));
+  }
+  std::vector<CsvField> fields(names.size());
+  for (size_t i = 0; i < names.size(); ++i) fields[i].text = names[i];
+  std::shared_ptr<ColumnNames> named = NameColumns(fields);
+  for (const RenamedColumn& column : named->renamed) {
+    if (column.from.empty()) return error(absl::StrCat("name ", column.column + 1, " is empty"));
+    return error(absl::StrCat("two columns have the name ", Quoted(column.from)));
+  }
+  names_ = std::move(named);
+  names_are_set_ = true;
+  return absl::OkStatus();
+}
+
+std::optional<RecordPlace> CsvInput::NextPiece(uint64_t& next) const {
+  if (next == reader_.size()) return std::nullopt;
+  const RecordPlace piece{.begin = next, .end = reader_.RecordEnd(next, kPieceBytes)};
+  next = piece.end;
+  return piece;
 }
 
 std::optional<size_t> CsvInput::Find(std::string_view column) const {
@@ -124,7 +148,7 @@ bool CsvInput::IsNullText(std::string_view text) const {
 }
 
 absl::Status CsvInput::Error(size_t column, std::string_view message) const {
-  return reader_.Error(reader_.fields()[column].start,
+  return reader_.Error(reader_.FieldOffset(column),
                        absl::StrCat("column ", Quoted(columns()[column]), ": ",
                                     absl::string_view(message.data(), message.size())));
 }

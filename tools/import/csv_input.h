@@ -31,19 +31,27 @@ struct RenamedColumn {
 // Thread-compatible. Another thread can use a copy to read the same file.
 class CsvInput {
  public:
-  // Maps the file and reads its first record as the header. A field is null if it is unquoted and
-  // is empty or one of `null_texts`. kInvalidArgument: the file is empty or not text in UTF-8, or a
-  // name in the header is not UTF-8.
-  static absl::StatusOr<CsvInput> Open(const std::string& path, char delimiter,
+  // The approximate size of a piece in bytes of text. A piece ends at the end of a record. Passing
+  // it to another thread costs little, and it fits into the cache of a core.
+  static constexpr uint64_t kPieceBytes = 256 << 10;
+
+  // Reads the first record as the header. A field is null if it is unquoted and is empty or one of
+  // `null_texts`. Precondition: source->InMemory() has the text. kInvalidArgument: the file is empty
+  // or not text in UTF-8, or a name in the header is not UTF-8.
+  static absl::StatusOr<CsvInput> Open(std::shared_ptr<const Source> source, char delimiter,
                                        std::vector<std::string> null_texts);
 
   // Treats the first record as a row instead of a header, and names the columns column_1, column_2,
   // ...
   void TakeHeaderForRow();
   bool has_header() const { return has_header_; }
+  // Names the columns `names`, also if TakeHeaderForRow is called later. kInvalidArgument: there is
+  // another number of columns, or a name is empty or repeated.
+  absl::Status SetNames(const std::vector<std::string>& names);
 
   // After Open the reader is at the record after the header.
   CsvReader& reader() { return reader_; }
+  const CsvReader& reader() const { return reader_; }
   // Goes back to the first row.
   void Rewind() { reader_.SeekToRange(first_row_, reader_.size()); }
   // The offsets of the first row and of the first record (CsvReader::offset).
@@ -51,12 +59,16 @@ class CsvInput {
   uint64_t first_row() const { return first_row_; }
   uint64_t first_record() const { return first_record_; }
 
+  // The piece that begins at `next`, which becomes its end; nullopt at the end of the text.
+  std::optional<RecordPlace> NextPiece(uint64_t& next) const;
+
   // The names of the columns, in the order of the file. No two are equal.
   const std::vector<std::string>& columns() const { return names_->columns; }
   // The columns whose name differs from their name in the header.
   const std::vector<RenamedColumn>& renamed() const { return names_->renamed; }
   std::optional<size_t> Find(std::string_view column) const;
 
+  const std::string& name() const { return source_->name(); }
   uint64_t size_bytes() const { return source_->size(); }
 
   // Frees the memory of the text from `begin` to `end`. The text stays valid.
@@ -92,6 +104,7 @@ class CsvInput {
   std::array<bool, 256> begins_null_text_{};  // by first byte: quickly excludes most fields
   std::shared_ptr<const ColumnNames> names_;  // shared by all copies
   bool has_header_ = true;
+  bool names_are_set_ = false;
   uint64_t first_record_ = 0;
   uint64_t first_row_ = 0;
 };

@@ -43,15 +43,25 @@ CsvReader::CsvReader(std::string name, std::string_view text, char delimiter)
 
 absl::StatusOr<bool> CsvReader::Next() {
   for (;;) {
+    while (next_ == next_skipped_begin_) {
+      const uint64_t end = (*skipped_)[next_skipped_].end;
+      next_ = text_.data() + end;
+      FindNextSkipped(end);
+    }
     if (next_ == end_) return false;
     record_ = next_;
-    if (absl::Status status = ReadRecord(); !status.ok()) return status;
+    if (absl::Status status = ReadRecord(); !status.ok()) {
+      const void* const line_end = std::memchr(record_, '\n', static_cast<size_t>(end_ - record_));
+      resume_ = line_end == nullptr ? end_ : static_cast<const char*>(line_end) + 1;
+      return status;
+    }
     const bool blank = fields_.size() == 1 && fields_[0].text.empty() && !fields_[0].quoted;
     if (blank && num_fields_ != 1) continue;
     if (num_fields_ == 0) num_fields_ = fields_.size();
     if (fields_.size() == num_fields_) return true;
+    resume_ = next_;
     const size_t surplus = fields_.size() > num_fields_ ? num_fields_ : 0;
-    return Error(fields_[surplus].start,
+    return ErrorAt(fields_[surplus].start,
                  absl::StrCat("expected ", num_fields_, " fields, as in the header, but found ",
                               fields_.size()));
   }
@@ -79,13 +89,13 @@ absl::Status CsvReader::ReadRecord() {
     if (*at == '\r') {
       if (next_ == end_) return absl::OkStatus();
       if (*next_++ == '\n') return absl::OkStatus();
-      return Error(
+      return ErrorAt(
           at, "a carriage return without a line feed; put a field that contains one in quotes");
     }
     if (field.quoted) {
-      return Error(at, "text after a closing quote; inside a quoted field write a quote twice");
+      return ErrorAt(at, "text after a closing quote; inside a quoted field write a quote twice");
     }
-    return Error(at,
+    return ErrorAt(at,
                  "a quote in an unquoted field; put the field in quotes and write the quote inside "
                  "it twice");
   }
@@ -99,7 +109,7 @@ absl::Status CsvReader::ReadQuoted(CsvField& field) {
   for (;;) {
     const auto* quote =
         static_cast<const char*>(std::memchr(part, '"', static_cast<size_t>(end_ - part)));
-    if (quote == nullptr) return Error(field.start, "this quote is never closed");
+    if (quote == nullptr) return ErrorAt(field.start, "this quote is never closed");
     next_ = quote + 1;
     const bool escaped = next_ != end_ && *next_ == '"';
     if (!escaped && unescaped == nullptr) {
@@ -121,16 +131,49 @@ absl::Status CsvReader::ReadQuoted(CsvField& field) {
   }
 }
 
+void CsvReader::SkipRecords(std::shared_ptr<const std::vector<RecordPlace>> places) {
+  skipped_ = std::move(places);
+  FindNextSkipped(offset());
+}
+
+size_t CsvReader::FirstSkipped(uint64_t begin) const {
+  if (skipped_ == nullptr) return 0;
+  const auto first = std::lower_bound(
+      skipped_->begin(), skipped_->end(), begin,
+      [](const RecordPlace& place, uint64_t offset) { return place.begin < offset; });
+  return static_cast<size_t>(first - skipped_->begin());
+}
+
+void CsvReader::FindNextSkipped(uint64_t begin) {
+  next_skipped_begin_ = nullptr;
+  if (skipped_ == nullptr) return;
+  next_skipped_ = FirstSkipped(begin);
+  if (next_skipped_ < skipped_->size()) {
+    next_skipped_begin_ = text_.data() + (*skipped_)[next_skipped_].begin;
+  }
+}
+
 uint64_t CsvReader::RecordEnd(uint64_t begin, uint64_t min_bytes) const {
   const char* at = text_.data() + begin;
   const char* const end = text_.data() + text_.size();
   const char* const behind = at + std::min<uint64_t>(min_bytes, static_cast<uint64_t>(end - at));
-  bool quoted = CountByte(at, behind, '"') % 2 != 0;
-  for (at = behind; at != end; ++at) {
-    if (*at == '"') quoted = !quoted;
-    if (*at == '\n' && !quoted) return static_cast<uint64_t>(at + 1 - text_.data());
+  bool quoted = false;
+  for (size_t skipped = FirstSkipped(begin);; ++skipped) {
+    const bool has_skipped = skipped_ != nullptr && skipped < skipped_->size();
+    const char* const part_end = has_skipped ? text_.data() + (*skipped_)[skipped].begin : end;
+    if (at < behind) {
+      const char* const counted = std::min(behind, part_end);
+      quoted ^= CountByte(at, counted, '"') % 2 != 0;
+      at = counted;
+    }
+    for (; at != part_end; ++at) {
+      if (*at == '"') quoted = !quoted;
+      if (*at == '\n' && !quoted) return static_cast<uint64_t>(at + 1 - text_.data());
+    }
+    if (!has_skipped) return size();
+    at = text_.data() + (*skipped_)[skipped].end;
+    if (at > behind) return (*skipped_)[skipped].end;
   }
-  return size();
 }
 
 size_t CsvReader::MaxRecords(uint64_t begin, uint64_t end) const {
@@ -142,16 +185,33 @@ size_t CsvReader::MaxRecords(uint64_t begin, uint64_t end) const {
   return static_cast<size_t>(std::min(lines, full));
 }
 
-absl::Status CsvReader::Error(const char* place, std::string_view message) const {
+std::string_view CsvReader::FieldText(uint64_t offset) {
+  SeekToRange(offset, size());
+  (void)ReadRecord();  // an error would be in a later field
+  return fields_[0].text;
+}
+
+uint64_t CsvReader::Line(uint64_t offset, uint64_t known_offset, uint64_t known_line) const {
+  return known_line + CountByte(text_.data() + known_offset, text_.data() + offset, '\n');
+}
+
+absl::Status CsvReader::ErrorAt(const char* place, std::string_view message) {
+  error_ = place;
+  return Error(Offset(place), message);
+}
+
+absl::Status CsvReader::Error(uint64_t offset, std::string_view message) const {
+  if (!errors_have_place_) {
+    return absl::InvalidArgumentError(absl::string_view(message.data(), message.size()));
+  }
   // Lines are counted only if there is an error, because counting them in Next would cost time for
   // each record.
-  const char* const begin = text_.data();
-  const auto line = 1 + std::count(begin, place, '\n');
+  const char* const place = text_.data() + offset;
   const char* line_start = place;
-  while (line_start != begin && line_start[-1] != '\n') --line_start;
+  while (line_start != text_.data() && line_start[-1] != '\n') --line_start;
   const size_t column = 1 + CountCharacters({line_start, static_cast<size_t>(place - line_start)});
-  return absl::InvalidArgumentError(absl::StrCat(
-      name_, ":", line, ":", column, ": ", absl::string_view(message.data(), message.size())));
+  return absl::InvalidArgumentError(absl::StrCat(name_, ":", Line(offset), ":", column, ": ",
+                                                 absl::string_view(message.data(), message.size())));
 }
 
 }  // namespace cfile::tools

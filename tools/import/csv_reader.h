@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +28,13 @@ struct CsvField {
   const char* start =
       nullptr;  // start of the field in the reader's text, at the opening quote if it is quoted
   bool quoted = false;
+};
+
+// Where a record of a file begins and ends, in bytes from the start of the text
+// (CsvReader::offset).
+struct RecordPlace {
+  uint64_t begin = 0;
+  uint64_t end = 0;
 };
 
 // Copies a field only if it has quotes inside. Allocates no memory once its buffers are large
@@ -47,20 +55,34 @@ class CsvReader {
 
   // Where the last record begins, and where the next one begins: in bytes from the start of the
   // text, after its byte order mark.
-  uint64_t record_offset() const { return static_cast<uint64_t>(record_ - text_.data()); }
-  uint64_t offset() const { return static_cast<uint64_t>(next_ - text_.data()); }
+  uint64_t record_offset() const { return Offset(record_); }
+  uint64_t offset() const { return Offset(next_); }
+  // Where field `field` of the last record begins.
+  uint64_t FieldOffset(size_t field) const { return Offset(fields_[field].start); }
+  // Where reading can go on after an error of Next: after a record with a wrong number of fields,
+  // otherwise after the line in which the record begins. In bytes, as offset().
+  uint64_t resume_offset() const { return Offset(resume_); }
+  // The place of the last error of Next, in bytes as offset().
+  uint64_t error_offset() const { return Offset(error_); }
   // Moves to the record at `begin`. Next then returns false at `end`, as at the end of the text.
   // Precondition: a record begins at `begin`; a record or the text ends at `end`.
   void SeekToRange(uint64_t begin, uint64_t end) {
     next_ = text_.data() + begin;
     end_ = text_.data() + end;
+    FindNextSkipped(begin);
   }
+  // The reader, and its copies, now read the text as if it had no records at `places`, which
+  // ascend; null: they read all records. Precondition: a record begins at the begin of each place, and after its end.
+  void SkipRecords(std::shared_ptr<const std::vector<RecordPlace>> places);
   // The end of the record that contains the byte `begin` + `min_bytes`, or the end of the text.
   // Counts quotes, which is many times faster than Next, and is correct if Next finds no error.
   // Precondition: a record begins at `begin`.
   uint64_t RecordEnd(uint64_t begin, uint64_t min_bytes) const;
   // An upper bound on the number of records from `begin` to `end`; a tight one in most texts.
   size_t MaxRecords(uint64_t begin, uint64_t end) const;
+  // The value of the field that begins at `offset`, valid until the next call of Next. The position
+  // of the reader is undefined afterwards. Precondition: Next has returned this field.
+  std::string_view FieldText(uint64_t offset);
   // Bytes of the text; the value of offset() at the end.
   uint64_t size() const { return text_.size(); }
 
@@ -69,11 +91,23 @@ class CsvReader {
     return part.data() >= text_.data() && part.data() <= text_.data() + text_.size();
   }
 
-  // kInvalidArgument "NAME:LINE:COLUMN: MESSAGE" for a place in the text. LINE and COLUMN are
+  // kInvalidArgument "NAME:LINE:COLUMN: MESSAGE" for the byte at `offset`. LINE and COLUMN are
   // counted from 1, COLUMN in characters.
-  absl::Status Error(const char* place, std::string_view message) const;
+  absl::Status Error(uint64_t offset, std::string_view message) const;
+  // Later errors have only the MESSAGE. Counting lines takes time in a long text.
+  void LeaveOutPlaceOfErrors() { errors_have_place_ = false; }
+  // The line of the byte at `offset`, counted from 1, if `known_offset` is in line `known_line`.
+  // Counts the lines between the two. Precondition: known_offset <= offset.
+  uint64_t Line(uint64_t offset, uint64_t known_offset = 0, uint64_t known_line = 1) const;
 
  private:
+  // The index of the first of *skipped_ that begins at `begin` or later.
+  size_t FirstSkipped(uint64_t begin) const;
+  // Moves next_skipped_ to the first place that begins at `begin` or later.
+  void FindNextSkipped(uint64_t begin);
+  uint64_t Offset(const char* place) const { return static_cast<uint64_t>(place - text_.data()); }
+  // Sets error_.
+  absl::Status ErrorAt(const char* place, std::string_view message);
   absl::Status ReadRecord();
   absl::Status ReadQuoted(CsvField& field);
 
@@ -84,6 +118,12 @@ class CsvReader {
   const char* record_;
   const char* next_;
   const char* end_;        // Next ends here
+  const char* resume_ = nullptr;  // after an error of Next
+  const char* error_ = nullptr;   // its place
+  bool errors_have_place_ = true;
+  std::shared_ptr<const std::vector<RecordPlace>> skipped_;  // null: none
+  size_t next_skipped_ = 0;                                  // an index of *skipped_
+  const char* next_skipped_begin_ = nullptr;                 // null: none
   size_t num_fields_ = 0;  // of each record; 0 before the first
   std::vector<CsvField> fields_;
   std::deque<std::string>

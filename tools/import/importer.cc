@@ -14,26 +14,21 @@
 #include "cfile/status.h"
 #include "tools/import/column_options.h"
 #include "tools/import/csv_input.h"
+#include "tools/import/delimiter.h"
+#include "tools/import/header_guess.h"
 #include "tools/import/row_batch.h"
 #include "tools/import/row_order.h"
 #include "tools/import/sorted_runs.h"
-#include "tools/import/type_inference.h"
+#include "tools/import/type_pass.h"
+#include "tools/import/type_reason.h"
+#include "tools/input/text_format.h"
 #include "tools/pieces.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
 
-// The approximate size of a piece in bytes of text. A piece ends at the end of a record. Passing it
-// to another thread costs little, and it fits into the cache of a core.
-constexpr uint64_t kPieceBytes = 256 << 10;
 constexpr size_t kMaxLanes = 256;
-
-// What some pieces of the file show about a column: its possible types, and whether it has nulls.
-struct ColumnEvidence {
-  TypeInference inference;
-  bool has_nulls = false;
-};
 
 class Importer {
  public:
@@ -45,22 +40,24 @@ class Importer {
  private:
   absl::Status CheckColumnNames() const;
   bool OptionsNameAColumn() const;
-  absl::Status FindTypes(std::vector<ColumnEvidence>& found);
-  absl::StatusOr<bool> FirstRecordIsARow(std::vector<ColumnEvidence>& found);
+  std::vector<ColumnRule> Rules() const;
+  absl::StatusOr<std::vector<ColumnEvidence>> ReadTypes(std::span<const ColumnRule> rules);
   absl::Status FindSchema();
   absl::Status TakeSchemaOfTable();
   absl::Status CheckOrder();
   std::vector<WriterOptions> ColumnOptions() const;
-  std::optional<RecordPlace> NextPiece();
   std::optional<std::span<const KeyedRow>> NextSortedPiece();
   absl::Status WritePieces(uint64_t begin, TableWriter& writer);
   absl::Status WriteSorted(std::span<const WriterOptions> column_options, TableWriter& writer);
   absl::Status Write(std::span<const WriterOptions> column_options, TableWriter& writer);
+  SkippedRows Skipped() const;
 
   const ImportOptions& options_;
   CsvInput input_;
   bool header_is_guessed_ = false;  // the types of the rows decide what the first record is
   std::vector<std::string> warnings_;
+  std::vector<TypeReason> reasons_;  // of the columns, in the order of the file
+  std::vector<BadRow> bad_rows_;     // that are skipped
   Progress& progress_;
   std::vector<ImportColumn> columns_;  // in the order of the file
   std::vector<std::string> sorted_by_;
@@ -87,7 +84,7 @@ absl::Status Importer::CheckColumnNames() const {
   VisitColumnNames(options_, [&](const char* option, const std::string& name) {
     if (input_.Find(name).has_value()) return;
     status.Update(absl::InvalidArgumentError(
-        absl::StrCat(option, " ", name, ": ", options_.input, " has no column of that name")));
+        absl::StrCat(option, " ", name, ": ", input_.name(), " has no column of that name")));
   });
   std::set<std::string> sorted_by;
   for (const std::string& name : options_.sorted_by) {
@@ -97,153 +94,87 @@ absl::Status Importer::CheckColumnNames() const {
   return status;
 }
 
-// The next piece, in the order of the file; nullopt after the last one.
-std::optional<RecordPlace> Importer::NextPiece() {
-  const CsvReader& reader = input_.reader();
-  if (next_piece_ == reader.size()) return std::nullopt;
-  const RecordPlace piece{.begin = next_piece_, .end = reader.RecordEnd(next_piece_, kPieceBytes)};
-  next_piece_ = piece.end;
-  return piece;
-}
-
 // The next piece of sorted_rows_; nullopt after the last one.
 std::optional<std::span<const KeyedRow>> Importer::NextSortedPiece() {
   const std::span rest = sorted_rows_.subspan(next_piece_);
   if (rest.empty()) return std::nullopt;
   size_t rows = 0;
-  for (uint64_t bytes = 0; rows < rest.size() && bytes < kPieceBytes; ++rows) {
+  for (uint64_t bytes = 0; rows < rest.size() && bytes < CsvInput::kPieceBytes; ++rows) {
     bytes += rest[rows].place.end - rest[rows].place.begin;
   }
   next_piece_ += rows;
   return rest.first(rows);
 }
 
-// Adds what the records of a piece show to `columns`, and their number to `rows`. `given[i]`: the
-// type of column i is given, so it is not inferred.
-absl::Status AddEvidence(CsvInput& input, const std::vector<bool>& given,
-                         std::span<ColumnEvidence> columns, uint64_t& rows) {
-  while (true) {
-    const absl::StatusOr<bool> more = input.reader().Next();
-    if (!more.ok()) return more.status();
-    if (!*more) return absl::OkStatus();
-    ++rows;
-    for (size_t i = 0; i < columns.size(); ++i) {
-      const CsvField& field = input.reader().fields()[i];
-      if (input.IsNull(field)) {
-        columns[i].has_nulls = true;
-      } else if (!given[i]) {
-        columns[i].inference.Add(field.text);
-      }
+// What the options say about each column.
+std::vector<ColumnRule> Importer::Rules() const {
+  std::vector<ColumnRule> rules(input_.columns().size());
+  for (size_t i = 0; i < rules.size(); ++i) {
+    const std::string& name = input_.columns()[i];
+    if (const auto type = options_.types.find(name); type != options_.types.end()) {
+      rules[i].given = type->second;
     }
+    const bool in_key = std::count(sorted_by_.begin(), sorted_by_.end(), name) > 0;
+    rules[i].needs_values =
+        (in_key && !options_.nulls_last.has_value()) || options_.not_null.contains(name);
   }
+  return rules;
 }
 
-// Reads all rows, and finds the types of the columns and which columns hold nulls.
-absl::Status Importer::FindTypes(std::vector<ColumnEvidence>& found) {
-  const size_t num_columns = input_.columns().size();
-  std::vector<bool> given(num_columns);
-  for (const auto& [name, type] : options_.types) {
-    if (const auto column = input_.Find(name); column.has_value()) given[*column] = true;
-  }
-  struct Slot {
-    CsvInput input;
-    std::vector<ColumnEvidence> columns;
-    RecordPlace piece = {};
-    uint64_t rows = 0;
-  };
-  std::vector<Slot> slots(NumSlots(options_.num_threads),
-                          {.input = input_, .columns = std::vector<ColumnEvidence>(num_columns)});
-  uint64_t rows = 0;
-  next_piece_ = input_.first_row();
-  progress_.Begin("finding types", input_.reader().size());
-  const PieceWork work{.take =
-                           [&](size_t slot) {
-                             const std::optional<RecordPlace> piece = NextPiece();
-                             if (!piece.has_value()) return false;
-                             slots[slot].input.reader().SeekToRange(piece->begin, piece->end);
-                             slots[slot].piece = *piece;
-                             return true;
-                           },
-                       .parse =
-                           [&](size_t slot) {
-                             Slot& taken = slots[slot];
-                             return AddEvidence(taken.input, given, taken.columns, taken.rows);
-                           },
-                       .finish =
-                           [&](size_t slot) {
-                             rows += std::exchange(slots[slot].rows, 0);
-                             const RecordPlace& piece = slots[slot].piece;
-                             input_.Release(piece.begin, piece.end);
-                             return progress_.Update(piece.end, rows);
-                           }};
-  CFILE_RETURN_IF_ERROR(RunPieces(options_.num_threads, work));
-
-  found.resize(num_columns);
-  for (const Slot& slot : slots) {
-    for (size_t i = 0; i < num_columns; ++i) {
-      found[i].inference.Add(slot.columns[i].inference);
-      found[i].has_nulls |= slot.columns[i].has_nulls;
-    }
-  }
-  return absl::OkStatus();
-}
-
-// Decides whether the first record is a row (see Import in importer.h).
-// `found` says which types fit the values of the other rows.
-// If the first record is a row, this function adds the record to `found`.
-absl::StatusOr<bool> Importer::FirstRecordIsARow(std::vector<ColumnEvidence>& found) {
-  input_.reader().SeekToRange(input_.first_record(), input_.first_row());
-  if (absl::StatusOr<bool> more = input_.reader().Next(); !more.ok()) return more.status();
-  const auto is_string = [&](const ColumnEvidence& column) {
-    return column.inference.Type(options_.inferred_types()).data_type == DataType::kString;
-  };
-  std::vector<ColumnEvidence> with_first = found;
-  bool has_typed_value = false;
-  for (size_t i = 0; i < found.size(); ++i) {
-    const CsvField& field = input_.reader().fields()[i];
-    const bool is_null = input_.IsNull(field);
-    with_first[i].has_nulls |= is_null;
-    if (!is_null) with_first[i].inference.Add(field.text);
-    if (is_string(found[i])) continue;
-    if (is_null ? !found[i].has_nulls : is_string(with_first[i])) return false;
-    has_typed_value |= !is_null;
-  }
-  if (has_typed_value) found = std::move(with_first);
-  return has_typed_value;
+// Reads all rows and finds what they show. Later passes skip the rows that are bad.
+absl::StatusOr<std::vector<ColumnEvidence>> Importer::ReadTypes(std::span<const ColumnRule> rules) {
+  input_.reader().SkipRecords(nullptr);
+  CFILE_ASSIGN_OR_RETURN(TypePassResult found,
+                         FindTypes(input_, rules, options_.skip_bad_rows, options_.num_threads,
+                                   progress_));
+  bad_rows_ = std::move(found.bad_rows);
+  std::vector<RecordPlace> places;
+  for (const BadRow& row : bad_rows_) places.push_back(row.place);
+  input_.reader().SkipRecords(std::make_shared<const std::vector<RecordPlace>>(std::move(places)));
+  return std::move(found.columns);
 }
 
 // The first pass: finds out whether there is a header, which types the columns have if they are not
 // given, and which columns hold nulls.
 absl::Status Importer::FindSchema() {
-  std::vector<ColumnEvidence> found;
-  CFILE_RETURN_IF_ERROR(FindTypes(found));
+  std::vector<ColumnRule> rules = Rules();
+  CFILE_ASSIGN_OR_RETURN(std::vector<ColumnEvidence> found, ReadTypes(rules));
   if (header_is_guessed_) {
-    const absl::StatusOr<bool> is_row = FirstRecordIsARow(found);
-    if (!is_row.ok()) return is_row.status();
-    if (*is_row) {
+    CFILE_ASSIGN_OR_RETURN(const bool is_row,
+                           FirstRecordIsARow(input_, rules, options_.compatibility, found));
+    if (is_row) {
       input_.TakeHeaderForRow();
       warnings_.push_back(absl::StrCat(
-          options_.input,
+          input_.name(),
           ": the first line is imported as a row, because its fields are values of the types of "
-          "their columns; the columns are named column_1, column_2, ... (use --header yes if the "
-          "first line has the names, --header no to end this warning)"));
+          "their columns",
+          options_.names.empty() ? "; the columns are named column_1, column_2, ..." : "",
+          " (use --header yes if the first line has the names, --header no to end this warning)"));
+      // Options may name columns that had no names before. Then other rows are bad.
+      if (options_.skip_bad_rows > 0 && options_.names.empty()) {
+        rules = Rules();
+        CFILE_ASSIGN_OR_RETURN(found, ReadTypes(rules));
+      }
     }
     CFILE_RETURN_IF_ERROR(CheckColumnNames());
   }
+  rules = Rules();
+  reasons_ = ExplainTypes(input_, found, options_.compatibility);
   columns_.resize(found.size());
   for (size_t i = 0; i < found.size(); ++i) {
     ColumnSchema& schema = columns_[i].schema;
     schema.name = input_.columns()[i];
     columns_[i].table_column = i;
-    const auto type = options_.types.find(schema.name);
-    schema.type = type != options_.types.end() ? type->second
-                                               : found[i].inference.Type(options_.inferred_types());
-    // A null is an error in a column of --not-null, and in a sort column without --nulls.
-    // A later pass reports this error with its line.
-    const bool needs_values =
-        !options_.nulls_last && std::count(sorted_by_.begin(), sorted_by_.end(), schema.name) > 0;
-    schema.nullable =
-        found[i].has_nulls && !needs_values && !options_.not_null.contains(schema.name);
+    if (rules[i].given.has_value()) {
+      reasons_[i] = {.text = "--type"};
+      schema.type = rules[i].given->type;
+      columns_[i].format = rules[i].given->format;
+    } else {
+      schema.type = found[i].inference.Type(options_.inferred_types());
+    }
+    // A null is an error in a column that needs values. A later pass reports this error with its
+    // line.
+    schema.nullable = found[i].has_nulls && !rules[i].needs_values;
   }
   return absl::OkStatus();
 }
@@ -262,10 +193,19 @@ absl::Status Importer::TakeSchemaOfTable() {
       return input_.Error(i, absl::StrCat("the table ", options_.output, " has no such column"));
     }
     columns_.push_back({.schema = schema.columns[found->second], .table_column = found->second});
+    reasons_.push_back({.text = "the table"});
+    const auto type = options_.types.find(input_.columns()[i]);
+    if (type == options_.types.end()) continue;
+    if (type->second.type != columns_[i].schema.type) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--type ", type->first, "=", type->second.type.ToString(), ": the table ",
+                       options_.output, " has the type ", columns_[i].schema.type.ToString()));
+    }
+    columns_[i].format = type->second.format;
   }
   for (const ColumnSchema& column : schema.columns) {
     if (!input_.Find(column.name).has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat(options_.input, ": there is no column ",
+      return absl::InvalidArgumentError(absl::StrCat(input_.name(), ": there is no column ",
                                                      Quoted(column.name), ", which the table ",
                                                      options_.output, " has"));
     }
@@ -275,7 +215,12 @@ absl::Status Importer::TakeSchemaOfTable() {
   // would read the part from its beginning.
   CFILE_ASSIGN_OR_RETURN(sorted_by_, OrderOfTable(options_, *table));
   key_types_ = schema.key_types();
-  return absl::OkStatus();
+  if (options_.skip_bad_rows == 0) return absl::OkStatus();
+  std::vector<ColumnRule> rules;
+  for (const ImportColumn& column : columns_) {
+    rules.push_back({.given = column.text_type(), .needs_values = !column.schema.nullable});
+  }
+  return ReadTypes(rules).status();
 }
 
 absl::Status Importer::CheckOrder() {
@@ -289,7 +234,9 @@ absl::Status Importer::CheckOrder() {
                           .nullable = schema.nullable && options_.nulls_last.has_value(),
                           .nulls_last = options_.nulls_last.value_or(false)});
   }
-  row_key_.emplace(std::move(columns), key_types_);
+  std::vector<TextType> text_types;
+  for (const size_t column : columns) text_types.push_back(columns_[column].text_type());
+  row_key_.emplace(std::move(columns), key_types_, std::move(text_types));
   CFILE_ASSIGN_OR_RETURN(in_order_, RowsAreInOrder(input_, *row_key_, progress_));
   return absl::OkStatus();
 }
@@ -328,7 +275,7 @@ absl::Status Importer::WritePieces(uint64_t begin, TableWriter& writer) {
   const PieceWork work{.take =
                            [&](size_t slot) {
                              if (in_order_) {
-                               const std::optional<RecordPlace> piece = NextPiece();
+                               const auto piece = input_.NextPiece(next_piece_);
                                if (piece.has_value()) pieces[slot] = *piece;
                                return piece.has_value();
                              }
@@ -395,17 +342,27 @@ absl::Status Importer::Write(std::span<const WriterOptions> column_options, Tabl
   return writer.Finish();
 }
 
+SkippedRows Importer::Skipped() const {
+  SkippedRows skipped{.count = bad_rows_.size()};
+  uint64_t line = 1, offset = 0;
+  for (const BadRow& row : bad_rows_) {
+    if (skipped.lines.size() == kMaxSkippedLines) break;
+    line = input_.reader().Line(row.place.begin, std::exchange(offset, row.place.begin), line);
+    skipped.lines.push_back(line);
+    if (!row.reason.empty()) skipped.reasons.push_back(row.reason);
+  }
+  return skipped;
+}
+
 absl::StatusOr<ImportResult> Importer::Run() {
   const auto start = std::chrono::steady_clock::now();
   sorted_by_ = options_.sorted_by;
   header_is_guessed_ =
-      options_.header == Header::kAuto && !options_.append && !OptionsNameAColumn();
+      options_.header == Header::kAuto && !options_.append &&
+      (!options_.names.empty() || !OptionsNameAColumn());
   if (options_.header == Header::kNo) input_.TakeHeaderForRow();
   if (!header_is_guessed_) {
     CFILE_RETURN_IF_ERROR(CheckColumnNames());
-  }
-  if (!options_.append) {
-    CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options_.output));
   }
   CFILE_RETURN_IF_ERROR(options_.append ? TakeSchemaOfTable() : FindSchema());
   CFILE_RETURN_IF_ERROR(CheckOrder());
@@ -436,9 +393,12 @@ absl::StatusOr<ImportResult> Importer::Run() {
                       .renamed = input_.renamed(),
                       .warnings = warnings_};
   for (const ImportColumn& column : columns_) {
-    result.columns[column.table_column] = {.schema = column.schema,
-                                           .totals = writer->totals(column.table_column)};
+    result.columns[column.table_column] = {
+        .schema = column.schema,
+        .totals = writer->totals(column.table_column),
+        .reason = std::move(reasons_[static_cast<size_t>(&column - columns_.data())])};
   }
+  result.skipped = Skipped();
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
@@ -462,11 +422,22 @@ uint64_t ImportResult::bytes_out() const {
   return bytes;
 }
 
-absl::StatusOr<ImportResult> Import(const ImportOptions& options, Progress& progress) {
-  absl::StatusOr<CsvInput> input =
-      CsvInput::Open(options.input, options.delimiter, options.null_texts);
-  if (!input.ok()) return input.status();
-  return Importer(options, *std::move(input), progress).Run();
+absl::StatusOr<ImportResult> Import(const ImportOptions& options, const InputFile& file,
+                                    Progress& progress) {
+  CFILE_RETURN_IF_ERROR(CheckIsUtf8Text(*file.source));
+  const std::span<const uint8_t> text = file.source->InMemory();
+  const Delimiter delimiter =
+      options.delimiter.has_value()
+          ? Delimiter{*options.delimiter, "--delimiter"}
+          : FindDelimiter({reinterpret_cast<const char*>(text.data()), text.size()}, options.input);
+  CFILE_ASSIGN_OR_RETURN(CsvInput input, CsvInput::Open(file.source, delimiter.character,
+                                                        options.null_texts));
+  if (!options.names.empty()) {
+    CFILE_RETURN_IF_ERROR(input.SetNames(options.names));
+  }
+  CFILE_ASSIGN_OR_RETURN(ImportResult result, Importer(options, std::move(input), progress).Run());
+  result.delimiter = delimiter;
+  return result;
 }
 
 }  // namespace cfile::tools

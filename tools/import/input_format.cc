@@ -10,6 +10,7 @@
 #ifdef CFILE_WITH_ARROW_IPC
 #include "cfile/arrow_ipc.h"
 #endif
+#include "tools/input/input_file.h"
 
 namespace cfile::tools {
 namespace {
@@ -35,27 +36,28 @@ bool BeginsLikeJson(std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<InputFormat> FindInputFormat(const ImportOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(const auto source, OpenPreadSource(options.input));
-  std::string head(std::min(kHeadBytes, source->size()), '\0');
-  CFILE_RETURN_IF_ERROR(
-      source->ReadAt(0, {reinterpret_cast<uint8_t*>(head.data()), head.size()}));
+bool HasJsonName(std::string_view path) {
+  const std::string_view name = WithoutPackingSuffix(path);
+  return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".json");
+}
+
+absl::StatusOr<InputFormat> FindInputFormat(const ImportOptions& options, const Source& source) {
+  std::string head(std::min(kHeadBytes, source.size()), '\0');
+  CFILE_RETURN_IF_ERROR(source.ReadAt(0, {reinterpret_cast<uint8_t*>(head.data()), head.size()}));
 #ifdef CFILE_WITH_ARROW_IPC
-  CFILE_ASSIGN_OR_RETURN(const ArrowIpcFormat format, RecognizeArrowIpc(*source));
+  CFILE_ASSIGN_OR_RETURN(const ArrowIpcFormat format, RecognizeArrowIpc(source));
   const bool is_arrow = format != ArrowIpcFormat::kNone;
 #else
   const bool is_arrow = head.starts_with("ARROW1") || head.starts_with("\xff\xff\xff\xff");
   if (is_arrow) {
     return absl::UnimplementedError(absl::StrCat(
-        options.input, ": this is Arrow IPC, which was not built into this program"));
+        source.name(), ": this is Arrow IPC, which was not built into this program"));
   }
 #endif
   if (is_arrow) return InputFormat::kArrowIpc;
-  const std::string& name = options.input;
-  const bool has_json_name =
-      name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".json");
-  return !options.schema_path.empty() || has_json_name || BeginsLikeJson(head) ? InputFormat::kJson
-                                                                              : InputFormat::kCsv;
+  return !options.schema_path.empty() || HasJsonName(options.input) || BeginsLikeJson(head)
+             ? InputFormat::kJson
+             : InputFormat::kCsv;
 }
 
 }  // namespace cfile::tools

@@ -1,9 +1,12 @@
 // cfile-import: imports CSV, JSON or Arrow IPC into a table.
 #include <signal.h>
 
+#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <string>
 
+#include "cfile/status.h"
 #include "tools/command_line.h"
 #include "tools/import/arguments.h"
 #include "tools/import/arrow_importer.h"
@@ -11,34 +14,64 @@
 #include "tools/import/input_format.h"
 #include "tools/import/records_importer.h"
 #include "tools/import/summary.h"
+#include "tools/input/input_file.h"
 #include "tools/progress.h"
 
 namespace cfile::tools {
 namespace {
 
-absl::StatusOr<ImportResult> ImportAny(const ImportOptions& options, Progress& progress) {
-  const absl::StatusOr<InputFormat> format = FindInputFormat(options);
-  if (!format.ok()) return format.status();
-  switch (*format) {
+absl::StatusOr<ImportResult> ImportAs(InputFormat format, const ImportOptions& options,
+                                      const InputFile& file, Progress& progress) {
+  switch (format) {
     case InputFormat::kCsv:
-      return Import(options, progress);
+      return Import(options, file, progress);
     case InputFormat::kJson:
-      return ImportRecords(options, progress);
+      return ImportRecords(options, file, progress);
     case InputFormat::kArrowIpc:
       break;
   }
 #ifdef CFILE_WITH_ARROW_IPC
-  return ImportArrowIpc(options, progress);
+  return ImportArrowIpc(options, file, progress);
 #else
   return absl::InternalError("FindInputFormat refuses Arrow IPC");
 #endif
+}
+
+// The directory for temporary files: TMPDIR, or the directory that has, or gets, the table.
+std::string SpoolDirectory(const std::string& table) {
+  const char* const chosen = std::getenv("TMPDIR");
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  const std::filesystem::path parent = (std::filesystem::path(table) / ".").parent_path();
+  return parent.parent_path().empty() ? "." : parent.parent_path().string();
+}
+
+absl::StatusOr<ImportResult> ImportFile(const Arguments& arguments, Progress& progress) {
+  const ImportOptions& options = arguments.import;
+  if (!options.append) {
+    CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options.output));
+  }
+  progress.Begin("reading", 0);
+  CFILE_ASSIGN_OR_RETURN(
+      const InputFile file,
+      OpenInputFile({.path = options.input,
+                     .charset = options.charset,
+                     .max_bytes = options.max_input_bytes,
+                     .spool_directory = SpoolDirectory(options.output),
+                     .map = !HasJsonName(options.input),
+                     .progress = [&](uint64_t bytes) { return progress.Update(bytes, 0); }}));
+  CFILE_ASSIGN_OR_RETURN(const InputFormat format, FindInputFormat(options, *file.source));
+  CFILE_ASSIGN_OR_RETURN(ImportResult result, ImportAs(format, options, file, progress));
+  result.stored_bytes = file.stored_bytes;
+  result.packing = file.packing;
+  result.charset = file.charset;
+  return result;
 }
 
 ExitCode Run(const Arguments& arguments) {
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
   {
     Progress progress(arguments.progress);
-    result = ImportAny(arguments.import, progress);
+    result = ImportFile(arguments, progress);
   }
   if (!result.ok()) {
     const ExitCode code = Report(kImportTool, result.status());

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/io.h"
 #include "cfile/records.h"
-#include "tools/import/text_format.h"
+#include "tools/input/text_format.h"
 #include "tools/records/json_inference.h"
 #include "tools/records/json_lines.h"
 #include "tools/records/json_parser.h"
@@ -120,8 +120,10 @@ absl::StatusOr<std::vector<WriterOptions>> LeafOptions(const ImportOptions& opti
 
 absl::Status CheckOptions(const ImportOptions& options) {
   const std::pair<std::string_view, bool> csv_only[] = {
-      {"--delimiter", options.delimiter != ','},
+      {"--delimiter", options.delimiter.has_value()},
       {"--header", options.header != Header::kAuto},
+      {"--names", !options.names.empty()},
+      {"--skip-bad-rows", options.skip_bad_rows > 0},
       {"--null", !options.null_texts.empty()},
       {"--type", !options.types.empty()},
       {"--not-null", !options.not_null.empty()},
@@ -224,25 +226,22 @@ absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonL
 
 }  // namespace
 
-absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, Progress& progress) {
+absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const InputFile& file,
+                                           Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   if (absl::Status status = CheckOptions(options); !status.ok()) return status;
-  if (!options.append) {
-    if (absl::Status status = CheckOutputIsFree(options.output); !status.ok()) return status;
-  }
-  auto lines = JsonLines::Open(options.input);
-  if (!lines.ok()) return lines.status();
-  if (absl::Status status = CheckIsUtf8Text(lines->source()); !status.ok()) return status;
+  if (absl::Status status = CheckIsUtf8Text(*file.source); !status.ok()) return status;
+  JsonLines lines(file.source);
 
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
   if (options.append) {
-    result = ImportIntoTable(options, *lines, progress);
+    result = ImportIntoTable(options, lines, progress);
   } else if (options.schema_path.empty()) {
-    result = ImportWithFoundSchema(options, *lines, progress);
+    result = ImportWithFoundSchema(options, lines, progress);
   } else {
     const auto schema = ReadSchema(options.schema_path, options.record_limits);
     if (!schema.ok()) return schema.status();
-    result = ImportWith(*schema, JsonSchema::kGiven, options, *lines, progress);
+    result = ImportWith(*schema, JsonSchema::kGiven, options, lines, progress);
   }
   if (!result.ok()) return result.status();
   result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

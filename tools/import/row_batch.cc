@@ -10,7 +10,7 @@ RowBatch::RowBatch(const CsvInput& input, std::span<const ImportColumn> columns,
                    std::optional<RowKey> row_key)
     : input_(input), columns_(columns), row_key_(std::move(row_key)) {
   for (const ImportColumn& column : columns_) {
-    batches_.push_back(ColumnBatch::Create(column.schema.type, column.table_column));
+    batches_.push_back(ColumnBatch::Create(column.text_type(), column.table_column));
   }
 }
 

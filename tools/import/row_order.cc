@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "tools/value_text.h"
-
 namespace cfile::tools {
 namespace {
 
@@ -51,10 +49,11 @@ bool ComesBefore(const KeyedRow& a, const KeyedRow& b) {
 }  // namespace
 
 template <typename T>
-absl::Status RowKey::Add(CsvInput& input, size_t column, const KeyColumn& key) {
+absl::Status RowKey::Add(CsvInput& input, size_t i) {
+  const size_t column = columns_[i];
   const CsvField& field = input.reader().fields()[column];
   if (input.IsNull(field)) {
-    if (!key.nullable) {
+    if (!types_[i].nullable) {
       return input.Error(column,
                          "a null, but rows are sorted by this column, so each row needs a value "
                          "(--nulls sorts the nulls of a new table)");
@@ -62,7 +61,7 @@ absl::Status RowKey::Add(CsvInput& input, size_t column, const KeyColumn& key) {
     key_.AddNull();
     return absl::OkStatus();
   }
-  const absl::StatusOr<T> value = ParseText<T>(key.type, field.text, scratch_);
+  const absl::StatusOr<T> value = ParseValue<T>(text_types_[i], field.text, scratch_);
   if (!value.ok()) return input.Error(column, value.status());
   if (!IsKey(*value)) {
     return input.Error(column, "nan, but rows are sorted by this column and nan has no order");
@@ -75,7 +74,7 @@ absl::StatusOr<std::string_view> RowKey::Of(CsvInput& input) {
   key_.Clear();
   for (size_t i = 0; i < columns_.size(); ++i) {
     absl::Status status = VisitType(types_[i].type, [&](auto t) {
-      return Add<typename decltype(t)::type>(input, columns_[i], types_[i]);
+      return Add<typename decltype(t)::type>(input, i);
     });
     if (!status.ok()) return status;
   }

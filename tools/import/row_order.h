@@ -14,6 +14,7 @@
 #include "cfile/table.h"
 #include "tools/import/csv_input.h"
 #include "tools/progress.h"
+#include "tools/time_format.h"
 
 namespace cfile::tools {
 
@@ -21,8 +22,13 @@ namespace cfile::tools {
 class RowKey {
  public:
   // `columns`: columns of the file, the most significant first. `types`: the types of `columns`.
-  RowKey(std::vector<size_t> columns, const std::vector<KeyColumn>& types)
-      : columns_(std::move(columns)), types_(types), key_(types) {}
+  // `text_types`: the same types, and the formats of the values in the file.
+  RowKey(std::vector<size_t> columns, const std::vector<KeyColumn>& types,
+         std::vector<TextType> text_types)
+      : columns_(std::move(columns)),
+        types_(types),
+        text_types_(std::move(text_types)),
+        key_(types) {}
 
   // Returns the key of the record that input.reader() read last. The key is valid until the next
   // call. kInvalidArgument, with the line, if a field of a key column has one of these faults:
@@ -33,19 +39,13 @@ class RowKey {
 
  private:
   template <typename T>
-  absl::Status Add(CsvInput& input, size_t column, const KeyColumn& key);
+  absl::Status Add(CsvInput& input, size_t i);
 
   std::vector<size_t> columns_;
   std::vector<KeyColumn> types_;
+  std::vector<TextType> text_types_;
   CompoundKey key_;
   std::string scratch_;
-};
-
-// Where a record of a file begins and ends, in bytes from the start of the text
-// (CsvReader::offset).
-struct RecordPlace {
-  uint64_t begin = 0;
-  uint64_t end = 0;
 };
 
 // Returns true if the rows of the file are in ascending order of their keys.

@@ -11,6 +11,7 @@ namespace cfile::tools {
 namespace {
 
 constexpr size_t kShownRenames = 10;
+constexpr size_t kShownReasons = 10;
 
 // a / b; 0 if b is 0.
 double Ratio(uint64_t a, double b) { return b > 0 ? static_cast<double>(a) / b : 0; }
@@ -87,6 +88,74 @@ class TextTable {
   std::vector<std::vector<std::string>> lines_;
 };
 
+// How the input was stored, if not as text in UTF-8: " (1,234 in gzip, UTF-16)".
+std::string Stored(const ImportResult& result) {
+  if (result.packing.empty() && result.charset.empty()) return "";
+  const bool both = !result.packing.empty() && !result.charset.empty();
+  return absl::StrCat(" (", WithCommas(result.stored_bytes), " in ", result.packing,
+                      both ? ", " : "", result.charset, ")");
+}
+
+// `text` as an argument of a shell's command.
+std::string ShellWord(const std::string& text) {
+  constexpr char kPlain[] =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:%+,-";
+  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
+  return quoted + "'";
+}
+
+// "--null NA"
+std::string NullOption(const std::string& text) {
+  return absl::StrCat(text.starts_with('-') ? "--null=" : "--null ", ShellWord(text));
+}
+
+// How the input was read and what was chosen.
+void AppendChoices(const ImportOptions& options, const ImportResult& result, std::string& text) {
+  if (!result.records) {
+    absl::StrAppend(&text, "delimiter: ", DelimiterName(result.delimiter.character), " (",
+                    result.delimiter.reason, "); the first line ",
+                    result.header ? "has the names" : "is a row", "\n");
+  }
+  absl::StrAppend(&text, "encodings and codecs: those of the options, otherwise chosen for each block",
+                  options.goal == Goal::kBalanced ? ", for balanced size and speed"
+                  : options.goal == Goal::kSize   ? ", for size"
+                                                  : ", for speed",
+                  "\n");
+}
+
+// Why columns have types that their first values do not have.
+void AppendReasons(const ImportResult& result, std::string& text) {
+  size_t shown = 0;
+  for (const ImportedColumn& column : result.columns) {
+    if (!column.reason.is_notable) continue;
+    if (shown == kShownReasons) {
+      absl::StrAppend(&text, "(--json says more about the types)\n");
+      return;
+    }
+    absl::StrAppend(&text, shown++ == 0 ? "\n" : "", "column ", Printable(column.schema.name), ": ",
+                    column.schema.type.ToString(), ", because ", column.reason.text);
+    if (!column.reason.null_text.empty()) {
+      absl::StrAppend(&text, "; with ", NullOption(column.reason.null_text), " it would be ",
+                      column.reason.type_without);
+    }
+    absl::StrAppend(&text, "\n");
+  }
+}
+
+void AppendSkipped(const SkippedRows& skipped, std::string& text) {
+  if (skipped.count == 0) return;
+  absl::StrAppend(&text, Count(skipped.count, "bad row"), " skipped:\n");
+  for (size_t i = 0; i < skipped.reasons.size(); ++i) {
+    absl::StrAppend(&text, "  line ", skipped.lines[i], ": ", TerminalSafe(skipped.reasons[i]),
+                    "\n");
+  }
+  if (skipped.count > skipped.reasons.size()) {
+    absl::StrAppend(&text, "  and ", WithCommas(skipped.count - skipped.reasons.size()), " more\n");
+  }
+}
+
 }  // namespace
 
 std::string SummaryText(const ImportOptions& options, const ImportResult& result) {
@@ -116,10 +185,13 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
                         : " is another column with the name " + Printable(column.from),
                     " and was named ", Printable(column.to), "\n");
   }
-  absl::StrAppendFormat(&text, "%s bytes of %s -> %s bytes (%.2f : 1) in %.2f s, %.1f MB/s\n\n",
+  AppendSkipped(result.skipped, text);
+  absl::StrAppendFormat(&text, "%s bytes of %s%s -> %s bytes (%.2f : 1) in %.2f s, %.1f MB/s\n",
                         WithCommas(result.bytes_in), result.format,
-                        WithCommas(result.bytes_out()), CompressionRatio(result), result.seconds,
+                        Stored(result), WithCommas(result.bytes_out()), CompressionRatio(result), result.seconds,
                         MegabytesPerSecond(result));
+  AppendChoices(options, result, text);
+  text += '\n';
 
   TextTable table("<<><<>>");
   table.Add({"column", "type", "nulls", "encoding", "compression", "bytes", "bytes/row"});
@@ -129,7 +201,9 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
                Encodings(column), Compressed(column), WithCommas(column.totals.bytes_written),
                absl::StrFormat("%.3f", BytesPerRow(result, column))});
   }
-  return text + table.ToString();
+  text += table.ToString();
+  AppendReasons(result, text);
+  return text;
 }
 
 std::string SummaryJson(const ImportOptions& options, const ImportResult& result) {
@@ -145,6 +219,7 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
     }
     columns.push_back({{"name", column.schema.name},
                        {"type", column.schema.type.ToString()},
+                       {"type_reason", column.reason.text},
                        {"nullable", column.schema.nullable},
                        {"nulls", column.totals.null_count()},
                        {"encoding", EncodingName(column.totals.encoding)},
@@ -152,6 +227,10 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
                        {"compression", CompressionName(column.totals.compression)},
                        {"bytes", column.totals.bytes_written},
                        {"bytes_per_row", BytesPerRow(result, column)}});
+    if (!column.reason.null_text.empty()) {
+      columns.back()["null_suggested"] = {{"text", column.reason.null_text},
+                                          {"type", column.reason.type_without}};
+    }
   }
   Json renamed = Json::array();
   for (const RenamedColumn& column : result.renamed) {
@@ -164,6 +243,9 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
                {"appended", options.append},
                {"rows", result.rows},
                {"bytes_in", result.bytes_in},
+               {"stored_bytes", result.stored_bytes},
+               {"packing", result.packing},
+               {"charset", result.charset.empty() ? "UTF-8" : result.charset},
                {"bytes_out", result.bytes_out()},
                {"ratio", CompressionRatio(result)},
                {"seconds", result.seconds},
@@ -175,6 +257,11 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
   if (result.format == "CSV") {
     json["header"] = result.header;
     json["renamed"] = std::move(renamed);
+    json["delimiter"] = {{"name", DelimiterName(result.delimiter.character)},
+                         {"reason", result.delimiter.reason}};
+    json["skipped"] = {{"rows", result.skipped.count},
+                       {"lines", result.skipped.lines},
+                       {"reasons", result.skipped.reasons}};
   }
   if (!result.inferred_schema.empty()) json["schema"] = result.inferred_schema;
   // Paths and names need not be UTF-8.

@@ -1,8 +1,11 @@
 #include "tools/import/type_inference.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <system_error>
+#include <utility>
+#include <vector>
 
 #include "tools/parse_number.h"
 #include "tools/value_text.h"
@@ -82,11 +85,71 @@ uint32_t TypeInference::ClassifyDate(std::string_view text) {
   return kinds;
 }
 
-ColumnType TypeInference::Type(Compatibility compatibility) const {
+void TypeInference::Note(uint32_t kinds, std::string_view text, uint64_t offset, bool lasting) {
+  for (size_t kind = 0; kind < kKinds; ++kind) {
+    if ((kinds & ~seen_ & 1U << kind) != 0) first_offsets_[kind] = offset;
+  }
+  if ((kinds & kText) != 0) {
+    // Only a lasting text that is not empty can become the text of --null.
+    has_texts_ = (seen_ & kText) != 0 || !lasting || text.empty();
+    text_ = text;
+  }
+  seen_ |= kinds;
+}
+
+void TypeInference::Add(const TypeInference& other) {
+  const uint32_t both = seen_ & other.seen_;
+  for (size_t kind = 0; kind < kKinds; ++kind) {
+    const uint32_t bit = 1U << kind;
+    if ((both & bit) != 0) {
+      first_offsets_[kind] = std::min(first_offsets_[kind], other.first_offsets_[kind]);
+    } else if ((other.seen_ & bit) != 0) {
+      first_offsets_[kind] = other.first_offsets_[kind];
+    }
+  }
+  has_texts_ = has_texts_ || other.has_texts_ || ((both & kText) != 0 && text_ != other.text_);
+  if ((seen_ & kText) == 0) text_ = other.text_;
+  seen_ |= other.seen_;
+}
+
+std::optional<TypeInference::Cause> TypeInference::FindCause(Compatibility compatibility) const {
+  std::vector<size_t> kinds;  // that were seen, in the order of their first values
+  for (size_t kind = 0; kind < kKinds; ++kind) {
+    if ((seen_ & 1U << kind) != 0) kinds.push_back(kind);
+  }
+  if (kinds.empty()) return std::nullopt;
+  std::stable_sort(kinds.begin(), kinds.end(),
+                   [&](size_t a, size_t b) { return first_offsets_[a] < first_offsets_[b]; });
+  // Values that follow a value of the kind kText may have been ignored, but do not change the type.
+  Cause cause{.offset = first_offsets_[kinds[0]]};
+  uint32_t seen = 0;
+  std::string last_type;
+  for (size_t i = 0; i < kinds.size(); ++i) {
+    seen |= 1U << kinds[i];
+    // A value may have several kinds.
+    if (i + 1 < kinds.size() && first_offsets_[kinds[i + 1]] == first_offsets_[kinds[i]]) continue;
+    std::string type = TypeOf(seen, compatibility).ToString();
+    if (type == last_type) continue;
+    last_type = std::move(type);
+    cause.offset = first_offsets_[kinds[i]];
+  }
+  cause.is_first_value = cause.offset == first_offsets_[kinds[0]];
+  if ((seen_ & kText) != 0 && !has_texts_) {
+    const ColumnType other = TypeOf(seen_ & ~kText, compatibility);
+    if (other.data_type != DataType::kString) {
+      cause.offset = first_offsets_[0];  // of kText
+      cause.lone_text = text_;
+      cause.other_type = other;
+    }
+  }
+  return cause;
+}
+
+ColumnType TypeInference::TypeOf(uint32_t seen, Compatibility compatibility) {
   const bool kudu = compatibility == Compatibility::kKudu;
-  const auto only = [this](uint32_t kinds) { return (seen_ & ~kinds) == 0; };
-  const auto any = [this](uint32_t kinds) { return (seen_ & kinds) != 0; };
-  if (seen_ == 0 || any(kText)) return ColumnType::String();
+  const auto only = [seen](uint32_t kinds) { return (seen & ~kinds) == 0; };
+  const auto any = [seen](uint32_t kinds) { return (seen & kinds) != 0; };
+  if (seen == 0 || any(kText)) return ColumnType::String();
   if (only(kInt32)) return ColumnType::Int32();
   if (only(kInt32 | kInt64 | kWideInt64)) return ColumnType::Int64();
   if (only(kInt32 | kInt64 | kFraction | kNotANumber) && !only(kNotANumber)) {

@@ -1,7 +1,9 @@
 // Finds the type of a CSV column from all of its values.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,16 +26,33 @@ namespace cfile::tools {
 //   string              any other values, and no values at all
 class TypeInference {
  public:
-  void Add(std::string_view text) {
-    if ((seen_ & kText) == 0) seen_ |= Classify(text);
+  //
+  // `offset` is the place of the value in the file; the values are added in the order of their
+  // offsets. `lasting`: `text` stays valid as long as this object and its copies.
+  void Add(std::string_view text, uint64_t offset, bool lasting) {
+    if (has_texts_ || (lasting && !text_.empty() && text == text_)) return;
+    const uint32_t kinds = Classify(text);
+    if ((kinds & (kText | ~seen_)) != 0) Note(kinds, text, offset, lasting);
   }
 
-  // Adds the values that have been added to `other`.
-  void Add(const TypeInference& other) { seen_ |= other.seen_; }
+  // Adds the values that have been added to `other`. Their offsets may be any.
+  void Add(const TypeInference& other);
 
   // The type. With Compatibility::kKudu only types that Kudu has: timestamps without a zone become
   // UTC, and timestamps finer than microseconds are strings.
-  ColumnType Type(Compatibility compatibility) const;
+  ColumnType Type(Compatibility compatibility) const { return TypeOf(seen_, compatibility); }
+
+  // Says why the type is not another one.
+  struct Cause {
+    uint64_t offset = 0;          // the first value with which the values had this type
+    bool is_first_value = false;  // of all values
+    // Not empty: the type is string only because of values with this text, which `offset` has. The
+    // other values have the type `other_type`.
+    std::string lone_text;
+    ColumnType other_type;
+  };
+  // nullopt: there are no values.
+  std::optional<Cause> FindCause(Compatibility compatibility) const;
 
  private:
   // The kinds of values that have been seen, one bit for each.
@@ -51,12 +70,23 @@ class TypeInference {
     kNanos = 1 << 10,       // a timestamp that needs nanoseconds
     kBeyondNanos = 1 << 11  // a timestamp outside the range of nanoseconds in 64 bits
   };
+  static constexpr size_t kKinds = 12;
 
   static uint32_t Classify(std::string_view text);
   static uint32_t ClassifyNumber(std::string_view text);
   static uint32_t ClassifyDate(std::string_view text);
 
+  static ColumnType TypeOf(uint32_t seen, Compatibility compatibility);
+
+  // Records kinds that a value has.
+  void Note(uint32_t kinds, std::string_view text, uint64_t offset, bool lasting);
+
   uint32_t seen_ = 0;
+  // Values of the kind kText do not all have the same text, or not a lasting one. The type is then
+  // string, and later values are ignored.
+  bool has_texts_ = false;
+  std::string_view text_;                         // of all values of the kind kText so far
+  std::array<uint64_t, kKinds> first_offsets_{};  // of the kinds in seen_
 };
 
 }  // namespace cfile::tools

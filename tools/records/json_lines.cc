@@ -13,12 +13,6 @@ constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 }  // namespace
 
-absl::StatusOr<JsonLines> JsonLines::Open(const std::string& path) {
-  auto source = OpenPreadSource(path);
-  if (!source.ok()) return source.status();
-  return JsonLines(*std::move(source));
-}
-
 void JsonLines::Rewind() {
   begin_ = end_ = 0;
   offset_ = line_number_ = 0;

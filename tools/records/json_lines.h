@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -21,7 +22,7 @@ inline constexpr size_t kJsonPadding = 64;
 // about 1 MiB plus twice the longest line.
 class JsonLines {
  public:
-  static absl::StatusOr<JsonLines> Open(const std::string& path);
+  explicit JsonLines(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
 
   // The next line, without its line end, valid until the next call; nullopt after the last line.
   absl::StatusOr<std::optional<std::string_view>> Next();
@@ -41,8 +42,6 @@ class JsonLines {
   absl::Status Error(const absl::Status& status) const;
 
  private:
-  explicit JsonLines(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
-
   // Reads more of the file into buffer_; false at the end of the file.
   absl::StatusOr<bool> Fill();
 

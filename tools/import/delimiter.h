@@ -1,0 +1,23 @@
+// Finds the character that separates the fields of a CSV file.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cfile::tools {
+
+struct Delimiter {
+  char character = ',';
+  std::string reason;  // why, for the summary: "all of the first 3 lines have 2 fields"
+};
+
+// comma, tab, semicolon, pipe; otherwise the character itself.
+std::string DelimiterName(char delimiter);
+
+// Finds the delimiter of `text`, the beginning of the file `path`: the first of comma, tab,
+// semicolon and pipe with which the first records (at most 100, in the first MiB) have the same
+// number of fields, at least two. If the name of the file ends in .tsv or .tab, also before .gz or
+// .zst, the tab is tried first. If there is no such character, it is the comma.
+Delimiter FindDelimiter(std::string_view text, std::string_view path);
+
+}  // namespace cfile::tools

@@ -1,0 +1,76 @@
+#include "tools/input/byte_stream.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+
+namespace cfile::tools {
+namespace {
+
+constexpr size_t kReadBytes = 256 << 10;
+constexpr int kMillisecondsBetweenChecks = 1000;
+
+class DescriptorStream final : public ByteStream {
+ public:
+  DescriptorStream(int descriptor, std::string name, std::function<absl::Status()> check)
+      : descriptor_(descriptor),
+        name_(std::move(name)),
+        check_(std::move(check)),
+        buffer_(kReadBytes, '\0') {}
+  ~DescriptorStream() override { close(descriptor_); }
+  DescriptorStream(const DescriptorStream&) = delete;
+  DescriptorStream& operator=(const DescriptorStream&) = delete;
+
+  absl::StatusOr<std::string_view> Next() override {
+    while (true) {
+      if (absl::Status status = check_(); !status.ok()) return status;
+      // A signal whose handler restarts system calls would not end a read that waits.
+      pollfd waited = {.fd = descriptor_, .events = POLLIN, .revents = 0};
+      ssize_t count = poll(&waited, 1, kMillisecondsBetweenChecks);
+      if (count == 0) continue;
+      if (count > 0) count = read(descriptor_, buffer_.data(), buffer_.size());
+      if (count >= 0) return std::string_view(buffer_.data(), static_cast<size_t>(count));
+      if (errno == EINTR || errno == EAGAIN) continue;
+      const int error = errno;
+      return absl::ErrnoToStatus(error, absl::StrCat("read ", name_));
+    }
+  }
+
+ private:
+  const int descriptor_;
+  const std::string name_;
+  const std::function<absl::Status()> check_;
+  std::string buffer_;
+};
+
+}  // namespace
+
+std::unique_ptr<ByteStream> NewDescriptorStream(int descriptor, std::string name,
+                                                std::function<absl::Status()> check) {
+  return std::make_unique<DescriptorStream>(descriptor, std::move(name), std::move(check));
+}
+
+absl::StatusOr<std::unique_ptr<HeadedStream>> HeadedStream::Create(
+    std::unique_ptr<ByteStream> stream, size_t min_head_bytes) {
+  std::unique_ptr<HeadedStream> headed(new HeadedStream);
+  headed->stream_ = std::move(stream);
+  while (headed->head_.size() < min_head_bytes && !headed->ended_) {
+    const absl::StatusOr<std::string_view> bytes = headed->stream_->Next();
+    if (!bytes.ok()) return bytes.status();
+    headed->head_ += *bytes;
+    headed->ended_ = bytes->empty();
+  }
+  return headed;
+}
+
+absl::StatusOr<std::string_view> HeadedStream::Next() {
+  if (!std::exchange(head_was_read_, true) && !head_.empty()) return head_;
+  if (ended_) return std::string_view();
+  return stream_->Next();
+}
+
+}  // namespace cfile::tools

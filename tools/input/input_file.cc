@@ -1,0 +1,111 @@
+#include "tools/input/input_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "absl/strings/ascii.h"
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
+#include "tools/input/byte_stream.h"
+#include "tools/input/charset.h"
+#include "tools/input/decompression.h"
+#include "tools/input/spooled_file.h"
+#include "tools/input/text_format.h"
+
+namespace cfile::tools {
+namespace {
+
+// Counts the bytes of a stream.
+class CountedStream final : public ByteStream {
+ public:
+  CountedStream(std::unique_ptr<ByteStream> stream, uint64_t* bytes)
+      : stream_(std::move(stream)), bytes_(bytes) {}
+  absl::StatusOr<std::string_view> Next() override {
+    absl::StatusOr<std::string_view> next = stream_->Next();
+    if (next.ok()) *bytes_ += next->size();
+    return next;
+  }
+
+ private:
+  const std::unique_ptr<ByteStream> stream_;
+  uint64_t* const bytes_;
+};
+
+// Opens a FIFO without waiting for its writer, because a signal would not end this wait.
+int OpenToRead(const std::string& path) {
+  return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+}
+
+// The charset from which text that begins with `head` has to be converted; "" if it has not.
+std::string CharsetOf(const std::string& chosen, std::string_view head) {
+  if (absl::EqualsIgnoreCase(chosen, "auto")) return WideCharset(head);
+  if (absl::EqualsIgnoreCase(chosen, "utf-8") || absl::EqualsIgnoreCase(chosen, "utf8")) return "";
+  return chosen;
+}
+
+}  // namespace
+
+absl::StatusOr<InputFile> OpenInputFile(const InputFileOptions& options) {
+  const bool standard_input = options.path == "-";
+  const std::string name = standard_input ? "standard input" : options.path;
+  const int descriptor = standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                        : OpenToRead(options.path);
+  if (descriptor < 0) {
+    const int error = errno;
+    return absl::ErrnoToStatus(error, absl::StrCat("open ", name));
+  }
+  struct stat status = {};
+  const bool regular = !standard_input && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+
+  InputFile input{.seekable = regular};
+  uint64_t stored_bytes = 0;
+  auto bytes =
+      NewDescriptorStream(descriptor, name, [&] { return options.progress(stored_bytes); });
+  auto stream = HeadedStream::Create(
+      std::make_unique<CountedStream>(std::move(bytes), &stored_bytes), kFormatHeadBytes);
+  if (!stream.ok()) return stream.status();
+  if (absl::Status packed = CheckIsNotPacked((*stream)->head(), name); !packed.ok()) return packed;
+  if (const Packing packing = PackingOf((*stream)->head()); packing != Packing::kNone) {
+    input.packing = PackingName(packing);
+    auto text = Decompress(packing, *std::move(stream), name);
+    if (!text.ok()) return text.status();
+    stream = HeadedStream::Create(*std::move(text), kFormatHeadBytes);
+    if (!stream.ok()) return stream.status();
+  }
+  input.charset = CharsetOf(options.charset, (*stream)->head());
+
+  if (regular && input.packing.empty() && input.charset.empty()) {
+    auto source = options.map ? OpenMappedSource(options.path) : OpenPreadSource(options.path);
+    if (!source.ok()) return source.status();
+    input.source = *std::move(source);
+    input.stored_bytes = input.source->size();
+    return input;
+  }
+  std::unique_ptr<ByteStream> text = *std::move(stream);
+  if (!input.charset.empty()) {
+    auto converted = ConvertToUtf8(input.charset, std::move(text), name);
+    if (!converted.ok()) return converted.status();
+    text = *std::move(converted);
+  }
+  auto source = Spool(*text, name,
+                      {.directory = options.spool_directory,
+                       .max_bytes = options.max_bytes,
+                       .map = options.map});
+  if (!source.ok()) return source.status();
+  input.source = *std::move(source);
+  input.stored_bytes = stored_bytes;
+  return input;
+}
+
+std::string_view WithoutPackingSuffix(std::string_view path) {
+  for (const std::string_view suffix : {".gz", ".zst"}) {
+    if (path.ends_with(suffix)) return path.substr(0, path.size() - suffix.size());
+  }
+  return path;
+}
+
+}  // namespace cfile::tools

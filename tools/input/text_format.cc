@@ -1,0 +1,98 @@
+#include "tools/input/text_format.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "absl/strings/str_cat.h"
+
+namespace cfile::tools {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr std::string_view kGzipMagic = "\x1f\x8b"sv;
+constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd"sv;
+constexpr std::string_view kParquetMagic = "PAR1";
+
+struct Format {
+  std::string_view magic;
+  const char* name;
+  const char* advice;  // the message appends the file's name
+};
+
+constexpr Format kFormats[] = {
+    {"\xfd"
+     "7zXZ\0"sv,
+     "compressed with xz", "decompress it first: unxz -k"},
+    {"BZh91AY&SY"sv, "compressed with bzip2", "decompress it first: bunzip2 -k"},
+    {"\x04\x22\x4d\x18"sv, "compressed with lz4", "decompress it first: unlz4"},
+    {"FEA1"sv, "a Feather file of version 1", "write it as version 2 (Arrow IPC) first:"},
+    {"PK\3\4"sv, "a zip archive, or a spreadsheet in one",
+     "unpack it, or save the sheet as CSV: unzip"},
+};
+
+absl::Status Refuse(std::string_view name, std::string_view what, std::string_view advice) {
+  return absl::InvalidArgumentError(absl::StrCat(std::string(name), ": the file is ",
+                                                 std::string(what), "; ", std::string(advice), " ",
+                                                 std::string(name)));
+}
+
+}  // namespace
+
+Packing PackingOf(std::string_view head) {
+  if (head.starts_with(kGzipMagic)) return Packing::kGzip;
+  if (head.starts_with(kZstdMagic)) return Packing::kZstd;
+  // pzstd begins with a skippable frame: a magic number from 0x184d2a50 to 0x184d2a5f.
+  const bool skippable =
+      head.size() >= 4 && (head[0] & 0xf0) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18"sv;
+  return skippable ? Packing::kZstd : Packing::kNone;
+}
+
+std::string WideCharset(std::string_view head) {
+  const auto is_nul = [&](size_t i) { return i < head.size() && head[i] == '\0'; };
+  if (head.starts_with("\xff\xfe\0\0"sv) || head.starts_with("\0\0\xfe\xff"sv)) return "UTF-32";
+  if (head.starts_with("\xff\xfe"sv) || head.starts_with("\xfe\xff"sv)) return "UTF-16";
+  if (head.size() < 4 || (is_nul(0) && is_nul(1))) return "";
+  if (!is_nul(0) && is_nul(1) && !is_nul(2) && is_nul(3)) return "UTF-16LE";
+  if (is_nul(0) && !is_nul(1) && is_nul(2) && !is_nul(3)) return "UTF-16BE";
+  return "";
+}
+
+absl::Status CheckIsNotPacked(std::string_view head, std::string_view name) {
+  for (const Format& format : kFormats) {
+    if (head.starts_with(format.magic)) return Refuse(name, format.name, format.advice);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckIsUtf8Text(const Source& source) {
+  std::array<uint8_t, kFormatHeadBytes> bytes;
+  const auto read = [&](uint64_t offset, size_t size) -> absl::StatusOr<std::string_view> {
+    absl::Status status = source.ReadAt(offset, std::span(bytes).first(size));
+    if (!status.ok()) return status;
+    return std::string_view(reinterpret_cast<const char*>(bytes.data()), size);
+  };
+  absl::StatusOr<std::string_view> head =
+      read(0, static_cast<size_t>(std::min<uint64_t>(kFormatHeadBytes, source.size())));
+  if (!head.ok()) return head.status();
+  if (const Packing packing = PackingOf(*head); packing != Packing::kNone) {
+    return Refuse(source.name(),
+                  absl::StrCat("compressed with ", PackingName(packing), " more than once"),
+                  "decompress it first:");
+  }
+  if (absl::Status status = CheckIsNotPacked(*head, source.name()); !status.ok()) return status;
+  if (const std::string charset = WideCharset(*head); !charset.empty()) {
+    return Refuse(source.name(), "text in " + charset, "--charset auto converts it:");
+  }
+  if (!head->starts_with(kParquetMagic) || source.size() < 3 * kParquetMagic.size()) {
+    return absl::OkStatus();
+  }
+  // A CSV file may begin with these letters; a Parquet file also ends with them.
+  head = read(source.size() - kParquetMagic.size(), kParquetMagic.size());
+  if (!head.ok()) return head.status();
+  if (*head != kParquetMagic) return absl::OkStatus();
+  return Refuse(source.name(), "a Parquet file", "write it as CSV or JSON Lines first:");
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,33 @@
+// Recognizes formats of files by their first bytes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "cfile/io.h"
+#include "tools/input/decompression.h"
+
+namespace cfile::tools {
+
+// The functions below need this many bytes of a file, or all bytes if the file is shorter.
+inline constexpr size_t kFormatHeadBytes = 16;
+
+// How the file that begins with `head` is compressed; kNone also for other compression.
+Packing PackingOf(std::string_view head);
+
+// UTF-16, UTF-16LE, UTF-16BE or UTF-32 if `head` is the beginning of such text, otherwise "".
+// Recognizes a byte order mark. Without it, recognizes only UTF-16 whose first two characters are
+// ASCII, so that one byte of each is NUL.
+std::string WideCharset(std::string_view head);
+
+// kInvalidArgument "NAME: WHAT IT IS; WHAT TO DO" for a compressed file or an archive that this
+// tool does not read. Does not recognize the formats of Packing.
+absl::Status CheckIsNotPacked(std::string_view head, std::string_view name);
+
+// kInvalidArgument, as from CheckIsNotPacked, for a compressed file of any kind, a Parquet file, and
+// text in UTF-16 or UTF-32. Does not check that other files are UTF-8. Other errors are those of the
+// source.
+absl::Status CheckIsUtf8Text(const Source& source);
+
+}  // namespace cfile::tools
