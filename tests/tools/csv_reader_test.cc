@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -152,10 +153,47 @@ TEST(CsvReader, AnyShortText) {
   }
 }
 
+// Reads all records from the second one on, in pieces of at least `piece_bytes` bytes. After an error
+// goes on where the reader says, and adds the record to `bad`.
+Records ReadGoodRecords(CsvReader reader, uint64_t piece_bytes, std::vector<RecordPlace>& bad) {
+  Records records;
+  reader.LeaveOutPlaceOfErrors();
+  for (uint64_t begin = reader.offset(), end = 0; begin != reader.size(); begin = end) {
+    end = reader.RecordEnd(begin, piece_bytes);
+    reader.SeekToRange(begin, end);
+    while (!ReadNext(reader, records)) {
+      records.pop_back();
+      bad.push_back({reader.record_offset(), reader.resume_offset()});
+      reader.SeekToRange(reader.resume_offset(), end);
+    }
+  }
+  return records;
+}
+
+// A reader that skips the bad records of a text reads the good ones, also in pieces.
+TEST(CsvReader, SkippedRecordsInAnyShortText) {
+  constexpr std::string_view kBytes = ",\"\na";
+  for (size_t number = 0; number < 1 << 18; ++number) {
+    std::string text = "a,b\n";
+    for (size_t i = 0, rest = number; i < 9; ++i, rest /= 4) text += kBytes[rest % 4];
+    text += "\na,b\n";
+    CsvReader reader("t.csv", text, ',');
+    ASSERT_TRUE(*reader.Next());
+    std::vector<RecordPlace> bad, none;
+    const Records good = ReadGoodRecords(reader, text.size(), bad);
+    reader.SkipRecords(std::make_shared<const std::vector<RecordPlace>>(bad));
+    for (const uint64_t piece_bytes : {0, 3, 100}) {
+      ASSERT_EQ(ReadGoodRecords(reader, piece_bytes, none), good) << text;
+      ASSERT_TRUE(none.empty()) << text;
+    }
+  }
+}
+
 std::string Infer(const std::vector<std::string_view>& values,
                   Compatibility compatibility = Compatibility::kNone) {
   TypeInference inference;
-  for (const std::string_view value : values) inference.Add(value);
+  uint64_t offset = 0;
+  for (const std::string_view value : values) inference.Add(value, offset++, true);
   return inference.Type(compatibility).ToString();
 }
 
@@ -165,7 +203,7 @@ TEST(TypeInference, OfPieces) {
     TypeInference all;
     for (const std::string_view value : values) {
       TypeInference one;
-      one.Add(value);
+      one.Add(value, 0, true);
       all.Add(one);
     }
     EXPECT_EQ(all.Type(Compatibility::kNone).ToString(), Infer(values));

@@ -466,8 +466,8 @@ class Threads(ImportTest):
 class Errors(ImportTest):
     def test_csv(self):
         self.expect_error("", "t.csv: the file is empty; a header with the names of its columns is missing")
-        self.expect_error(b"a,b\xe9\n1,2\n", 't.csv:1:3: the name "b\\xe9" is not valid UTF-8; convert the file, for example: '
-                          "iconv -f WINDOWS-1252 -t UTF-8 t.csv")
+        self.expect_error(b"a,b\xe9\n1,2\n", 't.csv:1:3: the name "b\\xe9" is not valid UTF-8; say the charset of the file, '
+                          "for example: --charset windows-1252")
         self.expect_error("a,b\n1,2\n1\n",
                           "t.csv:3:1: expected 2 fields, as in the header, but found 1")
         self.expect_error('a\n"x', "t.csv:2:1: this quote is never closed")
@@ -523,7 +523,7 @@ class Errors(ImportTest):
         done = self.run_tool(IMPORT, "t.csv", "t", "--compression", "lzo")
         if b"not built" in done.stderr:
             self.assertEqual(done.returncode, 4)
-        self.expect_error("a\n1\n", "--type excludes --append" + usage, "--append", "--type", "a=int8")
+        self.expect_error("a\n1\n", "--not-null excludes --append" + usage, "--append", "--not-null", "a")
 
     def test_files(self):
         done = self.run_tool(IMPORT, "missing.csv", "t")
@@ -723,17 +723,12 @@ class OtherFormats(ImportTest):
         parquet = b"PAR1\x15\x04\x15\x10" + bytes(100) + b"PAR1"
         for name in ("t.csv", "t.jsonl"):
             for data, message in [
-                    (gzip.compress(text.encode()), f"compressed with gzip; {unpack}gunzip -k {name}"),
+                    (gzip.compress(gzip.compress(text.encode())), f"compressed with gzip more than once; {unpack}{name}"),
                     (bz2.compress(text.encode()), f"compressed with bzip2; {unpack}bunzip2 -k {name}"),
                     (lzma.compress(text.encode()), f"compressed with xz; {unpack}unxz -k {name}"),
-                    (b"\x28\xb5\x2f\xfd rest", f"compressed with zstd; {unpack}unzstd {name}"),
                     (b"\x04\x22\x4d\x18 rest", f"compressed with lz4; {unpack}unlz4 {name}"),
                     (b"PK\x03\x04 rest", f"a zip archive, or a spreadsheet in one; unpack it, or save the sheet as CSV: unzip {name}"),
-                    (parquet, f"a Parquet file; write it as CSV or JSON Lines first: {name}"),
-                    (text.encode("utf-16"), f"text in UTF-16; convert it first: iconv -f UTF-16 -t UTF-8 {name}"),
-                    (text.encode("utf-16-le"), f"text in UTF-16LE; convert it first: iconv -f UTF-16LE -t UTF-8 {name}"),
-                    (text.encode("utf-16-be"), f"text in UTF-16BE; convert it first: iconv -f UTF-16BE -t UTF-8 {name}"),
-                    (text.encode("utf-32"), f"text in UTF-32; convert it first: iconv -f UTF-32 -t UTF-8 {name}")]:
+                    (parquet, f"a Parquet file; write it as CSV or JSON Lines first: {name}")]:
                 with self.subTest(message=message):
                     self.write(data, name)
                     done = self.run_tool(IMPORT, name, "t")
@@ -931,9 +926,12 @@ class Output(ImportTest):
         lines = done.stdout.decode().splitlines()
         self.assertEqual(lines[0], "t: 2 rows, 2 columns, sorted by name")
         self.assertRegex(lines[1], r"^14 bytes of CSV -> [0-9,]+ bytes \([0-9.]+ : 1\) in [0-9.]+ s, [0-9.]+ MB/s$")
-        self.assertRegex(lines[3], r"^column +type +nulls +encoding +compression +bytes +bytes/row$")
-        self.assertRegex(lines[4], r"^name +string +- +\S+ +none +[0-9,]+ +[0-9.]+$")
-        self.assertRegex(lines[5], r"^v +int32 +1 +\S+ +none +[0-9,]+ +[0-9.]+$")
+        self.assertEqual(lines[2:5], ["delimiter: comma (each of the first 3 lines has 2 fields); the first line has the names",
+                                      "encodings and codecs: those of the options, otherwise chosen for each block, for balanced size "
+                                      "and speed", ""])
+        self.assertRegex(lines[5], r"^column +type +nulls +encoding +compression +bytes +bytes/row$")
+        self.assertRegex(lines[6], r"^name +string +- +\S+ +none +[0-9,]+ +[0-9.]+$")
+        self.assertRegex(lines[7], r"^v +int32 +1 +\S+ +none +[0-9,]+ +[0-9.]+$")
 
     def test_json(self):
         summary = self.import_csv("a\n1\n")

@@ -141,7 +141,7 @@ void ParseType(const std::string& text, std::map<std::string, TextType>& types) 
   if (!Split(text, column, type)) throw Wrong("--type", text, "expected COLUMN=TYPE");
   absl::StatusOr<TextType> parsed = ParseTextType(type);
   const std::string last = column;
-  for (std::string rest; !parsed.ok() && Split(column, column, rest);) {
+  for (std::string begin, rest; !parsed.ok() && Split(column, begin, rest); column = begin) {
     type = rest + "=" + type;
     if (absl::StatusOr<TextType> longer = ParseTextType(type); longer.ok()) parsed = longer;
   }

@@ -1,0 +1,434 @@
+"""Imports text as people have it: import_text_test.py CFILE_IMPORT CFILE_DUMP.
+
+Pipes, compressed files, charsets, delimiters, names, bad rows, formats of dates, and what the summary says about them."""
+
+import gzip
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import struct
+import subprocess
+import sys
+import unittest
+import zlib
+
+import import_test
+from import_test import ImportTest
+
+
+class TextTest(ImportTest):
+    def import_file(self, name, *options, stdin=None, environment=None):
+        """Imports a file, or "-", into a new table t. Returns the summary."""
+        shutil.rmtree(self.folder / "t", ignore_errors=True)
+        done = subprocess.run([import_test.IMPORT, name, "t", "--json", *options], cwd=self.folder, capture_output=True, timeout=300,
+                              input=stdin, env=environment)
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+        return json.loads(done.stdout)
+
+    def refuse(self, data, message, *options, name="t.csv", exit_code=1):
+        """Expects this error. Nothing is left."""
+        self.write(data, name)
+        done = self.run_tool(import_test.IMPORT, name, "t", *options)
+        self.assertEqual((done.returncode, done.stderr.decode()), (exit_code, f"cfile-import: {message}\n"))
+        self.assertEqual([entry.name for entry in self.folder.iterdir()], [name])
+        (self.folder / name).unlink()
+
+    def summary_text(self, text, *options):
+        self.write(text)
+        shutil.rmtree(self.folder / "t", ignore_errors=True)
+        done = self.run_tool(import_test.IMPORT, "t.csv", "t", *options)
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+        return done.stdout.decode()
+
+
+TEXT = "name,v\n" + "".join(f"\u00e4{i},{i}\n" for i in range(50_000))
+ROWS = [[f"\u00e4{i}", str(i)] for i in range(50_000)]
+
+
+def zstd(data, *options):
+    return subprocess.run(["zstd", "-qc", *options], input=data, capture_output=True, check=True).stdout
+
+
+class Streams(TextTest):
+    def test_standard_input(self):
+        for name in ("-", "/dev/stdin"):
+            summary = self.import_file(name, stdin=TEXT.encode())
+            self.assertEqual(self.values(), ROWS)
+            self.assertEqual((summary["bytes_in"], summary["packing"], summary["charset"]), (len(TEXT.encode()), "", "UTF-8"))
+        done = subprocess.run([import_test.IMPORT, "-", "t2"], cwd=self.folder, capture_output=True, input=b"a,b\n1\n")
+        self.assertEqual((done.returncode, done.stderr.decode()),
+                         (1, "cfile-import: standard input:2:1: expected 2 fields, as in the header, but found 1\n"))
+
+    def test_a_fifo(self):
+        os.mkfifo(self.folder / "pipe")
+        writer = subprocess.Popen([sys.executable, "-c", "import sys, time\nwith open('pipe', 'wb') as pipe:\n"
+                                   " for part in (b'a,b\\n1,', b'2\\n', b'3,4\\n'): pipe.write(part); pipe.flush(); time.sleep(0.05)"],
+                                  cwd=self.folder)
+        self.assertEqual(self.import_file("pipe")["rows"], 2)
+        self.assertEqual(writer.wait(), 0)
+        self.assertEqual(self.values(), [["1", "2"], ["3", "4"]])
+
+    def test_json_lines_from_compressed_files(self):
+        self.write(gzip.compress(b'{"a":1}\n{"a":2}\n'), "r.jsonl.gz")
+        self.assertEqual(self.import_file("r.jsonl.gz")["rows"], 2)
+
+    def test_compressed_by_content(self):
+        data = TEXT.encode()
+        half = len(data) // 2
+        for packing, packed in (("gzip", gzip.compress(data)),
+                                ("gzip", gzip.compress(data[:half]) + gzip.compress(b"") + gzip.compress(data[half:]) + bytes(700)),
+                                ("zstd", zstd(data)), ("zstd", zstd(data[:half]) + zstd(data[half:])),
+                                ("zstd", struct.pack("<II", 0x184D2A51, 3) + b"abc" + zstd(data, "--long=27"))):
+            for name in ("t.csv", "-"):
+                self.write(packed)
+                summary = self.import_file(name, stdin=packed if name == "-" else None)
+                self.assertEqual((summary["packing"], summary["stored_bytes"], summary["bytes_in"]), (packing, len(packed), len(data)))
+                self.assertEqual(self.values(), ROWS)
+
+    def test_damaged_data_publishes_nothing(self):
+        generator = random.Random(3)
+        data = TEXT.encode()
+        for packing, packed in (("gzip", gzip.compress(data)), ("zstd", zstd(data, "--check"))):
+            for size in sorted({1, 2, 3, len(packed) - 1, *(generator.randrange(20, len(packed)) for _ in range(10))} - {1, 2, 3}):
+                self.refuse(packed[:size], f"t.csv: offset {size}: the compressed data is cut off; get the file again")
+            for _ in range(20):
+                damaged = bytearray(packed)
+                damaged[generator.randrange(30, len(packed))] ^= 1 << generator.randrange(8)
+                self.write(bytes(damaged))
+                done = self.run_tool(import_test.IMPORT, "t.csv", "t")
+                self.assertEqual(done.returncode, 1)
+                self.assertRegex(done.stderr.decode(), rf"^cfile-import: t.csv: offset \d+: (damaged {packing} data|the compressed data "
+                                                       "is cut off|bytes after the end of the gzip data)")
+                self.assertEqual([entry.name for entry in self.folder.iterdir()], ["t.csv"])
+        packed = gzip.compress(data)
+        self.refuse(packed + b"x", f"t.csv: offset {len(packed)}: bytes after the end of the gzip data")
+        self.refuse(packed + b"\0x", f"t.csv: offset {len(packed) + 1}: bytes after the end of the gzip data")
+        self.refuse(gzip.compress(packed), "t.csv: the file is compressed with gzip more than once; decompress it first: t.csv")
+
+    def test_limits(self):
+        data = TEXT.encode()
+        self.refuse(gzip.compress(data), f"t.csv: more than {len(data) - 1} bytes of text: raise --max-input-bytes",
+                    "--max-input-bytes", str(len(data) - 1))
+        self.write(gzip.compress(data))
+        self.import_file("t.csv", "--max-input-bytes", str(len(data)))
+        shutil.rmtree(self.folder / "t")
+        # The header of a zstd frame with a window of 256 MiB.
+        window = b"\x28\xb5\x2f\xfd\x00" + bytes([(28 - 10) << 3]) + b"\x01\x00\x00"
+        self.write(window)
+        done = self.run_tool(import_test.IMPORT, "t.csv", "t")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("a zstd window above the limit of 134217728 bytes; decompress the file first: zstd -d --long=31 t.csv",
+                      done.stderr.decode())
+
+    def test_memory_is_bounded(self):
+        line = b"1,2.5,some text that is not long\n"
+        compressor = zlib.compressobj(1, zlib.DEFLATED, 31)
+        parts = [compressor.compress(b"a,b,c\n")] + [compressor.compress(line * 10_000) for _ in range(300)]
+        self.write(b"".join(parts) + compressor.flush())
+        self.assertLess(self.peak_memory(import_test.IMPORT, "t.csv", "t", "--quiet", "--threads", "2"), 64 << 20)
+
+    def test_temporary_files(self):
+        """They are in TMPDIR, without a name."""
+        other = self.folder / "other"
+        self.write(gzip.compress(TEXT.encode()))
+        environment = dict(os.environ, TMPDIR=str(other))
+        done = subprocess.run([import_test.IMPORT, "t.csv", "t"], cwd=self.folder, capture_output=True, env=environment)
+        self.assertEqual((done.returncode, done.stderr.decode()),
+                         (3, f"cfile-import: create a temporary file in {other} (the variable TMPDIR sets another directory): "
+                             "No such file or directory\n"))
+        other.mkdir()
+        self.import_file("t.csv", environment=environment)
+        self.assertEqual(list(other.iterdir()), [])
+
+    def test_signals_while_a_pipe_waits(self):
+        environment = {name: value for name, value in os.environ.items() if name != "TMPDIR"}
+        for source in ("-", "pipe"):
+            if source == "pipe":
+                os.mkfifo(self.folder / "pipe")
+            before = sorted(self.folder.iterdir())
+            process = subprocess.Popen([import_test.IMPORT, source, "t"], cwd=self.folder, stdin=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, env=environment)
+            if source == "-":
+                process.stdin.write(b"a,b\n1,2\n")
+                process.stdin.flush()
+            caught = pathlib.Path(f"/proc/{process.pid}/status")
+            while int(re.search(r"SigCgt:\s*(\w+)", caught.read_text())[1], 16) & 1 << (signal.SIGTERM - 1) == 0:
+                os.sched_yield()  # until the handler is installed
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(timeout=60), -signal.SIGTERM)
+            self.assertEqual(process.stderr.read(), b"cfile-import: interrupted; nothing was written\n")
+            process.stdin.close()
+            process.stderr.close()
+            self.assertEqual(sorted(self.folder.iterdir()), before)
+
+
+class Charsets(TextTest):
+    def test_charsets(self):
+        text = "name,v\n\u00e4\u00f6,1\n\u00fc,2\n"
+        wide = text.replace("\u00fc", "\u20ac\U0001f600")
+        for charset, encoded, expected, shown in [
+                ("auto", wide.encode("utf-16"), wide, "UTF-16"), ("auto", wide.encode("utf-16-le"), wide, "UTF-16LE"),
+                ("auto", wide.encode("utf-16-be"), wide, "UTF-16BE"), ("auto", wide.encode("utf-32"), wide, "UTF-32"),
+                ("auto", b"\xfe\xff" + wide.encode("utf-16-be"), wide, "UTF-16"),
+                ("auto", wide.encode("utf-8-sig"), wide, "UTF-8"), ("utf-8", wide.encode(), wide, "UTF-8"),
+                ("utf-16", wide.encode("utf-16"), wide, "utf-16"), ("utf-16le", wide.encode("utf-16-le"), wide, "utf-16le"),
+                ("utf-16le", wide.encode("utf-16"), wide, "utf-16le"), ("utf-16be", wide.encode("utf-16-be"), wide, "utf-16be"),
+                ("latin-1", text.encode("latin-1"), text, "latin-1"), ("Latin-1", text.encode("latin-1"), text, "Latin-1"),
+                ("windows-1252", text.replace("\u00fc", "\u20ac").encode("cp1252"), text.replace("\u00fc", "\u20ac"), "windows-1252")]:
+            with self.subTest(charset=charset, shown=shown):
+                rows = [line.split(",") for line in expected.splitlines()[1:]]
+                for packed in (encoded, gzip.compress(encoded)):  # pipe -> gunzip -> charset
+                    summary = self.import_file("-", "--charset", charset, stdin=packed)
+                    self.assertEqual((self.values(), summary["charset"]), (rows, shown))
+                    self.assertEqual(summary["columns"][0]["name"], "name")
+
+    def test_characters_at_chunk_ends(self):
+        text = "a\n" + "".join(chr(0x10000 + i % 1000) for i in range(200_001)) + "\n"
+        for data in (text.encode("utf-16-le"), b"\xff\xfe" + text.encode("utf-16-le"), text.encode("utf-16-be")):
+            summary = self.import_file("-", stdin=data)
+            self.assertEqual(summary["bytes_in"] - text.encode().startswith(b"\xef"), len(text.encode()))
+            self.assertEqual(self.values(), [[text[2:-1]]])
+
+    def test_bad_sequences(self):
+        head = "a,b\n1,2\n".encode("utf-16-le")
+        advice = "; --charset sets another charset"
+        self.refuse(head + b"\x00\xdc1\x00", f"t.csv:3: offset {len(head)}: the bytes 00dc3100 are no character of utf-16le" + advice,
+                    "--charset", "utf-16le")
+        self.refuse(head + b"x", f"t.csv:3: offset {len(head)}: the text ends within a character of UTF-16LE" + advice)
+        self.refuse(gzip.compress(head + b"x"), f"t.csv:3: offset {len(head)}: the text ends within a character of UTF-16LE" + advice)
+        self.refuse(b"a\nx\xff\xff\n", "t.csv:2: offset 3: the bytes ffff0a are no character of ascii" + advice, "--charset", "ascii")
+        for name in ("nonsense", "utf-8//IGNORE"):
+            self.refuse(b"a\n1\n", f"--charset {name}: iconv does not know this charset; iconv -l lists the names", "--charset", name)
+        self.refuse("a,b\n".encode("utf-16"), "t.csv: the file is text in UTF-16; --charset auto converts it: t.csv", "--charset", "utf-8")
+
+
+class Delimiters(TextTest):
+    def test_plain_ones(self):
+        for text, name, delimiter, columns in [
+                ("a,b\n1,2\n", "t.csv", "comma", 2), ("a\tb\n1\t2\n", "t.csv", "tab", 2), ("a;b\n1,5;2,5\n", "t.csv", "semicolon", 2),
+                ("a|b|c\n1|2|3\n", "t.txt", "pipe", 3), ('"a;x",b\n"1;2",3\n', "t.csv", "comma", 2),
+                ('"a,x";b\n"1,2";3\n', "t.csv", "semicolon", 2), ("a,b\tc,d\n1,2\t3,4\n", "t.csv", "comma", 3),
+                ("a,b\tc,d\n1,2\t3,4\n", "t.tsv", "tab", 2), ("a\n1\n", "t.csv", "comma", 1), ("a;b\n1\n2;3\n", "t.csv", "comma", 1),
+                ("a;b\n" + "1;2\n" * 500 + "1,2;3\n", "t.csv", "semicolon", 2)]:
+            with self.subTest(text=text[:20], name=name):
+                self.write(text, name)
+                summary = self.import_file(name)
+                self.assertEqual((summary["delimiter"]["name"], len(summary["columns"])), (delimiter, columns))
+        self.write(gzip.compress(b"a,b\tc,d\n1,2\t3,4\n"), "t.tsv.gz")
+        self.assertEqual(self.import_file("t.tsv.gz")["delimiter"]["name"], "tab")
+
+    def test_it_is_said(self):
+        self.assertIn("\ndelimiter: semicolon (each of the first 2 lines has 2 fields); the first line has the names\n",
+                      self.summary_text("a;b\nx;y\n"))
+        self.assertIn("\ndelimiter: comma (the only line has 2 fields); the first line has the names\n", self.summary_text("a,b\n"))
+        self.assertIn("\ndelimiter: comma (no other character gives all first lines the same number of fields); ",
+                      self.summary_text("a\nx\n"))
+        self.assertIn("\ndelimiter: comma (--delimiter); the first line is a row\n",
+                      self.summary_text("a;b\nx;y\n", "--delimiter", ",", "--no-header"))
+
+
+class Names(TextTest):
+    def names(self, text, *options):
+        shutil.rmtree(self.folder / "t", ignore_errors=True)
+        summary = self.import_csv(text, *options)
+        return [c["name"] for c in summary["columns"]], summary["header"], summary["rows"]
+
+    def test_names(self):
+        self.assertEqual(self.names("1,x\n2,y\n", "--no-header"), (["column_1", "column_2"], False, 2))
+        self.assertEqual(self.names("1,x\n2,y\n", "--no-header", "--names", 'a,"b,c"'), (["a", "b,c"], False, 2))
+        self.assertEqual(self.names("k,l\n2,y\n", "--header", "yes", "--names", "a,b"), (["a", "b"], True, 1))
+        self.assertEqual(self.names("k,l\n2,y\n", "--names", "a,b", "--type", "a=int64"), (["a", "b"], True, 1))
+        self.assertEqual(self.names("k,k\n2,y\n", "--names", "k2,k", "--sorted-by", "k"), (["k2", "k"], True, 1))
+        self.write("1,x\n2,y\n")
+        done = self.run_tool(import_test.IMPORT, "t.csv", "t3", "--names", "a,b", "--type", "a=int8")
+        self.assertEqual((done.returncode, done.stderr.decode()),
+                         (0, "cfile-import: warning: t.csv: the first line is imported as a row, because its fields are values of the "
+                             "types of their columns (use --header yes if the first line has the names, --header no to end this "
+                             "warning)\n"))
+        self.write("3,z\n")
+        shutil.rmtree(self.folder / "t3")
+
+    def test_wrong_names(self):
+        for names, message in [("a", "1 names for the 2 columns of t.csv"), ("a,b,c", "3 names for the 2 columns of t.csv"),
+                               ("a,", "name 2 is empty"), ("a,a", 'two columns have the name "a"')]:
+            self.refuse("x,y\n1,2\n", "--names: " + message, "--names", names)
+        usage = "\nSee cfile-import --help"
+        self.refuse("x,y\n", "--names a,b\nc: expected the names, separated by commas" + usage, "--names", "a,b\nc")
+        self.refuse("x,y\n", "--names a,b: with --append say whether there is a header: --header yes or no" + usage,
+                    "--names", "a,b", "--append")
+        self.refuse("x,y\n", "--header excludes --no-header" + usage, "--header", "yes", "--no-header")
+
+    def test_append(self):
+        self.names("1,x\n", "--no-header", "--names", "a,b")
+        self.import_csv("2,y\n", "--append", "--no-header", "--names", "a,b")
+        self.import_csv("q,r\nz,3\n", "--append", "--header", "yes", "--names", "b,a")
+        self.assertEqual(self.values(), [["1", "x"], ["2", "y"], ["3", "z"]])
+
+
+class BadRows(TextTest):
+    def skipped(self, text, *options):
+        shutil.rmtree(self.folder / "t", ignore_errors=True)
+        summary = self.import_csv(text, *options)
+        return summary["skipped"]["lines"], self.values(), [c["type"] for c in summary["columns"]]
+
+    def test_kinds(self):
+        text = ('i,s\n1,a\n2\n3,b,c\n4,"x\ny"\n5,"open\n6,q"uote\n7,"a"b\n8,ok\r9\n10,ok\n"multi\nline",x,y\n11,"last"\n')
+        lines, rows, types = self.skipped(text, "--skip-bad-rows", "7")
+        self.assertEqual((lines, types), ([3, 4, 7, 8, 9, 10, 12], ["int32", "string"]))
+        self.assertEqual(rows, [["1", "a"], ["4", "x\\ny"], ["10", "ok"], ["11", "last"]])
+        shutil.rmtree(self.folder / "t")
+        self.refuse(text, "t.csv:3:1: expected 2 fields, as in the header, but found 1; more rows are bad than --skip-bad-rows 6 allows",
+                    "--skip-bad-rows", "6")
+
+    def test_values(self):
+        text = b"i,s\n1,a\nx,b\n3,caf\xe9\n,d\n5,e\n"
+        self.write(text)
+        self.assertEqual(self.skipped(text, "--skip-bad-rows", "3", "--type", "i=int8", "--not-null", "i"),
+                         ([3, 4, 5], [["1", "a"], ["5", "e"]], ["int8", "string"]))
+        summary = self.summary_text(text, "--skip-bad-rows", "9", "--type", "i=int8", "--sorted-by", "i")
+        self.assertIn('3 bad rows skipped:\n  line 3: column "i": "x" is not of type int8: expected an integer\n'
+                      '  line 4: column "s": "caf\\xe9" is not valid UTF-8\n'
+                      '  line 5: column "i": a null, but the column is not nullable\n', summary)
+
+    def test_bad_rows_do_not_count_for_types(self):
+        self.assertEqual(self.skipped("a,b\n1,2\nx\n3,y,z\n", "--skip-bad-rows", "2"), ([3, 4], [["1", "2"]], ["int32", "int32"]))
+
+    def test_append(self):
+        self.skipped("a,b\n1,x\n")
+        summary = self.import_csv("a,b\n2,y\nz,z\n,q\n3\n", "--append", "--skip-bad-rows", "3")
+        self.assertEqual(summary["skipped"]["lines"], [3, 4, 5])
+        self.assertEqual(self.values(), [["1", "x"], ["2", "y"]])
+
+    def test_names_that_the_first_row_gets(self):
+        self.write("1,x\n2,4\n3\n4,z\n5,6\n")
+        done = self.run_tool(import_test.IMPORT, "t.csv", "t", "--type", "column_2=int8", "--skip-bad-rows", "3", "--json")
+        self.assertEqual((done.returncode, json.loads(done.stdout)["skipped"]["lines"]), (0, [1, 3, 4]))
+        self.assertEqual(self.values(), [["2", "4"], ["5", "6"]])
+
+    def test_any_number_of_threads(self):
+        generator = random.Random(7)
+        bad = ["1", "x,2,3", '"a', 'b"c,1', "q,w,e", '"z"z,1', "\r1,2", '"1\n2",3,4']
+        lines = []
+        for i in range(120_000):
+            lines.append(generator.choice(bad) if i % 1000 == 999 else f'{i},"text {i}\n"' if i % 7 == 0 else f"{i},plain")
+        text = "id,s\n" + "\n".join(lines) + "\n"
+        results = []
+        for threads in ("1", "2", "4", "7"):
+            for options in ((), ("--sorted-by", "s"), ("--sorted-by", "s", "--memory", "1MiB")):
+                shutil.rmtree(self.folder / "t", ignore_errors=True)
+                summary = self.import_csv(text, "--skip-bad-rows", "1000", "--type", "id=int32", "--threads", threads, *options)
+                results.append((summary["skipped"], summary["rows"], sorted(self.values())))
+        for other in results[1:]:
+            self.assertEqual(other, results[0])
+        self.assertEqual(results[0][0]["rows"], 120)
+        self.assertEqual(len(results[0][0]["reasons"]), 10)
+        kept = {str(i) for i in range(120_000) if i % 1000 != 999}
+        self.assertEqual({row[0] for row in results[0][2]}, kept)
+
+
+class Reasons(TextTest):
+    def reasons(self, text, *options):
+        shutil.rmtree(self.folder / "t", ignore_errors=True)
+        return [(c["type"], c["type_reason"], c.get("null_suggested")) for c in self.import_csv(text, *options)["columns"]]
+
+    def test_null_is_suggested(self):
+        text = "day,delay,city\n" + "1,2,x\n" * 5 + "1,NA,y\n" + "2,3,z\n"
+        self.assertEqual(self.reasons(text), [("int32", "all values", None),
+                                              ("string", 'line 7 has "NA"', {"text": "NA", "type": "int32"}),
+                                              ("string", 'line 2 has "x"', None)])
+        self.assertIn('\n\ncolumn delay: string, because line 7 has "NA"; with --null NA it would be int32\n', self.summary_text(text))
+        self.assertEqual(self.reasons(text, "--null", "NA")[1], ("int32", "all values", None))
+        for mark in ("N/A", "null", "-", "\\N", "?", "n a"):
+            self.assertEqual(self.reasons(f"a\n{mark}\n1.5\n{mark}\n2\n"), [("string", f'line 2 has {json.dumps(mark)}',
+                                                                        {"text": mark, "type": "double"})])
+            word = re.search("with (.*) it would be double", self.summary_text(f"a\n{mark}\n1.5\n"))[1]
+            shutil.rmtree(self.folder / "t")
+            done = self.run_tool("/bin/sh", "-c", f"'{import_test.IMPORT}' t.csv t --json {word}")
+            self.assertEqual(json.loads(done.stdout)["columns"][0]["type"], "double", word)
+        self.assertEqual(self.reasons('a\n1\n"NA"\n'), [("string", 'line 3 has "NA"', None)])  # --null would not help
+        self.assertEqual(self.reasons("a\n1\nNA\n-\n"), [("string", 'line 3 has "NA"', None)])
+
+    def test_first_values_of_other_types(self):
+        self.assertEqual(self.reasons("a,b,c,d,e\n1,1,2013-01-31,nan,\n3000000000,2,2013-01-31T10:00:00,1.5,\n1.5,true,1,1,\n"),
+                         [("double", 'line 4 has "1.5"', None), ("string", 'line 4 has "true"', None),
+                          ("string", 'line 4 has "1"', None), ("double", 'line 3 has "1.5"', None), ("string", "no values", None)])
+        self.assertEqual(self.reasons("a\n1\n", "--type", "a=int8"), [("int8", "--type", None)])
+        self.assertEqual([c["type_reason"] for c in self.import_csv("a\n1\n", "--append")["columns"]], ["the table"])
+
+    def test_any_number_of_threads(self):
+        text = "a,b\n" + "1,x\n" * 200_000 + "NA,x\n" + '1,"x\n"\n' * 100_000 + "1.5,x\n"
+        expected = [("string", 'line 200002 has "NA"', {"text": "NA", "type": "double"}), ("string", 'line 2 has "x"', None)]
+        for threads in ("1", "2", "5"):
+            self.assertEqual(self.reasons(text, "--threads", threads), expected)
+
+    def test_stored_bytes(self):
+        packed = gzip.compress("a\n1\n".encode("utf-16"))
+        self.write(packed)
+        done = self.run_tool(import_test.IMPORT, "t.csv", "t")
+        self.assertRegex(done.stdout.decode(), rf"\n4 bytes of CSV \({len(packed)} in gzip, UTF-16\) -> ")
+
+
+class Formats(TextTest):
+    def value(self, kind, text):
+        shutil.rmtree(self.folder / "t", ignore_errors=True)
+        self.import_csv(f'v\n"{text}"\n', "--type", "v=" + kind, "--header", "yes")
+        return self.values()[0][0]
+
+    def test_formats(self):
+        for kind, text, expected in [
+                ("date(%d.%m.%Y)", "31.01.2013", "2013-01-31"), ("date(%d.%m.%Y)", "1.2.2013", "2013-02-01"),
+                ("date(%m/%d/%y)", "12/31/69", "1969-12-31"), ("date(%D)", "12/31/68", "2068-12-31"), ("date(%Y%m%d)", "20130131", "2013-01-31"),
+                ("date(%a, %d %b %Y)", "Thu, 31 JANUARY 2013", "2013-01-31"), ("date(%Y-%j)", "2012-366", "2012-12-31"),
+                ("date(%Y=%m=%d)", "2013=01=31", "2013-01-31"), ("date(%e/%m/%Y%%)", " 1/2/2013%", "2013-02-01"),
+                ("timestamp(us,UTC;%d.%m.%Y %H:%M:%S)", "31.01.2013 10:00:07", "2013-01-31T10:00:07Z"),
+                ("timestamp(us,UTC;%d/%b/%Y:%T %z)", "31/Jan/2013:10:00:00 +0200", "2013-01-31T08:00:00Z"),
+                ("timestamp(ms;%F %I:%M %p)", "2013-01-31 12:05 am", "2013-01-31T00:05:00"),
+                ("timestamp(ms;%F %I:%M %p)", "2013-01-31 12:05 PM", "2013-01-31T12:05:00"),
+                ("timestamp(ns;%F %T.%f)", "2013-01-31 12:05:00.5", "2013-01-31T12:05:00.500000000"),
+                ("timestamp(ms,UTC;%s.%f)", "1359590400.250", "2013-01-31T00:00:00.250Z"), ("time(s;%H.%M)", "7.30", "07:30:00")]:
+            with self.subTest(kind=kind, text=text):
+                self.assertEqual(self.value(kind, text), expected)
+
+    def test_wrong_values(self):
+        for kind, text, reason in [
+                ("date(%d.%m.%Y)", "31.02.2013", "there is no such day"), ("date(%Y-%j)", "2013-366", "there is no such day"),
+                ("date(%d.%m.%Y)", "2013-01-31", "expected the form %d.%m.%Y"), ("date(%d.%m.%Y)", "31.01.2013 ", "expected the form %d.%m.%Y"),
+                ("date(%d.%m.%Y)", "32.01.2013", "expected the form %d.%m.%Y"), ("date(%b %d %Y)", "Janu 1 2013", "expected the form %b %d %Y"),
+                ("date(%d.%m.%Y)", "1.1.13", "expected the form %d.%m.%Y"),
+                ("timestamp(ms;%F %T.%f)", "2013-01-31 12:05:00.0001", "it has more than the 3 digits after the point that the type holds"),
+                ("timestamp(ns;%F)", "3013-01-31", "it is outside the years 1677 to 2262 that the type holds"),
+                ("timestamp(s,UTC;%s)", "99999999999999999999", "expected the form %s")]:
+            with self.subTest(text=text):
+                self.refuse(f"v\n1\n{text}\n".replace("1\n", "", 1),
+                            f't.csv:2:1: column "v": "{text}" is not of type {kind.split("(")[0] if kind[0] == "d" else kind.split(";")[0] + ")"}: '
+                            + reason, "--type", "v=" + kind)
+
+    def test_wrong_formats(self):
+        for kind, message in [
+                ("date(%d.%m)", 'the format "%d.%m" does not say the day'), ("date(%d.%m.%Y %H)", 'the format "%d.%m.%Y %H" has a time, which '
+                                                                                              "a date has not"),
+                ("date(%F %d)", 'the format "%F %d" says a part of the time twice'), ("date(%Q)", 'the format "%Q" has an unknown conversion: %Q'),
+                ("date(%)", 'the format "%" ends with %'), ("time(s;%M)", 'the format "%M" does not say the hour'),
+                ("time(s;%F %H)", 'the format "%F %H" has a date, which a time has not'),
+                ("timestamp(us;%F %I)", 'the format "%F %I" has only one of %I and %p'),
+                ("timestamp(us;%F %T%z)", 'the format "%F %T%z" has a zone, which the type has not; use for example timestamp(us,UTC)')]:
+            with self.subTest(kind=kind):
+                self.refuse("v\n", f"--type v={kind}: {message}\nSee cfile-import --help", "--type", "v=" + kind)
+
+    def test_sorted_and_appended(self):
+        self.import_csv("d,v\n02.01.2013,a\n01.02.2012,b\n", "--type", "d=date(%d.%m.%Y)", "--sorted-by", "d")
+        self.assertEqual(self.values(), [["2012-02-01", "b"], ["2013-01-02", "a"]])
+        self.import_csv("d,v\n3/1/2014,c\n", "--append", "--type", "d=date(%m/%d/%Y)")
+        self.assertEqual(self.values()[2], ["2014-03-01", "c"])
+        self.write("d,v\n3,c\n")
+        done = self.run_tool(import_test.IMPORT, "t.csv", "t", "--append", "--type", "d=int8")
+        self.assertEqual((done.returncode, done.stderr.decode()), (1, "cfile-import: --type d=int8: the table t has the type date\n"))
+
+
+if __name__ == "__main__":
+    import_test.IMPORT, import_test.DUMP = map(os.path.abspath, sys.argv[1:3])
+    unittest.main(argv=sys.argv[:1])
