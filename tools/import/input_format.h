@@ -2,7 +2,7 @@
 #pragma once
 
 #include "absl/status/statusor.h"
-#include "tools/import/importer.h"
+#include "tools/import/import_options.h"
 
 namespace cfile::tools {
 
