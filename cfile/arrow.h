@@ -88,7 +88,8 @@ struct ArrowExportOptions {
 // - kInvalidArgument: a column of a table of records is selected twice. The error names the column.
 //
 // Errors of get_next are those of TableScan::Next.
-// get_next returns the rows before an error first, then the error.
+// get_next returns the rows before an error first, then the error. But if a value of a nested
+// record does not fit its Arrow type, the rows that were read together with it are not returned.
 // The result is the errno code that stands for the status, for example EIO for kDataLoss.
 // get_last_error returns the text of the status. No exception leaves a function of the stream.
 // If there is no memory, get_next returns ENOMEM, in this call and in each later call.

@@ -54,6 +54,7 @@
 #include "cfile/options.h"
 #include "cfile/schema.h"
 #include "cfile/table.h"
+#include "cfile/table_columns.h"
 #include "cfile/types.h"
 #include "cfile/writer.h"
 #include "encodings/core/export.h"
@@ -89,7 +90,8 @@ CFILE_EXPORT absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& schema,
 // - The errors of the types and the structs, as above.
 // - The errors of the writer.
 // - The error of the stream: its text, and the code that stands for its errno code.
-// - kOutOfRange: a record has more than 2^27 entries in one leaf column.
+// - kOutOfRange: a record has more than 2^27 entries in one leaf column; or the stream has more
+//   than 100,000 fields, and more than four for each node of the writer's schema.
 //
 // After an error the rows of earlier arrays are appended, and columns may differ in length.
 // Then destroy the writer, and do not call Finish.
@@ -97,6 +99,10 @@ CFILE_EXPORT absl::StatusOr<Schema> ImportArrowSchema(const ArrowSchema& schema,
 // Appends a stream of structs to a table. Columns are found by name, in any order.
 // kInvalidArgument: a column has no field, or a field has no column; the error names it.
 CFILE_EXPORT absl::Status AppendArrow(TableWriter& writer, ArrowArrayStream* stream);
+
+// Does the same for the columns that a ColumnsWriter writes.
+// In a table of records, a column becomes lists in lists, as for LevelWriter below.
+CFILE_EXPORT absl::Status AppendArrow(ColumnsWriter& writer, ArrowArrayStream* stream);
 
 // Appends a stream of arrays, or of structs with one field of any name, to a column.
 template <ValueType T>

@@ -41,6 +41,9 @@
 
 namespace cfile {
 
+namespace encodings {
+class Dictionary;
+}  // namespace encodings
 namespace internal {
 struct CopiedBlock;
 template <typename W>
@@ -117,6 +120,7 @@ class CFILE_EXPORT LevelWriter {
   explicit LevelWriter(std::unique_ptr<Impl> impl);
   bool Takes(const internal::CopiedBlock& block) const;
   absl::Status CopyBlock(const internal::CopiedBlock& block);
+  bool AdoptDictionary(const encodings::Dictionary& dictionary);
 
   std::unique_ptr<Impl> impl_;
 };

@@ -7,6 +7,8 @@
 //   writer->Append<int32_t>(0, delays);  // of all rows of the table
 //   writer->Finish();
 //
+// AppendArrow (cfile/arrow_import.h) fills such a writer from an Arrow stream.
+//
 // Readers that are open keep the columns with which they opened the table.
 // A table may have parts that are older than a change and parts that are newer.
 // (A part is a set of rows that one writer has written.) Readers read all parts as one table.
@@ -135,6 +137,8 @@ class CFILE_EXPORT ColumnsWriter {
 
   // The number of rows that each column needs.
   uint64_t num_rows() const;
+  // The columns that are written, in the order of `columns` or `names`. Has no tree of records.
+  const Schema& schema() const;
 
   // Appends values to one column; see Writer::Append. `column`: the position of the column in
   // `columns` or `names`. Precondition: the position exists. kInvalidArgument: the column does

@@ -26,6 +26,9 @@
 
 namespace cfile {
 
+namespace encodings {
+class Dictionary;
+}  // namespace encodings
 namespace internal {
 struct CopiedBlock;
 template <typename W>
@@ -128,6 +131,7 @@ class CFILE_EXPORT Writer {
   explicit Writer(std::unique_ptr<Impl> impl);
   bool Takes(const internal::CopiedBlock& block) const;
   absl::Status CopyBlock(const internal::CopiedBlock& block);
+  bool AdoptDictionary(const encodings::Dictionary& dictionary);
   absl::Status AppendBatch(const Batch<T>& batch);
 
   std::unique_ptr<Impl> impl_;

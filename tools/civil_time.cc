@@ -3,17 +3,12 @@
 #include <charconv>
 #include <chrono>
 #include <optional>
+#include <string>
+
+#include "tools/civil_writer.h"
 
 namespace cfile::tools {
 namespace {
-
-constexpr int64_t kSecondsPerDay = 86400;
-
-// 0001-01-01 and 9999-12-31, in days since 1970-01-01.
-constexpr int64_t kFirstDay =
-    std::chrono::sys_days(std::chrono::year(1) / 1 / 1).time_since_epoch().count();
-constexpr int64_t kLastDay =
-    std::chrono::sys_days(std::chrono::year(9999) / 12 / 31).time_since_epoch().count();
 
 int FractionDigits(TimeUnit unit) {
   switch (unit) {
@@ -137,30 +132,6 @@ absl::Status TooFine(TimeUnit unit) {
                                     " digits after the point that the type holds");
 }
 
-void AppendCount(int64_t count, std::string& out) { out += '@' + std::to_string(count); }
-
-// Appends `value` with leading zeros, `digits` digits in all. Precondition: 0 <= value < 10^digits.
-void AppendPadded(int64_t value, int digits, std::string& out) {
-  out.append(static_cast<size_t>(digits), '0');
-  for (auto digit = out.rbegin(); value != 0; ++digit, value /= 10) {
-    *digit = static_cast<char>('0' + value % 10);
-  }
-}
-
-void AppendTimeOfDay(int64_t count, TimeUnit unit, std::string& out) {
-  const int64_t per_second = UnitsPerSecond(unit);
-  const int64_t seconds = count / per_second;
-  AppendPadded(seconds / 3600, 2, out);
-  out += ':';
-  AppendPadded(seconds / 60 % 60, 2, out);
-  out += ':';
-  AppendPadded(seconds % 60, 2, out);
-  if (const int64_t fraction = count % per_second; fraction != 0) {
-    out += '.';
-    AppendPadded(fraction, FractionDigits(unit), out);
-  }
-}
-
 }  // namespace
 
 int64_t UnitsPerSecond(TimeUnit unit) {
@@ -174,33 +145,6 @@ int64_t UnitsPerSecond(TimeUnit unit) {
     default:
       return 1;
   }
-}
-
-void AppendDate(int64_t days, std::string& out) {
-  if (days < kFirstDay || days > kLastDay) return AppendCount(days, out);
-  const std::chrono::year_month_day date{
-      std::chrono::sys_days(std::chrono::days(static_cast<int>(days)))};
-  AppendPadded(static_cast<int>(date.year()), 4, out);
-  out += '-';
-  AppendPadded(static_cast<unsigned>(date.month()), 2, out);
-  out += '-';
-  AppendPadded(static_cast<unsigned>(date.day()), 2, out);
-}
-
-void AppendTime(int64_t count, TimeUnit unit, std::string& out) {
-  if (count < 0 || count >= kSecondsPerDay * UnitsPerSecond(unit)) return AppendCount(count, out);
-  AppendTimeOfDay(count, unit, out);
-}
-
-void AppendTimestamp(int64_t count, TimeUnit unit, bool zoned, std::string& out) {
-  const int64_t per_day = kSecondsPerDay * UnitsPerSecond(unit);
-  const int64_t days = count / per_day - (count % per_day < 0 ? 1 : 0);
-  if (days < kFirstDay || days > kLastDay) return AppendCount(count, out);
-  AppendDate(days, out);
-  out += 'T';
-  const int64_t rest = count % per_day;
-  AppendTimeOfDay(rest < 0 ? rest + per_day : rest, unit, out);
-  if (zoned) out += 'Z';
 }
 
 absl::StatusOr<int64_t> ParseDate(std::string_view text) {
@@ -247,7 +191,7 @@ absl::StatusOr<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit, boo
   // 128 bits, because an intermediate result may be outside int64: the earliest timestamp in
   // nanoseconds lies within a second that begins before the range of int64.
   const int128_t count =
-      int128_t{days * kSecondsPerDay + time.seconds - offset} * UnitsPerSecond(unit) +
+      int128_t{days * civil_writer::kSecondsPerDay + time.seconds - offset} * UnitsPerSecond(unit) +
       time.fraction;
   if (count != static_cast<int64_t>(count)) {
     return absl::InvalidArgumentError("it is outside the years 1677 to 2262 that the type holds");

@@ -1,9 +1,9 @@
-// Converts dates, times and timestamps between text and counts since 1970-01-01 or midnight.
+// Parses dates, times and timestamps to counts since 1970-01-01 or midnight.
+// tools/civil_writer.h writes them.
 // Proleptic Gregorian calendar, years 0001 to 9999, no leap seconds.
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
@@ -14,16 +14,9 @@ namespace cfile::tools {
 // Units in a second: 1, 1,000, 1,000,000 or 1,000,000,000. Precondition: unit is not kNone.
 int64_t UnitsPerSecond(TimeUnit unit);
 
-// Append the text form, e.g. 2013-01-31, 10:00:00.123, 2013-01-31T10:00:00Z (Z only if `zoned`).
-// AppendDate counts days since 1970-01-01; AppendTime counts units since midnight; AppendTimestamp
-// counts units since 1970-01-01T00:00:00. The fraction has all digits of the unit; a fraction of 0
-// is omitted. A count without such a form (a year outside 0001 to 9999, a time outside the day)
-// becomes "@COUNT", which the parsers below also accept.
-void AppendDate(int64_t days, std::string& out);
-void AppendTime(int64_t count, TimeUnit unit, std::string& out);
-void AppendTimestamp(int64_t count, TimeUnit unit, bool zoned, std::string& out);
-
-// Parse all of `text` to the counts described above. kInvalidArgument, with the reason only
+// Parse all of `text`: ParseDate to days since 1970-01-01, ParseTime to units since midnight,
+// ParseTimestamp to units since 1970-01-01T00:00:00. All accept the form "@COUNT", too, which stands
+// for a count that has no other text. kInvalidArgument, with the reason only
 // ("expected ..."), if `text` has another form or the result cannot be represented exactly.
 //
 //   date       2013-01-31

@@ -138,12 +138,19 @@ char EscapeLetter(char byte) {
   }
 }
 
-void AppendHex(std::string_view bytes, std::string& out) {
+char* WriteHex(std::string_view bytes, char* out) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   for (const char byte : bytes) {
-    out += kDigits[static_cast<uint8_t>(byte) >> 4];
-    out += kDigits[static_cast<uint8_t>(byte) & 15];
+    *out++ = kDigits[static_cast<uint8_t>(byte) >> 4];
+    *out++ = kDigits[static_cast<uint8_t>(byte) & 15];
   }
+  return out;
+}
+
+void AppendHex(std::string_view bytes, std::string& out) {
+  const size_t size = out.size();
+  out.resize(size + 2 * bytes.size());
+  WriteHex(bytes, out.data() + size);
 }
 
 std::string Hex(std::string_view bytes) {

@@ -37,7 +37,9 @@ std::string TerminalSafeLines(std::string_view text);
 // return or backslash. 0 for other bytes.
 char EscapeLetter(char byte);
 
-// Two hexadecimal digits for each byte, in lower case.
+// Two hexadecimal digits for each byte, in lower case. WriteHex writes them to `out` and returns
+// their end.
+char* WriteHex(std::string_view bytes, char* out);
 void AppendHex(std::string_view bytes, std::string& out);
 std::string Hex(std::string_view bytes);
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <limits>
 #include <system_error>
@@ -12,43 +10,11 @@
 #include "tools/civil_time.h"
 #include "tools/parse_number.h"
 #include "tools/utf8.h"
+#include "tools/value_meaning.h"
+#include "tools/value_writer.h"
 
 namespace cfile::tools {
 namespace {
-
-// The meaning of the integers of a column.
-enum class Meaning : uint8_t { kNumber, kDate, kTime, kTimestamp, kDecimal };
-
-Meaning MeaningOf(const ColumnType& type) {
-  switch (type.data_type) {
-    case DataType::kDate:
-      return Meaning::kDate;
-    case DataType::kUnixtimeMicros:
-      return Meaning::kTimestamp;
-    case DataType::kDecimal32:
-    case DataType::kDecimal64:
-    case DataType::kDecimal128:
-      // Without a precision the scale is not known either.
-      return type.decimal_precision > 0 ? Meaning::kDecimal : Meaning::kNumber;
-    default:
-      break;
-  }
-  if (type.logical == LogicalType::kTimestamp) return Meaning::kTimestamp;
-  if (type.logical == LogicalType::kTime) return Meaning::kTime;
-  return Meaning::kNumber;
-}
-
-TimeUnit UnitOf(const ColumnType& type) {
-  return type.data_type == DataType::kUnixtimeMicros ? TimeUnit::kMicros : type.time_unit;
-}
-
-bool IsZoned(const ColumnType& type) {
-  return type.data_type == DataType::kUnixtimeMicros || !type.time_zone.empty();
-}
-
-bool IsText(const ColumnType& type) {
-  return type.data_type == DataType::kString || type.data_type == DataType::kVarchar;
-}
 
 absl::Status Invalid(const ColumnType& type, std::string_view text, std::string_view reason) {
   return absl::InvalidArgumentError(Quoted(text) + " is not of type " + type.ToString() + ": " +
@@ -61,21 +27,6 @@ constexpr auto kPowersOf10 = [] {
   for (size_t i = 1; i < powers.size(); ++i) powers[i] = powers[i - 1] * 10;
   return powers;
 }();
-
-// Appends `magnitude` in decimal, with `scale` digits after the point. `Unsigned` should be the
-// narrowest type that fits, because division of 128-bit integers is slow.
-template <typename Unsigned>
-void AppendDigits(Unsigned magnitude, bool negative, int scale, std::string& out) {
-  char text[64];
-  char* const end = text + sizeof text;
-  char* begin = end;
-  for (int digits = 0; magnitude != 0 || digits <= scale; ++digits, magnitude /= 10) {
-    if (digits == scale && scale > 0) *--begin = '.';
-    *--begin = static_cast<char>('0' + static_cast<int>(magnitude % 10));
-  }
-  if (negative) *--begin = '-';
-  out.append(begin, end);
-}
 
 // The largest magnitude of a positive or `negative` value of the column.
 template <typename T>
@@ -202,26 +153,6 @@ absl::StatusOr<std::string_view> ParseBytes(const ColumnType& type, std::string_
   return std::string_view(scratch);
 }
 
-template <typename T>
-void AppendInteger(const ColumnType& type, T value, std::string& out) {
-  switch (MeaningOf(type)) {
-    case Meaning::kDate:
-      return AppendDate(static_cast<int64_t>(value), out);
-    case Meaning::kTime:
-      return AppendTime(static_cast<int64_t>(value), UnitOf(type), out);
-    case Meaning::kTimestamp:
-      return AppendTimestamp(static_cast<int64_t>(value), UnitOf(type), IsZoned(type), out);
-    case Meaning::kDecimal:
-    case Meaning::kNumber:
-      break;
-  }
-  using Unsigned = std::conditional_t<std::is_same_v<T, int128_t>, uint128_t, uint64_t>;
-  const bool negative = value < 0;
-  const Unsigned bits = static_cast<Unsigned>(value);
-  AppendDigits(negative ? Unsigned{0} - bits : bits, negative,
-               MeaningOf(type) == Meaning::kDecimal ? type.decimal_scale : 0, out);
-}
-
 // Parses a date, time or timestamp. The message of an error has only the reason.
 absl::StatusOr<int64_t> ParseTemporal(const ColumnType& type, std::string_view text) {
   switch (MeaningOf(type)) {
@@ -234,45 +165,27 @@ absl::StatusOr<int64_t> ParseTemporal(const ColumnType& type, std::string_view t
   }
 }
 
+template <typename T>
+void Append(const ColumnType& type, bool with_point, const T& value, std::string& out) {
+  const size_t size = out.size();
+  size_t max_bytes = kMaxTextBytes<T>;
+  if constexpr (kIsBytes<T>) max_bytes = max_bytes * value.size() + kUuidDashes;
+  out.resize(size + max_bytes);
+  VisitWriter<T>(type, with_point, [&](auto write) {
+    out.resize(static_cast<size_t>(write(value, out.data() + size) - out.data()));
+  });
+}
+
 }  // namespace
 
 template <typename T>
 void AppendText(const ColumnType& type, const T& value, std::string& out) {
-  if constexpr (kIsBytes<T>) {
-    if (IsText(type)) {
-      out += value;
-    } else if (type.logical == LogicalType::kUuid && value.size() == 16) {
-      for (const size_t end : {4, 6, 8, 10, 16}) {
-        const size_t begin = end == 16 ? 10 : end == 4 ? 0 : end - 2;
-        if (begin > 0) out += '-';
-        AppendHex(value.substr(begin, end - begin), out);
-      }
-    } else {
-      AppendHex(value, out);
-    }
-  } else if constexpr (kIsFloat<T>) {
-    if (std::isnan(value)) {
-      out += "nan";  // to_chars would print the sign bit
-    } else {
-      char text[32];
-      out.append(text, std::to_chars(text, text + sizeof text, value).ptr);
-    }
-  } else if constexpr (kIsInteger<T>) {
-    AppendInteger(type, value, out);
-  } else if constexpr (std::is_same_v<T, Int96>) {
-    AppendHex({reinterpret_cast<const char*>(&value), sizeof value}, out);
-  } else {
-    out += value ? "true" : "false";
-  }
+  Append(type, /*with_point=*/false, value, out);
 }
 
 template <typename T>
 void AppendJsonNumber(const ColumnType& type, const T& value, std::string& out) {
-  [[maybe_unused]] const size_t start = out.size();
-  AppendText<T>(type, value, out);
-  if constexpr (kIsFloat<T>) {
-    if (out.find_first_of(".e", start) == std::string::npos) out += ".0";
-  }
+  Append(type, /*with_point=*/true, value, out);
 }
 
 template <typename T>

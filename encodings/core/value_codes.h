@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "encodings/core/bytes.h"
@@ -175,6 +176,20 @@ class ValueCodes {
     return all;
   }
 
+  // Gives `values` the codes 0, 1, 2, ...; further values may follow them. The dictionary may then
+  // have up to `most_bytes` bytes, even if this is more than its limit. Returns false, and changes
+  // nothing, if another value has one of these codes, if two of `values` are equal, or if a limit is
+  // reached. Precondition: most_bytes < 2^32 - 1.
+  bool Adopt(std::span<const P> values, size_t most_bytes) {
+    const uint32_t known = size();
+    const size_t limit = std::exchange(limit_bytes_, std::max(limit_bytes_, most_bytes));
+    bool adopted = true;
+    VisitCodes(values, [&](size_t i, uint32_t code) { return adopted = code == i; });
+    if (!adopted) Truncate(known);
+    limit_bytes_ = std::max(limit, bytes_);
+    return adopted;
+  }
+
   // Removes all values but the first `count`.
   void Truncate(uint32_t count) {
     if (count == size()) return;
@@ -305,7 +320,7 @@ class ValueCodes {
 
   const HashSeed seed_ = ProcessHashSeed();
   const size_t overhead_bytes_;
-  const size_t limit_bytes_;
+  size_t limit_bytes_;
   const size_t limit_values_;
   size_t bytes_ = 0;
   CodeSlots<Slot> slots_;

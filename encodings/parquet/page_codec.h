@@ -67,6 +67,7 @@ class PageEncoder {
   virtual void Encode(std::span<const P> values, EncodedBlock& block) = 0;
 
   // See BlockEncoder.
+  virtual bool AdoptDictionary(const Dictionary& /*dictionary*/) { return false; }
   virtual bool FinishDictionary(ByteWriter& /*out*/) { return false; }
   virtual size_t retained_bytes() const { return 0; }
 };
@@ -141,6 +142,9 @@ class PageBlockEncoder final : public BlockEncoder<T> {
     has_room_ = true;
   }
 
+  bool AdoptDictionary(const Dictionary& dictionary) override {
+    return encoder_->AdoptDictionary(dictionary);
+  }
   bool FinishDictionary(ByteWriter& out) override { return encoder_->FinishDictionary(out); }
 
  private:

@@ -9,6 +9,7 @@
 
 #include "encodings/core/bytes.h"
 #include "encodings/core/value_codes.h"
+#include "encodings/core/value_dictionary.h"
 #include "encodings/hybrid/rle_hybrid.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/parquet/delta_binary_packed.h"
@@ -45,7 +46,8 @@ class DictionaryEncoder final : public PageEncoder<P> {
         delta_(MakeDeltaEncoder<P>(options)),
         codes_(kIsBytes<P> && options.type_length == 0 ? sizeof(uint32_t) : 0,
                std::min<size_t>(options.max_dictionary_bytes, UINT32_MAX - 1),
-               options.max_dictionary_values) {}
+               options.max_dictionary_values),
+        most_adopted_bytes_(std::min<size_t>(options.max_block_size_bytes, INT32_MAX)) {}
 
   void Encode(std::span<const P> values, EncodedBlock& block) override {
     if (values.empty()) {  // a page without values needs no dictionary
@@ -72,6 +74,16 @@ class DictionaryEncoder final : public PageEncoder<P> {
   }
 
   size_t retained_bytes() const override { return codes_.memory_usage_bytes(); }
+
+  bool AdoptDictionary(const Dictionary& dictionary) override {
+    assert(dynamic_cast<const ValueDictionary<P>*>(&dictionary) != nullptr);
+    const auto& words = static_cast<const ValueDictionary<P>&>(dictionary);
+    // The dictionary is a block: its number of values, then the values.
+    const size_t most_bytes = most_adopted_bytes_ - std::min(most_adopted_bytes_, kMaxVint64Bytes);
+    const bool adopted = codes_.Adopt({words.values.get(), words.size}, most_bytes);
+    used_ = used_ || adopted;
+    return adopted;
+  }
 
   bool FinishDictionary(ByteWriter& out) override {
     if (!used_) return false;
@@ -148,6 +160,7 @@ class DictionaryEncoder final : public PageEncoder<P> {
   const std::unique_ptr<PageEncoder<P>> plain_;
   const std::unique_ptr<PageEncoder<P>> delta_;
   ValueCodes<P> codes_;
+  const size_t most_adopted_bytes_;
   bool used_ = false;  // true once a block has codes
   std::vector<uint32_t> block_codes_;
 };

@@ -196,6 +196,63 @@ TEST_F(ArrowImportTest, ManyRowsInOneArray) {
   ExpectRoundTrip(shape, {RandomValues(shape, 9'000, random_)});
 }
 
+// The arrays of the stream do not end where the parts of the table end.
+TEST_F(ArrowImportTest, ColumnsOfTablesWithParts) {
+  const auto write = [&](auto writer, const Shape& shape,
+                         const std::vector<std::vector<Json>>& batches) {
+    EXPECT_TRUE(writer.ok()) << writer.status();
+    if (!writer.ok()) return writer.status();
+    BuiltStream stream = StreamOf(shape, batches);
+    const absl::Status status = AppendArrow(*writer, stream.Open());
+    EXPECT_EQ(stream.given, stream.released);
+    return status.ok() ? writer->Finish() : status;
+  };
+  const Shape first = Struct({{.format = "l", .name = "a"}, {.format = "u", .name = "b"}});
+  const Shape others = Struct({{.format = "i", .name = "c", .encoding = Encoding::kRunEnds},
+                               {.format = "vu", .name = "d", .nullable = false}});
+  const std::vector<std::vector<Json>> parts = {RandomValues(first, 30, random_),
+                                                RandomValues(first, 25, random_)};
+  const std::vector<std::vector<Json>> values = {RandomValues(others, 7, random_),
+                                                 RandomValues(others, 40, random_),
+                                                 RandomValues(others, 8, random_)};
+  BuiltStream stream = StreamOf(first, {parts[0]});
+  ASSERT_TRUE(Write(stream).ok());
+  ASSERT_TRUE(write(TableWriter::Append(storage_), first, {parts[1]}).ok());
+  const auto schema = ImportArrowSchema(BuildSchema(others)->c);
+  ASSERT_TRUE(schema.ok()) << schema.status();
+
+  EXPECT_THAT(Message(write(ColumnsWriter::Add(storage_, schema->columns), first, {parts[0]})),
+              HasSubstr("INVALID_ARGUMENT"));
+  EXPECT_THAT(
+      Message(write(ColumnsWriter::Add(storage_, schema->columns), others, {values[0], values[1]})),
+      HasSubstr("expected 55 rows, as many as the table has, found 47"));
+  ASSERT_TRUE(write(ColumnsWriter::Add(storage_, schema->columns), others, values).ok());
+  const std::vector<Json> numbers = RandomValues(Struct({first.children[0]}), 55, random_);
+  auto replaced = ColumnsWriter::Replace(storage_, {"a"});
+  ASSERT_TRUE(replaced.ok()) << replaced.status();
+  ASSERT_EQ(replaced->schema().columns.size(), 1);
+  EXPECT_EQ(replaced->schema().columns[0].name, "a");
+  ASSERT_TRUE(write(std::move(replaced), Struct({first.children[0]}), {numbers}).ok());
+
+  std::vector<Json> expected;
+  for (const auto& part : parts) expected.insert(expected.end(), part.begin(), part.end());
+  size_t row = 0;
+  for (const auto& batch : values) {
+    for (const Json& value : batch) {
+      expected[row]["a"] = numbers[row]["a"];
+      expected[row]["c"] = value["c"];
+      expected[row]["d"] = value["d"];
+      ++row;
+    }
+  }
+  RecordSchema tree;
+  const std::vector<Json> read = Read(&tree);
+  ASSERT_EQ(read.size(), expected.size());
+  for (row = 0; row < read.size(); ++row) {
+    ASSERT_EQ(read[row], RecordOf(tree, 0, expected[row])) << row;
+  }
+}
+
 // A required column takes a nullable field that holds no null.
 TEST_F(ArrowImportTest, NullInRequiredColumn) {
   for (const Encoding encoding : {Encoding::kPlain, Encoding::kDictionary, Encoding::kRunEnds}) {
@@ -501,6 +558,13 @@ TEST_F(ArrowImportTest, Limits) {
   cycle->children[0]->c.children = const_cast<ArrowSchema**>(around);
   cycle->children[0]->c.n_children = 2;
   EXPECT_THAT(Message(ImportArrowSchema(cycle->c).status()), HasSubstr("OUT_OF_RANGE"));
+  // A stream for a table of one column may not have any number of fields.
+  BuiltStream wide = StreamOf(Struct({{.format = "i", .name = "a"}}), {});
+  std::vector<ArrowSchema*> many(100'001, wide.schema->c.children[0]);
+  wide.schema->c.children = many.data();
+  wide.schema->c.n_children = static_cast<int64_t>(many.size());
+  EXPECT_THAT(Message(Write(wide, Schema{.columns = {{.name = "a", .type = ColumnType::Int32()}}})),
+              AllOf(HasSubstr("OUT_OF_RANGE"), HasSubstr("more fields")));
 }
 
 // An array can stand for more values than its buffers hold.

@@ -715,6 +715,43 @@ TEST_F(ArrowTableTest, Records) {
   EXPECT_EQ(read.status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+// A value of a list does not fit its Arrow type. The rows that were read before it are returned.
+TEST_F(ArrowTableTest, RowsBeforeAValueThatDoesNotFit) {
+  const auto schema = RecordSchema::Parse(
+      "message Record { required int64 id; repeated int96 times; repeated binary texts; }");
+  ASSERT_TRUE(schema.ok()) << schema.status();
+  const Int96 time(uint128_t{2440588} << 64);
+  for (const bool fits : {true, false}) {
+    auto writer = fits ? RecordWriter::Create(path_, *schema) : RecordWriter::Append(path_);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    for (int64_t i = 0; i < 1000; ++i) {
+      const bool bad = !fits && i == 500;
+      ASSERT_TRUE(writer->BeginGroup(0).ok() && writer->Value(1, i).ok() &&
+                  writer->Value(2, time).ok() &&
+                  writer->Value(2, bad ? Int96(~uint128_t{0}) : time).ok() &&
+                  writer->Value(3, std::string_view("text")).ok() && writer->EndGroup(0).ok());
+    }
+    ASSERT_TRUE(writer->Finish().ok());
+  }
+  Released<ArrowArrayStream> stream;
+  ASSERT_TRUE(ExportArrowStream(OpenTable(), TableScanOptions{}, {}, stream.get()).ok());
+  Released<ArrowArray> array;
+  ASSERT_EQ(stream->get_next(stream.get(), array.get()), 0);
+  // Rows of the second part that were read apart from the bad row may also be in the batch.
+  const int64_t rows = array->length;
+  ASSERT_TRUE(rows >= 1000 && rows <= 1500) << rows;
+  for (int64_t i = 0; i < 3; ++i) ASSERT_EQ(array->children[i]->length, rows);
+  ASSERT_EQ(array->children[1]->children[0]->length, 2 * rows);
+  ASSERT_EQ(array->children[2]->children[0]->length, rows);
+  EXPECT_EQ(static_cast<const int32_t*>(array->children[1]->buffers[1])[rows], 2 * rows);
+  for (int turn = 0; turn < 2; ++turn) {
+    Released<ArrowArray> none;
+    EXPECT_EQ(stream->get_next(stream.get(), none.get()), ERANGE);
+    EXPECT_EQ(none->release, nullptr);
+    EXPECT_THAT(stream->get_last_error(stream.get()), testing::HasSubstr("an int96 is a time"));
+  }
+}
+
 // Exports files with levels that belong to no table of records.
 // Levels are the numbers that say where lists begin and where a value is missing.
 TEST(Arrow, LevelsOfAFile) {

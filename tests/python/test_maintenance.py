@@ -3,6 +3,8 @@ import concurrent.futures
 import multiprocessing
 import pickle
 
+import pandas
+import polars
 import pyarrow
 import pytest
 
@@ -109,6 +111,50 @@ def test_columns_are_changed(path):
                  lambda: cfile.widen_column(path, "id", "int8"), lambda: cfile.widen_column(path, "id", "strange")):
         with pytest.raises((cfile.Error, ValueError, KeyError)):
             call()
+
+
+def test_columns_get_values(path, tmp):
+    table = cfile.open(path)
+    scores = polars.DataFrame({"score": [row % 7 / 2 if row % 3 else None for row in range(3000)], "tag": [f"t{row}" for row in range(3000)]})
+    cfile.add_columns(path, scores, encoding={"tag": "plain"})
+    rows = [{"id": row, "name": f"n{row}", **scores.row(row, named=True)} for row in range(3000)]
+    assert cfile.open(path).to_pylist() == rows and table.columns == ["id", "name"]
+    assert {block["encoding"] for block in cfile.open(path)["tag"].blocks} == {"plain"}
+    names = pyarrow.table({"name": [f"{row}" for row in range(3000)]})
+    # The rows may come from the table that changes, and its batches end elsewhere than its parts.
+    cfile.write(tmp / "names", names)
+    cfile.replace_columns(path, cfile.open(tmp / "names"))
+    changed = cfile.open(path)
+    assert changed["name"].to_arrow().to_pylist() == names["name"].to_pylist() and changed.find(2500) == 2500
+    cfile.replace_columns(path, changed.scan(columns=["tag"]))
+    assert cfile.open(path).to_arrow() == changed.to_arrow()
+    for data, error, text in [(scores, cfile.Error, "score"), (names[:5].rename_columns(["x"]), cfile.ArgumentError, "found 5"),
+                              (pyarrow.chunked_array([names["name"].combine_chunks()] * 2), cfile.ArgumentError, "name"), (5, TypeError, "int")]:
+        with pytest.raises(error, match=text):
+            cfile.add_columns(path, data)
+    with pytest.raises(cfile.ArgumentError, match="int64"):
+        cfile.replace_columns(path, pyarrow.table({"id": names["name"]}))
+    with pytest.raises(cfile.NotFoundError, match="strange"):
+        cfile.replace_columns(path, names.rename_columns(["strange"]))
+    assert cfile.open(path).to_arrow() == changed.to_arrow()
+
+
+def test_replaced_first_columns_keep_what_pandas_needs(tmp):
+    frame = pandas.DataFrame({"n": [1, 2], "c": pandas.Categorical(["a", "b"])}, index=pandas.Index([5, 7], name="key"))
+    cfile.write(tmp / "t", frame)
+    cfile.replace_columns(tmp / "t", pyarrow.table({"n": [3, 4]}))
+    frame["n"] = [3, 4]
+    pandas.testing.assert_frame_equal(cfile.open(tmp / "t").to_pandas(), frame)
+
+
+def test_parts_are_replaced(path):
+    first, second, _ = [part["name"] for part in cfile.open(path).parts]
+    cfile.append(path, _batch(500, 700), replacing=[first, second])
+    assert _ids(path) == [*range(500, 700), *range(2000, 3000)]
+    assert cfile.open(path).find(699) == 199
+    with pytest.raises(cfile.Error, match=first):
+        cfile.append(path, _batch(0, 5), replacing=first)
+    assert len(cfile.open(path)) == 1200
 
 
 def test_repair(path):

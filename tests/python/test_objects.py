@@ -2,6 +2,9 @@
 import http.server
 import io
 import pathlib
+import shutil
+import ssl
+import subprocess
 import threading
 import zipfile
 
@@ -253,8 +256,30 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture
+def certificate(tmp, monkeypatch):
+    """A key and a certificate for 127.0.0.1, which clients trust."""
+    openssl = shutil.which("openssl")
+    if openssl is None:
+        pytest.skip("needs openssl to make a certificate")
+    path = tmp / "certificate.pem"
+    subprocess.run([openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=IP:127.0.0.1", "-keyout", path, "-out", tmp / "public.pem"], check=True, capture_output=True)
+    path.write_bytes(path.read_bytes() + (tmp / "public.pem").read_bytes())
+    monkeypatch.setitem(fsspec.config.conf, "https", {"ssl": ssl.create_default_context(cafile=tmp / "public.pem")})
+    return path
+
+
+@pytest.fixture
 def server(folder):
+    yield from _serving(folder)
+
+
+def _serving(folder, certificate=None):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as served:
+        if certificate is not None:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(certificate)
+            served.socket = context.wrap_socket(served.socket, server_side=True)
         served.folder, served.requests, served.daemon_threads = folder, [], True
         thread = threading.Thread(target=served.serve_forever)
         thread.start()
@@ -286,6 +311,15 @@ def test_http_table_one_column(server):
     assert not any(path.endswith(f"c{number}.cfile") for _, path, _ in server.requests for number in (0, 1, 2, 4))
     with pytest.raises(FileNotFoundError):
         cfile.open(url + "absent")
+
+
+def test_https(folder, certificate):
+    for server in _serving(folder, certificate):
+        url = f"https://127.0.0.1:{server.server_address[1]}"
+        _check_file(cfile.open(f"{url}/f"))
+        server.requests.clear()
+        _check_table(cfile.open(f"{url}/t"))
+        assert any(wanted for _, _, wanted in server.requests), server.requests
 
 
 def test_what_cannot_be_opened(tmp):

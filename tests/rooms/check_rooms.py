@@ -41,6 +41,8 @@ INTERNAL = {
     "table": ["manifest", "check", "read", "write", "format", "io"],
     "records": ["table", "read", "write", "format", "io"],
     "arrow": ["table", "manifest", "read", "format", "io"],
+    "parquet/metadata": ["io"],
+    "parquet": ["parquet/metadata", "arrow", "records", "table", "manifest", "check", "read", "write", "format", "io"],
     "arrow_ipc": ["arrow", "format", "io"],
     "records/protobuf": ["records", "table", "read", "write", "format", "io"],
     "c": [],

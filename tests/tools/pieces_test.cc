@@ -1,4 +1,4 @@
-#include "tools/import/pieces.h"
+#include "tools/pieces.h"
 
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@ ExitCode PrintAt(uint64_t ordinal, const CommonOptions& common, Output& output) 
         absl::OutOfRangeError(absl::StrCat("there is no row ", ordinal, ": ", common.path, " has ",
                                            Plural(num_rows, "row"), ", counted from 0")));
   }
-  return PrintRows(*input, common, {}, ordinal, 1, /*where=*/std::nullopt, output);
+  return PrintRows(*input, common, {}, ordinal, 1, output);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "cfile/types.h"
 #include "tools/dump/dump.h"
+#include "tools/value_meaning.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -25,15 +26,11 @@ bool IsExactInJson(const T& value) {
   }
 }
 
-bool HoldsText(const ColumnType& type) {
-  return type.data_type == DataType::kString || type.data_type == DataType::kVarchar;
-}
-
 // The text of a value. Uses `buffer` if the value is not a text.
 template <typename T>
 std::string_view TextOf(const ColumnType& type, const T& value, std::string& buffer) {
   if constexpr (std::is_same_v<T, std::string_view>) {
-    if (HoldsText(type)) return value;
+    if (IsText(type)) return value;
   }
   buffer.clear();
   AppendText<T>(type, value, buffer);

@@ -113,14 +113,21 @@ ExitCode Output::Finish(ExitCode code) {
   return code == kFine ? not_written : code;
 }
 
+CLI::App* AddCommandWithoutJson(CLI::App& app, CommonOptions& common, const std::string& name,
+                                const std::string& description, const std::string& help,
+                                const std::string& file) {
+  CLI::App* command = app.add_subcommand(name, description);
+  command->add_option("FILE", common.path, file)->required()->type_name("");
+  AddLimitOptions(*command, common);
+  command->footer(help);
+  return command;
+}
+
 CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& name,
                      const std::string& description, const std::string& help,
                      const std::string& file) {
-  CLI::App* command = app.add_subcommand(name, description);
-  command->add_option("FILE", common.path, file)->required()->type_name("");
+  CLI::App* command = AddCommandWithoutJson(app, common, name, description, help, file);
   AddJsonOption(*command, common);
-  AddLimitOptions(*command, common);
-  command->footer(help);
   return command;
 }
 

@@ -76,8 +76,11 @@ using Action = std::function<ExitCode(const CommonOptions&, Output&)>;
 
 inline constexpr const char* kFileOrTable = "A .cfile, or the directory of a table";
 
-// Adds a subcommand with the argument FILE, --json and the options for limits. `file` is the help
-// text of FILE; `help` is printed after the list of options.
+// Adds a subcommand with the argument FILE and the options for limits. `file` is the help text of
+// FILE; `help` is printed after the list of options. AddCommand also adds --json.
+CLI::App* AddCommandWithoutJson(CLI::App& app, CommonOptions& common, const std::string& name,
+                                const std::string& description, const std::string& help,
+                                const std::string& file = kFileOrTable);
 CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& name,
                      const std::string& description, const std::string& help,
                      const std::string& file = kFileOrTable);

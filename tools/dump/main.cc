@@ -28,6 +28,7 @@ constexpr char kHelp[] =
     "  cfile-dump flights --column carrier\n"
     "  cfile-dump values --ordinal 1000 --count 10 keys.cfile\n"
     "  cfile-dump find keys.cfile apple\n"
+    "  cfile-dump export flights flights.csv\n"
     "  cfile-dump records --columns sid,trans.uri log\n"
     "  cfile-dump verify flights";
 
@@ -101,6 +102,7 @@ int Run(int argc, char** argv) {
   AddValuesCommand(app, common, action);
   AddAtCommand(app, common, action);
   AddFindCommand(app, common, action);
+  AddExportCommand(app, common, action);
   AddRecordsCommand(app, common, action);
   AddVerifyCommand(app, common, action);
 #ifdef CFILE_WITH_SALVAGE

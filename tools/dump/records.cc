@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/records.h"
 #include "tools/dump/dump.h"
-#include "tools/dump/rows.h"
+#include "tools/dump/row_selection.h"
 #include "tools/records/json_printer.h"
 
 namespace cfile::tools {

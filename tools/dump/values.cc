@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "tools/dump/rows.h"
 
@@ -15,16 +13,13 @@ namespace {
 struct ValuesOptions {
   uint64_t ordinal = 0;
   uint64_t count = std::numeric_limits<uint64_t>::max();
-  std::vector<std::string> columns;
-  std::string where;
-  bool has_where = false;  // --where was given; an empty --where is an error
+  RowChoice choice;
 };
 
 ExitCode PrintValues(const ValuesOptions& options, const CommonOptions& common, Output& output) {
   const auto input = OpenInput(common);
   if (!input.ok()) return output.Fail(input.status());
-  return PrintRows(*input, common, options.columns, options.ordinal, options.count,
-                   options.has_where ? std::optional(options.where) : std::nullopt, output);
+  return PrintRows(*input, common, options.choice, options.ordinal, options.count, output);
 }
 
 }  // namespace
@@ -67,20 +62,8 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       ->check(NumberIn(0, UINT64_MAX));
   AddColumnOptions(*command, common,
                    "Only this column of a table, printed like the column of a file", kAllParts);
-  CLI::Option* columns = AddColumnsOption(
-      *command, options->columns,
-      "Only these columns of a table, in this order; write a name with a comma in double quotes, "
-      "as in '\"a,b\",c'");
-  columns->excludes("--column");
-  const CLI::Option* where =
-      command
-          ->add_option("--where", options->where,
-                       "Only rows for which this is true: conditions, joined by AND and OR. The "
-                       "column of a file is called value. Blocks that cannot hold such a row are "
-                       "not read")
-          ->type_name("FILTER");
-  command->callback([&action, options, where] {
-    options->has_where = where->count() > 0;
+  AddRowChoiceOptions(*command, options->choice)->excludes("--column");
+  command->callback([&action, options] {
     action = [options](const CommonOptions& chosen, Output& output) {
       return PrintValues(*options, chosen, output);
     };

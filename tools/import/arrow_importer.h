@@ -3,7 +3,7 @@
 
 #include "absl/status/statusor.h"
 #include "tools/import/importer.h"
-#include "tools/import/progress.h"
+#include "tools/progress.h"
 
 namespace cfile::tools {
 

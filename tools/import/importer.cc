@@ -14,11 +14,11 @@
 #include "cfile/status.h"
 #include "tools/import/column_options.h"
 #include "tools/import/csv_input.h"
-#include "tools/import/pieces.h"
 #include "tools/import/row_batch.h"
 #include "tools/import/row_order.h"
 #include "tools/import/sorted_runs.h"
 #include "tools/import/type_inference.h"
+#include "tools/pieces.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {

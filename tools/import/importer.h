@@ -9,7 +9,7 @@
 #include "cfile/table.h"
 #include "tools/import/csv_input.h"
 #include "tools/import/import_options.h"
-#include "tools/import/progress.h"
+#include "tools/progress.h"
 
 namespace cfile::tools {
 

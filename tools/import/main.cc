@@ -11,31 +11,10 @@
 #include "tools/import/input_format.h"
 #include "tools/import/records_importer.h"
 #include "tools/import/summary.h"
+#include "tools/progress.h"
 
 namespace cfile::tools {
 namespace {
-
-volatile sig_atomic_t caught_signal = 0;
-
-void SetUpSignals() {
-  // The import continues even if the reader of its output closes the pipe.
-  signal(SIGPIPE, SIG_IGN);
-  struct sigaction action = {};
-  action.sa_handler = [](int signal) {
-    caught_signal = signal;
-    Progress::Cancel();
-  };
-  // The handler stays installed: a terminal that is closed may send SIGHUP twice, and the second
-  // one must not end the process before it has removed its files. Ctrl-\ (SIGQUIT) still ends the
-  // process at once.
-  action.sa_flags = SA_RESTART;
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before = {};
-    sigaction(signal, nullptr, &before);
-    if (before.sa_handler == SIG_IGN) continue;  // nohup, or a job in the background
-    sigaction(signal, &action, nullptr);
-  }
-}
 
 absl::StatusOr<ImportResult> ImportAny(const ImportOptions& options, Progress& progress) {
   const absl::StatusOr<InputFormat> format = FindInputFormat(options);
@@ -63,10 +42,7 @@ ExitCode Run(const Arguments& arguments) {
   }
   if (!result.ok()) {
     const ExitCode code = Report(kImportTool, result.status());
-    if (absl::IsCancelled(result.status())) {
-      signal(caught_signal, SIG_DFL);
-      raise(caught_signal);  // so that the shell sees what ended the process
-    }
+    if (absl::IsCancelled(result.status())) EndByCaughtSignal();
     return code;
   }
   for (const std::string& warning : result->warnings) {
@@ -86,7 +62,8 @@ ExitCode Run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   using namespace cfile::tools;
   OpenStandardStreams();
-  SetUpSignals();
+  signal(SIGPIPE, SIG_IGN);  // the import continues even if the reader of its output closes the pipe
+  CancelOnSignals();
   RaiseOpenFileLimit();
   try {
     ExitCode exit_code = kFine;

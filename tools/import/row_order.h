@@ -13,7 +13,7 @@
 #include "cfile/compound_key.h"
 #include "cfile/table.h"
 #include "tools/import/csv_input.h"
-#include "tools/import/progress.h"
+#include "tools/progress.h"
 
 namespace cfile::tools {
 

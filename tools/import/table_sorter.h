@@ -10,7 +10,7 @@
 #include "cfile/options.h"
 #include "cfile/schema.h"
 #include "cfile/table.h"
-#include "tools/import/progress.h"
+#include "tools/progress.h"
 #include "tools/import/temporary_folder.h"
 
 namespace cfile::tools {

@@ -11,6 +11,10 @@
 
 namespace cfile::tools {
 
+bool IsPrintedAsNumber(const ColumnType& type) {
+  return IsJsonNumber(type) || (type.decimal_precision > 0 && type.decimal_scale == 0);
+}
+
 JsonPrinter::JsonPrinter(const RecordSchema& schema, std::span<const size_t> leaves,
                          std::string& out, std::function<void()> drain)
     : schema_(schema), out_(out), drain_(std::move(drain)) {
@@ -121,10 +125,7 @@ absl::Status JsonPrinter::Value(size_t node, const RecordValue& value) {
   const ColumnType& type = schema_.node(node).type;
   std::visit(
       [&]<typename T>(const T& typed) {
-        // A decimal of scale 0 is a number, because JsonInference finds this type for large
-        // integers.
-        const bool whole_decimal = type.decimal_precision > 0 && type.decimal_scale == 0;
-        bool bare = (IsJsonNumber(type) || whole_decimal) && !is_key;
+        bool bare = IsPrintedAsNumber(type) && !is_key;
         if constexpr (std::is_floating_point_v<T>) bare = bare && std::isfinite(typed);
         if (bare) {
           AppendJsonNumber<T>(type, typed, out_);

@@ -25,6 +25,10 @@
 
 namespace cfile::tools {
 
+// True if finite values of the type are printed as numbers, true or false. Decimals of scale 0 are,
+// because JsonInference finds this type for large integers.
+bool IsPrintedAsNumber(const ColumnType& type);
+
 // Appends a line for each record. Precondition: the fields of each group come in the order of the
 // schema, in which RecordReader passes them. Thread-compatible.
 class JsonPrinter final : public RecordVisitor {

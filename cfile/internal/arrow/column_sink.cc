@@ -116,6 +116,9 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
   }
 
   absl::Status Commit() override {
+    MarkNodes();
+    kept_before_ = kept_;
+    records_before_ = num_records_;
     if (std::holds_alternative<LevelBatch<T>>(pending_)) {
       const absl::Status status = AppendLevels(Pending());
       num_records_ += Pending().num_records;
@@ -125,6 +128,13 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
     }
     kept_ = store_->size();
     return absl::OkStatus();
+  }
+  void Undo() override {
+    TruncateNodes();
+    kept_ = kept_before_;
+    num_records_ = records_before_;
+    pending_ = {};
+    Truncate(0);
   }
 
   void Finish(ArrayParts& parts) override {
@@ -216,6 +226,8 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
   Validity validity_;
   size_t kept_ = 0;         // number of values that Truncate does not remove
   size_t num_records_ = 0;  // of a column with levels: records that Truncate does not remove
+  size_t kept_before_ = 0;  // kept_ and num_records_ before the last Commit
+  size_t records_before_ = 0;
   ColumnBatch pending_;     // a LevelBatch<T> that was added, but not kept
   std::shared_ptr<const Source> pending_source_;
   bool pending_ends_block_ = false;

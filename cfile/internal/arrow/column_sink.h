@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -33,7 +34,10 @@ class ColumnSink {
   // Returns this object as a ValueSink of the column's C++ type.
   virtual RowSink* row_sink() = 0;
   // Keeps the rows that were added. Truncate does not remove kept rows.
+  // After an error call Undo.
   virtual absl::Status Commit() = 0;
+  // Removes the rows of the last Commit, and all rows that were added later.
+  virtual void Undo() = 0;
   // True if the batch has enough rows or bytes of this column.
   virtual bool WantsEnd() const = 0;
   // The number of values of the leaf. If there are lists, this counts the elements of all lists.
@@ -48,9 +52,21 @@ class ColumnSink {
  protected:
   ColumnSink(const LeafPlace& place, size_t capacity) {
     for (const LevelRule& rule : place.nodes) nodes_.emplace_back(rule, capacity);
+    sizes_.resize(nodes_.size());
+  }
+  // Remembers the sizes of the nodes, and goes back to these sizes.
+  void MarkNodes() {
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      sizes_[i] = {nodes_[i].size(), nodes_[i].num_elements()};
+  }
+  void TruncateNodes() {
+    for (size_t i = 0; i < nodes_.size(); ++i) nodes_[i].Truncate(sizes_[i].first, sizes_[i].second);
   }
 
   std::vector<NodeLevels> nodes_;
+
+ private:
+  std::vector<std::pair<size_t, size_t>> sizes_;  // of each node: values and elements
 };
 
 // `capacity`: the number of values for which the sink reserves memory.

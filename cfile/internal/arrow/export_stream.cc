@@ -56,9 +56,9 @@ class Stream final : public ArrowBatches {
       if (added == 0) return absl::OkStatus();
       bool enough = contents_.rows->keeps_apart();
       for (size_t i = 0; i < contents_.sinks.size(); ++i) {
-        if (absl::Status status = contents_.sinks[i]->Commit(); !status.ok()) {
-          // Now some columns may have the rows, and others may not.
-          num_rows_ = 0;
+        if (const absl::Status status = contents_.sinks[i]->Commit(); !status.ok()) {
+          // The scan is already behind the rows that it added last, so the stream cannot go on.
+          for (size_t k = 0; k <= i; ++k) contents_.sinks[k]->Undo();
           broken_ = absl::Status(status.code(),
                                  absl::StrCat(contents_.rows->name(), ": ", status.message()));
           return absl::OkStatus();

@@ -28,18 +28,21 @@ using encodings::StrCat;
 template <typename T>
 constexpr int64_t kRows = encodings::kIsBytes<T> ? 1000 : 8192;
 // The maximum number of entries: of several rows together, and of one row.
-constexpr size_t kMaxEntries = size_t{1} << 20;
+constexpr size_t kMaxEntries = size_t{1} << 17;
 constexpr size_t kMaxRecordEntries = size_t{1} << 27;
 // This is more than the maximum of any valid schema.
 constexpr size_t kMaxDepth = 1100;
-constexpr size_t kMaxFields = 10'000'000;
+// The most fields that a stream can have for one node of a tree: the field itself, the values of its
+// dictionary, and the two fields of the runs of these values.
+constexpr size_t kFieldsOfNode = 4;
 
 // Holds the schema and the arrays of a stream. Releases the stream.
 class ImportStream {
  public:
   explicit ImportStream(ArrowArrayStream* stream) : stream_(stream) {}
 
-  absl::Status ReadSchema() {
+  // `tree`: where the rows go. It limits the number of fields.
+  absl::Status ReadSchema(const RecordSchema& tree) {
     ArrowArrayStream* const stream = stream_.get();
     if (stream_.empty()) return absl::InvalidArgumentError("the ArrowArrayStream is released");
     if (stream->get_schema == nullptr || stream->get_next == nullptr) {
@@ -47,7 +50,9 @@ class ImportStream {
     }
     HeldSchema schema;
     CFILE_RETURN_IF_ERROR(Check(stream->get_schema(stream, schema.get()), "get_schema"));
-    CFILE_ASSIGN_OR_RETURN(root_, ReadArrowSchema(*schema.get(), kMaxDepth, kMaxFields));
+    const size_t max_fields =
+        std::max(RecordLimits().max_nodes, kFieldsOfNode * tree.nodes().size());
+    CFILE_ASSIGN_OR_RETURN(root_, ReadArrowSchema(*schema.get(), kMaxDepth, max_fields));
     return absl::OkStatus();
   }
   const ImportField& root() const { return root_; }
@@ -99,10 +104,11 @@ class ValueTarget {
                                      std::span<const T> values) = 0;
 };
 
-template <typename T>
+// W is TableWriter or ColumnsWriter.
+template <typename T, typename W>
 class TableTarget final : public ValueTarget<T> {
  public:
-  TableTarget(TableWriter& writer, size_t column) : writer_(writer), column_(column) {}
+  TableTarget(W& writer, size_t column) : writer_(writer), column_(column) {}
   absl::Status AppendRows(std::span<const T> values, std::span<const uint8_t> validity) override {
     return validity.empty() ? writer_.Append(column_, values)
                             : writer_.Append(column_, values, validity);
@@ -114,7 +120,7 @@ class TableTarget final : public ValueTarget<T> {
   }
 
  private:
-  TableWriter& writer_;
+  W& writer_;
   const size_t column_;
 };
 
@@ -211,36 +217,45 @@ template <typename T, typename W>
 absl::Status AppendColumn(W& writer, const ColumnSchema& column, ArrowArrayStream* from) {
   ImportStream stream(from);
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ColumnTree({.columns = {column}}));
-  CFILE_RETURN_IF_ERROR(stream.ReadSchema());
+  CFILE_RETURN_IF_ERROR(stream.ReadSchema(tree));
   CFILE_ASSIGN_OR_RETURN(ImportLeaf leaf, PlanColumn(stream.root(), tree));
   TypedImporter<T> importer(std::move(leaf), std::is_same_v<W, LevelWriter<T>>,
                             std::make_unique<WriterTarget<T, W>>(writer));
   return stream.ForEachArray([&](const ArrowArray& array) { return importer.Append(array); });
 }
 
-}  // namespace
-}  // namespace internal
-
-absl::Status AppendArrow(TableWriter& writer, ArrowArrayStream* from) {
-  internal::ImportStream stream(from);
-  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, internal::ColumnTree(writer.schema()));
-  CFILE_RETURN_IF_ERROR(stream.ReadSchema());
-  CFILE_ASSIGN_OR_RETURN(std::vector<internal::ImportLeaf> leaves,
-                         internal::PlanRecords(stream.root(), tree));
-  std::vector<std::unique_ptr<internal::ColumnImporter>> importers;
-  for (internal::ImportLeaf& leaf : leaves) {
+// Appends the rows of a stream to all columns of a TableWriter or a ColumnsWriter.
+template <typename W>
+absl::Status AppendRows(W& writer, ArrowArrayStream* from) {
+  ImportStream stream(from);
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ColumnTree(writer.schema()));
+  CFILE_RETURN_IF_ERROR(stream.ReadSchema(tree));
+  CFILE_ASSIGN_OR_RETURN(std::vector<ImportLeaf> leaves, PlanRecords(stream.root(), tree));
+  std::vector<std::unique_ptr<ColumnImporter>> importers;
+  for (ImportLeaf& leaf : leaves) {
     const size_t column = leaf.column;
     const ColumnSchema& stored = writer.schema().columns[column];
     VisitType(stored.type, [&]<typename T>(std::type_identity<T>) {
-      importers.push_back(std::make_unique<internal::TypedImporter<T>>(
+      importers.push_back(std::make_unique<TypedImporter<T>>(
           std::move(leaf), stored.has_levels(),
-          std::make_unique<internal::TableTarget<T>>(writer, column)));
+          std::make_unique<TableTarget<T, W>>(writer, column)));
     });
   }
   return stream.ForEachArray([&](const ArrowArray& array) -> absl::Status {
     for (const auto& importer : importers) CFILE_RETURN_IF_ERROR(importer->Append(array));
     return absl::OkStatus();
   });
+}
+
+}  // namespace
+}  // namespace internal
+
+absl::Status AppendArrow(TableWriter& writer, ArrowArrayStream* stream) {
+  return internal::AppendRows(writer, stream);
+}
+
+absl::Status AppendArrow(ColumnsWriter& writer, ArrowArrayStream* stream) {
+  return internal::AppendRows(writer, stream);
 }
 
 template <ValueType T>

@@ -43,6 +43,12 @@ absl::Status NodeLevels::Append(const Entries& entries) {
   return absl::OkStatus();
 }
 
+void NodeLevels::Truncate(size_t size, size_t num_elements) {
+  validity_.Truncate(size);
+  offsets_.Truncate(std::min(offsets_.size(), size * sizeof(int32_t)));
+  num_elements_ = num_elements;
+}
+
 void NodeLevels::Finish(ArrayParts& parts) {
   validity_.Finish(parts);
   if (!rule_.is_list) return;

@@ -138,31 +138,16 @@ absl::Status CountEntries(uint32_t num_elements, LevelBlock& block) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const FileInfo& info,
-                                           const BlockHead* head) {
-  LevelBlock block;
-  if (!info.has_levels()) {
-    CFILE_ASSIGN_OR_RETURN(block.values, ParseDataBlock(bytes, info, head));
-    block.num_entries = block.num_records = block.values.num_rows.value_or(0);
-    block.definition = block.values.validity;
-    block.values.num_rows.reset();
-    return block;
-  }
-  MovableBlock movable;
-  if (info.has_movable_blocks()) {
-    CFILE_ASSIGN_OR_RETURN(movable, SplitMovableBlock(bytes, head));
-    bytes = movable.levels;
-  }
-  ByteReader reader(bytes);
+// Reads the level header or the array header at the position of `reader`.
+absl::Status ReadHeader(const FileInfo& info, ByteReader& reader, LevelBlock& block) {
   uint32_t first_count;
   const bool array = info.levels.kudu_array;
   if (!reader.ReadVint32(first_count) || !reader.ReadVint32(block.num_records) ||
       !reader.ReadLengthPrefixed(array ? block.definition : block.repetition) ||
       !reader.ReadLengthPrefixed(array ? block.repetition : block.definition) ||
       (array && !reader.ReadLengthPrefixed(block.arrays))) {
-    return DataLoss("the levels are cut off after byte ", reader.offset(), " of ", bytes.size());
+    return DataLoss("the levels are cut off after byte ", reader.offset(), " of ",
+                    reader.offset() + reader.remaining());
   }
   if (block.num_records == 0) return DataLoss("a data block has no records");
   if (block.num_records > info.num_rows) {
@@ -181,12 +166,49 @@ absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const
   if (info.num_entries && block.num_entries > *info.num_entries) {
     return DataLoss("the block has ", block.num_entries, " entries, the file ", *info.num_entries);
   }
-  if (info.has_movable_blocks()) {
+  return absl::OkStatus();
+}
+
+// In a flat column, each row is a record with one entry.
+void UseNulls(LevelBlock& block) {
+  block.num_entries = block.num_records = block.values.num_rows.value_or(0);
+  block.definition = block.values.validity;
+  block.values.num_rows.reset();
+}
+
+}  // namespace
+
+absl::StatusOr<LevelBlock> ParseLevels(std::span<const uint8_t> levels, const FileInfo& info,
+                                       const BlockHead& head) {
+  LevelBlock block;
+  if (info.has_levels()) {
+    ByteReader reader(levels);
+    CFILE_RETURN_IF_ERROR(ReadHeader(info, reader, block));
     CFILE_RETURN_IF_ERROR(CheckLevelsEnd(reader.rest()));
-    CFILE_RETURN_IF_ERROR(CheckRowCounts(movable.head, block.num_records, block.num_entries));
+    CFILE_RETURN_IF_ERROR(CheckRowCounts(head, block.num_records, block.num_entries));
+  } else {
+    CFILE_RETURN_IF_ERROR(ParseNulls(levels, info, head, block.values));
+    UseNulls(block);
+  }
+  return block;
+}
+
+absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const FileInfo& info,
+                                           const BlockHead* head) {
+  LevelBlock block;
+  if (!info.has_levels()) {
+    CFILE_ASSIGN_OR_RETURN(block.values, ParseDataBlock(bytes, info, head));
+    UseNulls(block);
+    return block;
+  }
+  if (info.has_movable_blocks()) {
+    CFILE_ASSIGN_OR_RETURN(const MovableBlock movable, SplitMovableBlock(bytes, head));
+    CFILE_ASSIGN_OR_RETURN(block, ParseLevels(movable.levels, info, movable.head));
     block.values = movable.values;
     return block;
   }
+  ByteReader reader(bytes);
+  CFILE_RETURN_IF_ERROR(ReadHeader(info, reader, block));
   CFILE_ASSIGN_OR_RETURN(block.values, ParseDataBlock(reader.rest(), /*nullable=*/false,
                                                       info.has_extended_blocks(), info.encoding));
   return block;

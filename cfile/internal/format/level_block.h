@@ -77,6 +77,11 @@ struct LevelBlock {
 absl::StatusOr<LevelBlock> ParseLevelBlock(std::span<const uint8_t> bytes, const FileInfo& info,
                                            const BlockHead* head = nullptr);
 
+// Does the same for a movable block whose section levels, before compression, is `levels`.
+// The values of the result have no bytes. Errors: those of ParseLevelBlock.
+absl::StatusOr<LevelBlock> ParseLevels(std::span<const uint8_t> levels, const FileInfo& info,
+                                       const BlockHead& head);
+
 // Reads the levels of one block from front to end. Thread-compatible.
 class LevelDecoder {
  public:

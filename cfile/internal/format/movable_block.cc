@@ -194,6 +194,22 @@ absl::StatusOr<MovableBlock> SplitMovableBlock(std::span<const uint8_t> bytes,
   return block;
 }
 
+absl::Status ParseNulls(std::span<const uint8_t> levels, const FileInfo& info,
+                        const BlockHead& head, DataBlock& block) {
+  uint32_t num_rows = head.present_count;
+  if (info.nullable) {
+    CFILE_ASSIGN_OR_RETURN(
+        const DataBlock nulls,
+        ParseDataBlock(levels, /*nullable=*/true, /*extended=*/false, info.encoding));
+    num_rows = *nulls.num_rows;
+    block.num_rows = num_rows;
+    block.validity = nulls.validity;
+    levels = nulls.values;  // the bytes after the null header
+  }
+  CFILE_RETURN_IF_ERROR(CheckLevelsEnd(levels));
+  return CheckRowCounts(head, num_rows, num_rows);
+}
+
 absl::Status CheckLevelsEnd(std::span<const uint8_t> rest) {
   if (rest.empty()) return absl::OkStatus();
   return DataLoss(rest.size(), " bytes follow the levels of a movable block");
@@ -217,18 +233,7 @@ absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, const F
   absl::StatusOr<DataBlock> block(absl::in_place);
   std::span<const uint8_t> levels;
   CFILE_RETURN_IF_ERROR(SplitSections(*head, bytes, levels, *block));
-  uint32_t num_rows = head->present_count;
-  if (info.nullable) {
-    CFILE_ASSIGN_OR_RETURN(
-        const DataBlock nulls,
-        ParseDataBlock(levels, /*nullable=*/true, /*extended=*/false, info.encoding));
-    num_rows = *nulls.num_rows;
-    block->num_rows = num_rows;
-    block->validity = nulls.validity;
-    levels = nulls.values;  // the bytes after the null header
-  }
-  CFILE_RETURN_IF_ERROR(CheckLevelsEnd(levels));
-  CFILE_RETURN_IF_ERROR(CheckRowCounts(*head, num_rows, num_rows));
+  CFILE_RETURN_IF_ERROR(ParseNulls(levels, info, *head, *block));
   return block;
 }
 

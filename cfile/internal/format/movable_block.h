@@ -123,6 +123,12 @@ absl::StatusOr<MovableBlock> SplitMovableBlock(std::span<const uint8_t> bytes,
 absl::StatusOr<DataBlock> ParseDataBlock(std::span<const uint8_t> bytes, const FileInfo& info,
                                          const BlockHead* head = nullptr);
 
+// Reads the section levels of a movable block of the flat file that `info` describes.
+// `levels`: the section before compression. Sets num_rows and validity of `block` if the column is
+// nullable. kDataLoss: a length or a count does not fit.
+absl::Status ParseNulls(std::span<const uint8_t> levels, const FileInfo& info,
+                        const BlockHead& head, DataBlock& block);
+
 // Returns kDataLoss if `rest` is not empty. `rest`: the bytes after the last field of the levels.
 absl::Status CheckLevelsEnd(std::span<const uint8_t> rest);
 

@@ -40,6 +40,10 @@ class ColumnWriter {
   // Writes a copy of `block` after the rows so far. The copied block gets no other rows.
   // Precondition: the last record so far is complete. Errors: those of Writer::Append.
   virtual absl::Status CopyBlock(const CopiedBlock& block) = 0;
+  // Puts the values of `dictionary` at the begin of the file's dictionary, so that blocks with codes
+  // of `dictionary` may be copied (CopiedBlock::same_dictionary). If the result is false, the file
+  // gets another dictionary. Conditions and precondition: see BlockEncoder::AdoptDictionary.
+  virtual bool AdoptDictionary(const encodings::Dictionary& dictionary) = 0;
   virtual ColumnTotals totals() const = 0;
   virtual size_t memory_usage_bytes() const = 0;
 };
@@ -49,6 +53,11 @@ class TableWriterAccess {
  public:
   // The writer of a column or of the key index. Precondition: it exists.
   static ColumnWriter& Column(TableWriter& writer, size_t column);
+  // Ends the part, and begins another part with the same options. Finish makes all parts visible at
+  // once. Errors: those of Finish, except those of the commit, and those of TableWriter::Create.
+  static absl::Status NextPart(TableWriter& writer);
+  // The size of the files of all parts that are complete; after Finish, of all parts.
+  static uint64_t CompleteBytes(const TableWriter& writer);
 };
 
 // The description of a finished file for table.cft.
@@ -77,6 +86,9 @@ class TypedColumnWriter final : public ColumnWriter {
 
   bool Takes(const CopiedBlock& block) const override { return writer_.Takes(block); }
   absl::Status CopyBlock(const CopiedBlock& block) override { return writer_.CopyBlock(block); }
+  bool AdoptDictionary(const encodings::Dictionary& dictionary) override {
+    return writer_.AdoptDictionary(dictionary);
+  }
   ColumnTotals totals() const override { return writer_.totals(); }
   size_t memory_usage_bytes() const override { return writer_.memory_usage_bytes(); }
 

@@ -87,6 +87,7 @@ class ColumnsWriter::Impl {
   }
 
   uint64_t num_rows() const { return num_rows_; }
+  const Schema& schema() const { return schema_; }
 
   template <typename T>
   absl::Status Append(size_t i, std::span<const T> values, std::span<const uint8_t> validity,
@@ -194,8 +195,9 @@ class ColumnsWriter::Impl {
           storage().name(), ": expected no options, one for all columns or one for each of the ",
           columns_.size(), " columns, found ", options.size()));
     }
-    for (size_t i = 0; i < columns_.size() && !options.empty(); ++i) {
-      columns_[i]->options = options[options.size() == 1 ? 0 : i];
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (!options.empty()) columns_[i]->options = options[options.size() == 1 ? 0 : i];
+      schema_.columns.push_back(columns_[i]->schema);
     }
     CFILE_RETURN_IF_ERROR(change_.ReadParts(std::move(replaced)));
     for (const ColumnChange::Part& part : change_.parts()) num_rows_ += part.num_rows;
@@ -269,6 +271,7 @@ class ColumnsWriter::Impl {
   std::optional<TableColumns> columns_after_;  // nullopt: the schema stays as it is
   uint64_t num_rows_ = 0;
   std::vector<std::unique_ptr<Column>> columns_;
+  Schema schema_;  // of columns_
 };
 
 ColumnsWriter::ColumnsWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -293,6 +296,7 @@ absl::StatusOr<ColumnsWriter> ColumnsWriter::Replace(const TableLocation& table,
 }
 
 uint64_t ColumnsWriter::num_rows() const { return impl_->num_rows(); }
+const Schema& ColumnsWriter::schema() const { return impl_->schema(); }
 
 template <ValueType T>
 absl::Status ColumnsWriter::Append(size_t column, std::span<const T> values) {

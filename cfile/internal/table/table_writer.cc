@@ -37,11 +37,12 @@ class TableWriter::Impl {
 
   ~Impl() {
     columns_.clear();  // removes the incomplete files of the columns
-    if (published_ || part_.directory.empty()) return;
+    if (published_) return;
     try {
-      // The part's name is unique, so this removes no other part, even if another table is now at
+      // A part's name is unique, so this removes no other part, even if another table is now at
       // the path.
-      (void)storage_->Delete(part_.directory);
+      for (const TablePart& part : complete_parts_) (void)storage_->Delete(part.directory);
+      if (!part_.directory.empty()) (void)storage_->Delete(part_.directory);
     } catch (const std::bad_alloc&) {
       // Building paths needs memory. If there is none, the part's files stay, as if the process had
       // been killed.
@@ -85,24 +86,21 @@ class TableWriter::Impl {
   }
 
   absl::Status Finish() {
-    CFILE_RETURN_IF_ERROR(finished_.status());
-    for (const std::unique_ptr<ColumnWriter>& column : columns_) {
-      CFILE_RETURN_IF_ERROR(column->status());
-    }
-    derives_keys_ = schema().key_index() && columns_.back()->totals().num_rows == 0;
-    for (size_t i = 1; i < columns_.size() - derives_keys_; ++i) {
-      if (columns_[i]->totals().num_rows != columns_[0]->totals().num_rows) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(name(), ": expected columns of equal length, found ",
-                         columns_[0]->totals().num_rows, " rows in ", stored_[0].name, " and ",
-                         columns_[i]->totals().num_rows, " in ", stored_[i].name));
-      }
-    }
-    part_.num_rows = columns_[0]->totals().num_rows;
-    return finished_.Finish([&] {
-      const absl::Status status = FinishPart();
-      // Only files of this part can be missing.
-      return absl::IsNotFound(status) ? Removed(part_path()) : status;
+    CFILE_RETURN_IF_ERROR(CheckColumns());
+    return finished_.Finish([&]() -> absl::Status {
+      CFILE_RETURN_IF_ERROR(CompletePart());
+      const absl::Status status = Publish();
+      // Only files of the new parts can be missing.
+      return absl::IsNotFound(status) ? Removed(complete_parts_.back().directory) : status;
+    });
+  }
+
+  absl::Status NextPart() {
+    CFILE_RETURN_IF_ERROR(CheckColumns());
+    return finished_.Run([&]() -> absl::Status {
+      CFILE_RETURN_IF_ERROR(CompletePart());
+      columns_.clear();
+      return BeginPart(std::vector<WriterOptions>(std::move(options_)));
     });
   }
 
@@ -112,6 +110,7 @@ class TableWriter::Impl {
     return *columns_[i];
   }
   const std::vector<std::unique_ptr<ColumnWriter>>& columns() const { return columns_; }
+  const std::vector<TablePart>& complete_parts() const { return complete_parts_; }
 
   // Returns the writer of a column without levels that holds T.
   template <typename T>
@@ -147,6 +146,36 @@ class TableWriter::Impl {
   }
 
  private:
+  // Checks that the columns of the part are without error and of equal length.
+  absl::Status CheckColumns() {
+    CFILE_RETURN_IF_ERROR(finished_.status());
+    for (const std::unique_ptr<ColumnWriter>& column : columns_) {
+      CFILE_RETURN_IF_ERROR(column->status());
+    }
+    derives_keys_ = schema().key_index() && columns_.back()->totals().num_rows == 0;
+    for (size_t i = 1; i < columns_.size() - derives_keys_; ++i) {
+      if (columns_[i]->totals().num_rows != columns_[0]->totals().num_rows) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(name(), ": expected columns of equal length, found ",
+                         columns_[0]->totals().num_rows, " rows in ", stored_[0].name, " and ",
+                         columns_[i]->totals().num_rows, " in ", stored_[i].name));
+      }
+    }
+    part_.num_rows = columns_[0]->totals().num_rows;
+    return absl::OkStatus();
+  }
+
+  // Completes the files of the part, and moves the part to complete_parts_.
+  absl::Status CompletePart() {
+    const absl::Status status = FinishPart();
+    // Only files of this part can be missing.
+    if (absl::IsNotFound(status)) return Removed(part_.directory);
+    CFILE_RETURN_IF_ERROR(status);
+    complete_parts_.push_back(part_);
+    part_ = {};
+    return absl::OkStatus();
+  }
+
   void SetLimit(std::span<const WriterOptions> options) {
     if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
   }
@@ -162,7 +191,6 @@ class TableWriter::Impl {
   }
 
   const std::string& name() const { return storage_->name(); }
-  std::string part_path() const { return absl::StrCat(name(), "/", part_.directory); }
   ReaderOptions limits() const { return internal::CommitLimits(max_table_file_bytes_); }
 
   absl::Status BeginPart(std::span<const WriterOptions> options) {
@@ -172,6 +200,7 @@ class TableWriter::Impl {
           absl::StrCat(name(), ": expected no options, one for all columns or one for each of the ",
                        num_columns, " columns, found ", options.size()));
     }
+    options_.assign(options.begin(), options.end());
     CFILE_ASSIGN_OR_RETURN(part_.directory, internal::NewPartName());
     const Compatibility compatibility =
         options.empty() ? Compatibility::kNone : options[0].compatibility;
@@ -236,11 +265,11 @@ class TableWriter::Impl {
       CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), columns_[i]->Finish());
     }
     if (schema().key_index() && !derives_keys_) CFILE_RETURN_IF_ERROR(CheckKeys());
-    return Publish();
+    return absl::OkStatus();
   }
 
-  // Makes table.cft name the part after the parts that are there now, or in the place of the parts
-  // that it replaces.
+  // Makes table.cft name the complete parts after the parts that are there now, or in the place of
+  // the parts that they replace.
   absl::Status Publish() {
     const absl::Status status = internal::CommitTable(
         *storage_, limits(),
@@ -256,14 +285,14 @@ class TableWriter::Impl {
           const Manifest none({.schema = schema_, .parts = {}}, name(), max_table_file_bytes_, {});
           CFILE_ASSIGN_OR_RETURN(internal::ManifestEdit edit,
                                  internal::EditManifest(now != nullptr ? *now : none,
-                                                        {.removed = replaced_, .added = {part_}}));
-          // From here on, table.cft may name the part. So the destructor must keep the part.
+                                                        {.removed = replaced_, .added = complete_parts_}));
+          // From here on, table.cft may name the parts. So the destructor must keep them.
           // Set published_ before the commit, because a failed allocation may throw in the commit.
           published_ = true;
           return edit;
         });
     if (status.ok() || !published_) return status;
-    // table.cft may name the part in spite of the error.
+    // table.cft may name the parts in spite of the error.
     const auto now = internal::ReadTable(*storage_, limits());
     if (now.ok()) {
       const absl::StatusOr<bool> named = Names(**now);
@@ -274,18 +303,18 @@ class TableWriter::Impl {
     return status;
   }
 
-  // True if the part is in the table.
+  // True if the parts are in the table.
   absl::StatusOr<bool> Names(const Manifest& now) const {
     bool found = false;
     CFILE_RETURN_IF_ERROR(
         now.ForEachPart([&](const internal::ManifestPart& part) -> absl::StatusOr<bool> {
-          found = part.part->directory == part_.directory;
+          found = part.part->directory == complete_parts_.back().directory;
           return !found;
         }));
     return found;
   }
 
-  // kAborted if the part does not fit the present table. `now`: null if there is no table.
+  // kAborted if the parts do not fit the present table. `now`: null if there is no table.
   absl::Status CheckTable(const Manifest* now) const {
     const auto aborted = [&](std::string_view what) {
       return absl::AbortedError(absl::StrCat(internal::TableFilePath(name()), ": ",
@@ -297,8 +326,9 @@ class TableWriter::Impl {
       return aborted("its schema has been changed");
     }
     const std::vector<std::string>& condemned = now->root().condemned;
-    if (std::count(condemned.begin(), condemned.end(), part_.directory) > 0) {
-      return Removed(part_path());
+    for (const TablePart& part : complete_parts_) {
+      if (std::count(condemned.begin(), condemned.end(), part.directory) > 0)
+        return Removed(part.directory);
     }
     CFILE_ASSIGN_OR_RETURN(const internal::FoundParts found, internal::FindParts(replaced_, *now));
     if (found.missing) {
@@ -317,19 +347,22 @@ class TableWriter::Impl {
     return absl::OkStatus();
   }
 
-  static absl::Status Removed(const std::string& path) {
+  // `path`: in the storage.
+  absl::Status Removed(const std::string& path) const {
     return absl::AbortedError(absl::StrCat(
-        path, ": the new part has been removed while it was written, or the table has been moved"));
+        name(), "/", path, ": the new part has been removed while it was written, or the table has been moved"));
   }
 
-  // kAborted if a file of the part is no longer where the writer put it.
+  // kAborted if a file of the parts is no longer where the writer put it.
   absl::Status CheckFiles() const {
-    CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage_->List(part_.directory));
-    std::set<std::string_view> paths;
-    for (const StorageEntry& file : files) paths.insert(file.path);
-    for (size_t i = 0; i < part_.columns.size(); ++i) {
-      if (paths.contains(internal::PathInStorage(part_, i))) continue;
-      return Removed(internal::ColumnFilePath(name(), part_, i));
+    for (const TablePart& part : complete_parts_) {
+      CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage_->List(part.directory));
+      std::set<std::string_view> paths;
+      for (const StorageEntry& file : files) paths.insert(file.path);
+      for (size_t i = 0; i < part.columns.size(); ++i) {
+        const std::string path = internal::PathInStorage(part, i);
+        if (!paths.contains(path)) return Removed(path);
+      }
     }
     return absl::OkStatus();
   }
@@ -345,7 +378,9 @@ class TableWriter::Impl {
   Schema schema_;
   std::optional<internal::ColumnIdentities> identities_;  // of a table whose columns changed
   std::vector<ColumnSchema> stored_;                      // the columns that columns_ write
-  TablePart part_;
+  std::vector<WriterOptions> options_;
+  std::vector<TablePart> complete_parts_;  // Finish publishes all of them
+  TablePart part_;                         // the part that columns_ write
   std::vector<std::unique_ptr<ColumnWriter>> columns_;
   bool derives_keys_ = false;  // the caller has appended no compound keys
 };
@@ -353,6 +388,18 @@ class TableWriter::Impl {
 internal::ColumnWriter& internal::TableWriterAccess::Column(TableWriter& writer, size_t column) {
   assert(column < writer.impl_->columns().size());
   return *writer.impl_->columns()[column];
+}
+
+absl::Status internal::TableWriterAccess::NextPart(TableWriter& writer) {
+  return writer.impl_->NextPart();
+}
+
+uint64_t internal::TableWriterAccess::CompleteBytes(const TableWriter& writer) {
+  uint64_t bytes = 0;
+  for (const TablePart& part : writer.impl_->complete_parts()) {
+    for (const TablePartColumn& column : part.columns) bytes += column.size_bytes;
+  }
+  return bytes;
 }
 
 TableWriter::TableWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -87,6 +87,10 @@ class AutoEncoder final : public BlockEncoder<T> {
     values_since_trial_ += block.count;
   }
 
+  bool AdoptDictionary(const encodings::Dictionary& dictionary) override {
+    return EncoderOf(Encoding::kParquetDictionary).AdoptDictionary(dictionary);
+  }
+
   bool FinishDictionary(ByteWriter& out) override {
     for (const auto& [encoding, encoder] : encoders_) {
       if (encoder->FinishDictionary(out)) return true;

@@ -66,6 +66,11 @@ class ColumnPipeline {
     return file_.AppendBlock(block_, rows, value_key, prefix_);
   }
 
+  // See ColumnWriter.
+  bool AdoptDictionary(const encodings::Dictionary& dictionary) {
+    return encoder_->AdoptDictionary(dictionary);
+  }
+
   // True if `block` may be copied (MayCopy), and neither `block` nor the current block is so small
   // that they should be joined (JoinsBlocks).
   // `entries` and `bytes`: the numbers of entries and of bytes in the current block.

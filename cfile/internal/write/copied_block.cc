@@ -10,10 +10,12 @@ namespace {
 // A block is large if it has more than kLarge times the number of bytes.
 constexpr uint64_t kSmall = 4;
 constexpr uint64_t kLarge = 4;
+// A page of a Parquet file is small if it has less than 1 / kSmallPage of both numbers.
+constexpr uint64_t kSmallPage = 64;
 
-bool IsSmall(uint64_t entries, uint64_t bytes, const WriterOptions& options) {
-  return bytes < options.block_size_bytes / kSmall &&
-         entries < options.max_values_per_block / kSmall;
+bool IsSmall(uint64_t entries, uint64_t bytes, uint64_t small, const WriterOptions& options) {
+  return bytes < options.block_size_bytes / small &&
+         entries < options.max_values_per_block / small;
 }
 
 bool KeepsEncoding(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
@@ -43,28 +45,31 @@ bool KeepsCodec(const CopiedBlock& block, const FileInfo& info, const WriterOpti
          (codec == Compression::kNone && block.codec == options.compression);
 }
 
-bool IsWithinLimits(const BlockHead& head, const FileInfo& info, const WriterOptions& options) {
+bool IsWithinLimits(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
+  const BlockHead& head = block.head;
   // The sizes of single values are not known, so a value may exceed the limit.
   if (info.type.physical() == PhysicalType::kBytes && options.max_value_size_bytes < SIZE_MAX)
     return false;
   if (head.unpacked_bytes() > options.max_block_size_bytes) return false;
   // A block with one row may be larger, because a row cannot be divided.
   return head.num_rows == 1 || (head.num_entries <= options.max_values_per_block &&
-                                head.unpacked_bytes() <= kLarge * options.block_size_bytes);
+                                (block.is_page ||
+                                 head.unpacked_bytes() <= kLarge * options.block_size_bytes));
 }
 
 }  // namespace
 
 bool MayCopy(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
   return info.has_movable_blocks() && KeepsEncoding(block, info, options) &&
-         KeepsCodec(block, info, options) && IsWithinLimits(block.head, info, options);
+         KeepsCodec(block, info, options) && IsWithinLimits(block, info, options);
 }
 
 bool JoinsBlocks(const CopiedBlock& block, uint64_t entries, size_t bytes,
                  const WriterOptions& options) {
   const uint64_t block_bytes = block.head.unpacked_bytes();
-  if (IsSmall(block.head.num_entries, block_bytes, options)) return true;
-  return entries > 0 && IsSmall(entries, bytes, options) &&
+  const uint64_t small = block.is_page ? kSmallPage : kSmall;
+  if (IsSmall(block.head.num_entries, block_bytes, small, options)) return true;
+  return entries > 0 && IsSmall(entries, bytes, small, options) &&
          bytes + block_bytes <= options.block_size_bytes &&
          entries + block.head.num_entries <= options.max_values_per_block;
 }

@@ -23,6 +23,9 @@ struct CopiedBlock {
   const BlockStatistics* statistics = nullptr;  // the block's statistics; null: not known
   // True: the dictionary of the new file begins with the dictionary of the other file.
   bool same_dictionary = false;
+  // True: a page of a Parquet file. It keeps its size, unless it is very small or exceeds
+  // max_block_size_bytes.
+  bool is_page = false;
   // Only for a column with a value index: the first and the last value in memcmp form.
   std::string first_key;
   std::string last_key;

@@ -77,6 +77,8 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
     return failure_.Run([&] { return Copy(block); });
   }
 
+  using Base::AdoptDictionary;
+
   absl::Status Finish() {
     return failure_.Finish([this] { return FinishFile(); });
   }
@@ -376,6 +378,10 @@ bool LevelWriter<T>::Takes(const internal::CopiedBlock& block) const {
 template <typename T>
 absl::Status LevelWriter<T>::CopyBlock(const internal::CopiedBlock& block) {
   return impl_->CopyBlock(block);
+}
+template <typename T>
+bool LevelWriter<T>::AdoptDictionary(const encodings::Dictionary& dictionary) {
+  return impl_->AdoptDictionary(dictionary);
 }
 template <typename T>
 absl::Status LevelWriter<T>::Finish() {

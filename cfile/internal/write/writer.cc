@@ -97,6 +97,8 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
     return failure_.Run([&] { return Copy(block); });
   }
 
+  using Base::AdoptDictionary;
+
   absl::Status Finish() {
     return failure_.Finish([this] { return FinishFile(); });
   }
@@ -440,6 +442,10 @@ bool Writer<T>::Takes(const internal::CopiedBlock& block) const {
 template <typename T>
 absl::Status Writer<T>::CopyBlock(const internal::CopiedBlock& block) {
   return impl_->CopyBlock(block);
+}
+template <typename T>
+bool Writer<T>::AdoptDictionary(const encodings::Dictionary& dictionary) {
+  return impl_->AdoptDictionary(dictionary);
 }
 template <typename T>
 absl::Status Writer<T>::Finish() {

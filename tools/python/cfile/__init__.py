@@ -15,8 +15,8 @@ from .condition import ColumnName, Condition, col
 from .errors import (AccessError, ArgumentError, ConflictError, DataError, Error, ExistsError, LimitError, NotFoundError,
                      SystemFailure, UnsupportedError)
 from .fragments import Fragment, fragments
-from .maintenance import (add_column, collect_garbage, compact, drop_columns, drop_parts, drop_rows_below, rename_column, repair,
-                          reorder_columns, widen_column)
+from .maintenance import (add_column, add_columns, collect_garbage, compact, drop_columns, drop_parts, drop_rows_below, rename_column,
+                          reorder_columns, repair, replace_columns, widen_column)
 from .opening import open
 from .polars import scan_polars
 from .rows import Rows
@@ -27,6 +27,7 @@ from .writing import append, write
 __all__ = [
     "AccessError", "ArgumentError", "Column", "ColumnName", "Condition", "ConflictError", "DataError", "Error", "ExistsError",
     "Fragment", "LimitError", "NotFoundError", "Rows", "Selection", "SystemFailure", "Table", "UnsupportedError", "__version__",
-    "add_column", "append", "codecs", "col", "collect_garbage", "compact", "drop_columns", "drop_parts", "drop_rows_below",
-    "encodings", "fragments", "open", "rename_column", "reorder_columns", "repair", "scan_polars", "widen_column", "write",
+    "add_column", "add_columns", "append", "codecs", "col", "collect_garbage", "compact", "drop_columns", "drop_parts",
+    "drop_rows_below", "encodings", "fragments", "open", "rename_column", "reorder_columns", "repair", "replace_columns", "scan_polars",
+    "widen_column", "write",
 ]

@@ -9,7 +9,7 @@ import os
 from . import _native, restoring
 from .errors import ArgumentError
 from .optional import Lazy
-from .writing import settings_of, with_metadata
+from .writing import Data, settings_of, with_metadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, 
 
 def drop_parts(path: Path, parts: Sequence[str]) -> None:
     """Removes parts (Table.parts names them). Their files stay until collect_garbage. NotFoundError: there is no such part."""
-    _native.drop_parts(os.fspath(path), list(parts))
+    _native.drop_parts(os.fspath(path), [parts] if isinstance(parts, str) else list(parts))
 
 
 def drop_rows_below(path: Path, key: Any, column: str | None = None) -> None:
@@ -87,6 +87,48 @@ def add_column(path: Path, name: str, type: str, *, nullable: bool = True, defau
     """
     stored = None if default is None else values.exact_of(default, type)
     _native.add_column(os.fspath(path), name, type, nullable, stored)
+
+
+def add_columns(path: Path, data: Any, *, encoding: str | dict[str, str] | None = None,
+                compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None) -> None:
+    """Adds columns with values. `data` has one row for each row of the table, in the same order. All arguments as for cfile.write.
+
+    ArgumentError: `data` has more or fewer rows. ConflictError: since the call began, the table has got or lost rows or columns.
+
+    >>> cfile.write(tmp / "trips", pyarrow.table({"miles": [10.0, 20.0]}))
+    >>> miles = cfile.open(tmp / "trips")["miles"].to_numpy()
+    >>> cfile.add_columns(tmp / "trips", pyarrow.table({"km": miles * 1.609344}))
+    >>> cfile.open(tmp / "trips")[1]
+    {'miles': 20.0, 'km': 32.18688}
+    """
+    _write_columns(path, data, {"encoding": encoding, "compression": compression, "goal": goal}, replace=False)
+
+
+def replace_columns(path: Path, data: Any, *, encoding: str | dict[str, str] | None = None,
+                    compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None) -> None:
+    """Gives new values to the columns that `data` has. Arguments and errors as for add_columns. The types of the columns stay.
+
+    Rows that are appended meanwhile keep their values. A column loses its value index; key columns cannot be replaced.
+
+    >>> cfile.write(tmp / "trips", pyarrow.table({"miles": [10.0, 20.0], "to": ["Oslo", "Rome"]}))
+    >>> cfile.replace_columns(tmp / "trips", pyarrow.table({"to": ["Bergen", "Paris"]}))
+    >>> cfile.open(tmp / "trips")[1]
+    {'miles': 20.0, 'to': 'Paris'}
+    """
+    _write_columns(path, data, {"encoding": encoding, "compression": compression, "goal": goal}, replace=True)
+
+
+def _write_columns(path: Path, data: Any, options: dict[str, Any], *, replace: bool) -> None:
+    target = os.fspath(path)
+    settings = settings_of(options)
+    with Data(data) as source:
+        if source.fields is None:
+            raise ArgumentError("one array has no name: pass a table with this column")
+        opened = _native.open_table(target)
+        first = opened.columns[0]["name"]
+        if first in source.fields:  # only if it is replaced
+            with_metadata(settings, first, restoring.kept(opened.info()["metadata"]))
+        _native.write_columns(target, source.stream, settings, replace)
 
 
 def drop_columns(path: Path, names: Sequence[str]) -> None:

@@ -39,8 +39,12 @@ def _is_of(data: Any, package: str) -> bool:
     return any(base.__module__.partition(".")[0] == package for base in type(data).__mro__)
 
 
-class _Data:
-    """What is written: a stream, its type, and what restoring.py keeps of it."""
+class Data:
+    """What is written: a stream, its type, and what restoring.py keeps of it.
+
+    with Data(data) as source: if rows of this package could not be read, the block raises that error, and not the one that the writer
+    makes of it.
+    """
 
     def __init__(self, data: Any) -> None:
         self.metadata: dict[str, str] = {}
@@ -61,9 +65,11 @@ class _Data:
         # The names of the columns; None if the data is one array.
         self.fields = _native.fields_of(self.type)
 
-    def raise_error(self) -> None:
-        """If rows of this package could not be read, raises that error, and not the one that the writer makes of it."""
-        if self._own:
+    def __enter__(self) -> Data:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._own and error[0] is not None:
             self.stream.raise_error()
 
     def _of_pandas(self, data: Any) -> Any:
@@ -123,19 +129,15 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     target = os.fspath(path)
     options = {"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                "bloom_filter": bloom_filter}
-    source = _Data(data)
     is_there = os.path.lexists(target) and not (os.path.isdir(target) and not os.listdir(target))
     if is_there and not overwrite:
         raise ExistsError(f"{target}: something is there; use overwrite=True, or cfile.append")
     write_at = _replace if is_there else _write
-    try:
+    with Data(data) as source:
         write_at(target, source, options, sorted_by, memory_limit_bytes)
-    except BaseException:
-        source.raise_error()
-        raise
 
 
-def _replace(target: str, source: _Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
+def _replace(target: str, source: Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
     """Writes beside `target`, and exchanges both at the end."""
     import shutil
     import uuid
@@ -154,7 +156,7 @@ def _replace(target: str, source: _Data, options: Mapping[str, Any], sorted_by: 
         os.unlink(old)
 
 
-def _write(target: str, source: _Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
+def _write(target: str, source: Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
     settings = settings_of(options)
     if source.fields is None:
         if len(settings) > 1:
@@ -188,8 +190,11 @@ def _finish(writer: _native.TableWriter | _native.FileWriter, stream: Any) -> No
 
 def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str, str] | None = None,
            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
-           block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None) -> None:
+           block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None,
+           replacing: Sequence[str] = ()) -> None:
     """Appends rows to a table, as a new part. Arguments as for write; columns are found by their names.
+
+    replacing: the names of parts (Table.parts) whose place the new part takes. Their rows disappear in the same step.
 
     The rows become visible to `cfile.open` in one step. If the table has key columns, the rows must be in their order. Many small parts
     make reading slower; `cfile.compact` merges them.
@@ -206,13 +211,10 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
     indexed = _sorted_column(opened)
     if indexed is not None:
         settings[indexed] = {**settings.get(indexed, settings[""]), "value_index": True}
-    source = _Data(data)
-    with_metadata(settings, opened.columns[0]["name"], restoring.kept(opened.info()["metadata"]) or source.metadata)
-    try:
-        _finish(_native.TableWriter.append(target, settings), source.stream)
-    except BaseException:
-        source.raise_error()
-        raise
+    with Data(data) as source:
+        with_metadata(settings, opened.columns[0]["name"], restoring.kept(opened.info()["metadata"]) or source.metadata)
+        _finish(_native.TableWriter.replace(target, _names(replacing), settings) if replacing else
+                _native.TableWriter.append(target, settings), source.stream)
 
 
 def _sorted_column(opened: _native.Opened) -> str | None:

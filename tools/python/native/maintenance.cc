@@ -4,6 +4,7 @@
 #include <chrono>
 #include <optional>
 
+#include "cfile/arrow_import.h"
 #include "cfile/compound_key.h"
 #include "cfile/status.h"
 #include "cfile/table.h"
@@ -12,6 +13,7 @@
 #include "cfile/table_repair.h"
 #include "tools/python/native/object_source.h"
 #include "tools/python/native/settings.h"
+#include "tools/python/native/stream.h"
 #include "tools/python/native/values.h"
 
 namespace cfile_python {
@@ -92,6 +94,30 @@ void AddColumn(const std::string& path, const std::string& name, const std::stri
   WithoutLock([&] { return cfile::AddColumn(NewInterruptibleStorage(path), column, literal); });
 }
 
+// Writes the columns of the stream `data`: new columns, or new values of columns.
+void WriteColumns(const std::string& path, const nb::object& data, const nb::dict& settings,
+                  bool replace) {
+  const auto type = SchemaOf(data);
+  cfile::Schema schema;
+  if (replace) {
+    for (std::string& name : FieldsOf(type->value)) schema.columns.push_back({.name = name});
+  } else {
+    schema = ValueOf(cfile::ImportArrowSchema(type->value));
+  }
+  const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
+  const auto stream = StreamOf(data, path);
+  WithoutLock([&]() -> absl::Status {
+    const auto storage = NewInterruptibleStorage(path);
+    Names names;
+    for (const cfile::ColumnSchema& column : schema.columns) names.push_back(column.name);
+    auto writer = replace ? cfile::ColumnsWriter::Replace(storage, names, options)
+                          : cfile::ColumnsWriter::Add(storage, schema.columns, options);
+    if (!writer.ok()) return writer.status();
+    const absl::Status status = cfile::AppendArrow(*writer, &stream->value);
+    return status.ok() ? writer->Finish() : status;
+  });
+}
+
 nb::list Repair(const std::string& path, bool salvage, bool force, bool dry_run) {
   const cfile::RepairReport report = WithoutLock([&] {
     return cfile::Repair(NewInterruptibleStorage(path),
@@ -122,6 +148,8 @@ void AddMaintenance(nb::module_& module) {
   module.def("collect_garbage", &CollectGarbage, arg("path"), arg("older_than_seconds"));
   module.def("add_column", &AddColumn, arg("path"), arg("name"), arg("type"), arg("nullable"),
              arg("default").none());
+  module.def("write_columns", &WriteColumns, arg("path"), arg("data"), arg("settings"),
+             arg("replace"));
   module.def("drop_columns", [](const std::string& path, const Names& names) {
     WithoutLock([&] { return cfile::DropColumns(NewInterruptibleStorage(path), names); });
   });

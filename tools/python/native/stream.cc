@@ -264,6 +264,15 @@ std::unique_ptr<Released<ArrowSchema>> SchemaOf(nb::handle type) {
   return Taken<ArrowSchema>(type, "__arrow_c_schema__", kSchemaName);
 }
 
+std::vector<std::string> FieldsOf(const ArrowSchema& type) {
+  std::vector<std::string> names;
+  for (int64_t i = 0; i < type.n_children; ++i) {
+    const char* const name = type.children[i]->name;
+    names.emplace_back(name == nullptr ? "" : name);
+  }
+  return names;
+}
+
 void AddStreams(nb::module_& module) {
   nb::class_<ExportedStream>(module, "Stream")
       .def(

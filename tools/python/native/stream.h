@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cfile/arrow_c_data.h"
 #include "tools/python/native/errors.h"
@@ -62,6 +63,9 @@ std::unique_ptr<Released<ArrowArrayStream>> StreamOf(nb::handle data, const std:
 
 // Moves the type out of an object that has __arrow_c_schema__. Errors as StreamOf.
 std::unique_ptr<Released<ArrowSchema>> SchemaOf(nb::handle type);
+
+// The names of the fields of a struct type.
+std::vector<std::string> FieldsOf(const ArrowSchema& type);
 
 // Adds the classes Stream and ArrowType to the module.
 void AddStreams(nb::module_& module);

@@ -222,12 +222,7 @@ void AddWriters(nb::module_& module) {
   module.def("fields_of", [](const nb::object& type) -> std::optional<Names> {
     const auto schema = SchemaOf(type);
     if (std::string_view(schema->value.format) != "+s") return std::nullopt;
-    Names names;
-    for (int64_t i = 0; i < schema->value.n_children; ++i) {
-      const char* const name = schema->value.children[i]->name;
-      names.emplace_back(name == nullptr ? "" : name);
-    }
-    return names;
+    return FieldsOf(schema->value);
   });
   nb::class_<PythonTableWriter>(module, "TableWriter")
       .def_static("leaves",

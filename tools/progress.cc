@@ -1,5 +1,6 @@
-#include "tools/import/progress.h"
+#include "tools/progress.h"
 
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -12,8 +13,10 @@
 namespace cfile::tools {
 namespace {
 
-std::atomic<bool> cancelled = false;
+std::atomic<bool> is_cancelled = false;
 static_assert(std::atomic<bool>::is_always_lock_free);  // so that a signal handler may set it
+
+volatile sig_atomic_t caught_signal = 0;
 
 constexpr auto kDrawEvery = std::chrono::milliseconds(100);
 // Work that is shorter shows no bar.
@@ -35,7 +38,9 @@ std::string Duration(double seconds) {
 
 }  // namespace
 
-void Progress::Cancel() { cancelled = true; }
+void Progress::Cancel() { is_cancelled = true; }
+
+const std::atomic<bool>& Progress::cancelled() { return is_cancelled; }
 
 void Progress::Begin(std::string_view stage, uint64_t total_bytes) {
   stage_ = stage;
@@ -46,7 +51,7 @@ void Progress::Begin(std::string_view stage, uint64_t total_bytes) {
 }
 
 absl::Status Progress::Update(uint64_t bytes, uint64_t rows) {
-  if (cancelled) return absl::CancelledError("interrupted; nothing was written");
+  if (is_cancelled) return absl::CancelledError("interrupted; nothing was written");
   if (!shown_) return absl::OkStatus();
   const Clock::time_point now = Clock::now();
   if (now >= next_draw_) {
@@ -93,6 +98,30 @@ void Progress::Draw(uint64_t bytes, uint64_t rows, Clock::time_point now) {
 void Progress::End() {
   if (drawn_) std::fputs("\r\033[K", stderr);
   drawn_ = false;
+}
+
+void CancelOnSignals() {
+  struct sigaction action = {};
+  action.sa_handler = [](int signal) {
+    caught_signal = signal;
+    Progress::Cancel();
+  };
+  // The handler stays installed: a terminal that is closed may send SIGHUP twice, and the second
+  // one must not end the process before it has removed its files. Ctrl-\ (SIGQUIT) still ends the
+  // process at once.
+  action.sa_flags = SA_RESTART;
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before = {};
+    sigaction(signal, nullptr, &before);
+    if (before.sa_handler == SIG_IGN) continue;  // nohup, or a job in the background
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+void EndByCaughtSignal() {
+  if (caught_signal == 0) return;
+  signal(caught_signal, SIG_DFL);
+  raise(caught_signal);
 }
 
 std::string WithCommas(uint64_t number) {

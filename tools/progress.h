@@ -1,6 +1,7 @@
 // A progress bar on stderr, and the cancellation of work.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -31,6 +32,8 @@ class Progress {
   // Makes all later calls of Update fail, for all objects of this class. May be called in a signal
   // handler.
   static void Cancel();
+  // True after Cancel().
+  static const std::atomic<bool>& cancelled();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -43,6 +46,12 @@ class Progress {
   Clock::time_point start_;
   Clock::time_point next_draw_;
 };
+
+// From now on, SIGINT, SIGTERM and SIGHUP call Progress::Cancel, so that the tool can remove its
+// files. Signals that the process ignores, such as SIGHUP after nohup, stay ignored.
+void CancelOnSignals();
+// If one of these signals has come, ends the process by this signal, so that the shell sees it.
+void EndByCaughtSignal();
 
 // 1234567 as "1,234,567".
 std::string WithCommas(uint64_t number);

@@ -1,0 +1,488 @@
+#include "cfile/internal/parquet/file_exporter.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <map>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "cfile/internal/format/value_summary.h"
+#include "cfile/internal/parquet/source_block.h"
+#include "cfile/internal/read/block_cursor.h"
+#include "cfile/internal/read/reader_access.h"
+#include "encodings/core/status.h"
+#include "encodings/core/value_dictionary.h"
+#include "encodings/hybrid/levels.h"
+#include "encodings/parquet.h"
+#include "encodings/parquet/page_codec.h"
+#include "encodings/registry.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::BlockEncoder;
+using encodings::DataLoss;
+using encodings::EncodedBlock;
+using encodings::kMaxBatchValues;
+
+// A page whose values are encoded again has at most this many rows.
+constexpr uint32_t kMostRecodedRows = 65536;
+
+// The size of the header of a block with Kudu's PLAIN values of a fixed width.
+constexpr size_t kPlainHeaderBytes = 8;
+
+// The codec for pages that need one, if the column has none that Parquet has.
+Compression UsualCodec() {
+  for (const Compression codec : {Compression::kZstd, Compression::kSnappy, Compression::kGzip}) {
+    if (CheckCompressionBuiltIn(codec).ok()) return codec;
+  }
+  return Compression::kNone;
+}
+
+// Returns the codec of the pages of a file. `codec`: the file's codec.
+Compression CodecOfPages(Compression codec) {
+  if (codec == Compression::kZlib) return Compression::kGzip;
+  return ParquetCodec(codec) ? codec : UsualCodec();
+}
+
+// Appends the dictionary's values in the PLAIN encoding. Returns their number.
+uint32_t PutDictionary(const encodings::Dictionary& dictionary, PhysicalType type,
+                       ByteWriter& out) {
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) {
+    using P = encodings::PageType<T>;
+    const auto& values = static_cast<const encodings::ValueDictionary<P>&>(dictionary);
+    if constexpr (encodings::kIsBytes<P>) {
+      for (const P& value : std::span(values.values.get(), values.size)) {
+        if (type == PhysicalType::kBytes) out.PutFixed(static_cast<uint32_t>(value.size()));
+        out.PutBytes(value);
+      }
+    } else if constexpr (!std::is_same_v<P, bool>) {
+      out.PutBytes({reinterpret_cast<const uint8_t*>(values.values.get()), values.size * sizeof(P)});
+    }
+    return values.size;
+  });
+}
+
+// What happens to the values of a block.
+enum class PageForm : uint8_t {
+  kSame,    // the bytes are the values of a page
+  kPlain,   // the same, after a header of kPlainHeaderBytes
+  kCodes,   // codes of another form
+  kRecoded  // the values must be encoded again
+};
+
+template <typename T>
+class TypedExporter final : public FileExporter {
+ public:
+  TypedExporter(SourceBlocks blocks, std::shared_ptr<const encodings::Dictionary> dictionary,
+                const ExportedColumn& column, const ParquetExportOptions& options)
+      : blocks_(std::move(blocks)),
+        dictionary_(std::move(dictionary)),
+        column_(column),
+        options_(options),
+        values_(type(), dictionary_) {}
+
+  absl::StatusOr<WrittenChunk> WriteChunk(uint64_t end, CountingSink& out,
+                                          ParquetReport& report) override;
+
+  std::string_view bloom_filter() const override {
+    const bool same = blocks_.statistics() != nullptr && column_.units_per_value == 1;
+    return same ? std::string_view(blocks_.statistics()->bloom_filter) : "";
+  }
+
+ private:
+  const ColumnType& type() const { return blocks_.info().type; }
+  // True if blocks of codes keep their codes.
+  bool has_codes() const { return dictionary_ != nullptr && !std::is_same_v<T, bool>; }
+  // True if values must be checked or changed one by one.
+  bool changes_values() const {
+    return column_.units_per_value != 1 || (std::is_same_v<T, int128_t> && !is_decimal());
+  }
+  bool is_decimal() const { return type().data_type == DataType::kDecimal128; }
+
+  PageForm FormOf(Encoding encoding) const;
+  // The encoding of values that were stored in a block of `encoding`.
+  Encoding RecodedAs(Encoding encoding) const;
+
+  // What the next column chunk needs.
+  struct Needs {
+    bool dictionary = false;  // the dictionary of the file
+    bool recodes = false;
+  };
+  Needs NeedsOf(uint64_t end);
+
+  absl::Status WriteBlock(uint64_t end, ChunkWriter& chunk, ParquetReport& report);
+  absl::Status OpenBlock();
+  absl::Status CheckValues();
+  absl::Status CopyPage(PageForm form, ChunkWriter& chunk);
+  absl::Status WriteCodes(ChunkWriter& chunk);
+  absl::Status Recode(ChunkWriter& chunk);
+  absl::StatusOr<std::span<const T>> Changed(std::span<const T> values);
+  absl::StatusOr<BlockEncoder<T>*> EncoderOf(Encoding encoding);
+  BlockStatistics BlockBounds(bool whole) const;
+
+  SourceBlocks blocks_;
+  const std::shared_ptr<const encodings::Dictionary> dictionary_;
+  const ExportedColumn& column_;
+  const ParquetExportOptions& options_;
+  uint64_t row_ = 0;  // the next row to write
+
+  // The current block and the levels of the current page.
+  SourceBlock block_;
+  bool is_open_ = false;  // values_ is at this block
+  PageLevelReader level_reader_;
+  PageLevels levels_;
+  BlockCursor<T> values_;
+
+  // The dictionary page of the file, compressed with the codec of the last chunk that needed it.
+  std::optional<DictionaryPage> dictionary_page_;
+  Compression dictionary_codec_ = Compression::kNone;
+  uint32_t dictionary_size_ = 0;
+
+  bool makes_dictionary_ = false;  // for the current chunk
+  std::map<Encoding, std::unique_ptr<BlockEncoder<T>>> encoders_;
+  EncodedBlock encoded_;
+  ValueSummary<T> summary_;
+  std::unique_ptr<T[]> changed_;
+  std::vector<uint32_t> codes_;
+  ByteWriter code_bytes_;
+};
+
+template <typename T>
+PageForm TypedExporter<T>::FormOf(Encoding encoding) const {
+  if (changes_values()) return PageForm::kRecoded;
+  switch (encoding) {
+    case Encoding::kPlain:
+      return column_.same_pages && type().physical() != PhysicalType::kBytes &&
+                     !std::is_same_v<T, int128_t> && !encodings::kIsWidened<T>
+                 ? PageForm::kPlain
+                 : PageForm::kRecoded;
+    case Encoding::kDict:
+      return has_codes() ? PageForm::kCodes : PageForm::kRecoded;
+    case Encoding::kParquetPlainDictionary:
+    case Encoding::kParquetDictionary:
+      return has_codes() && column_.same_pages ? PageForm::kSame : PageForm::kRecoded;
+    case Encoding::kParquetPlain:
+    case Encoding::kParquetRle:
+    case Encoding::kParquetDeltaBinaryPacked:
+    case Encoding::kParquetDeltaLengthByteArray:
+      return column_.same_pages ? PageForm::kSame : PageForm::kRecoded;
+    case Encoding::kParquetDeltaByteArray:
+    case Encoding::kParquetByteStreamSplit:
+      // DuckDB and Polars do not read these encodings of FIXED_LEN_BYTE_ARRAY.
+      return column_.same_pages &&
+                     column_.chunk.parquet_type != parquet::Type::kFixedLenByteArray
+                 ? PageForm::kSame
+                 : PageForm::kRecoded;
+    default:  // Kudu's encodings; GROUP_VAR_INT and ALP, which other readers do not have
+      return PageForm::kRecoded;
+  }
+}
+
+template <typename T>
+Encoding TypedExporter<T>::RecodedAs(Encoding encoding) const {
+  if constexpr (encodings::kIsBytes<T>) {
+    if (type().physical() == PhysicalType::kBytes) {
+      if (encoding == Encoding::kPrefix) return Encoding::kParquetDeltaByteArray;
+      return makes_dictionary_ ? Encoding::kParquetDictionary
+                               : Encoding::kParquetDeltaLengthByteArray;
+    }
+  } else if constexpr (std::is_same_v<T, bool>) {
+    if (encoding == Encoding::kRle) return Encoding::kParquetRle;
+  } else if constexpr (encodings::kIsInteger<T> && sizeof(T) <= 8) {
+    return Encoding::kParquetDeltaBinaryPacked;
+  }
+  return Encoding::kParquetPlain;
+}
+
+template <typename T>
+typename TypedExporter<T>::Needs TypedExporter<T>::NeedsOf(uint64_t end) {
+  Needs needs;
+  const bool known = blocks_.VisitEncodings(end, [&](Encoding encoding) {
+    const PageForm form = FormOf(encoding);
+    needs.recodes |= form == PageForm::kRecoded;
+    const encodings::EncodingRow* const row = encodings::FindEncoding(encoding);
+    needs.dictionary |= row != nullptr && row->has_dictionary && form != PageForm::kRecoded;
+  });
+  if (!known) needs = {.dictionary = has_codes() && !changes_values(), .recodes = true};
+  return needs;
+}
+
+template <typename T>
+absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, CountingSink& out,
+                                                          ParquetReport& report) {
+  assert(row_ < end);
+  const Needs needs = NeedsOf(end);
+  Compression codec = options_.compression;
+  if (codec == Compression::kDefault) {
+    codec = CodecOfPages(blocks_.info().compression);
+    // Pages of version 1 are compressed all or not at all. In other cases, pages that lose their
+    // encoding should not become much larger.
+    if (codec == Compression::kNone && needs.recodes && options_.data_page_v2) codec = UsualCodec();
+  }
+  makes_dictionary_ = needs.recodes && dictionary_ == nullptr &&
+                      type().physical() == PhysicalType::kBytes;
+  encoders_.erase(Encoding::kParquetDictionary);
+  ChunkWriter chunk(column_.chunk, options_, codec, makes_dictionary_, out, report);
+  if (needs.dictionary) {
+    if (!dictionary_page_ || dictionary_codec_ != codec) {
+      ByteWriter plain;
+      dictionary_size_ = PutDictionary(*dictionary_, type().physical(), plain);
+      CFILE_ASSIGN_OR_RETURN(dictionary_page_,
+                             chunk.CompressDictionary(dictionary_size_, plain.span()));
+      dictionary_codec_ = codec;
+    }
+    CFILE_RETURN_IF_ERROR(chunk.WriteDictionary(*dictionary_page_));
+  }
+  while (row_ < end) CFILE_RETURN_IF_ERROR(WriteBlock(end, chunk, report));
+  if (!makes_dictionary_) return chunk.Finish();
+  const auto encoder = encoders_.find(Encoding::kParquetDictionary);
+  ByteWriter block;
+  if (encoder == encoders_.end() || !encoder->second->FinishDictionary(block))
+    return chunk.Finish();
+  encodings::ByteReader reader(block.span());
+  uint32_t count = 0;
+  [[maybe_unused]] const bool counted = reader.ReadVint32(count);
+  assert(counted);
+  CFILE_ASSIGN_OR_RETURN(const DictionaryPage page, chunk.CompressDictionary(count, reader.rest()));
+  return chunk.Finish(&page);
+}
+
+// Writes the rows of the current block from row_ on, but not those from `end` on.
+template <typename T>
+absl::Status TypedExporter<T>::WriteBlock(uint64_t end, ChunkWriter& chunk, ParquetReport& report) {
+  CFILE_RETURN_IF_ERROR(blocks_.Load(block_));
+  is_open_ = false;
+  const PageForm form = FormOf(block_.levels.values.encoding);
+  const DataBlock& parts = block_.levels.values;
+  // If the values can be copied as they are, the head has all counts.
+  const bool may_copy_compressed = form == PageForm::kSame && block_.compressed &&
+                                   block_.codec == chunk.codec() && chunk.takes_compressed() &&
+                                   !options_.check_values;
+  const auto in_block = [&](const absl::Status& status) { return blocks_.InThisBlock(status); };
+  if (!may_copy_compressed || !parts.present_count) CFILE_RETURN_IF_ERROR(in_block(OpenBlock()));
+  const uint32_t present = is_open_ ? values_.num_present() : *parts.present_count;
+  const bool required = !blocks_.info().has_levels() && !blocks_.info().nullable;
+  const uint32_t num_rows = required ? present : block_.levels.num_records;
+  const uint64_t begin = blocks_.first_row();
+  if (num_rows == 0) return in_block(DataLoss("a data block has no rows"));
+  CFILE_RETURN_IF_ERROR(in_block(CheckEndOrdinal(begin + num_rows, blocks_.info().num_rows)));
+  CFILE_RETURN_IF_ERROR(
+      in_block(level_reader_.Open(block_.levels, blocks_.info(), num_rows, present)));
+  if (row_ == begin) report.bytes_in += block_.stored_bytes;
+
+  const auto next_rows = [&](uint64_t count) {
+    return level_reader_.Next(static_cast<uint32_t>(count), levels_);
+  };
+  if (row_ > begin) CFILE_RETURN_IF_ERROR(in_block(next_rows(row_ - begin)));
+  const uint64_t stop = std::min(end, begin + num_rows);
+  const bool whole = row_ == begin && stop == begin + num_rows;
+  if (whole && (form == PageForm::kSame || form == PageForm::kPlain)) {
+    CFILE_RETURN_IF_ERROR(in_block(next_rows(num_rows)));
+    CFILE_RETURN_IF_ERROR(in_block(CopyPage(form, chunk)));
+  } else {
+    if (!is_open_) CFILE_RETURN_IF_ERROR(in_block(OpenBlock()));
+    const bool codes = form != PageForm::kRecoded && !values_.DictionaryValues().empty();
+    for (uint64_t row = row_; row < stop;) {
+      const uint64_t count = codes ? stop - row : std::min<uint64_t>(stop - row, kMostRecodedRows);
+      CFILE_RETURN_IF_ERROR(in_block(next_rows(count)));
+      CFILE_RETURN_IF_ERROR(in_block(codes ? WriteCodes(chunk) : Recode(chunk)));
+      row += count;
+    }
+  }
+  row_ = stop;
+  if (stop < begin + num_rows) return absl::OkStatus();
+  return blocks_.Next(num_rows);
+}
+
+template <typename T>
+absl::Status TypedExporter<T>::OpenBlock() {
+  CFILE_RETURN_IF_ERROR(blocks_.Uncompress(block_));
+  CFILE_RETURN_IF_ERROR(values_.Open(block_.levels.values, blocks_.first_row()));
+  is_open_ = true;
+  return absl::OkStatus();
+}
+
+// Checks all values of the open block that Open has not checked.
+template <typename T>
+absl::Status TypedExporter<T>::CheckValues() {
+  const Encoding encoding = values_.encoding();
+  const bool fixed_width = !encodings::kIsBytes<T> || type().physical() == PhysicalType::kFixedBytes;
+  // For these encodings, Open compares the number of bytes with the number of values.
+  if (encoding == Encoding::kPlain || encoding == Encoding::kParquetByteStreamSplit ||
+      (encoding == Encoding::kParquetPlain && fixed_width)) {
+    return absl::OkStatus();
+  }
+  const bool codes = !values_.DictionaryValues().empty();
+  for (uint32_t left = values_.num_present(); left > 0;) {
+    size_t count = 0;
+    if (codes) {
+      CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> batch, values_.NextCodes(left));
+      count = batch.size();
+    } else {
+      CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.Next(left));
+      count = batch.size();
+    }
+    left -= static_cast<uint32_t>(count);
+  }
+  return absl::OkStatus();
+}
+
+// Returns the bounds of the current block's values. They are bounds, too, of a part of the block.
+template <typename T>
+BlockStatistics TypedExporter<T>::BlockBounds(bool whole) const {
+  if (block_.statistics == nullptr) return {};
+  BlockStatistics bounds = *block_.statistics;
+  if (!whole) bounds.min_exact = bounds.max_exact = false;
+  return bounds;
+}
+
+// Writes a page of all values of the block, without encoding them again.
+template <typename T>
+absl::Status TypedExporter<T>::CopyPage(PageForm form, ChunkWriter& chunk) {
+  if (is_open_) CFILE_RETURN_IF_ERROR(CheckValues());
+  DataPage page{.levels = &levels_, .statistics = BlockBounds(/*whole=*/true)};
+  page.encoding = block_.levels.values.encoding;
+  if (form == PageForm::kPlain) page.encoding = Encoding::kParquetPlain;
+  if (page.encoding == Encoding::kParquetPlainDictionary)
+    page.encoding = Encoding::kParquetDictionary;
+  const bool copies_compressed = form == PageForm::kSame && block_.compressed &&
+                                 block_.codec == chunk.codec() && chunk.takes_compressed();
+  if (copies_compressed) {
+    page.values = block_.stored_values;
+    page.uncompressed_size = block_.values_size;
+    return chunk.WritePage(page);
+  }
+  page.values = block_.levels.values.values;
+  if (form == PageForm::kPlain) page.values = page.values.subspan(kPlainHeaderBytes);
+  page.recompressed = block_.compressed || block_.was_compressed;
+  // The block was not worth compressing with this codec, or should not be compressed.
+  page.compress = page.recompressed || (options_.compression != Compression::kDefault &&
+                                        CodecOfPages(blocks_.info().compression) != chunk.codec());
+  return chunk.WritePage(page);
+}
+
+// Writes a page of the codes of the current values.
+template <typename T>
+absl::Status TypedExporter<T>::WriteCodes(ChunkWriter& chunk) {
+  CFILE_RETURN_IF_ERROR(values_.SeekToRow(levels_.first_value));
+  codes_.clear();
+  for (uint32_t left = levels_.num_values; left > 0;) {
+    CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> batch, values_.NextCodes(left));
+    codes_.insert(codes_.end(), batch.values.begin(), batch.values.end());
+    left -= static_cast<uint32_t>(batch.size());
+  }
+  const auto size = static_cast<uint32_t>(values_.DictionaryValues().size());
+  code_bytes_.Clear();
+  encodings::PutIndexes<uint32_t>(codes_, std::max(1, encodings::LevelWidth(size - 1)),
+                                  code_bytes_);
+  const bool whole = levels_.num_rows == level_reader_.num_rows();
+  return chunk.WritePage({.levels = &levels_,
+                          .encoding = Encoding::kParquetDictionary,
+                          .values = code_bytes_.span(),
+                          .statistics = BlockBounds(whole),
+                          .recoded = true});
+}
+
+// Decodes the current values, and writes a page of them.
+template <typename T>
+absl::Status TypedExporter<T>::Recode(ChunkWriter& chunk) {
+  const Encoding encoding = RecodedAs(values_.encoding());
+  CFILE_ASSIGN_OR_RETURN(BlockEncoder<T>* const encoder, EncoderOf(encoding));
+  CFILE_RETURN_IF_ERROR(values_.SeekToRow(levels_.first_value));
+  summary_.Clear();
+  for (uint32_t left = levels_.num_values; left > 0;) {
+    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.Next(left));
+    CFILE_ASSIGN_OR_RETURN(const std::span<const T> values, Changed(batch.values));
+    summary_.Add(values);
+    if (encoder->Append(values) < values.size()) {
+      return absl::OutOfRangeError(
+          encodings::StrCat(levels_.num_rows, " rows take more bytes than a page may have, ",
+                            encodings::parquet::kMaxPageBytes));
+    }
+    left -= static_cast<uint32_t>(batch.size());
+  }
+  encoder->Finish(/*first_ordinal=*/0, encoded_);
+  return chunk.WritePage(
+      {.levels = &levels_,
+       .encoding = encoded_.encoding == Encoding::kAuto ? encoding : encoded_.encoding,
+       .values = encoded_.bytes.span(),
+       .statistics = summary_.Statistics(levels_.num_entries - levels_.num_values),
+       .recoded = true});
+}
+
+// Returns the values as they are in Parquet. Valid until the next call.
+template <typename T>
+absl::StatusOr<std::span<const T>> TypedExporter<T>::Changed(std::span<const T> values) {
+  if (!changes_values()) return values;
+  if constexpr (std::is_same_v<T, int128_t>) {
+    constexpr int128_t kMost = [] {
+      int128_t power = 1;
+      for (int digit = 0; digit < 38; ++digit) power *= 10;
+      return power - 1;
+    }();
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (values[i] > kMost || values[i] < -kMost) {
+        return absl::InvalidArgumentError(
+            "an int128 has more than 38 digits, the most that a decimal of Parquet may have");
+      }
+    }
+    return values;
+  } else if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
+    if (changed_ == nullptr) changed_.reset(new T[kMaxBatchValues]);
+    assert(values.size() <= kMaxBatchValues);
+    for (size_t i = 0; i < values.size(); ++i) {
+      if (__builtin_mul_overflow(values[i], column_.units_per_value, &changed_[i])) {
+        return absl::InvalidArgumentError(encodings::StrCat(
+            values[i], " seconds are too many for milliseconds, and Parquet has no seconds"));
+      }
+    }
+    return std::span<const T>(changed_.get(), values.size());
+  } else {
+    return values;
+  }
+}
+
+template <typename T>
+absl::StatusOr<BlockEncoder<T>*> TypedExporter<T>::EncoderOf(Encoding encoding) {
+  auto& encoder = encoders_[encoding];
+  if (encoder == nullptr) {
+    CFILE_ASSIGN_OR_RETURN(
+        encoder, encodings::MakeEncoder<T>(
+                     encoding, type().physical(),
+                     {.block_size_bytes = size_t{encodings::parquet::kMaxPageBytes},
+                      .type_length = type().type_length,
+                      .skip_tables = false}));
+  }
+  return encoder.get();
+}
+
+}  // namespace
+
+absl::Status CheckExportCompression(Compression compression) {
+  if (compression == Compression::kDefault) return absl::OkStatus();
+  if (!ParquetCodec(compression)) {
+    return absl::InvalidArgumentError(
+        encodings::StrCat("Parquet has no codec ", CompressionName(compression),
+                          compression == Compression::kZlib ? ": use gzip" : ": use zstd"));
+  }
+  return CheckCompressionBuiltIn(compression);
+}
+
+absl::StatusOr<std::unique_ptr<FileExporter>> FileExporter::Create(
+    const Reader& reader, const ExportedColumn& column, const ParquetExportOptions& options) {
+  const std::shared_ptr<FileReader>& file = ReaderAccess::File(reader);
+  CFILE_ASSIGN_OR_RETURN(SourceBlocks blocks, SourceBlocks::Open(file));
+  CFILE_ASSIGN_OR_RETURN(auto dictionary, file->Dictionary());
+  return VisitType(reader.type(),
+                   [&]<typename T>(std::type_identity<T>) -> std::unique_ptr<FileExporter> {
+                     return std::make_unique<TypedExporter<T>>(
+                         std::move(blocks), std::move(dictionary), column, options);
+                   });
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,50 @@
+// Writes the rows of one file as column chunks of a Parquet file.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/internal/parquet/chunk_writer.h"
+#include "cfile/parquet.h"
+#include "cfile/reader.h"
+#include "cfile/types.h"
+
+namespace cfile::internal {
+
+// How the values of a file become values of Parquet.
+struct ExportedColumn {
+  ChunkColumn chunk;
+  bool same_pages = false;       // HasSamePages (parquet_type.h)
+  int64_t units_per_value = 1;   // ParquetUnitsPerValue
+};
+
+// OK if pages may have this codec, or if it is kDefault. kInvalidArgument: Parquet does not have it.
+// kUnimplemented: it was not built in.
+absl::Status CheckExportCompression(Compression compression);
+
+// Thread-compatible. Memory: one block, one page, the dictionary, and the pages of a column chunk
+// if a dictionary is made for it.
+class FileExporter {
+ public:
+  // `column` and `options` must outlive the exporter. Errors: those of Reader.
+  static absl::StatusOr<std::unique_ptr<FileExporter>> Create(const Reader& reader,
+                                                              const ExportedColumn& column,
+                                                              const ParquetExportOptions& options);
+  virtual ~FileExporter() = default;
+
+  // Writes the next rows, up to row `end` of the file, as a column chunk.
+  // kDataLoss: a block is damaged. kInvalidArgument: a value does not fit Parquet's type.
+  // kOutOfRange: a page would become too large. The errors name the file and the block.
+  // Precondition: the rows up to `end` were not all written.
+  virtual absl::StatusOr<WrittenChunk> WriteChunk(uint64_t end, CountingSink& out,
+                                                  ParquetReport& report) = 0;
+
+  // Parquet's split-block Bloom filter of all values of the file, as they are written. Empty if
+  // there is none. Valid as long as the exporter.
+  virtual std::string_view bloom_filter() const = 0;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,114 @@
+#include "cfile/internal/parquet/file_import.h"
+
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/io/named_status.h"
+#include "cfile/internal/parquet/column_import.h"
+#include "cfile/internal/table/column_writer.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::DataLoss;
+using encodings::StrCat;
+using parquet::RowGroup;
+
+// Checks the counts of the row groups.
+absl::Status CheckRowGroups(const parquet::FileMetaData& file) {
+  size_t num_leaves = 0;
+  for (const parquet::SchemaElement& element : file.schema) num_leaves += element.type.has_value();
+  uint64_t num_rows = 0;
+  for (size_t i = 0; i < file.row_groups.size(); ++i) {
+    const RowGroup& group = file.row_groups[i];
+    if (group.columns.size() != num_leaves) {
+      return DataLoss("row group ", i, " has ", group.columns.size(), " columns, the schema ",
+                      num_leaves);
+    }
+    if (group.num_rows < 0) return DataLoss("row group ", i, " has ", group.num_rows, " rows");
+    num_rows += static_cast<uint64_t>(group.num_rows);
+  }
+  if (file.num_rows >= 0 && num_rows == static_cast<uint64_t>(file.num_rows))
+    return absl::OkStatus();
+  return DataLoss("the row groups have ", num_rows, " rows, the file ", file.num_rows);
+}
+
+const WriterOptions& OptionsOf(std::span<const WriterOptions> options, size_t column) {
+  static const WriterOptions kDefault;
+  return options.empty() ? kDefault : options.size() == 1 ? options[0] : options[column];
+}
+
+}  // namespace
+
+absl::StatusOr<ParquetFileImport> ParquetFileImport::Open(std::shared_ptr<const Source> source,
+                                                          std::span<const std::string> columns,
+                                                          const ReaderOptions& options) {
+  ParquetFileImport result;
+  result.source_ = std::move(source);
+  CFILE_ASSIGN_OR_RETURN(
+      result.metadata_,
+      parquet::ReadParquetMetadata(*result.source_, options.max_metadata_size_bytes));
+  const std::string& name = result.source_->name();
+  const parquet::FileMetaData& file = result.metadata_.file;
+  CFILE_ASSIGN_OR_RETURN(
+      result.from_, Named(SchemaFromParquet(file, columns, options.record_limits), name));
+  CFILE_RETURN_IF_ERROR(Named(CheckRowGroups(file), name));
+  return result;
+}
+
+absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_options,
+                                      const ParquetImportOptions& options,
+                                      const Progress& progress, TableWriter& writer,
+                                      ParquetReport& report) const {
+  const Schema& schema = writer.schema();
+  std::vector<ColumnImportPlan> plans;
+  for (const ParquetLeaf& leaf : from_.leaves) {
+    const ColumnSchema& column = from_.schema.columns[leaf.column];
+    const std::optional<size_t> found = schema.Find(column.name);
+    if (!found || schema.columns[*found].type != column.type ||
+        schema.columns[*found].levels != column.levels) {
+      return absl::InvalidArgumentError(
+          StrCat(source_->name(), ": column ", column.name, " is ", column.type.ToString(),
+                 " in this file, but the table has ",
+                 !found ? "no such column"
+                 : schema.columns[*found].type == column.type
+                     ? "other lists or groups around it"
+                     : schema.columns[*found].type.ToString()));
+    }
+    plans.push_back({.source = source_.get(),
+                     .metadata = &metadata_,
+                     .leaf = leaf,
+                     .name = column.name,
+                     .reader = options.reader,
+                     .column = schema.columns[*found],
+                     .table_column = *found,
+                     .writer = OptionsOf(writer_options, *found),
+                     .copies_pages = options.copy_pages});
+  }
+  std::vector<std::unique_ptr<ColumnImport>> columns;
+  for (const ColumnImportPlan& plan : plans) columns.push_back(NewColumnImport(plan));
+  const auto import = [&](size_t column, const RowGroup& group) -> absl::Status {
+    const auto rows = static_cast<uint64_t>(group.num_rows);
+    CFILE_RETURN_IF_ERROR(
+        columns[column]->Import(group.columns[plans[column].leaf.chunk], rows, writer, report));
+    return progress(rows);
+  };
+  const std::vector<RowGroup>& groups = metadata_.file.row_groups;
+  if (options.part_per_row_group) {
+    for (const RowGroup& group : groups) {
+      if (&group != &groups[0]) CFILE_RETURN_IF_ERROR(TableWriterAccess::NextPart(writer));
+      for (size_t i = 0; i < columns.size(); ++i) CFILE_RETURN_IF_ERROR(import(i, group));
+    }
+  } else {
+    for (size_t i = 0; i < columns.size(); ++i) {
+      for (const RowGroup& group : groups) CFILE_RETURN_IF_ERROR(import(i, group));
+    }
+  }
+  report.rows += num_rows();
+  report.row_groups += groups.size();
+  return absl::OkStatus();
+}
+
+}  // namespace cfile::internal

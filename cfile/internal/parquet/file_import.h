@@ -1,0 +1,54 @@
+// Imports one Parquet file into a part of a table.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/internal/parquet/metadata/file_metadata.h"
+#include "cfile/internal/parquet/parquet_schema.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
+#include "cfile/parquet.h"
+#include "cfile/schema.h"
+#include "cfile/table.h"
+
+namespace cfile::internal {
+
+// Thread-compatible.
+class ParquetFileImport {
+ public:
+  // Reads the metadata of `source`. `columns`: see SchemaFromParquet. The errors name the file.
+  static absl::StatusOr<ParquetFileImport> Open(std::shared_ptr<const Source> source,
+                                                std::span<const std::string> columns,
+                                                const ReaderOptions& options);
+
+  const Source& source() const { return *source_; }
+  // The schema of the table that has the columns of the file.
+  const Schema& schema() const { return from_.schema; }
+  uint64_t num_rows() const { return static_cast<uint64_t>(metadata_.file.num_rows); }
+
+  // Called after each column chunk with its number of rows. An error ends the import.
+  using Progress = std::function<absl::Status(uint64_t rows)>;
+
+  // Appends all rows to the columns of `writer` that the file has. `writer_options`: the options
+  // with which `writer` was made. kInvalidArgument: the table has no such column, or a column of
+  // another type. Other errors: those of ImportParquet.
+  absl::Status Write(std::span<const WriterOptions> writer_options,
+                     const ParquetImportOptions& options, const Progress& progress,
+                     TableWriter& writer, ParquetReport& report) const;
+
+ private:
+  ParquetFileImport() = default;
+
+  std::shared_ptr<const Source> source_;
+  parquet::ParquetMetadata metadata_;
+  SchemaOfParquet from_;
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,290 @@
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cfile/internal/io/named_status.h"
+#include "cfile/internal/parquet/file_import.h"
+#include "cfile/internal/parquet/partitioned_files.h"
+#include "cfile/internal/table/column_writer.h"
+#include "cfile/parquet.h"
+#include "cfile/table.h"
+#include "encodings/core/status.h"
+
+namespace cfile {
+namespace {
+
+using encodings::StrCat;
+using internal::ParquetFileImport;
+using internal::PartitionedFile;
+using internal::PartitionedFiles;
+using internal::TableWriterAccess;
+
+constexpr size_t kBatchRows = 4096;
+
+absl::StatusOr<std::shared_ptr<const Source>> OpenFile(const std::string& path,
+                                                       ReaderOptions::Access access) {
+  return access == ReaderOptions::Access::kMap ? OpenMappedSource(path) : OpenPreadSource(path);
+}
+
+// Appends `count` rows with the same value. `text`: see PartitionedFile.
+template <typename T>
+absl::Status AppendPartition(const PartitionedFile& file, const std::optional<std::string>& text,
+                             size_t column, uint64_t count, TableWriter& writer) {
+  const ColumnSchema& schema = writer.schema().columns[column];
+  std::optional<T> value;
+  if (text) {
+    value = internal::PartitionValue<T>(*text, schema.type);
+    if (!value) {
+      return absl::InvalidArgumentError(StrCat(file.path, ": ", schema.name, "=", *text,
+                                               " is not a value of the column's type, ",
+                                               schema.type.ToString()));
+    }
+  }
+  const std::unique_ptr<T[]> rows(new T[kBatchRows]);
+  std::fill_n(rows.get(), kBatchRows, value.value_or(T{}));
+  const std::vector<uint8_t> validity(kBatchRows / 8, value ? 0xff : 0);
+  while (count > 0) {
+    const std::span<const T> some(rows.get(), std::min<uint64_t>(count, kBatchRows));
+    CFILE_RETURN_IF_ERROR(writer.Append<T>(column, some, validity));
+    count -= some.size();
+  }
+  return absl::OkStatus();
+}
+
+// Imports one file, or all files of a directory.
+class Import {
+ public:
+  explicit Import(const ParquetImportOptions& options) : options_(options) {}
+
+  absl::StatusOr<ParquetReport> Run(std::shared_ptr<const Source> source,
+                                    const TableLocation& table) {
+    CFILE_ASSIGN_OR_RETURN(
+        const ParquetFileImport file,
+        ParquetFileImport::Open(std::move(source), options_.columns, options_.reader));
+    schema_ = file.schema();
+    total_rows_ = file.num_rows();
+    CFILE_ASSIGN_OR_RETURN(TableWriter writer, Begin(file.source().name(), table));
+    CFILE_RETURN_IF_ERROR(CheckColumns(file.source().name(), writer.schema()));
+    CFILE_RETURN_IF_ERROR(Write(file, writer));
+    return Finish(writer);
+  }
+
+  absl::StatusOr<ParquetReport> Run(const std::string& directory, const TableLocation& table) {
+    CFILE_ASSIGN_OR_RETURN(files_, internal::FindPartitionedFiles(directory));
+    for (size_t i = 0; i < files_.files.size(); ++i) CFILE_RETURN_IF_ERROR(Survey(i));
+    CFILE_RETURN_IF_ERROR(AddPartitionColumns(directory));
+    CFILE_ASSIGN_OR_RETURN(TableWriter writer, Begin(directory, table));
+    CFILE_RETURN_IF_ERROR(CheckColumns(directory, writer.schema()));
+    for (const PartitionedFile& file : files_.files) {
+      CFILE_ASSIGN_OR_RETURN(const ParquetFileImport import, Open(file));
+      if (options_.part_per_row_group && &file != &files_.files[0])
+        CFILE_RETURN_IF_ERROR(TableWriterAccess::NextPart(writer));
+      CFILE_RETURN_IF_ERROR(Write(import, writer));
+      CFILE_RETURN_IF_ERROR(WritePartitions(file, import.num_rows(), writer));
+    }
+    return Finish(writer);
+  }
+
+ private:
+  bool Takes(const std::string& column) const {
+    return options_.columns.empty() ||
+           std::count(options_.columns.begin(), options_.columns.end(), column) > 0;
+  }
+
+  absl::StatusOr<ParquetFileImport> Open(const PartitionedFile& file) const {
+    CFILE_ASSIGN_OR_RETURN(auto source, OpenFile(file.path, options_.reader.access));
+    std::vector<std::string> columns;
+    for (const std::string& name : options_.columns) {
+      const auto is_partition = [&](const ColumnSchema& column) { return column.name == name; };
+      if (std::none_of(files_.columns.begin(), files_.columns.end(), is_partition))
+        columns.push_back(name);
+    }
+    if (columns.empty() && !options_.columns.empty()) {
+      return absl::InvalidArgumentError(
+          StrCat(file.path, ": none of the columns to import is in the files"));
+    }
+    return ParquetFileImport::Open(std::move(source), columns, options_.reader);
+  }
+
+  // Compares the schema of a file with that of the first file.
+  absl::Status Survey(size_t number) {
+    const PartitionedFile& file = files_.files[number];
+    CFILE_ASSIGN_OR_RETURN(const ParquetFileImport import, Open(file));
+    total_rows_ += import.num_rows();
+    const Schema& schema = import.schema();
+    if (number == 0) {
+      schema_ = schema;
+      return absl::OkStatus();
+    }
+    const auto differs = [&](const std::string& column, const std::string& here,
+                             const std::string& first) {
+      return absl::InvalidArgumentError(StrCat(file.path, ": column ", column, " is ", here,
+                                               ", but ", first, " in ", files_.files[0].path));
+    };
+    for (const ColumnSchema& column : schema.columns) {
+      const std::optional<size_t> found = schema_.Find(column.name);
+      if (!found) return differs(column.name, column.type.ToString(), "there is none");
+      ColumnSchema& first = schema_.columns[*found];
+      if (first.type != column.type)
+        return differs(column.name, column.type.ToString(), first.type.ToString());
+      if (first.levels != column.levels) {
+        return differs(column.name, "inside of some lists or groups", "inside of others");
+      }
+      if (!schema_.tree) first.nullable = first.nullable || column.nullable;
+    }
+    for (const ColumnSchema& column : schema_.columns) {
+      if (!schema.Find(column.name))
+        return differs(column.name, "missing", column.type.ToString());
+    }
+    if (schema.tree != schema_.tree) {
+      return absl::InvalidArgumentError(
+          StrCat(file.path, ": the groups of the schema are not those of ", files_.files[0].path));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status AddPartitionColumns(const std::string& directory) {
+    std::vector<RecordNode> nodes;
+    if (schema_.tree) nodes.assign(schema_.tree->nodes().begin(), schema_.tree->nodes().end());
+    for (const ColumnSchema& column : files_.columns) {
+      if (!Takes(column.name)) continue;
+      if (schema_.Find(column.name)) {
+        return absl::InvalidArgumentError(
+            StrCat(directory, ": column ", column.name, " is in the files and in their folders"));
+      }
+      schema_.columns.push_back(column);
+      if (nodes.empty()) continue;
+      ++nodes[0].num_children;
+      nodes.push_back({.name = column.name,
+                       .repetition = column.nullable ? Repetition::kOptional : Repetition::kRequired,
+                       .type = column.type});
+    }
+    if (nodes.empty()) return absl::OkStatus();
+    CFILE_ASSIGN_OR_RETURN(
+        schema_.tree,
+        internal::Named(RecordSchema::Create(std::move(nodes), options_.reader.record_limits),
+                        directory));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<TableWriter> Begin(const std::string& name, const TableLocation& table) {
+    writer_options_ = options_.writer;
+    if (options_.append) return TableWriter::Append(table, writer_options_);
+    Schema schema = schema_;
+    for (const std::string& column : options_.sorted_by) {
+      const std::optional<size_t> found = schema.Find(column);
+      if (!found) {
+        return absl::InvalidArgumentError(
+            StrCat(name, ": there is no column ", column, " to sort by"));
+      }
+      schema.key_columns.push_back(*found);
+    }
+    // A single column without nulls gets a value index. Otherwise the table has compound keys.
+    if (schema.key_columns.size() == 1) {
+      const size_t key = schema.key_columns[0];
+      if (!schema.columns[key].nullable && !schema.columns[key].has_levels()) {
+        if (writer_options_.empty()) writer_options_.emplace_back();
+        if (writer_options_.size() == 1)
+          writer_options_.resize(schema.columns.size(), WriterOptions(writer_options_[0]));
+        if (key < writer_options_.size()) writer_options_[key].value_index = true;
+        schema.key_columns.clear();
+      }
+    }
+    return TableWriter::Create(table, schema, writer_options_);
+  }
+
+  // Each column of the table must get values.
+  absl::Status CheckColumns(const std::string& name, const Schema& table) const {
+    for (const ColumnSchema& column : table.columns) {
+      if (schema_.Find(column.name)) continue;
+      return absl::InvalidArgumentError(
+          StrCat(name, ": there is no column ", column.name, ", which the table has"));
+    }
+    for (const ColumnSchema& column : schema_.columns) {
+      if (table.Find(column.name)) continue;
+      return absl::InvalidArgumentError(
+          StrCat(name, ": the table has no column ", column.name));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Write(const ParquetFileImport& file, TableWriter& writer) {
+    // All columns have the same number of rows, so each contributes its part of the progress.
+    const size_t num_columns = file.schema().columns.size();
+    uint64_t rows_of_columns = 0;
+    CFILE_RETURN_IF_ERROR(file.Write(
+        writer_options_, options_,
+        [&](uint64_t rows) {
+          rows_of_columns += rows;
+          return Report(file.source().name(), rows_done_ + rows_of_columns / num_columns);
+        },
+        writer, report_));
+    rows_done_ += file.num_rows();
+    return absl::OkStatus();
+  }
+
+  absl::Status Report(const std::string& name, uint64_t rows) const {
+    if (options_.progress == nullptr || options_.progress(rows, total_rows_))
+      return absl::OkStatus();
+    return absl::CancelledError(StrCat(name, ": the import was cancelled"));
+  }
+
+  absl::Status WritePartitions(const PartitionedFile& file, uint64_t num_rows,
+                               TableWriter& writer) const {
+    if (num_rows == 0) return absl::OkStatus();
+    for (size_t i = 0; i < files_.columns.size(); ++i) {
+      if (!Takes(files_.columns[i].name)) continue;
+      const std::optional<size_t> column = writer.schema().Find(files_.columns[i].name);
+      CFILE_RETURN_IF_ERROR(VisitType(
+          writer.schema().columns[*column].type, [&]<typename T>(std::type_identity<T>) {
+            return AppendPartition<T>(file, file.values[i], *column, num_rows, writer);
+          }));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ParquetReport> Finish(TableWriter& writer) {
+    CFILE_RETURN_IF_ERROR(writer.Finish());
+    report_.bytes_out = TableWriterAccess::CompleteBytes(writer);
+    return report_;
+  }
+
+  const ParquetImportOptions& options_;
+  PartitionedFiles files_;
+  Schema schema_;  // of a new table
+  std::vector<WriterOptions> writer_options_;
+  uint64_t total_rows_ = 0;
+  uint64_t rows_done_ = 0;
+  ParquetReport report_;
+};
+
+}  // namespace
+
+absl::StatusOr<Schema> ParquetSchema(const Source& source, const ReaderOptions& options) {
+  // The source need not live longer than this call.
+  const std::shared_ptr<const Source> view(std::shared_ptr<void>(), &source);
+  CFILE_ASSIGN_OR_RETURN(const ParquetFileImport file, ParquetFileImport::Open(view, {}, options));
+  return file.schema();
+}
+
+absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source,
+                                            const TableLocation& table,
+                                            const ParquetImportOptions& options) {
+  return Import(options).Run(std::move(source), table);
+}
+
+absl::StatusOr<ParquetReport> ImportParquet(const std::string& path, const TableLocation& table,
+                                            const ParquetImportOptions& options) {
+  struct stat status;
+  if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
+    return Import(options).Run(path, table);
+  CFILE_ASSIGN_OR_RETURN(auto source, OpenFile(path, options.reader.access));
+  return ImportParquet(std::move(source), table, options);
+}
+
+}  // namespace cfile

@@ -1,0 +1,25 @@
+// Decompresses pages of Parquet files.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/types.h"
+
+namespace cfile::internal {
+
+// Converts a number of parquet::CompressionCodec. Both forms of LZ4 give kLz4.
+// kUnimplemented: the codec is unknown or was not built in; the error names it.
+absl::StatusOr<Compression> CompressionFromParquet(int32_t codec);
+
+// True if the bytes that this codec makes are those of a compressed section of a CFile's block.
+// False for LZO and for LZ4 of Hadoop, which put frames around the compressed bytes.
+bool HasSameCompressedBytes(int32_t codec);
+
+// Decompresses `in` into `out`. Precondition: CompressionFromParquet returned OK.
+// kDataLoss: `in` is damaged or does not decompress to exactly out.size() bytes.
+absl::Status UncompressPage(int32_t codec, std::span<const uint8_t> in, std::span<uint8_t> out);
+
+}  // namespace cfile::internal

@@ -1,0 +1,34 @@
+// The types of leaf columns: Parquet's types become column types, and back.
+#pragma once
+
+#include <cstdint>
+
+#include "absl/status/statusor.h"
+#include "cfile/internal/parquet/metadata/messages.h"
+#include "cfile/types.h"
+
+namespace cfile::internal {
+
+// Returns the column type of a leaf: of its logical type, or of its converted type (the older form),
+// or of its physical type. A decimal keeps the width that it has in the file: INT32 becomes
+// decimal32 and INT64 decimal64, unless the precision needs more. Bytes become the narrowest
+// decimal, but FIXED_LEN_BYTE_ARRAY(16) stays decimal128, whose pages are the same.
+// The errors do not name the leaf. kDataLoss: the fields contradict each other.
+// kUnimplemented: the type or its parameters are not known here; the error names them.
+// Precondition: leaf.type is set.
+absl::StatusOr<ColumnType> TypeFromParquet(const parquet::SchemaElement& leaf);
+
+// Sets the fields of `leaf` that describe a type: type, type_length, converted_type, scale,
+// precision and logical_type. Other fields stay as they are. int128 becomes DECIMAL(38, 0).
+// Precondition: Validate(type).ok().
+void TypeToParquet(const ColumnType& type, parquet::SchemaElement& leaf);
+
+// By how much a value is multiplied before it is written to Parquet, which has no seconds: 1000 for
+// times and timestamps in seconds, otherwise 1.
+int64_t ParquetUnitsPerValue(const ColumnType& type);
+
+// True if a block of one of Parquet's encodings has the same bytes in a column of `type` as in a
+// data page of `leaf`.
+bool HasSamePages(const parquet::SchemaElement& leaf, const ColumnType& type);
+
+}  // namespace cfile::internal

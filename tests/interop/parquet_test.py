@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Makes tables of Parquet files and Parquet files of the tables, and compares every value.
+
+    parquet_test.py LIBRARY [REGEX]
+
+LIBRARY: the shared library of parquet_library.cc. Reads the files of parquet_cases.py and of tests/golden/parquet-files whose names
+match REGEX. What pyarrow reads from such a file is compared with the table that ImportParquet makes, and with what pyarrow reads from the
+file that ExportParquet makes of this table. DuckDB, Polars and fastparquet must read the same from both files. Without pyarrow the exit code
+is 77, which ctest shows as skipped; third_party/python-packages.txt lists what to install.
+"""
+import collections
+import ctypes
+import itertools
+import json
+import pathlib
+import re
+import sys
+import tempfile
+
+try:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+except ImportError:
+    print("SKIPPED: pyarrow is not installed (pip install -r third_party/python-packages.txt)")
+    sys.exit(77)
+
+import parquet_cases
+from arrow_streams import Failed, Library
+
+GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden/parquet-files"
+CODECS = (0, 1, 2, 102, 104, 106)  # numbers of cfile::Compression
+FASTPARQUET = {"PLAIN", "RLE", "PLAIN_DICTIONARY", "RLE_DICTIONARY"}
+counts = collections.Counter()
+
+
+class NotRead(Exception):
+    """The peer does not have what the file needs."""
+
+
+def parts(array, name=""):
+    """(name, array) of each part of an array: which values are present, the lengths of lists, the bits of the leaves."""
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        return parts(array.dictionary_decode(), name)
+    if pa.types.is_struct(kind):
+        inner = [part for field, child in zip(kind, array.flatten()) for part in parts(child, f"{name}.{field.name}")]
+        return [(name, array.is_valid()), *inner]
+    if pa.types.is_map(kind) or pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        if pa.types.is_map(kind):  # the same as a list of structs
+            array = array.cast(pa.list_(pa.struct([kind.key_field.with_name("key"), kind.item_field.with_name("value")])))
+        return [(name, pc.list_value_length(array).cast(pa.int32())), *parts(array.flatten(), f"{name}[]")]
+    bits = {pa.float16(): pa.int16(), pa.float32(): pa.int32(), pa.float64(): pa.int64()}
+    if kind in bits:
+        return [(name, array.view(bits[kind]))]
+    if kind == pa.binary(2):  # how a table keeps FLOAT16
+        return [(name, array.view(pa.int16()))]
+    if kind in (pa.large_string(), pa.string_view(), pa.string()):
+        return [(name, array.cast(pa.binary()))]
+    if kind in (pa.large_binary(), pa.binary_view()):
+        return [(name, array.cast(pa.binary()))]
+    return [(name, array)]
+
+
+def expect_equal(actual, expected, what):
+    """Compares two tables of pyarrow."""
+    if actual.column_names != expected.column_names or len(actual) != len(expected):
+        raise AssertionError(f"{what}: {len(actual)} rows of {actual.column_names}, expected {len(expected)} of {expected.column_names}")
+    for name, one, other in zip(actual.column_names, actual.columns, expected.columns):
+        for (path, found), (_, right) in itertools.zip_longest(parts(combined(one), name), parts(combined(other), name), fillvalue=("", None)):
+            if right is None or found is None or found.type != right.type or not found.equals(right):
+                raise AssertionError(f"{what}: column {path}: {str(found)[:300]} is not {str(right)[:300]}")
+            counts["values"] += len(found)
+
+
+def combined(column):
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks) if column.chunks else pa.array([], column.type)
+
+
+def read_pyarrow(path):
+    return pq.ParquetFile(path).read()
+
+
+def read_duckdb(path):
+    import duckdb
+    result = duckdb.sql(f"SELECT * FROM '{path}'").arrow()
+    return result if isinstance(result, pa.Table) else result.read_all()
+
+
+def read_polars(path):
+    import polars
+    return polars.read_parquet(path).to_arrow()
+
+
+def read_fastparquet(path):
+    import fastparquet
+    metadata = pq.read_metadata(path)
+    chunks = [metadata.row_group(i).column(j) for i in range(metadata.num_row_groups) for j in range(metadata.num_columns)]
+    if any(not FASTPARQUET.issuperset(chunk.encodings) for chunk in chunks):
+        raise NotRead  # fastparquet crashes, or reads other values than pyarrow, where an encoding meets nulls
+    return pa.Table.from_pandas(fastparquet.ParquetFile(str(path)).to_pandas(), preserve_index=False).replace_schema_metadata()
+
+
+class Cfile:
+    """ImportParquet and ExportParquet."""
+
+    def __init__(self, path):
+        self.streams = Library(path)
+
+    def call(self, function, *arguments):
+        text = ctypes.create_string_buffer(1000)
+        if getattr(self.streams.library, function)(*arguments, text) != 0:
+            raise Failed(text.value.decode())
+        return json.loads(text.value)
+
+    def import_parquet(self, path, table, part_per_row_group=False):
+        return self.call("cfile_test_import_parquet", str(path).encode(), str(table).encode(), int(part_per_row_group))
+
+    def export_parquet(self, table, path, version_2, page_index, checksums, codec, rows):
+        return self.call("cfile_test_export_parquet", str(table).encode(), str(path).encode(), int(version_2), int(page_index), int(checksums),
+                         codec, ctypes.c_size_t(rows))
+
+    def read(self, table):
+        return pa.RecordBatchReader.from_stream(self.streams.stream(str(table), dictionaries=False)).read_all()
+
+
+def check(cfile, source, work, number):
+    """Imports and exports one file. The options depend on `number`."""
+    expected = read_pyarrow(source)
+    table, copy = work / "table", work / "copy.parquet"
+    report = cfile.import_parquet(source, table, part_per_row_group=number % 2 == 1)
+    expect_equal(cfile.read(table), expected, "ImportParquet")
+    counts.update({f"imported {key}": value for key, value in report.items()})
+    options = (number % 3 != 0, number % 5 != 0, number % 4 != 0, CODECS[number % len(CODECS)], (10**6, 100)[number % 7 == 0])
+    report = cfile.export_parquet(table, copy, *options)
+    counts.update({f"exported {key}": value for key, value in report.items()})
+    expect_equal(read_pyarrow(copy), expected, f"pyarrow reads what ExportParquet{options} wrote")
+    for read in (read_duckdb, read_polars, read_fastparquet):
+        peer = read.__name__.removeprefix("read_")
+        try:
+            right = read(source)
+        except Exception:  # the peer does not read the file of the other writer either
+            counts[f"not read by {peer}"] += 1
+            continue
+        try:
+            found = read(copy)
+        except NotRead:
+            counts[f"not read by {peer}"] += 1
+            continue
+        expect_equal(found, right, f"{peer} reads what ExportParquet{options} wrote")
+        counts[f"read by {peer}"] += 1
+
+
+def main():
+    cfile, wanted = Cfile(sys.argv[1]), re.compile(sys.argv[2] if len(sys.argv) > 2 else "")
+    golden = [(path.name, path) for path in sorted(GOLDEN.glob("*.parquet")) if "encrypted" not in path.name]
+    failures = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (name, write) in enumerate(itertools.chain(golden, parquet_cases.all_cases())):
+            if not wanted.search(name):
+                continue
+            work = pathlib.Path(folder) / str(number)
+            work.mkdir()
+            try:
+                if isinstance(write, pathlib.Path):
+                    source = write
+                else:
+                    source = work / "source.parquet"
+                    try:
+                        write(str(source))
+                    except Exception:  # the writer does not have the type
+                        counts["not written"] += 1
+                        continue
+                check(cfile, source, work, number)
+            except Exception as error:
+                failures += 1
+                print(f"FAILED {name}: {type(error).__name__}: {error}", flush=True)
+            counts["files"] += 1
+    print(", ".join(f"{key}: {value:,}" for key, value in sorted(counts.items())))
+    print(f"{counts['files'] - failures} files passed, {failures} failed")
+    return 1 if failures or counts["files"] < 300 and len(sys.argv) == 2 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

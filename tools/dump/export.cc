@@ -1,0 +1,253 @@
+// cfile-dump export: writes a table or a file in another format.
+#include "tools/dump/export.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tools/dump/commands.h"
+#include "tools/where_parser.h"
+
+namespace cfile::tools {
+namespace {
+
+constexpr size_t kMaxThreads = 256;
+
+struct Format {
+  std::string_view name;
+  std::array<std::string_view, 2> extensions;  // of files, with the dot
+  ExportFunction* write;
+  bool is_text = true;       // may be written to a terminal
+  bool has_fields = false;   // obeys --delimiter, --no-header and --print-import-options
+};
+
+constexpr Format kFormats[] = {
+    {.name = "csv", .extensions = {".csv", ".CSV"}, .write = ExportCsv, .has_fields = true},
+    {.name = "tsv", .extensions = {".tsv", ".tab"}, .write = ExportTsv, .has_fields = true},
+    {.name = "jsonl", .extensions = {".jsonl", ".ndjson"}, .write = ExportJsonLines},
+};
+
+struct CommandLine {
+  std::string out = "-";
+  std::string to;
+  std::string delimiter;
+  bool no_header = false;
+  bool print_import_options = false;
+  ExportOptions options;
+};
+
+std::string FormatNames() {
+  std::string names;
+  for (const Format& format : kFormats) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", std::string(format.name));
+  }
+  return names;
+}
+
+// The format that --to names, or that the name of the file shows. Standard output is CSV by default.
+absl::StatusOr<Format> ChooseFormat(const CommandLine& line) {
+  for (const Format& format : kFormats) {
+    if (line.to == format.name) return format;
+    if (!line.to.empty()) continue;
+    if (line.out == "-") return format;
+    for (const std::string_view extension : format.extensions) {
+      if (line.out.ends_with(extension)) return format;
+    }
+  }
+  if (!line.to.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--to ", line.to, ": expected one of ", FormatNames()));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "the name of ", line.out, " does not show the format: add --to, with one of ", FormatNames()));
+}
+
+// kInvalidArgument: the character would have to be quoted in numbers, dates and other values.
+absl::StatusOr<char> ParseDelimiter(const std::string& text) {
+  if (text == "tab" || text == "\\t") return '\t';
+  constexpr std::string_view kDelimiters = " !#$%&'()*,/;<=>?[\\]^`{|}~\t";
+  if (text.size() == 1 && kDelimiters.find(text[0]) != std::string_view::npos) return text[0];
+  return absl::InvalidArgumentError(absl::StrCat(
+      "--delimiter '", text, "': expected tab, or one ASCII character that is not a letter, a digit, "
+      "a quote or one of + - . : @ _"));
+}
+
+class StandardOutput final : public Sink {
+ public:
+  const std::string& name() const override { return name_; }
+
+  absl::Status Append(std::span<const uint8_t> bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t count = write(STDOUT_FILENO, bytes.data(), bytes.size());
+      if (count >= 0) {
+        bytes = bytes.subspan(static_cast<size_t>(count));
+      } else if (errno == EPIPE) {
+        // The signal has not ended the process, because the caller ignores it.
+        std::signal(SIGPIPE, SIG_DFL);
+        std::raise(SIGPIPE);
+      } else if (errno != EINTR) {
+        return absl::UnavailableError(
+            absl::StrCat("cannot write to standard output: ", std::strerror(errno)));
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Finish() override { return absl::OkStatus(); }
+
+ private:
+  const std::string name_ = "standard output";
+};
+
+// `text` as an argument for a shell.
+std::string ShellQuoted(std::string_view text) {
+  constexpr std::string_view kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string quoted = "'";
+  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
+// The options with which cfile-import gives the columns their names and types again.
+absl::StatusOr<std::string> ImportOptions(const Input& input, const ExportOptions& options) {
+  const auto selection = SelectRows(input, options.choice);
+  if (!selection.ok()) return selection.status();
+  std::string text = absl::StrCat("--header ", options.header ? "yes" : "no");
+  if (options.delimiter == '\t') {
+    text += " --delimiter tab";
+  } else if (options.delimiter != '\0' && options.delimiter != ',') {
+    absl::StrAppend(&text, " --delimiter ", ShellQuoted({&options.delimiter, 1}));
+  }
+  for (size_t i = 0; i < selection->columns.size(); ++i) {
+    const ColumnSchema& column = selection->columns[i];
+    const std::string name = options.header ? column.name : absl::StrCat("column_", i + 1);
+    absl::StrAppend(&text, " --type ", ShellQuoted(name + "=" + column.type.ToString()));
+  }
+  return text + "\n";
+}
+
+absl::Status Export(const Format& format, const CommandLine& line, const CommonOptions& common,
+                    const Input& input) {
+  const bool to_file = line.out != "-";
+  if (!to_file && !format.is_text && isatty(STDOUT_FILENO) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        std::string(format.name), " is not for a terminal: name a file to write"));
+  }
+  std::unique_ptr<Sink> sink;
+  if (to_file) {
+    auto file = NewFileSink(line.out);
+    if (!file.ok()) return file.status();
+    sink = *std::move(file);
+    CancelOnSignals();  // so that the temporary file is removed
+  } else {
+    sink = std::make_unique<StandardOutput>();
+  }
+  Progress progress(isatty(STDERR_FILENO) != 0 && (to_file || isatty(STDOUT_FILENO) == 0));
+  progress.Begin("exporting", input.num_rows());
+  return format.write(input, common, line.options, std::move(sink), progress);
+}
+
+ExitCode RunExport(CommandLine line, const CommonOptions& common, Output& output) {
+  const auto format = ChooseFormat(line);
+  if (!format.ok()) return output.Fail(format.status());
+  if (!format->has_fields &&
+      (!line.delimiter.empty() || line.no_header || line.print_import_options)) {
+    return output.Fail(absl::InvalidArgumentError(absl::StrCat(
+        line.print_import_options ? "--print-import-options"
+        : line.no_header          ? "--no-header"
+                                  : "--delimiter",
+        " is for csv and tsv, but the format is ", std::string(format->name))));
+  }
+  if (!line.delimiter.empty()) {
+    const auto delimiter = ParseDelimiter(line.delimiter);
+    if (!delimiter.ok()) return output.Fail(delimiter.status());
+    line.options.delimiter = *delimiter;
+  }
+  line.options.header = !line.no_header;
+  const auto input = OpenInput(common);
+  if (!input.ok()) return output.Fail(input.status());
+  if (line.print_import_options) {
+    if (format->name == "tsv" && line.options.delimiter == '\0') line.options.delimiter = '\t';
+    const auto text = ImportOptions(*input, line.options);
+    if (!text.ok()) return output.Fail(text.status());
+    output.text += *text;
+    return output.Finish(kFine);
+  }
+  const absl::Status status = Export(*format, line, common, *input);
+  if (status.ok()) return kFine;
+  const ExitCode code = output.Fail(status);
+  if (absl::IsCancelled(status)) EndByCaughtSignal();
+  return code;
+}
+
+}  // namespace
+
+void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommandWithoutJson(
+      app, common, "export", "Write a table or a file as CSV, TSV or JSON Lines",
+      "CSV is as in RFC 4180, in UTF-8, with LF at the ends of lines: a null is an empty field, and\n"
+      "\"\" is the empty string. Fields with delimiters, quotes or line breaks are quoted. Values have\n"
+      "the form that cfile-import reads: 2013-01-31T10:00:00Z, true, nan, inf; binary values are\n"
+      "hexadecimal. Floats have all digits that are needed to read the same value again, and a\n"
+      "point or an exponent: 1.0. TSV is the same with tabs instead of commas.\n"
+      "JSON Lines has an object for each row, nested like the schema of the table. Nulls are left\n"
+      "out; cfile-dump records explains the other forms.\n\n"
+      "Without OUT, the text goes to standard output. OUT gets its name when it is complete: an\n"
+      "error or Ctrl-C leaves no part of it. The text does not depend on --threads. Each thread\n"
+      "needs about 16 MiB of memory.\n\n"
+      "CSV does not say which types the columns have. To import the text with the same types, give\n"
+      "cfile-import the options that --print-import-options prints (see the last example).\n\n"
+      "Examples:\n"
+      "  cfile-dump export flights flights.csv\n"
+      "  cfile-dump export flights | gzip >flights.csv.gz\n"
+      "  cfile-dump export flights --columns 'day,\"a,b\"' --where 'month = 7' --to tsv july.txt\n"
+      "  cfile-dump export log log.jsonl\n"
+      "  cfile-dump export keys.cfile --no-header\n"
+      "  eval cfile-import flights.csv copy $(cfile-dump export flights --print-import-options)");
+  AddIgnoreChecksumsOption(*command, common);
+  auto line = std::make_shared<CommandLine>();
+  command->add_option("OUT", line->out, "The file to write; - or none: standard output")
+      ->type_name("");
+  command
+      ->add_option("--to", line->to,
+                   "The format: " + FormatNames() +
+                       " (default: as the name of OUT ends; csv for standard output)")
+      ->type_name("FORMAT");
+  AddRowChoiceOptions(*command, line->options.choice);
+  command->add_flag("--no-header", line->no_header,
+                    "No line with the names of the columns in CSV and TSV");
+  command
+      ->add_option("--delimiter", line->delimiter,
+                   "What separates the fields of CSV; 'tab' for a tab (default: ,)")
+      ->type_name("CHARACTER");
+  command->add_flag("--print-import-options", line->print_import_options,
+                    "Print the options for cfile-import instead, quoted for a shell");
+  line->options.num_threads =
+      std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
+  command
+      ->add_option("--threads", line->options.num_threads,
+                   "Threads that format rows (default: one per core)")
+      ->type_name("NUMBER")
+      ->check(NumberIn(1, kMaxThreads));
+  command->callback([&action, line] {
+    action = [line](const CommonOptions& chosen, Output& output) {
+      return RunExport(*line, chosen, output);
+    };
+  });
+}
+
+}  // namespace cfile::tools

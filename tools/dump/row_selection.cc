@@ -1,0 +1,101 @@
+#include "tools/dump/row_selection.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "tools/where.h"
+#include "tools/where_parser.h"
+
+namespace cfile::tools {
+namespace {
+
+// The names of the chosen columns of a table.
+absl::StatusOr<std::vector<std::string>> ChooseColumns(const TableReader& table,
+                                                       std::vector<std::string> names) {
+  if (names.empty()) {
+    for (const ColumnSchema& column : table.schema().columns) names.push_back(column.name);
+  }
+  for (const std::string& name : names) {
+    const auto column = FindColumn(table, name);
+    if (!column.ok()) return column.status();
+    if (table.schema().columns[*column].has_levels()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("column ", NameAsWritten(name), " is nested: cfile-dump records shows it"));
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
+absl::StatusOr<TableScan> RowSelection::NewScan(const Input& input) const {
+  return input.file ? NewTableScan(*input.file, options) : input.table->NewScan(options);
+}
+
+absl::StatusOr<RowSelection> SelectRows(const Input& input, const RowChoice& choice) {
+  RowSelection selection;
+  Schema schema;
+  if (input.file) {
+    if (!choice.columns.empty()) {
+      return absl::InvalidArgumentError("--columns is for tables, but this is a single column");
+    }
+    if (input.file->info().has_levels()) {
+      return absl::InvalidArgumentError(
+          "the column is nested: its rows are records with any number of values");
+    }
+    schema.columns.push_back({.name = "value", .type = input.file->type()});
+    selection.columns = schema.columns;
+  } else {
+    schema = input.table->schema();
+    auto names = ChooseColumns(*input.table, choice.columns);
+    if (!names.ok()) return names.status();
+    for (const std::string& name : *names) {
+      selection.columns.push_back(schema.columns[*schema.Find(name)]);
+    }
+    selection.options.columns = *std::move(names);
+  }
+  auto filter = FilterOf(choice, schema);
+  if (!filter.ok()) return filter.status();
+  selection.options.where = *std::move(filter);
+  return selection;
+}
+
+absl::StatusOr<Filter> FilterOf(const RowChoice& choice, const Schema& schema) {
+  if (!choice.where) return Filter();
+  return FilterOfText(*choice.where, schema);
+}
+
+CLI::Option* AddColumnsOption(CLI::App& command, std::vector<std::string>& names,
+                              const std::string& help) {
+  const auto add = [&names](const CLI::results_t& lists) {
+    for (const std::string& list : lists) {
+      const auto parsed = ParseNames(list);
+      if (!parsed.ok()) {
+        throw CLI::ValidationError(
+            std::string(parsed.status().message().data(), parsed.status().message().size()));
+      }
+      names.insert(names.end(), parsed->begin(), parsed->end());
+    }
+    return true;
+  };
+  return command.add_option("--columns", add, help)
+      ->type_name("NAME,...")
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
+}
+
+CLI::Option* AddRowChoiceOptions(CLI::App& command, RowChoice& choice) {
+  CLI::Option* columns = AddColumnsOption(
+      command, choice.columns,
+      "Only these columns of a table, in this order; write a name with a comma in double quotes, "
+      "as in '\"a,b\",c'");
+  command
+      .add_option_function<std::string>(
+          "--where", [&choice](const std::string& where) { choice.where = where; },
+          "Only rows for which this is true: conditions, joined by AND and OR. The column of a file "
+          "is called value. Blocks that cannot hold such a row are not read")
+      ->type_name("FILTER");
+  return columns;
+}
+
+}  // namespace cfile::tools

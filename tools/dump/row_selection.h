@@ -1,0 +1,44 @@
+// The options that choose rows and columns of a table or a file, for `values` and `export`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/schema.h"
+#include "cfile/table_scan.h"
+#include "tools/dump/dump.h"
+
+namespace cfile::tools {
+
+// The columns and the condition that the user chose.
+struct RowChoice {
+  std::vector<std::string> columns = {};  // names of columns of a table; empty: all
+  std::optional<std::string> where = {};  // in the grammar of tools/where_parser.h
+};
+
+// A scan of the chosen rows.
+struct RowSelection {
+  TableScanOptions options;
+  std::vector<ColumnSchema> columns;  // of the batches
+
+  absl::StatusOr<TableScan> NewScan(const Input& input) const;
+};
+
+// The column of a file is called "value". kInvalidArgument: there is no such column, a chosen
+// column is nested, or the condition is wrong.
+absl::StatusOr<RowSelection> SelectRows(const Input& input, const RowChoice& choice);
+
+// The condition of --where; Filter() if there is none. kInvalidArgument: the condition is wrong.
+absl::StatusOr<Filter> FilterOf(const RowChoice& choice, const Schema& schema);
+
+// Adds the option --columns to `command`. Its value is a list of names in the form of ParseNames
+// (tools/where_parser.h). The names are appended to `names`. The option may be given several
+// times.
+CLI::Option* AddColumnsOption(CLI::App& command, std::vector<std::string>& names,
+                              const std::string& help);
+// Adds the options --columns and --where. An empty --where is an error of FilterOf.
+CLI::Option* AddRowChoiceOptions(CLI::App& command, RowChoice& choice);
+
+}  // namespace cfile::tools
