@@ -31,24 +31,11 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/arrow_c_data.h"
+#include "cfile/arrow_ipc_options.h"
 #include "cfile/io.h"
-#include "cfile/options.h"
 #include "encodings/core/export.h"
 
 namespace cfile {
-
-struct ArrowIpcOptions {
-  // The largest metadata of a message, and the largest footer, in bytes. Also limits the names and
-  // the metadata of all fields together, as they are in memory.
-  size_t max_metadata_size_bytes = kMaxMetadataSizeBytes;
-  // The largest body of a message in bytes, as stored and after decompression.
-  uint64_t max_batch_size_bytes = uint64_t{1} << 32;
-  // The maximum number of values in an array.
-  // A few bytes can stand for any number of nulls or of equal values.
-  uint64_t max_array_length = INT32_MAX;
-  // The limits of the schema.
-  RecordLimits record_limits = {};
-};
 
 enum class ArrowIpcFormat : uint8_t { kNone, kFile, kStream };
 

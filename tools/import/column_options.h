@@ -9,7 +9,7 @@
 #include "cfile/options.h"
 #include "cfile/schema.h"
 #include "cfile/table.h"
-#include "tools/import/importer.h"
+#include "tools/import/import_options.h"
 
 namespace cfile::tools {
 

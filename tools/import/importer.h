@@ -2,74 +2,19 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cfile/options.h"
 #include "cfile/table.h"
-#include "cfile/types.h"
 #include "tools/import/csv_input.h"
 #include "tools/import/delimiter.h"
+#include "tools/import/import_options.h"
 #include "tools/import/type_reason.h"
 #include "tools/input/input_file.h"
 #include "tools/progress.h"
-#include "tools/time_format.h"
 
 namespace cfile::tools {
-
-// A choice for all columns, and choices for named columns that override it.
-template <typename T>
-struct Choice {
-  T for_all{};
-  std::map<std::string, T> for_column;
-
-  const T& Of(const std::string& column) const {
-    const auto found = for_column.find(column);
-    return found == for_column.end() ? for_all : found->second;
-  }
-};
-
-struct ImportOptions {
-  std::string input;   // path of the CSV file, or of JSON Lines (tools/import/records_importer.h)
-  std::string output;  // directory of the table
-  std::string charset = "auto";             // of the input (InputFileOptions)
-  uint64_t max_input_bytes = UINT64_MAX;    // InputFileOptions::max_bytes
-  std::optional<char> delimiter;            // nullopt: it is found (delimiter.h)
-  Header header = Header::kAuto;
-  std::vector<std::string> names;           // of the columns; empty: the header has them
-  uint64_t skip_bad_rows = 0;               // the most bad rows (type_pass.h) that are skipped
-  std::vector<std::string> null_texts;      // unquoted fields that mean null, besides empty ones
-  std::map<std::string, TextType> types;    // types of other columns are found from their values
-  std::set<std::string> not_null;
-  Choice<Encoding> encoding{.for_all = Encoding::kAuto, .for_column = {}};
-  Choice<Compression> compression{.for_all = Compression::kDefault, .for_column = {}};
-  Goal goal = Goal::kBalanced;
-  size_t block_size_bytes = WriterOptions().block_size_bytes;
-  size_t max_block_size_bytes = WriterOptions().max_block_size_bytes;
-  size_t max_metadata_size_bytes = WriterOptions().max_metadata_size_bytes;
-  RecordLimits record_limits = {};
-  std::vector<std::string> sorted_by;     // columns, the most significant first
-  size_t memory_bytes = size_t{1} << 30;  // for sorting
-  // Says where the nulls of the columns in `sorted_by` sort: after all values or before all values.
-  // nullopt: a null in such a column is an error.
-  // Not used with `append`: then the table says where nulls sort.
-  std::optional<bool> nulls_last;
-  std::set<std::string> bloom;  // columns that get a Bloom filter
-  FormatVersion version = FormatVersion::kV2;
-  Compatibility compatibility = Compatibility::kNone;
-  std::string schema_path;  // of JSON Lines: a file with the schema; empty: find the schema
-  size_t num_threads = 1;   // threads that read CSV, at least 1; the output does not depend on it
-  bool append = false;      // to the table at `output`; `not_null` is then empty
-
-  // The types that are inferred: with kKudu, only types that Kudu and version 1 have.
-  Compatibility inferred_types() const {
-    return version == FormatVersion::kV1 ? Compatibility::kKudu : compatibility;
-  }
-};
 
 struct ImportedColumn {
   ColumnSchema schema;

@@ -5,7 +5,7 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/io.h"
-#include "tools/import/importer.h"
+#include "tools/import/import_options.h"
 
 namespace cfile::tools {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cfile/arrow_ipc.h"
+#include "cfile/arrow_ipc_options.h"
 #include "cfile/internal/arrow_ipc/flat_buffer.h"
 #include "cfile/internal/arrow_ipc/ipc_message.h"
 #include "cfile/internal/arrow_ipc/ipc_schema.h"

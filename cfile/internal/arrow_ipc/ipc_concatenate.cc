@@ -1,10 +1,10 @@
-// Joins the deltas of a dictionary.
+#include "cfile/internal/arrow_ipc/ipc_concatenate.h"
+
 #include <cstring>
 #include <limits>
 #include <utility>
 
 #include "cfile/internal/arrow/import_array.h"
-#include "cfile/internal/arrow_ipc/ipc_dictionaries.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {

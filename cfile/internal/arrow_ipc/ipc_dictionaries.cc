@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "cfile/internal/arrow_ipc/ipc_concatenate.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cfile/arrow_ipc.h"
+#include "cfile/arrow_ipc_options.h"
 #include "cfile/internal/arrow/c_data.h"
 #include "cfile/internal/arrow_ipc/ipc_body.h"
 #include "cfile/internal/arrow_ipc/ipc_schema.h"
@@ -35,10 +35,5 @@ class IpcDictionaries {
   const bool may_replace_;
   std::map<int64_t, Dictionary> dictionaries_;
 };
-
-// Returns the values of `arrays`, one array after the other. All are arrays of `field`.
-// kDataLoss: offsets are wrong. kOutOfRange: strings or lists with 32-bit offsets have 2^31 bytes or
-// elements together. kUnimplemented: the values are run-end-encoded.
-absl::StatusOr<IpcArray> ConcatenateIpc(const IpcField& field, const std::vector<IpcArray>& arrays);
 
 }  // namespace cfile::internal

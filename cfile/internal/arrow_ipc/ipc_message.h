@@ -9,7 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cfile/arrow_ipc.h"
+#include "cfile/arrow_ipc_options.h"
 #include "cfile/internal/arrow_ipc/flat_buffer.h"
 #include "cfile/io.h"
 

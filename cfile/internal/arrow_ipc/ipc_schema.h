@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cfile/arrow_ipc.h"
+#include "cfile/arrow_ipc_options.h"
 #include "cfile/internal/arrow/c_data.h"
 #include "cfile/internal/arrow/import_type.h"
 #include "cfile/internal/arrow_ipc/flat_buffer.h"
