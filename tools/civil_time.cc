@@ -70,8 +70,6 @@ bool TakeTime(TextScanner& scanner, TimeUnit unit, TimeOfDay& time, bool& too_fi
   return true;
 }
 
-}
-
 }  // namespace
 
 int64_t UnitsPerSecond(TimeUnit unit) {
@@ -128,7 +126,7 @@ absl::StatusOr<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit, boo
     if (!scanner.done()) return unexpected();
   }
   if (too_fine) return TooFine(unit);
-  return TimestampOf(days * civil_writer::kSecondsPerDay + time.seconds - offset, time.fraction, unit);
+  return TimestampOf(days * kSecondsPerDay + time.seconds - offset, time.fraction, unit);
 }
 
 std::optional<int64_t> DaysOf(int year, int month, int day) {

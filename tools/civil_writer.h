@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "cfile/types.h"
+#include "tools/civil_time.h"
 
 namespace cfile::tools {
 
@@ -40,8 +41,6 @@ decltype(auto) VisitUnit(TimeUnit unit, Visitor&& visit) {
 }
 
 namespace civil_writer {
-
-inline constexpr int64_t kSecondsPerDay = 86400;
 
 // 0001-01-01 and 9999-12-31, in days since 1970-01-01.
 inline constexpr int64_t kFirstDay =
