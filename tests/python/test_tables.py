@@ -208,6 +208,17 @@ def test_zones(stored):
     assert column[0] == moments[0] and column[0].utcoffset() == datetime.timedelta(hours=-4) and column[1] is None
 
 
+def test_caches_of_any_size(stored, tmp):
+    stored(pyarrow.table({"n": range(300_000)}), encoding="plain", compression="zstd", block_size_bytes=4096)
+    for size in (0, 1, 1 << 16, 1 << 40):
+        table = cfile.open(tmp / "data", cache_size_bytes=size)
+        assert [table[ordinal]["n"] for ordinal in (5, 299_999, 5)] == [5, 299_999, 5]
+        assert table.take([7, 200_000]).to_pylist() == [{"n": 7}, {"n": 200_000}]
+    for size in (-1, "1"):
+        with pytest.raises((TypeError, OverflowError)):
+            cfile.open(tmp / "data", cache_size_bytes=size)
+
+
 def test_no_checksums_are_compared_on_request(stored, tmp):
     stored(TABLE)
     assert cfile.open(tmp / "data", verify_checksums=False).to_arrow().num_rows == N

@@ -12,24 +12,24 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def opened(source: Any, *, filesystem: Any = None, verify_checksums: bool = True) -> _native.Opened:
-    """Opens what `open` opens, for the modules of this package."""
+def opened(source: Any, *, filesystem: Any = None, **options: Any) -> _native.Opened:
+    """Opens what `open` opens, for the modules of this package. `options`: those of the native module."""
     if filesystem is None and isinstance(source, (str, os.PathLike)):
         path = os.fspath(source)
         if isinstance(path, bytes):
             path = os.fsdecode(path)
         if "://" not in path and "::" not in path:
             if os.path.isdir(path):
-                return _native.open_table(path, verify_checksums=verify_checksums)
-            return _native.open_file(path, verify_checksums=verify_checksums)
+                return _native.open_table(path, **options)
+            return _native.open_file(path, **options)
     from . import ranges
     files = ranges.files_of(source, filesystem)
     if isinstance(files, ranges.TableFiles):
-        return _native.open_objects(files, verify_checksums=verify_checksums)
-    return _native.open_object(files, verify_checksums=verify_checksums)
+        return _native.open_objects(files, **options)
+    return _native.open_object(files, **options)
 
 
-def open(source: Any, *, filesystem: Any = None, verify_checksums: bool = True) -> Any:
+def open(source: Any, *, filesystem: Any = None, verify_checksums: bool = True, cache_size_bytes: int | None = None) -> Any:
     """Opens a file or a table, to read it.
 
     source: the path of a file gives a Column, the path of a directory a Table. Other possibilities:
@@ -41,6 +41,8 @@ def open(source: Any, *, filesystem: Any = None, verify_checksums: bool = True) 
       bytes.
 
     verify_checksums: whether each block's checksum is compared when the block is read.
+    cache_size_bytes: how many bytes of blocks stay in memory that look-ups and `take` have read. Without it, all files and tables share
+        128 MiB. A larger cache makes many look-ups all over a large table faster.
 
     NotFoundError: there is nothing at this path. DataError: it is damaged, or is no file or table. Exceptions of an object's methods
     come through. Local files are read with pread: if a file shrinks meanwhile, an exception is raised.
@@ -50,5 +52,5 @@ def open(source: Any, *, filesystem: Any = None, verify_checksums: bool = True) 
     >>> cfile.open(path)[1]
     5
     """
-    source_opened = opened(source, filesystem=filesystem, verify_checksums=verify_checksums)
+    source_opened = opened(source, filesystem=filesystem, verify_checksums=verify_checksums, cache_size_bytes=cache_size_bytes)
     return Table(source_opened) if source_opened.is_table else Column(source_opened, source_opened.columns[0])

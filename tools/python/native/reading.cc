@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cfile/arrow.h"
+#include "cfile/block_cache.h"
 #include "cfile/compound_key.h"
 #include "cfile/status.h"
 #include "tools/python/native/describe.h"
@@ -134,23 +135,29 @@ uint64_t Count(const Opened& opened, const nb::object& where, uint64_t begin,
   });
 }
 
-cfile::ReaderOptions Options(bool verify_checksums) {
-  return {.access = cfile::ReaderOptions::Access::kPread, .verify_checksums = verify_checksums};
+// cache_size_bytes: nullopt for the process's cache.
+cfile::ReaderOptions Options(bool verify_checksums, std::optional<size_t> cache_size_bytes) {
+  cfile::ReaderOptions options{.access = cfile::ReaderOptions::Access::kPread,
+                               .verify_checksums = verify_checksums};
+  if (cache_size_bytes) {
+    options.block_cache = std::make_shared<cfile::BlockCache>(*cache_size_bytes);
+  }
+  return options;
 }
 
 std::unique_ptr<Opened> OpenFile(absl::StatusOr<std::shared_ptr<const cfile::Source>> source,
-                                 bool verify_checksums) {
+                                 const cfile::ReaderOptions& options) {
   std::shared_ptr<const cfile::Source> bytes = ValueOf(std::move(source));
   std::string name = bytes->name();
   cfile::Reader file =
-      WithoutLock([&] { return cfile::Reader::Open(std::move(bytes), Options(verify_checksums)); });
+      WithoutLock([&] { return cfile::Reader::Open(std::move(bytes), options); });
   return std::make_unique<Opened>(std::move(file), std::move(name));
 }
 
 std::unique_ptr<Opened> OpenTable(const std::shared_ptr<cfile::Storage>& storage,
-                                  bool verify_checksums) {
+                                  const cfile::ReaderOptions& options) {
   cfile::TableReader table =
-      WithoutLock([&] { return cfile::TableReader::Open(storage, Options(verify_checksums)); });
+      WithoutLock([&] { return cfile::TableReader::Open(storage, options); });
   return std::make_unique<Opened>(std::move(table), storage->name());
 }
 
@@ -258,28 +265,32 @@ void AddReading(nb::module_& module) {
       .def("blocks", &Blocks)
       .def("verify", &Verify);
   const auto checksums = arg("verify_checksums") = true;
+  const auto cache = arg("cache_size_bytes") = nb::none();
+  using Cache = std::optional<size_t>;
   module.def(
       "open_file",
-      [](const std::string& path, bool verify) {
-        return OpenFile(OpenInterruptibleFile(path), verify);
+      [](const std::string& path, bool verify, Cache cache_size_bytes) {
+        return OpenFile(OpenInterruptibleFile(path), Options(verify, cache_size_bytes));
       },
-      arg("path"), nb::kw_only(), checksums);
+      arg("path"), nb::kw_only(), checksums, cache);
   module.def(
       "open_table",
-      [](const std::string& path, bool verify) {
-        return OpenTable(NewInterruptibleStorage(path), verify);
+      [](const std::string& path, bool verify, Cache cache_size_bytes) {
+        return OpenTable(NewInterruptibleStorage(path), Options(verify, cache_size_bytes));
       },
-      arg("path"), nb::kw_only(), checksums);
+      arg("path"), nb::kw_only(), checksums, cache);
   module.def(
       "open_object",
-      [](const nb::object& file, bool verify) { return OpenFile(NewObjectSource(file), verify); },
-      arg("file"), nb::kw_only(), checksums);
+      [](const nb::object& file, bool verify, Cache cache_size_bytes) {
+        return OpenFile(NewObjectSource(file), Options(verify, cache_size_bytes));
+      },
+      arg("file"), nb::kw_only(), checksums, cache);
   module.def(
       "open_objects",
-      [](const nb::object& files, bool verify) {
-        return OpenTable(NewObjectStorage(files), verify);
+      [](const nb::object& files, bool verify, Cache cache_size_bytes) {
+        return OpenTable(NewObjectStorage(files), Options(verify, cache_size_bytes));
       },
-      arg("files"), nb::kw_only(), checksums);
+      arg("files"), nb::kw_only(), checksums, cache);
 }
 
 }  // namespace cfile_python
