@@ -1,11 +1,12 @@
 // Writes ranges of rows as text: several threads make the text, and it is written in order.
+#include "tools/dump/export.h"
+
 #include <algorithm>
 #include <atomic>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "tools/dump/export.h"
 #include "tools/pieces.h"
 
 namespace cfile::tools {

@@ -1,4 +1,6 @@
 // The formats CSV, TSV and JSON Lines of cfile-dump export.
+#include "tools/dump/export.h"
+
 #include <algorithm>
 #include <numeric>
 #include <optional>
@@ -10,7 +12,6 @@
 #include "cfile/record_visitor.h"
 #include "cfile/records.h"
 #include "cfile/status.h"
-#include "tools/dump/export.h"
 #include "tools/dump/line_text.h"
 #include "tools/records/json_printer.h"
 

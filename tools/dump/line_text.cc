@@ -80,6 +80,11 @@ class LineText::TypedFields final : public Fields {
         return out + 1;
       };
       if (quoted_) return WriteAll(begin, rows, at, write_quoted);
+      if constexpr (kIsBytes<T>) {  // an empty value is "", because an empty field is a null
+        return WriteAll(begin, rows, at, [&](const T& value, char* out) {
+          return value.empty() ? write_quoted(value, out) : write(value, out);
+        });
+      }
       if constexpr (kIsFloat<T>) {
         if (form_.json) {
           return WriteAll(begin, rows, at, [&](const T& value, char* out) {
