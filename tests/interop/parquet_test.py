@@ -5,8 +5,8 @@
 
 LIBRARY: the shared library of parquet_library.cc. Reads the files of parquet_cases.py and of tests/golden/parquet-files whose names
 match REGEX. What pyarrow reads from such a file is compared with the table that ImportParquet makes, and with what pyarrow reads from the
-file that ExportParquet makes of this table. DuckDB, Polars and fastparquet must read the same from both files. Without pyarrow the exit code
-is 77, which ctest shows as skipped; third_party/python-packages.txt lists what to install.
+file that ExportParquet makes of this table. DuckDB, Polars and fastparquet must read the same from both files. Without pyarrow the exit
+code is 77, which ctest shows as skipped; third_party/python-packages.txt lists what to install.
 """
 import collections
 import ctypes
@@ -69,7 +69,8 @@ def expect_equal(actual, expected, what):
     if actual.column_names != expected.column_names or len(actual) != len(expected):
         raise AssertionError(f"{what}: {len(actual)} rows of {actual.column_names}, expected {len(expected)} of {expected.column_names}")
     for name, one, other in zip(actual.column_names, actual.columns, expected.columns):
-        for (path, found), (_, right) in itertools.zip_longest(parts(combined(one), name), parts(combined(other), name), fillvalue=("", None)):
+        pairs = itertools.zip_longest(parts(combined(one), name), parts(combined(other), name), fillvalue=("", None))
+        for (path, found), (_, right) in pairs:
             if right is None or found is None or found.type != right.type or not found.equals(right):
                 raise AssertionError(f"{what}: column {path}: {str(found)[:300]} is not {str(right)[:300]}")
             counts["values"] += len(found)
@@ -100,7 +101,11 @@ def read_fastparquet(path):
     chunks = [metadata.row_group(i).column(j) for i in range(metadata.num_row_groups) for j in range(metadata.num_columns)]
     if any(not FASTPARQUET.issuperset(chunk.encodings) for chunk in chunks):
         raise NotRead  # fastparquet crashes, or reads other values than pyarrow, where an encoding meets nulls
-    return pa.Table.from_pandas(fastparquet.ParquetFile(str(path)).to_pandas(), preserve_index=False).replace_schema_metadata()
+    read = pa.Table.from_pandas(fastparquet.ParquetFile(str(path)).to_pandas(), preserve_index=False)
+    # Times may be durations or numbers, and the type of nulls may be any: this depends on annotations that other readers do not need.
+    columns = [pa.nulls(len(column)) if column.null_count == len(column) else
+               column.cast(pa.int64()) if pa.types.is_duration(column.type) else column for column in read.columns]
+    return pa.table(columns, read.column_names)
 
 
 class Cfile:
@@ -108,6 +113,7 @@ class Cfile:
 
     def __init__(self, path):
         self.streams = Library(path)
+        self.streams.library.cfile_test_sync_files(0)
 
     def call(self, function, *arguments):
         text = ctypes.create_string_buffer(1000)
@@ -119,8 +125,8 @@ class Cfile:
         return self.call("cfile_test_import_parquet", str(path).encode(), str(table).encode(), int(part_per_row_group))
 
     def export_parquet(self, table, path, version_2, page_index, checksums, codec, rows):
-        return self.call("cfile_test_export_parquet", str(table).encode(), str(path).encode(), int(version_2), int(page_index), int(checksums),
-                         codec, ctypes.c_size_t(rows))
+        return self.call("cfile_test_export_parquet", str(table).encode(), str(path).encode(), int(version_2), int(page_index),
+                         int(checksums), codec, ctypes.c_size_t(rows))
 
     def read(self, table):
         return pa.RecordBatchReader.from_stream(self.streams.stream(str(table), dictionaries=False)).read_all()
@@ -128,7 +134,11 @@ class Cfile:
 
 def check(cfile, source, work, number):
     """Imports and exports one file. The options depend on `number`."""
-    expected = read_pyarrow(source)
+    try:
+        expected = read_pyarrow(source)
+    except OSError:  # DuckDB writes INT32 in DELTA_BINARY_PACKED with deltas of 33 bits
+        counts["not read by pyarrow"] += 1
+        return
     table, copy = work / "table", work / "copy.parquet"
     report = cfile.import_parquet(source, table, part_per_row_group=number % 2 == 1)
     expect_equal(cfile.read(table), expected, "ImportParquet")
@@ -149,7 +159,9 @@ def check(cfile, source, work, number):
         except NotRead:
             counts[f"not read by {peer}"] += 1
             continue
-        expect_equal(found, right, f"{peer} reads what ExportParquet{options} wrote")
+        # A table has FLOAT16 as fixed(2) (cfile/parquet.h), so the new file has no FLOAT16.
+        halves = [field.name for field in expected.schema if pa.types.is_float16(field.type)]
+        expect_equal(found.drop_columns(halves), right.drop_columns(halves), f"{peer} reads what ExportParquet{options} wrote")
         counts[f"read by {peer}"] += 1
 
 

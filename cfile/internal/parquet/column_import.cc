@@ -135,8 +135,8 @@ class TypedColumnImport final : public ColumnImport {
     if (info.type != *leaf_.type)
       return DataLoss("the schema says type ", *leaf_.type, ", the column chunk ", info.type);
     if (info.num_values < 0) return DataLoss("the column chunk has ", info.num_values, " values");
-    // Without values there may be no pages.
-    if (info.num_values == 0) return parquet::kMagicBytes;
+    // Without pages, pyarrow stores 0 as their offset.
+    if (info.num_values == 0) return uint64_t{parquet::kMagicBytes};
     // Some writers store 0 if there is no dictionary.
     int64_t begin = info.data_page_offset;
     const int64_t dictionary = info.dictionary_page_offset.value_or(0);

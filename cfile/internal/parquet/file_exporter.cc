@@ -346,6 +346,11 @@ template <typename T>
 absl::Status TypedExporter<T>::CopyPage(PageForm form, ChunkWriter& chunk) {
   if (is_open_) CFILE_RETURN_IF_ERROR(CheckValues());
   DataPage page{.levels = &levels_, .statistics = BlockBounds(/*whole=*/true)};
+  // Readers refuse some encodings without values.
+  if (levels_.num_values == 0) {
+    page.encoding = Encoding::kParquetPlain;
+    return chunk.WritePage(page);
+  }
   page.encoding = block_.levels.values.encoding;
   if (form == PageForm::kPlain) page.encoding = Encoding::kParquetPlain;
   if (page.encoding == Encoding::kParquetPlainDictionary)
@@ -391,7 +396,9 @@ absl::Status TypedExporter<T>::WriteCodes(ChunkWriter& chunk) {
 // Decodes the current values, and writes a page of them.
 template <typename T>
 absl::Status TypedExporter<T>::Recode(ChunkWriter& chunk) {
-  const Encoding encoding = RecodedAs(values_.encoding());
+  // Without values there may be no dictionary.
+  const Encoding encoding =
+      levels_.num_values == 0 ? Encoding::kParquetPlain : RecodedAs(values_.encoding());
   CFILE_ASSIGN_OR_RETURN(BlockEncoder<T>* const encoder, EncoderOf(encoding));
   CFILE_RETURN_IF_ERROR(values_.SeekToRow(levels_.first_value));
   summary_.Clear();
