@@ -101,8 +101,8 @@ absl::Status UncompressPage(int32_t codec, std::span<const uint8_t> in, std::spa
   return Uncompress(row.compression, in, out);
 }
 
-uint32_t PageChecksum(std::span<const uint8_t> bytes) {
-  return crc32_gzip_refl(0, bytes.data(), bytes.size());
+uint32_t PageChecksum(std::span<const uint8_t> bytes, uint32_t before) {
+  return bytes.empty() ? before : crc32_gzip_refl(before, bytes.data(), bytes.size());
 }
 
 }  // namespace cfile::internal

@@ -26,6 +26,7 @@ bool HasSameCompressedBytes(int32_t codec);
 absl::Status UncompressPage(int32_t codec, std::span<const uint8_t> in, std::span<uint8_t> out);
 
 // The checksum in page headers: CRC32 with the polynomial of zlib.
-uint32_t PageChecksum(std::span<const uint8_t> bytes);
+// `before`: the checksum of the bytes before `bytes`, if the page has such bytes.
+uint32_t PageChecksum(std::span<const uint8_t> bytes, uint32_t before = 0);
 
 }  // namespace cfile::internal
