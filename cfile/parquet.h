@@ -83,8 +83,8 @@ struct ParquetImportOptions {
 
 struct ParquetExportOptions {
   std::vector<std::string> columns = {};  // names of the columns to export; empty: all columns
-  // A row group ends at the end of a part, or earlier: after this many rows, or after the last whole
-  // block before.
+  // A row group ends at the end of a part, or earlier: after this many rows, or after the last
+  // whole block before.
   uint64_t max_row_group_rows = uint64_t{1} << 20;
   bool data_page_v2 = true;    // false: page headers of version 1
   bool page_index = true;      // column index and offset index
@@ -93,10 +93,10 @@ struct ParquetExportOptions {
   // False: only the checksums are verified, and the numbers of rows and values. This is faster if
   // blocks are compressed. Then a block whose writer was wrong becomes a page that is wrong.
   bool check_values = true;
-  // kDefault: a page keeps the codec of its block if Parquet has this codec. Values that are encoded
-  // again are compressed with the codec of their column, or with zstd if it has none; they stay
-  // uncompressed in pages of version 1 of such a column. Any other value: all pages have this codec,
-  // except blocks that do not become smaller with it.
+  // kDefault: a page keeps the codec of its block if Parquet has this codec. Values that are
+  // encoded again are compressed with the codec of their column, or with zstd if it has none; they
+  // stay uncompressed in pages of version 1 of such a column. Any other value: all pages have this
+  // codec, except blocks that do not become smaller with it.
   Compression compression = Compression::kDefault;
   // Pairs for the file's key-value metadata.
   std::vector<std::pair<std::string, std::string>> metadata = {};
@@ -120,18 +120,18 @@ CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(const std::string& path
                                                          const TableLocation& table,
                                                          const ParquetImportOptions& options = {});
 
-// Makes a Parquet file of a table, or of a single file with the column "value". The file appears
-// when it is complete. The compound keys of a table are not exported; they are the sorting columns
-// of the row groups. Metadata "ARROW:schema" and "pandas" of the first column is kept if all columns
-// are exported, unless options.metadata has a pair with this key.
+// Makes a Parquet file of a table, or of a single file, whose column gets the name "value".
+// The Parquet file appears when it is complete. The compound keys of a table are not exported; the
+// key columns become the sorting columns of the row groups. Metadata "ARROW:schema" and "pandas" of
+// the first column is kept if all columns are exported, unless options.metadata has such a key.
 // Statistics and Bloom filters are those of the table, which are not compared with the values.
 //
 // Memory: one block, page and dictionary of each column, the pages of one column chunk if a
-// dictionary is made for it, and the metadata. Errors: those of TableReader, and of the Sink; all
-// errors of values name the column. kInvalidArgument: the options are wrong, or Parquet cannot have
+// dictionary is made for it, and the metadata. Errors: those of TableReader, and of the Sink.
+// Errors of values name the column. kInvalidArgument: the options are wrong, or Parquet cannot have
 // a value: an int128 of more than 38 digits, or a time in seconds that is too large in
-// milliseconds. kUnimplemented: a column has levels that no list has. kOutOfRange: a page would have more than
-// 2^31 - 1 bytes. kCancelled: options.progress returned false.
+// milliseconds. kUnimplemented: a column has levels that no list has. kOutOfRange: a page would
+// have more than 2^31 - 1 bytes. kCancelled: options.progress returned false.
 CFILE_EXPORT absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table,
                                                          std::unique_ptr<Sink> sink,
                                                          const ParquetExportOptions& options = {});

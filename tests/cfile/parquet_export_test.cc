@@ -18,7 +18,8 @@ namespace {
 
 using namespace testing_support;
 
-absl::StatusOr<ParquetReport> Export(const std::vector<uint8_t>& file, std::vector<uint8_t>& parquet,
+absl::StatusOr<ParquetReport> Export(const std::vector<uint8_t>& file,
+                                     std::vector<uint8_t>& parquet,
                                      const ParquetExportOptions& options = {}) {
   CFILE_ASSIGN_OR_RETURN(const Reader reader, Reader::Open(NewMemoryViewSource(file)));
   parquet.clear();
@@ -125,6 +126,41 @@ TEST_F(ParquetExportTable, RowGroupsEndWithTheParts) {
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->row_groups, 2u);
   ExpectMetadata(parquet, *report, 1500);
+}
+
+TEST_F(ParquetExportTable, RoundTripsThroughImport) {
+  const Schema schema = ManyTypes();
+  WritePart(0, 1000, schema);
+  WritePart(1000, 500, schema);
+  for (const bool v2 : {false, true}) {
+    for (const uint64_t rows : {100u, 1u << 20}) {
+      std::vector<uint8_t> parquet;
+      const auto report = ExportParquet(path_, NewMemorySink(&parquet),
+                                        {.max_row_group_rows = rows, .data_page_v2 = v2});
+      ASSERT_TRUE(report.ok()) << report.status();
+      const auto storage = NewMemoryStorage("imported");
+      const auto imported = ImportParquet(NewMemorySource(parquet), storage);
+      ASSERT_TRUE(imported.ok()) << imported.status();
+      const auto table = TableReader::Open(storage);
+      ASSERT_TRUE(table.ok()) << table.status();
+      EXPECT_EQ(table->num_rows(), 1500u);
+      for (size_t i = 0; i < schema.columns.size(); ++i) {
+        SCOPED_TRACE(schema.columns[i].name);
+        VisitType(table->schema().columns[i].type, [&]<typename T>(std::type_identity<T>) {
+          auto cursor = table->NewCursor<T>(i);
+          ASSERT_TRUE(cursor.ok()) << cursor.status();
+          for (uint64_t row = 0; row < 1500;) {
+            const auto batch = cursor->Next(1000);
+            ASSERT_TRUE(batch.ok()) << batch.status();
+            ASSERT_FALSE(batch->empty());
+            ExpectRows<T>(*batch, i, schema.columns[i]);
+            row += batch->size();
+          }
+        });
+        if (HasFailure()) return;
+      }
+    }
+  }
 }
 
 TEST(ParquetExport, BoundsOfCutTextsAreTexts) {

@@ -45,7 +45,10 @@ std::optional<std::string> RaisedText(std::string text) {
     text.resize(begin);
     if (character >= 0x10ffff) continue;
     character = character == 0xd7ff ? 0xe000 : character + 1;
-    const size_t new_size = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+    const size_t new_size = character < 0x80      ? 1
+                            : character < 0x800   ? 2
+                            : character < 0x10000 ? 3
+                                                  : 4;
     static constexpr uint8_t kFirst[] = {0, 0, 0xc0, 0xe0, 0xf0};
     for (size_t i = new_size; i-- > 0;) {
       const uint32_t bits = character >> (6 * i);

@@ -8,7 +8,7 @@
 #include "cfile/internal/format/compress.h"
 #include "cfile/internal/parquet/bounds.h"
 #include "cfile/internal/parquet/metadata/file_metadata.h"
-#include "cfile/internal/parquet/page_checksum.h"
+#include "cfile/internal/parquet/page_bytes.h"
 #include "encodings/core/status.h"
 #include "encodings/parquet.h"
 
@@ -38,26 +38,6 @@ absl::Status CheckPageSize(size_t size) {
 
 }  // namespace
 
-std::optional<int32_t> ParquetCodec(Compression compression) {
-  using Codec = parquet::CompressionCodec;
-  switch (compression) {
-    case Compression::kNone:
-      return Codec::kUncompressed;
-    case Compression::kSnappy:
-      return Codec::kSnappy;
-    case Compression::kLz4:
-      return Codec::kLz4Raw;
-    case Compression::kGzip:
-      return Codec::kGzip;
-    case Compression::kBrotli:
-      return Codec::kBrotli;
-    case Compression::kZstd:
-      return Codec::kZstd;
-    default:  // Parquet's LZO has the frames of Hadoop
-      return std::nullopt;
-  }
-}
-
 absl::Status CountingSink::Append(std::span<const uint8_t> bytes) {
   if (bytes.empty()) return absl::OkStatus();
   offset_ += bytes.size();
@@ -73,7 +53,7 @@ ChunkWriter::ChunkWriter(const ChunkColumn& column, const ParquetExportOptions& 
       holds_pages_(holds_pages),
       out_(out),
       report_(report) {
-  assert(ParquetCodec(codec).has_value());
+  assert(CompressionToParquet(codec).has_value());
 }
 
 absl::Status ChunkWriter::Put(const parquet::PageHeader& header, Pieces pieces) {
@@ -100,16 +80,16 @@ absl::Status ChunkWriter::CountPage(int32_t page_type, Encoding encoding, size_t
   header.compressed_page_size = static_cast<int32_t>(size);
   if (options_.page_checksums) {
     uint32_t crc = 0;
-    for (const auto piece : pieces) crc = ExtendPageChecksum(crc, piece);
+    for (const auto piece : pieces) crc = PageChecksum(piece, crc);
     header.crc = static_cast<int32_t>(crc);
   }
   ++encodings_[{page_type, encodings::parquet::NumberOf(encoding)}];
   return absl::OkStatus();
 }
 
-absl::StatusOr<DictionaryPage> ChunkWriter::CompressDictionary(
+absl::StatusOr<NewDictionaryPage> ChunkWriter::CompressDictionary(
     uint32_t count, std::span<const uint8_t> plain) const {
-  DictionaryPage page;
+  NewDictionaryPage page;
   CFILE_RETURN_IF_ERROR(CheckPageSize(plain.size()));
   page.count = count;
   page.uncompressed_size = static_cast<uint32_t>(plain.size());
@@ -121,7 +101,7 @@ absl::StatusOr<DictionaryPage> ChunkWriter::CompressDictionary(
   return page;
 }
 
-absl::Status ChunkWriter::WriteDictionary(const DictionaryPage& page) {
+absl::Status ChunkWriter::WriteDictionary(const NewDictionaryPage& page) {
   assert(!dictionary_offset_);
   parquet::PageHeader header;
   const std::span<const uint8_t> bytes = page.bytes.span();
@@ -134,7 +114,7 @@ absl::Status ChunkWriter::WriteDictionary(const DictionaryPage& page) {
   return Put(header, {&bytes, 1});
 }
 
-absl::Status ChunkWriter::WritePage(const DataPage& page) {
+absl::Status ChunkWriter::WritePage(const NewPage& page) {
   const PageLevels& levels = *page.levels;
   const bool compressed = page.uncompressed_size.has_value();
   const size_t values_size = compressed ? *page.uncompressed_size : page.values.size();
@@ -219,7 +199,7 @@ absl::Status ChunkWriter::WritePage(const DataPage& page) {
   return absl::OkStatus();
 }
 
-absl::StatusOr<WrittenChunk> ChunkWriter::Finish(const DictionaryPage* dictionary) {
+absl::StatusOr<WrittenChunk> ChunkWriter::Finish(const NewDictionaryPage* dictionary) {
   if (holds_pages_) {
     const encodings::ByteWriter held = std::move(held_);
     held_ = {};
@@ -249,7 +229,7 @@ void ChunkWriter::Describe(WrittenChunk& chunk) {
   metadata.encodings.assign(encodings.begin(), encodings.end());
   metadata.path_in_schema = column_.path;
   // If no page is compressed, readers need no codec.
-  metadata.codec = *ParquetCodec(any_compressed_ ? codec_ : Compression::kNone);
+  metadata.codec = *CompressionToParquet(any_compressed_ ? codec_ : Compression::kNone);
   metadata.num_values = num_entries_;
   metadata.total_uncompressed_size = uncompressed_bytes_;
   metadata.total_compressed_size = stored_bytes_;

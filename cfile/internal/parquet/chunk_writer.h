@@ -23,9 +23,6 @@
 
 namespace cfile::internal {
 
-// Parquet's number of a codec; nullopt: Parquet has no such codec.
-std::optional<int32_t> ParquetCodec(Compression compression);
-
 // A sink that knows how many bytes it has.
 class CountingSink {
  public:
@@ -48,7 +45,7 @@ struct ChunkColumn {
 };
 
 // A data page before it is written. Spans and `levels` belong to the caller.
-struct DataPage {
+struct NewPage {
   const PageLevels* levels = nullptr;
   Encoding encoding = Encoding::kParquetPlain;  // one of Parquet's
   std::span<const uint8_t> values;
@@ -63,7 +60,7 @@ struct DataPage {
 };
 
 // A dictionary page, compressed with the codec of a chunk.
-struct DictionaryPage {
+struct NewDictionaryPage {
   uint32_t count = 0;
   uint32_t uncompressed_size = 0;
   encodings::ByteWriter bytes;
@@ -93,14 +90,14 @@ class ChunkWriter {
   }
 
   // Compresses the `count` values in `plain` with the chunk's codec.
-  absl::StatusOr<DictionaryPage> CompressDictionary(uint32_t count,
+  absl::StatusOr<NewDictionaryPage> CompressDictionary(uint32_t count,
                                                     std::span<const uint8_t> plain) const;
   // Writes the dictionary page. Call at most once, before all pages; not if the chunk holds pages.
-  absl::Status WriteDictionary(const DictionaryPage& page);
+  absl::Status WriteDictionary(const NewDictionaryPage& page);
   // kOutOfRange: the page would have 2^31 bytes or more.
-  absl::Status WritePage(const DataPage& page);
+  absl::Status WritePage(const NewPage& page);
   // Writes what is held, after `dictionary` if it is not null.
-  absl::StatusOr<WrittenChunk> Finish(const DictionaryPage* dictionary = nullptr);
+  absl::StatusOr<WrittenChunk> Finish(const NewDictionaryPage* dictionary = nullptr);
 
  private:
   // What is known of a data page that was written.

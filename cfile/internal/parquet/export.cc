@@ -1,4 +1,4 @@
-#include "cfile/parquet.h"
+#include "cfile/internal/parquet/export.h"
 
 #include <algorithm>
 #include <deque>
@@ -16,6 +16,7 @@
 #include "cfile/internal/parquet/metadata/file_metadata.h"
 #include "cfile/internal/parquet/parquet_schema.h"
 #include "cfile/internal/parquet/parquet_type.h"
+#include "cfile/parquet.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
 #include "cfile/table.h"
@@ -28,17 +29,9 @@ namespace {
 // The metadata of a file that libraries of Arrow and pandas understand.
 constexpr std::string_view kKeptKeys[] = {"ARROW:schema", "pandas"};
 
-// What is exported: a table, or a file as a table with one part and one column.
-struct ExportedRows {
-  Schema schema;
-  uint64_t num_rows = 0;
-  size_t num_parts = 0;
-  std::function<absl::StatusOr<Reader>(size_t part, size_t column)> open;
-};
-
 class Exporter {
  public:
-  Exporter(const ExportedRows& rows, Sink& sink, const ParquetExportOptions& options)
+  Exporter(const RowsToExport& rows, Sink& sink, const ParquetExportOptions& options)
       : rows_(rows), options_(options), out_(sink) {}
 
   absl::StatusOr<ParquetReport> Export();
@@ -51,8 +44,8 @@ class Exporter {
   };
 
   absl::Status WritePart(size_t part);
-  absl::Status WriteRowGroup(std::span<const std::unique_ptr<FileExporter>> files, uint64_t num_rows,
-                             uint64_t end);
+  absl::Status WriteRowGroup(std::span<const std::unique_ptr<FileExporter>> files,
+                             uint64_t num_rows, uint64_t end);
   absl::Status WriteBloomFilter(const FileExporter& file, size_t leaf, size_t first_row_group);
   absl::Status WriteIndexes();
   absl::Status WriteEnd();
@@ -61,12 +54,12 @@ class Exporter {
   absl::Status InColumn(size_t leaf, const absl::Status& status) const;
   absl::Status Append(std::string_view bytes) { return out_.Append(encodings::AsBytes(bytes)); }
 
-  const ExportedRows& rows_;
+  const RowsToExport& rows_;
   const ParquetExportOptions& options_;
   CountingSink out_;
   ParquetReport report_;
   ParquetOfSchema schema_;
-  std::vector<ExportedColumn> columns_;  // one for each leaf
+  std::vector<ColumnToExport> columns_;  // one for each leaf
   std::deque<parquet::RowGroup> row_groups_;
   std::deque<WrittenChunk> chunks_;  // of all row groups, in order
   std::vector<std::pair<std::string, std::string>> metadata_;
@@ -255,7 +248,7 @@ absl::Status Exporter::WriteEnd() {
 
 }  // namespace
 
-absl::StatusOr<ParquetReport> ExportToParquet(const ExportedRows& rows, std::unique_ptr<Sink> sink,
+absl::StatusOr<ParquetReport> ExportToParquet(const RowsToExport& rows, std::unique_ptr<Sink> sink,
                                               const ParquetExportOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const ParquetReport report, Exporter(rows, *sink, options).Export());
   CFILE_RETURN_IF_ERROR(sink->Finish());
@@ -267,7 +260,7 @@ absl::StatusOr<ParquetReport> ExportToParquet(const ExportedRows& rows, std::uni
 absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table, std::unique_ptr<Sink> sink,
                                             const ParquetExportOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader reader, TableReader::Open(table, options.reader));
-  const internal::ExportedRows rows{.schema = reader.schema(),
+  const internal::RowsToExport rows{.schema = reader.schema(),
                                     .num_rows = reader.num_rows(),
                                     .num_parts = reader.num_parts(),
                                     .open = [&](size_t part, size_t column) {
@@ -279,7 +272,7 @@ absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table, std::uni
 absl::StatusOr<ParquetReport> ExportParquet(const Reader& file, std::unique_ptr<Sink> sink,
                                             const ParquetExportOptions& options) {
   const FileInfo& info = file.info();
-  const internal::ExportedRows rows{
+  const internal::RowsToExport rows{
       .schema = {.columns = {{.name = "value",
                               .type = info.type,
                               .nullable = info.nullable,

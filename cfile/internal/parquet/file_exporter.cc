@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cfile/internal/format/value_summary.h"
+#include "cfile/internal/parquet/page_bytes.h"
 #include "cfile/internal/parquet/source_block.h"
 #include "cfile/internal/read/block_cursor.h"
 #include "cfile/internal/read/reader_access.h"
@@ -46,7 +47,7 @@ Compression UsualCodec() {
 // Returns the codec of the pages of a file. `codec`: the file's codec.
 Compression CodecOfPages(Compression codec) {
   if (codec == Compression::kZlib) return Compression::kGzip;
-  return ParquetCodec(codec) ? codec : UsualCodec();
+  return CompressionToParquet(codec) ? codec : UsualCodec();
 }
 
 // Appends the dictionary's values in the PLAIN encoding. Returns their number.
@@ -61,7 +62,8 @@ uint32_t PutDictionary(const encodings::Dictionary& dictionary, PhysicalType typ
         out.PutBytes(value);
       }
     } else if constexpr (!std::is_same_v<P, bool>) {
-      out.PutBytes({reinterpret_cast<const uint8_t*>(values.values.get()), values.size * sizeof(P)});
+      out.PutBytes({reinterpret_cast<const uint8_t*>(values.values.get()),
+                    values.size * sizeof(P)});
     }
     return values.size;
   });
@@ -79,7 +81,7 @@ template <typename T>
 class TypedExporter final : public FileExporter {
  public:
   TypedExporter(SourceBlocks blocks, std::shared_ptr<const encodings::Dictionary> dictionary,
-                const ExportedColumn& column, const ParquetExportOptions& options)
+                const ColumnToExport& column, const ParquetExportOptions& options)
       : blocks_(std::move(blocks)),
         dictionary_(std::move(dictionary)),
         column_(column),
@@ -127,7 +129,7 @@ class TypedExporter final : public FileExporter {
 
   SourceBlocks blocks_;
   const std::shared_ptr<const encodings::Dictionary> dictionary_;
-  const ExportedColumn& column_;
+  const ColumnToExport& column_;
   const ParquetExportOptions& options_;
   uint64_t row_ = 0;  // the next row to write
 
@@ -139,7 +141,7 @@ class TypedExporter final : public FileExporter {
   BlockCursor<T> values_;
 
   // The dictionary page of the file, compressed with the codec of the last chunk that needed it.
-  std::optional<DictionaryPage> dictionary_page_;
+  std::optional<NewDictionaryPage> dictionary_page_;
   Compression dictionary_codec_ = Compression::kNone;
   uint32_t dictionary_size_ = 0;
 
@@ -248,7 +250,8 @@ absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, Counting
   uint32_t count = 0;
   [[maybe_unused]] const bool counted = reader.ReadVint32(count);
   assert(counted);
-  CFILE_ASSIGN_OR_RETURN(const DictionaryPage page, chunk.CompressDictionary(count, reader.rest()));
+  CFILE_ASSIGN_OR_RETURN(const NewDictionaryPage page,
+                         chunk.CompressDictionary(count, reader.rest()));
   return chunk.Finish(&page);
 }
 
@@ -311,7 +314,7 @@ absl::Status TypedExporter<T>::OpenBlock() {
 template <typename T>
 absl::Status TypedExporter<T>::CheckValues() {
   const Encoding encoding = values_.encoding();
-  const bool fixed_width = !encodings::kIsBytes<T> || type().physical() == PhysicalType::kFixedBytes;
+  const bool fixed_width = type().physical() != PhysicalType::kBytes;
   // For these encodings, Open compares the number of bytes with the number of values.
   if (encoding == Encoding::kPlain || encoding == Encoding::kParquetByteStreamSplit ||
       (encoding == Encoding::kParquetPlain && fixed_width)) {
@@ -345,7 +348,7 @@ BlockStatistics TypedExporter<T>::BlockBounds(bool whole) const {
 template <typename T>
 absl::Status TypedExporter<T>::CopyPage(PageForm form, ChunkWriter& chunk) {
   if (is_open_) CFILE_RETURN_IF_ERROR(CheckValues());
-  DataPage page{.levels = &levels_, .statistics = BlockBounds(/*whole=*/true)};
+  NewPage page{.levels = &levels_, .statistics = BlockBounds(/*whole=*/true)};
   // Readers refuse some encodings without values.
   if (levels_.num_values == 0) {
     page.encoding = Encoding::kParquetPlain;
@@ -472,7 +475,7 @@ absl::StatusOr<BlockEncoder<T>*> TypedExporter<T>::EncoderOf(Encoding encoding) 
 
 absl::Status CheckExportCompression(Compression compression) {
   if (compression == Compression::kDefault) return absl::OkStatus();
-  if (!ParquetCodec(compression)) {
+  if (!CompressionToParquet(compression)) {
     return absl::InvalidArgumentError(
         encodings::StrCat("Parquet has no codec ", CompressionName(compression),
                           compression == Compression::kZlib ? ": use gzip" : ": use zstd"));
@@ -481,7 +484,7 @@ absl::Status CheckExportCompression(Compression compression) {
 }
 
 absl::StatusOr<std::unique_ptr<FileExporter>> FileExporter::Create(
-    const Reader& reader, const ExportedColumn& column, const ParquetExportOptions& options) {
+    const Reader& reader, const ColumnToExport& column, const ParquetExportOptions& options) {
   const std::shared_ptr<FileReader>& file = ReaderAccess::File(reader);
   CFILE_ASSIGN_OR_RETURN(SourceBlocks blocks, SourceBlocks::Open(file));
   CFILE_ASSIGN_OR_RETURN(auto dictionary, file->Dictionary());

@@ -15,14 +15,14 @@
 namespace cfile::internal {
 
 // How the values of a file become values of Parquet.
-struct ExportedColumn {
+struct ColumnToExport {
   ChunkColumn chunk;
   bool same_pages = false;       // HasSamePages (parquet_type.h)
   int64_t units_per_value = 1;   // ParquetUnitsPerValue
 };
 
-// OK if pages may have this codec, or if it is kDefault. kInvalidArgument: Parquet does not have it.
-// kUnimplemented: it was not built in.
+// OK if pages may have this codec, or if it is kDefault. kInvalidArgument: Parquet has no such
+// codec. kUnimplemented: it was not built in.
 absl::Status CheckExportCompression(Compression compression);
 
 // Thread-compatible. Memory: one block, one page, the dictionary, and the pages of a column chunk
@@ -31,7 +31,7 @@ class FileExporter {
  public:
   // `column` and `options` must outlive the exporter. Errors: those of Reader.
   static absl::StatusOr<std::unique_ptr<FileExporter>> Create(const Reader& reader,
-                                                              const ExportedColumn& column,
+                                                              const ColumnToExport& column,
                                                               const ParquetExportOptions& options);
   virtual ~FileExporter() = default;
 

@@ -1,5 +1,7 @@
 #include "cfile/internal/parquet/page_bytes.h"
 
+#include <isa-l/crc.h>
+
 #include <algorithm>
 #include <iterator>
 #include <string_view>
@@ -89,6 +91,10 @@ absl::Status UncompressPage(int32_t codec, std::span<const uint8_t> in, std::spa
     return status;
   }
   return Uncompress(row.compression, in, out);
+}
+
+uint32_t PageChecksum(std::span<const uint8_t> bytes, uint32_t before) {
+  return bytes.empty() ? before : crc32_gzip_refl(before, bytes.data(), bytes.size());
 }
 
 }  // namespace cfile::internal

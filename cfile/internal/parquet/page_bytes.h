@@ -22,4 +22,8 @@ bool HasSameCompressedBytes(int32_t codec);
 // kDataLoss: `in` is damaged or does not decompress to exactly out.size() bytes.
 absl::Status UncompressPage(int32_t codec, std::span<const uint8_t> in, std::span<uint8_t> out);
 
+// The checksum in page headers: CRC32 with the polynomial of zlib.
+// `before`: the checksum of the bytes before `bytes`, if the page has such bytes.
+uint32_t PageChecksum(std::span<const uint8_t> bytes, uint32_t before = 0);
+
 }  // namespace cfile::internal

@@ -8,7 +8,6 @@
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/parquet/metadata/file_metadata.h"
 #include "cfile/internal/parquet/page_bytes.h"
-#include "cfile/internal/parquet/page_checksum.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/levels.h"
 #include "encodings/hybrid/rle_hybrid.h"
@@ -91,7 +90,7 @@ absl::Status PageReader::ReadPage(StoredPage& page) {
   offset_ += size;
   if (options_.verify_checksums && page.header.crc) {
     const auto expected = static_cast<uint32_t>(*page.header.crc);
-    if (const uint32_t found = ExtendPageChecksum(0, page.bytes); found != expected) {
+    if (const uint32_t found = PageChecksum(page.bytes); found != expected) {
       return DataLoss("checksum mismatch of the page: expected 0x", absl::Hex(expected),
                       ", found 0x", absl::Hex(found));
     }

@@ -101,9 +101,9 @@ absl::Status SourceBlocks::LoadWhole(SourceBlock& block) {
 absl::Status SourceBlocks::Uncompress(SourceBlock& block) {
   if (!block.compressed) return absl::OkStatus();
   const BlockHead head{.compression = block.codec};
-  const auto values = Uncompressed(
-      head, {.stored_size = static_cast<uint32_t>(block.stored_values.size()), .size = block.values_size},
-      block.stored_values, values_);
+  const BlockHead::Section section{.stored_size = static_cast<uint32_t>(block.stored_values.size()),
+                                   .size = block.values_size};
+  const auto values = Uncompressed(head, section, block.stored_values, values_);
   CFILE_RETURN_IF_ERROR(InThisBlock(values.status()));
   block.levels.values.values = *values;
   return absl::OkStatus();

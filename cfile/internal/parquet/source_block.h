@@ -21,7 +21,7 @@ namespace cfile::internal {
 // A data block whose checksums were verified. Spans are valid until the next block is loaded.
 struct SourceBlock {
   LevelBlock levels;  // also has the uncompressed values, unless `compressed`
-  // If set: the values as they are stored, compressed with `codec`. values_size: before compression.
+  // True: `stored_values` is compressed with `codec`. values_size: before compression.
   bool compressed = false;
   // The whole block was compressed. Its values are not, but should be.
   bool was_compressed = false;
