@@ -38,6 +38,11 @@ constexpr char kFooter[] = R"(Input:
   uint64, decimal(38,0) and string that holds all integers of the field. Numbers with a fraction or
   an exponent are double; numbers too near to 0 for a double become 0.
 
+  Parquet is recognised by its content. A directory is read as one table of Parquet files: folders
+  named COLUMN=VALUE become columns, names that begin with . or _ are skipped, and links are
+  refused. Pages keep their encodings and their compression, and are copied where that is possible,
+  unless --for, --encoding or --compression ask for others.
+
 Output:
   A new table, or with --append a new part of a table. After an error or Ctrl-C nothing is added.
 
@@ -59,7 +64,8 @@ Examples:
   cfile-import prices.csv prices --type 'price=decimal(10,2)' --encoding sku=prefix
   cfile-import today.csv prices --append
   cfile-import data.tsv data --delimiter tab --json
-  cfile-import records.jsonl records --schema record.schema)";
+  cfile-import records.jsonl records --schema record.schema
+  cfile-import flights.parquet flights --report)";
 
 // Shows only the names and forms of options, without the validators and exclusions that CLI11 adds.
 class HelpFormatter final : public CLI::Formatter {
@@ -227,6 +233,12 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   app.add_option("--compat", compatibility, "kudu: write only what Apache Kudu can read")
       ->type_name("kudu")
       ->check(CLI::IsMember({"kudu"}).description(""));
+  repeatable("--columns", import.columns, "COLUMN",
+             "Of Parquet: import only this column, and others for which\nthis option is given again");
+  app.add_flag("--part-per-row-group", import.part_per_row_group,
+               "Of Parquet: each row group becomes a part of the table,\nand keeps its dictionaries");
+  app.add_flag("--report", arguments.report,
+               "Of Parquet: print how many pages were copied, compressed\nagain, and encoded again");
   app.add_flag("--append", import.append,
                "Add a part to OUT_TABLE, with the columns and types of OUT_TABLE")
       ->excludes(type_option)
@@ -275,6 +287,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     exit_code = error.get_exit_code() == kUnsupported ? kUnsupported : kUsage;
     return std::nullopt;
   }
+  import.goal_given = app.count("--for") > 0;
   import.goal = goal == "size" ? Goal::kSize : goal == "speed" ? Goal::kSpeed : Goal::kBalanced;
   import.header = header == "yes" ? Header::kYes : header == "no" ? Header::kNo : Header::kAuto;
   if (!nulls.empty()) import.nulls_last = nulls == "last";

@@ -40,6 +40,7 @@ struct ImportOptions {
   Choice<Encoding> encoding{.for_all = Encoding::kAuto, .for_column = {}};
   Choice<Compression> compression{.for_all = Compression::kDefault, .for_column = {}};
   Goal goal = Goal::kBalanced;
+  bool goal_given = false;  // false: pages of Parquet keep their encodings
   size_t block_size_bytes = WriterOptions().block_size_bytes;
   size_t max_block_size_bytes = WriterOptions().max_block_size_bytes;
   size_t max_metadata_size_bytes = WriterOptions().max_metadata_size_bytes;
@@ -55,6 +56,8 @@ struct ImportOptions {
   Compatibility compatibility = Compatibility::kNone;
   std::string schema_path;  // of JSON Lines: a file with the schema; empty: find the schema
   size_t num_threads = 1;   // threads that read CSV, at least 1; the output does not depend on it
+  std::vector<std::string> columns;  // of Parquet: the columns to import; empty: all
+  bool part_per_row_group = false;   // of Parquet
   bool append = false;      // to the table at `output`; `types` and `not_null` are then empty
 
   // The types that are inferred: with kKudu, only types that Kudu and version 1 have.
@@ -81,6 +84,10 @@ struct ImportResult {
   bool header = true;                  // the first record of CSV has the names of the columns
   std::vector<RenamedColumn> renamed;  // columns whose name in CSV could not be used
   std::vector<std::string> warnings;
+  // Of Parquet: what has become of its pages (ParquetReport in cfile/parquet.h).
+  uint64_t copied_pages = 0;
+  uint64_t recompressed_pages = 0;
+  uint64_t recoded_pages = 0;
 
   uint64_t bytes_out() const;
 };

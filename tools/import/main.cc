@@ -1,4 +1,4 @@
-// cfile-import: imports CSV, JSON or Arrow IPC into a table.
+// cfile-import: imports CSV, JSON, Arrow IPC or Parquet into a table.
 #include <signal.h>
 
 #include <exception>
@@ -9,6 +9,7 @@
 #include "tools/import/arrow_importer.h"
 #include "tools/import/importer.h"
 #include "tools/import/input_format.h"
+#include "tools/import/parquet_importer.h"
 #include "tools/import/records_importer.h"
 #include "tools/import/summary.h"
 #include "tools/progress.h"
@@ -24,6 +25,12 @@ absl::StatusOr<ImportResult> ImportAny(const ImportOptions& options, Progress& p
       return Import(options, progress);
     case InputFormat::kJson:
       return ImportRecords(options, progress);
+    case InputFormat::kParquet:
+#ifdef CFILE_WITH_PARQUET
+      return ImportParquetFiles(options, progress);
+#else
+      return absl::InternalError("FindInputFormat refuses Parquet");
+#endif
     case InputFormat::kArrowIpc:
       break;
   }
@@ -50,7 +57,8 @@ ExitCode Run(const Arguments& arguments) {
   }
   if (arguments.summary) {
     const std::string text = arguments.json ? SummaryJson(arguments.import, *result)
-                                            : SummaryText(arguments.import, *result);
+                                            : SummaryText(arguments.import, *result,
+                                                          arguments.report);
     return Print(kImportTool, text);
   }
   return kFine;

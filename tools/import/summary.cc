@@ -89,7 +89,7 @@ class TextTable {
 
 }  // namespace
 
-std::string SummaryText(const ImportOptions& options, const ImportResult& result) {
+std::string SummaryText(const ImportOptions& options, const ImportResult& result, bool report) {
   std::string text =
       absl::StrCat(result.inferred_schema, Printable(options.output), ": ",
                    Count(result.rows, result.records ? "record" : "row"),
@@ -121,6 +121,11 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
                         WithCommas(result.bytes_out()), CompressionRatio(result), result.seconds,
                         MegabytesPerSecond(result));
 
+  if (report) {
+    absl::StrAppend(&text, Count(result.copied_pages, "page"), " copied, ",
+                    WithCommas(result.recompressed_pages), " compressed again, ",
+                    WithCommas(result.recoded_pages), " encoded again\n\n");
+  }
   TextTable table("<<><<>>");
   table.Add({"column", "type", "nulls", "encoding", "compression", "bytes", "bytes/row"});
   for (const ImportedColumn& column : result.columns) {
@@ -175,6 +180,11 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
   if (result.format == "CSV") {
     json["header"] = result.header;
     json["renamed"] = std::move(renamed);
+  }
+  if (result.format == "Parquet") {
+    json["pages"] = {{"copied", result.copied_pages},
+                     {"recompressed", result.recompressed_pages},
+                     {"recoded", result.recoded_pages}};
   }
   if (!result.inferred_schema.empty()) json["schema"] = result.inferred_schema;
   // Paths and names need not be UTF-8.
