@@ -37,6 +37,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/file_info.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
 #include "cfile/reader.h"
@@ -56,14 +57,22 @@ struct ParquetReport {
   uint64_t recoded_pages = 0;       // the values were decoded and encoded again
   uint64_t bytes_in = 0;            // stored bytes of the pages or blocks that were read
   uint64_t bytes_out = 0;           // bytes of the new files
+  // ImportParquet: for each column of the table the totals of its new files, without keys and
+  // statistics.
+  std::vector<ColumnTotals> columns = {};
 };
 
 struct ParquetImportOptions {
   // The names of the top-level columns to import; empty: all columns.
   std::vector<std::string> columns = {};
-  // Columns by which the rows are sorted and searched (Schema::key_columns), the most significant
-  // first. The rows must have this order; kInvalidArgument names the first row that has not.
+  // Columns by which the rows are sorted and searched, the most significant first. The rows must
+  // have this order; kInvalidArgument names the first row that has not. A single column that is not
+  // nullable gets a value index. Otherwise the columns become Schema::key_columns.
   std::vector<std::string> sorted_by = {};
+  // The schema of a new table, instead of that of ParquetSchema with `sorted_by`. It has the same
+  // names, types, lists and groups. A column that is nullable in the file need not be nullable
+  // here; a null is then an error.
+  std::optional<Schema> schema = {};
   // True: the rows become a new part of an existing table with the same columns.
   bool append = false;
   // True: each row group becomes a part of the table. Its dictionary pages then become dictionaries
@@ -106,9 +115,14 @@ struct ParquetExportOptions {
 
 // The schema of the table that ImportParquet would make of the file.
 // kDataLoss: the file is damaged. kUnimplemented: it is encrypted, or needs something that is not
-// known; the error names it. kInvalidArgument: the file is no Parquet file.
+// known; the error names it. kInvalidArgument: the file is no Parquet file, or a table cannot have
+// the names of its columns.
 CFILE_EXPORT absl::StatusOr<Schema> ParquetSchema(const Source& source,
                                                   const ReaderOptions& options = {});
+// The same for a file or a directory, and for chosen columns. Uses options.columns and
+// options.reader.
+CFILE_EXPORT absl::StatusOr<Schema> ParquetSchema(const std::string& path,
+                                                  const ParquetImportOptions& options);
 
 // Makes a table of a Parquet file. Memory: the largest page of each column, its dictionary, and a
 // TableWriter. An error leaves no table, and no new part. Errors: those of ParquetSchema and
@@ -116,6 +130,12 @@ CFILE_EXPORT absl::StatusOr<Schema> ParquetSchema(const Source& source,
 CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source,
                                                          const TableLocation& table,
                                                          const ParquetImportOptions& options = {});
+// The same for the file at `path`, or for all files in the directory at `path` and in its folders.
+// The files of a directory become one table in one commit. They have the same columns;
+// kInvalidArgument names a file and a column that differ. Folders named COLUMN=VALUE become columns
+// of type int64 or date if all their values have this form, otherwise string. %XX in these names is
+// decoded once, and the value __HIVE_DEFAULT_PARTITION__ is null. Files and folders whose names
+// begin with . or _ are skipped. kInvalidArgument: there is a symbolic link.
 CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(const std::string& path,
                                                          const TableLocation& table,
                                                          const ParquetImportOptions& options = {});

@@ -44,6 +44,11 @@ constexpr char kFooter[] = R"(Input:
   uint64, decimal(38,0) and string that holds all integers of the field. Numbers with a fraction or
   an exponent are double; numbers too near to 0 for a double become 0.
 
+  Parquet is recognised by its content. A directory is read as one table of Parquet files: folders
+  named COLUMN=VALUE become columns, names that begin with . or _ are skipped, and links are
+  refused. Pages keep their encodings and their compression, and are copied where that is possible,
+  unless --for, --encoding or --compression ask for others.
+
 Output:
   A new table, or with --append a new part of a table. After an error or Ctrl-C nothing is added.
 
@@ -70,7 +75,8 @@ Examples:
   cfile-import today.csv prices --append
   cfile-import sales.csv.gz sales --type 'day=date(%d.%m.%Y)' --skip-bad-rows 10
   unzip -p data.zip data.txt | cfile-import - data --charset latin-1 --names id,name --no-header
-  cfile-import records.jsonl records --schema record.schema)";
+  cfile-import records.jsonl records --schema record.schema
+  cfile-import flights.parquet flights --report)";
 
 // Shows only the names and forms of options, without the validators and exclusions that CLI11 adds.
 class HelpFormatter final : public CLI::Formatter {
@@ -300,6 +306,12 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   app.add_option("--compat", compatibility, "kudu: write only what Apache Kudu can read")
       ->type_name("kudu")
       ->check(CLI::IsMember({"kudu"}).description(""));
+  repeatable("--columns", import.columns, "COLUMN",
+             "Of Parquet: import only this column, and others for which\nthis option is given again");
+  app.add_flag("--part-per-row-group", import.part_per_row_group,
+               "Of Parquet: each row group becomes a part of the table,\nand keeps its dictionaries");
+  app.add_flag("--report", arguments.report,
+               "Of Parquet: print how many pages were copied, compressed\nagain, and encoded again");
   app.add_flag("--append", import.append,
                "Add a part to OUT_TABLE, with the columns and types of OUT_TABLE")
       ->excludes(not_null_option)
@@ -349,6 +361,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     return std::nullopt;
   }
   if (import.input == "/dev/stdin") import.input = "-";
+  import.goal_given = app.count("--for") > 0;
   import.goal = goal == "size" ? Goal::kSize : goal == "speed" ? Goal::kSpeed : Goal::kBalanced;
   import.header = header == "yes" ? Header::kYes : header == "no" ? Header::kNo : Header::kAuto;
   if (!nulls.empty()) import.nulls_last = nulls == "last";

@@ -15,6 +15,7 @@ struct Arguments {
   bool progress = false;
   bool summary = true;
   bool json = false;
+  bool report = false;  // the summary counts the pages of Parquet
   bool quiet = false;  // no warnings
 };
 

@@ -42,6 +42,7 @@ struct ImportOptions {
   Choice<Encoding> encoding{.for_all = Encoding::kAuto, .for_column = {}};
   Choice<Compression> compression{.for_all = Compression::kDefault, .for_column = {}};
   Goal goal = Goal::kBalanced;
+  bool goal_given = false;  // false: pages of Parquet keep their encodings
   size_t block_size_bytes = WriterOptions().block_size_bytes;
   size_t max_block_size_bytes = WriterOptions().max_block_size_bytes;
   size_t max_metadata_size_bytes = WriterOptions().max_metadata_size_bytes;
@@ -57,6 +58,8 @@ struct ImportOptions {
   Compatibility compatibility = Compatibility::kNone;
   std::string schema_path;  // of JSON Lines: a file with the schema; empty: find the schema
   size_t num_threads = 1;   // threads that read CSV, at least 1; the output does not depend on it
+  std::vector<std::string> columns;  // of Parquet: the columns to import; empty: all
+  bool part_per_row_group = false;   // of Parquet
   bool append = false;      // to the table at `output`; `not_null` is then empty
 
   // The types that are inferred: with kKudu, only types that Kudu and version 1 have.

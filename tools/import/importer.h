@@ -49,6 +49,10 @@ struct ImportResult {
   SkippedRows skipped;                 // of CSV
   std::vector<RenamedColumn> renamed;  // columns whose name in CSV could not be used
   std::vector<std::string> warnings;
+  // Of Parquet: what has become of its pages (ParquetReport in cfile/parquet.h).
+  uint64_t copied_pages = 0;
+  uint64_t recompressed_pages = 0;
+  uint64_t recoded_pages = 0;
 
   uint64_t bytes_out() const;
 };

@@ -34,6 +34,15 @@ bool BeginsLikeJson(std::string_view text) {
   return take('{') && take('"');
 }
 
+absl::StatusOr<InputFormat> Parquet([[maybe_unused]] const ImportOptions& options) {
+#ifdef CFILE_WITH_PARQUET
+  return InputFormat::kParquet;
+#else
+  return absl::UnimplementedError(
+      absl::StrCat(options.input, ": this is Parquet, which was not built into this program"));
+#endif
+}
+
 }  // namespace
 
 bool HasJsonName(std::string_view path) {
@@ -44,6 +53,8 @@ bool HasJsonName(std::string_view path) {
 absl::StatusOr<InputFormat> FindInputFormat(const ImportOptions& options, const Source& source) {
   std::string head(std::min(kHeadBytes, source.size()), '\0');
   CFILE_RETURN_IF_ERROR(source.ReadAt(0, {reinterpret_cast<uint8_t*>(head.data()), head.size()}));
+  // PARE: the metadata is encrypted. The library says that this is not supported.
+  if (head.starts_with("PAR1") || head.starts_with("PARE")) return Parquet(options);
 #ifdef CFILE_WITH_ARROW_IPC
   CFILE_ASSIGN_OR_RETURN(const ArrowIpcFormat format, RecognizeArrowIpc(source));
   const bool is_arrow = format != ArrowIpcFormat::kNone;

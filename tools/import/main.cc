@@ -1,4 +1,4 @@
-// cfile-import: imports CSV, JSON or Arrow IPC into a table.
+// cfile-import: imports CSV, JSON, Arrow IPC or Parquet into a table.
 #include <signal.h>
 
 #include <cstdlib>
@@ -12,6 +12,7 @@
 #include "tools/import/arrow_importer.h"
 #include "tools/import/importer.h"
 #include "tools/import/input_format.h"
+#include "tools/import/parquet_importer.h"
 #include "tools/import/records_importer.h"
 #include "tools/import/summary.h"
 #include "tools/input/input_file.h"
@@ -27,6 +28,12 @@ absl::StatusOr<ImportResult> ImportAs(InputFormat format, const ImportOptions& o
       return Import(options, file, progress);
     case InputFormat::kJson:
       return ImportRecords(options, file, progress);
+    case InputFormat::kParquet:
+#ifdef CFILE_WITH_PARQUET
+      return ImportParquetFiles(options, progress);
+#else
+      return absl::InternalError("FindInputFormat refuses Parquet");
+#endif
     case InputFormat::kArrowIpc:
       break;
   }
@@ -50,6 +57,10 @@ absl::StatusOr<ImportResult> ImportFile(const Arguments& arguments, Progress& pr
   if (!options.append) {
     CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options.output));
   }
+  std::error_code error;
+  if (std::filesystem::is_directory(options.input, error)) {
+    return ImportAs(InputFormat::kParquet, options, {}, progress);
+  }
   progress.Begin("reading", 0);
   CFILE_ASSIGN_OR_RETURN(
       const InputFile file,
@@ -60,6 +71,11 @@ absl::StatusOr<ImportResult> ImportFile(const Arguments& arguments, Progress& pr
                      .map = !HasJsonName(options.input),
                      .progress = [&](uint64_t bytes) { return progress.Update(bytes, 0); }}));
   CFILE_ASSIGN_OR_RETURN(const InputFormat format, FindInputFormat(options, *file.source));
+  if (format == InputFormat::kParquet && (!file.seekable || !file.packing.empty())) {
+    return absl::InvalidArgumentError(
+        StrCat(file.source->name(), ": Parquet is read in any order, so it must be in a file that is "
+               "not compressed as a whole"));
+  }
   CFILE_ASSIGN_OR_RETURN(ImportResult result, ImportAs(format, options, file, progress));
   result.stored_bytes = file.stored_bytes;
   result.packing = file.packing;
@@ -83,7 +99,8 @@ ExitCode Run(const Arguments& arguments) {
   }
   if (arguments.summary) {
     const std::string text = arguments.json ? SummaryJson(arguments.import, *result)
-                                            : SummaryText(arguments.import, *result);
+                                            : SummaryText(arguments.import, *result,
+                                                          arguments.report);
     return Print(kImportTool, text);
   }
   return kFine;

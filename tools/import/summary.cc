@@ -158,7 +158,7 @@ void AppendSkipped(const SkippedRows& skipped, std::string& text) {
 
 }  // namespace
 
-std::string SummaryText(const ImportOptions& options, const ImportResult& result) {
+std::string SummaryText(const ImportOptions& options, const ImportResult& result, bool report) {
   std::string text =
       absl::StrCat(result.inferred_schema, Printable(options.output), ": ",
                    Count(result.rows, result.records ? "record" : "row"),
@@ -193,6 +193,11 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
   AppendChoices(options, result, text);
   text += '\n';
 
+  if (report) {
+    absl::StrAppend(&text, Count(result.copied_pages, "page"), " copied, ",
+                    WithCommas(result.recompressed_pages), " compressed again, ",
+                    WithCommas(result.recoded_pages), " encoded again\n\n");
+  }
   TextTable table("<<><<>>");
   table.Add({"column", "type", "nulls", "encoding", "compression", "bytes", "bytes/row"});
   for (const ImportedColumn& column : result.columns) {
@@ -262,6 +267,11 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
     json["skipped"] = {{"rows", result.skipped.count},
                        {"lines", result.skipped.lines},
                        {"reasons", result.skipped.reasons}};
+  }
+  if (result.format == "Parquet") {
+    json["pages"] = {{"copied", result.copied_pages},
+                     {"recompressed", result.recompressed_pages},
+                     {"recoded", result.recoded_pages}};
   }
   if (!result.inferred_schema.empty()) json["schema"] = result.inferred_schema;
   // Paths and names need not be UTF-8.

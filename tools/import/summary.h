@@ -7,8 +7,9 @@
 
 namespace cfile::tools {
 
-// As text: some lines about the import, then a table with a line per column.
-std::string SummaryText(const ImportOptions& options, const ImportResult& result);
+// As text: some lines about the import, then a table with a line per column. `report`: also counts
+// the pages of Parquet.
+std::string SummaryText(const ImportOptions& options, const ImportResult& result, bool report);
 
 // The summary as one JSON object.
 std::string SummaryJson(const ImportOptions& options, const ImportResult& result);

@@ -56,6 +56,31 @@ absl::Status AppendPartition(const PartitionedFile& file, const std::optional<st
   return absl::OkStatus();
 }
 
+// Adds the totals of the file of one part.
+void Add(const ColumnTotals& part, ColumnTotals& sum) {
+  sum.num_rows += part.num_rows;
+  sum.num_entries += part.num_entries;
+  sum.num_present += part.num_present;
+  sum.bytes_written += part.bytes_written;
+  sum.encoding = part.encoding;
+  sum.compression = part.compression;
+  for (const EncodingTotals& each : part.encodings) {
+    auto found = std::find_if(sum.encodings.begin(), sum.encodings.end(), [&](const auto& known) {
+      return known.encoding == each.encoding;
+    });
+    if (found == sum.encodings.end())
+      found = sum.encodings.insert(found, {.encoding = each.encoding});
+    found->blocks += each.blocks;
+    found->compressed_blocks += each.compressed_blocks;
+    found->stored_bytes += each.stored_bytes;
+  }
+}
+
+bool IsDirectory(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
 // Imports one file, or all files of a directory.
 class Import {
  public:
@@ -75,9 +100,7 @@ class Import {
   }
 
   absl::StatusOr<ParquetReport> Run(const std::string& directory, const TableLocation& table) {
-    CFILE_ASSIGN_OR_RETURN(files_, internal::FindPartitionedFiles(directory));
-    for (size_t i = 0; i < files_.files.size(); ++i) CFILE_RETURN_IF_ERROR(Survey(i));
-    CFILE_RETURN_IF_ERROR(AddPartitionColumns(directory));
+    CFILE_RETURN_IF_ERROR(SchemaOf(directory).status());
     CFILE_ASSIGN_OR_RETURN(TableWriter writer, Begin(directory, table));
     CFILE_RETURN_IF_ERROR(CheckColumns(directory, writer.schema()));
     for (const PartitionedFile& file : files_.files) {
@@ -88,6 +111,14 @@ class Import {
       CFILE_RETURN_IF_ERROR(WritePartitions(file, import.num_rows(), writer));
     }
     return Finish(writer);
+  }
+
+  // Compares the schemas of all files in a directory. Returns the schema of a new table.
+  absl::StatusOr<Schema> SchemaOf(const std::string& directory) {
+    CFILE_ASSIGN_OR_RETURN(files_, internal::FindPartitionedFiles(directory));
+    for (size_t i = 0; i < files_.files.size(); ++i) CFILE_RETURN_IF_ERROR(Survey(i));
+    CFILE_RETURN_IF_ERROR(AddPartitionColumns(directory));
+    return schema_;
   }
 
  private:
@@ -175,6 +206,7 @@ class Import {
   absl::StatusOr<TableWriter> Begin(const std::string& name, const TableLocation& table) {
     writer_options_ = options_.writer;
     if (options_.append) return TableWriter::Append(table, writer_options_);
+    if (options_.schema) return TableWriter::Create(table, *options_.schema, writer_options_);
     Schema schema = schema_;
     for (const std::string& column : options_.sorted_by) {
       const std::optional<size_t> found = schema.Find(column);
@@ -250,7 +282,14 @@ class Import {
 
   absl::StatusOr<ParquetReport> Finish(TableWriter& writer) {
     CFILE_RETURN_IF_ERROR(writer.Finish());
-    report_.bytes_out = TableWriterAccess::CompleteBytes(writer);
+    const Schema& schema = writer.schema();
+    const size_t num_files = schema.columns.size() + schema.key_index().has_value();
+    const std::span<const ColumnTotals> parts = TableWriterAccess::CompleteTotals(writer);
+    report_.columns.resize(schema.columns.size());
+    for (size_t i = 0; i < parts.size(); ++i) {
+      report_.bytes_out += parts[i].bytes_written;
+      if (i % num_files < report_.columns.size()) Add(parts[i], report_.columns[i % num_files]);
+    }
     return report_;
   }
 
@@ -272,6 +311,16 @@ absl::StatusOr<Schema> ParquetSchema(const Source& source, const ReaderOptions& 
   return file.schema();
 }
 
+absl::StatusOr<Schema> ParquetSchema(const std::string& path,
+                                     const ParquetImportOptions& options) {
+  if (IsDirectory(path)) return Import(options).SchemaOf(path);
+  CFILE_ASSIGN_OR_RETURN(auto source, OpenFile(path, options.reader.access));
+  CFILE_ASSIGN_OR_RETURN(
+      const ParquetFileImport file,
+      ParquetFileImport::Open(std::move(source), options.columns, options.reader));
+  return file.schema();
+}
+
 absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source,
                                             const TableLocation& table,
                                             const ParquetImportOptions& options) {
@@ -280,9 +329,7 @@ absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source
 
 absl::StatusOr<ParquetReport> ImportParquet(const std::string& path, const TableLocation& table,
                                             const ParquetImportOptions& options) {
-  struct stat status;
-  if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode))
-    return Import(options).Run(path, table);
+  if (IsDirectory(path)) return Import(options).Run(path, table);
   CFILE_ASSIGN_OR_RETURN(auto source, OpenFile(path, options.reader.access));
   return ImportParquet(std::move(source), table, options);
 }

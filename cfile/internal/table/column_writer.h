@@ -56,8 +56,9 @@ class TableWriterAccess {
   // Ends the part, and begins another part with the same options. Finish makes all parts visible at
   // once. Errors: those of Finish, except those of the commit, and those of TableWriter::Create.
   static absl::Status NextPart(TableWriter& writer);
-  // The size of the files of all parts that are complete; after Finish, of all parts.
-  static uint64_t CompleteBytes(const TableWriter& writer);
+  // The totals of all files of the first part, then those of the second part, and so on. Has the
+  // parts that are complete; after Finish, all parts.
+  static std::span<const ColumnTotals> CompleteTotals(const TableWriter& writer);
 };
 
 // The description of a finished file for table.cft.

@@ -110,7 +110,7 @@ class TableWriter::Impl {
     return *columns_[i];
   }
   const std::vector<std::unique_ptr<ColumnWriter>>& columns() const { return columns_; }
-  const std::vector<TablePart>& complete_parts() const { return complete_parts_; }
+  const std::vector<ColumnTotals>& complete_totals() const { return complete_totals_; }
 
   // Returns the writer of a column without levels that holds T.
   template <typename T>
@@ -171,6 +171,7 @@ class TableWriter::Impl {
     // Only files of this part can be missing.
     if (absl::IsNotFound(status)) return Removed(part_.directory);
     CFILE_RETURN_IF_ERROR(status);
+    for (const auto& column : columns_) complete_totals_.push_back(column->totals());
     complete_parts_.push_back(part_);
     part_ = {};
     return absl::OkStatus();
@@ -380,6 +381,7 @@ class TableWriter::Impl {
   std::vector<ColumnSchema> stored_;                      // the columns that columns_ write
   std::vector<WriterOptions> options_;
   std::vector<TablePart> complete_parts_;  // Finish publishes all of them
+  std::vector<ColumnTotals> complete_totals_;  // of all columns of the first part, and so on
   TablePart part_;                         // the part that columns_ write
   std::vector<std::unique_ptr<ColumnWriter>> columns_;
   bool derives_keys_ = false;  // the caller has appended no compound keys
@@ -394,12 +396,9 @@ absl::Status internal::TableWriterAccess::NextPart(TableWriter& writer) {
   return writer.impl_->NextPart();
 }
 
-uint64_t internal::TableWriterAccess::CompleteBytes(const TableWriter& writer) {
-  uint64_t bytes = 0;
-  for (const TablePart& part : writer.impl_->complete_parts()) {
-    for (const TablePartColumn& column : part.columns) bytes += column.size_bytes;
-  }
-  return bytes;
+std::span<const ColumnTotals> internal::TableWriterAccess::CompleteTotals(
+    const TableWriter& writer) {
+  return writer.impl_->complete_totals();
 }
 
 TableWriter::TableWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

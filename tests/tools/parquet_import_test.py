@@ -1,0 +1,114 @@
+"""Imports Parquet files as users do: parquet_import_test.py CFILE_IMPORT CFILE_DUMP."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+IMPORT, DUMP = "", ""  # paths of the binaries
+GOLDEN = pathlib.Path(__file__).parents[1] / "golden/parquet-files"
+
+
+class ParquetImportTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def copy(self, golden, name):
+        target = self.folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(GOLDEN / f"{golden}.parquet", target)
+
+    def run_tool(self, *arguments):
+        return subprocess.run(arguments, cwd=self.folder, capture_output=True, timeout=300)
+
+    def summary(self, *arguments):
+        done = self.run_tool(IMPORT, *arguments, "--json")
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+        return json.loads(done.stdout)
+
+    def error(self, *arguments, exit_code=1):
+        done = self.run_tool(IMPORT, *arguments)
+        self.assertEqual((done.returncode, done.stdout), (exit_code, b""))
+        return done.stderr.decode()
+
+    def rows(self, table="t"):
+        done = self.run_tool(DUMP, "values", table)
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+        return [line.split("\t") for line in done.stdout.decode().splitlines()][1:]
+
+    def test_content_not_name_says_that_it_is_parquet(self):
+        self.copy("pyarrow_old_types", "data.csv")
+        summary = self.summary("data.csv", "t")
+        self.assertEqual((summary["format"], summary["rows"]), ("Parquet", 24))
+        self.assertEqual(sum(summary["pages"].values()), 2)
+        self.assertEqual([(c["name"], c["type"], c["nulls"]) for c in summary["columns"]],
+                         [("int32", "int32", 4), ("string", "string", 4)])
+        self.assertEqual(self.rows()[0][-2:], ["-50", "name 6"])
+
+    def test_report_counts_pages(self):
+        self.copy("pyarrow_encodings", "t.parquet")
+        small = ("--block-size", "32", "--report")
+        text = self.run_tool(IMPORT, "t.parquet", "t", *small).stdout.decode()
+        self.assertIn("7 pages copied, 0 compressed again, 0 encoded again\n", text)
+        for options, counts in ((("--for", "balanced"), (0, 0, 7)), (("--encoding", "double=plain"), (6, 0, 1))):
+            pages = self.summary("t.parquet", "t" + options[0], *small, *options)["pages"]
+            self.assertEqual((pages["copied"], pages["recompressed"], pages["recoded"]), counts)
+
+    def test_sorting(self):
+        self.copy("pyarrow_types_v1", "t.parquet")
+        summary = self.summary("t.parquet", "t", "--columns", "int32", "--columns", "string", "--sorted-by", "int32")
+        self.assertEqual((summary["reordered"], summary["sorted_by"]), (True, ["int32"]))
+        numbers = sorted((i * 37) % 101 - 50 for i in range(24))
+        self.assertEqual([int(row[-2]) for row in self.rows()], numbers)
+        self.summary("t.parquet", "t", "--columns", "int32", "--columns", "string", "--append")
+        self.assertEqual([int(row[-2]) for row in self.rows()], numbers * 2)
+        self.copy("pyarrow_nested_v2", "n.parquet")
+        self.assertFalse(self.summary("n.parquet", "n", "--sorted-by", "id")["reordered"])
+
+    def test_nulls_in_sort_columns(self):
+        self.copy("pyarrow_old_types", "t.parquet")
+        self.assertIn("null", self.error("t.parquet", "t", "--sorted-by", "int32"))
+        self.assertFalse((self.folder / "t").exists())
+        self.summary("t.parquet", "t", "--sorted-by", "int32", "--nulls", "last")
+        self.assertEqual([row[-2] for row in self.rows()][-5:].count("NULL"), 4)
+
+    def test_parts(self):
+        self.copy("pyarrow_page_index", "t.parquet")
+        self.summary("t.parquet", "t", "--part-per-row-group")
+        self.assertEqual(len(list(self.folder.glob("t/part-*"))), 3)
+
+    def test_directories(self):
+        for year in (2023, 2024):
+            self.copy("pyarrow_no_statistics", f"in/year={year}/x.parquet")
+        summary = self.summary("in", "t")
+        self.assertEqual(summary["rows"], 48)
+        self.assertEqual([c["name"] for c in summary["columns"]], ["int32", "double", "year"])
+        self.assertEqual([row[-1] for row in self.rows()], ["2023"] * 24 + ["2024"] * 24)
+        self.copy("pyarrow_bloom", "in/year=2025/x.parquet")
+        self.assertIn("in/year=2025/x.parquet: column int64 is int64, but there is none in in/year=2023/x.parquet",
+                      self.error("in", "u"))
+
+    def test_errors(self):
+        self.copy("pyarrow_encrypted_footer", "e.parquet")
+        self.assertIn("e.parquet: the metadata is encrypted", self.error("e.parquet", "t", exit_code=4))
+        self.copy("pyarrow_types_v2", "t.parquet")
+        data = bytearray((self.folder / "t.parquet").read_bytes())
+        data[40] ^= 1
+        (self.folder / "t.parquet").write_bytes(data)
+        self.assertIn("t.parquet: column bool: page at offset 4: ", self.error("t.parquet", "t"))
+        self.assertIn("--type", self.error("t.parquet", "t", "--type", "bool=int8"))
+        self.assertIn("--delimiter is for CSV", self.error("t.parquet", "t", "--delimiter", ";"))
+        self.assertFalse((self.folder / "t").exists())
+
+
+if __name__ == "__main__":
+    IMPORT, DUMP = map(os.path.abspath, sys.argv[1:3])
+    unittest.main(argv=sys.argv[:1])

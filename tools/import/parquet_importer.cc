@@ -1,0 +1,178 @@
+#include "tools/import/parquet_importer.h"
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cfile/parquet.h"
+#include "cfile/status.h"
+#include "tools/import/column_options.h"
+#include "tools/import/table_sorter.h"
+
+namespace cfile::tools {
+namespace {
+
+// Damage of the input is an error in the input, as in CSV. kDataLoss would mean a damaged table.
+template <typename T>
+absl::StatusOr<T> AsInputError(absl::StatusOr<T> result) {
+  if (!absl::IsDataLoss(result.status())) return result;
+  return absl::InvalidArgumentError(result.status().message());
+}
+
+class ParquetImporter {
+ public:
+  ParquetImporter(const ImportOptions& options, Progress& progress)
+      : options_(options), progress_(progress) {}
+
+  absl::StatusOr<ImportResult> Run() {
+    CFILE_RETURN_IF_ERROR(options_.append ? TakeSchemaOfTable() : MakeSchema());
+    column_options_ = OptionsOfColumns(options_, schema_, sorted_by_);
+    absl::StatusOr<ParquetReport> report = Write();
+    // The rows may have another order. If the error is another one, the second attempt finds it
+    // again.
+    if (!sorted_by_.empty() && absl::IsInvalidArgument(report.status())) {
+      absl::StatusOr<ImportResult> sorted = WriteSorted();
+      if (!sorted.ok()) return sorted;
+      return Complete(*std::move(sorted));
+    }
+    if (!report.ok()) return report.status();
+    return Complete(Describe(*report, report->columns));
+  }
+
+ private:
+  ReaderOptions Limits() const {
+    return {.max_block_size_bytes = options_.max_block_size_bytes,
+            .max_metadata_size_bytes = options_.max_metadata_size_bytes,
+            .record_limits = options_.record_limits};
+  }
+
+  absl::Status MakeSchema() {
+    CFILE_ASSIGN_OR_RETURN(
+        Schema schema, AsInputError(ParquetSchema(options_.input,
+                                                  ParquetImportOptions{.columns = options_.columns,
+                                                                       .reader = Limits()})));
+    CFILE_ASSIGN_OR_RETURN(schema_, ApplyOptions(options_, std::move(schema)));
+    sorted_by_ = options_.sorted_by;
+    return absl::OkStatus();
+  }
+
+  absl::Status TakeSchemaOfTable() {
+    CFILE_ASSIGN_OR_RETURN(
+        const TableReader table,
+        TableReader::Open(options_.output,
+                          {.max_metadata_size_bytes = options_.max_metadata_size_bytes,
+                           .record_limits = options_.record_limits}));
+    schema_ = table.schema();
+    CFILE_RETURN_IF_ERROR(CheckColumnNames(options_, schema_));
+    CFILE_ASSIGN_OR_RETURN(sorted_by_, OrderOfTable(options_, table));
+    return absl::OkStatus();
+  }
+
+  uint64_t InputBytes() const {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(options_.input, error);
+    return error ? 0 : size;
+  }
+
+  absl::StatusOr<ParquetReport> ImportInto(const std::string& table,
+                                           ParquetImportOptions import) {
+    const uint64_t bytes = InputBytes();
+    progress_.Begin("importing", bytes);
+    CFILE_RETURN_IF_ERROR(progress_.Update(0, 0));
+    import.columns = options_.columns;
+    import.reader = Limits();
+    import.progress = [&](uint64_t done, uint64_t rows) {
+      const double part = rows == 0 ? 0 : static_cast<double>(done) / static_cast<double>(rows);
+      return progress_.Update(static_cast<uint64_t>(part * static_cast<double>(bytes)), done).ok();
+    };
+    return AsInputError(ImportParquet(options_.input, table, import));
+  }
+
+  absl::StatusOr<ParquetReport> Write() {
+    ParquetImportOptions import{.append = options_.append,
+                                .part_per_row_group = options_.part_per_row_group,
+                                .copy_pages = !options_.goal_given,
+                                .writer = column_options_};
+    if (!options_.append) import.schema = schema_;
+    return ImportInto(options_.output, std::move(import));
+  }
+
+  absl::StatusOr<ImportResult> WriteSorted() {
+    CFILE_ASSIGN_OR_RETURN(
+        TableWriter writer,
+        options_.append ? TableWriter::Append(options_.output, column_options_)
+                        : TableWriter::Create(options_.output, schema_, column_options_));
+    CFILE_ASSIGN_OR_RETURN(const UnsortedTable unsorted,
+                           UnsortedTable::Create(options_.output, schema_, column_options_));
+    Schema copy = schema_;
+    copy.key_columns.clear();
+    copy.nulls_last.clear();
+    CFILE_ASSIGN_OR_RETURN(
+        const ParquetReport report,
+        ImportInto(unsorted.path(), {.schema = copy,
+                                     .writer = {{.max_block_size_bytes =
+                                                     options_.max_block_size_bytes}}}));
+    CFILE_ASSIGN_OR_RETURN(
+        const bool reordered,
+        unsorted.AppendSortedTo(writer, sorted_by_, options_.memory_bytes, progress_));
+    CFILE_RETURN_IF_ERROR(writer.Finish());
+    std::vector<ColumnTotals> totals;
+    for (size_t i = 0; i < schema_.columns.size(); ++i) totals.push_back(writer.totals(i));
+    ImportResult result = Describe(report, totals);
+    result.reordered = reordered;
+    // Sorting has encoded all values again.
+    if (reordered) {
+      result.recoded_pages += result.copied_pages + result.recompressed_pages;
+      result.copied_pages = result.recompressed_pages = 0;
+    }
+    return result;
+  }
+
+  ImportResult Describe(const ParquetReport& report,
+                        const std::vector<ColumnTotals>& totals) const {
+    ImportResult result{.rows = report.rows,
+                        .records = schema_.tree.has_value(),
+                        .copied_pages = report.copied_pages,
+                        .recompressed_pages = report.recompressed_pages,
+                        .recoded_pages = report.recoded_pages};
+    for (size_t i = 0; i < schema_.columns.size(); ++i) {
+      result.columns.push_back({.schema = schema_.columns[i], .totals = totals[i]});
+      ColumnSchema& column = result.columns.back().schema;
+      column.nullable = column.nullable || column.has_levels();
+    }
+    result.bytes_in = InputBytes() > 0 ? InputBytes() : report.bytes_in;
+    return result;
+  }
+
+  ImportResult Complete(ImportResult result) const {
+    result.sorted_by = sorted_by_;
+    result.format = "Parquet";
+    return result;
+  }
+
+  const ImportOptions& options_;
+  Progress& progress_;
+  Schema schema_;
+  std::vector<std::string> sorted_by_;
+  std::vector<WriterOptions> column_options_;
+};
+
+}  // namespace
+
+absl::StatusOr<ImportResult> ImportParquetFiles(const ImportOptions& options, Progress& progress) {
+  const auto start = std::chrono::steady_clock::now();
+  CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as Parquet"));
+  if (!options.types.empty()) {
+    return absl::InvalidArgumentError("--type: the types of Parquet are those of the file");
+  }
+  if (!options.append) CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options.output));
+  auto result = ParquetImporter(options, progress).Run();
+  if (!result.ok()) return result.status();
+  result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return result;
+}
+
+}  // namespace cfile::tools
