@@ -43,12 +43,13 @@ CsvReader::CsvReader(std::string name, std::string_view text, char delimiter)
 
 absl::StatusOr<bool> CsvReader::Next() {
   for (;;) {
-    while (next_ == next_skipped_begin_) {
+    if (next_ == end_) return false;
+    if (next_ == next_skipped_begin_) {
       const uint64_t end = (*skipped_)[next_skipped_].end;
       next_ = text_.data() + end;
       FindNextSkipped(end);
+      continue;
     }
-    if (next_ == end_) return false;
     record_ = next_;
     if (absl::Status status = ReadRecord(); !status.ok()) {
       const void* const line_end = std::memchr(record_, '\n', static_cast<size_t>(end_ - record_));
