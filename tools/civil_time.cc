@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 
-#include "tools/civil_writer.h"
 
 namespace cfile::tools {
 namespace {

@@ -14,7 +14,6 @@
 #include <utility>
 
 #include "cfile/types.h"
-#include "tools/civil_time.h"
 
 namespace cfile::tools {
 
@@ -39,6 +38,8 @@ decltype(auto) VisitUnit(TimeUnit unit, Visitor&& visit) {
       return visit(TimeUnitType<1, 0>());
   }
 }
+
+inline constexpr int64_t kSecondsPerDay = 86400;
 
 namespace civil_writer {
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 
 namespace cfile::tools {
 namespace {
@@ -11,11 +12,16 @@ namespace {
 constexpr size_t kReadBytes = 1 << 20;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
 }  // namespace
 
 void JsonLines::Rewind() {
   begin_ = end_ = 0;
   offset_ = line_number_ = 0;
+  begun_ = is_array_ = false;
+  is_first_ = true;
+  next_line_ = 1;
 }
 
 absl::StatusOr<bool> JsonLines::Fill() {
@@ -36,6 +42,106 @@ absl::StatusOr<bool> JsonLines::Fill() {
 }
 
 absl::StatusOr<std::optional<std::string_view>> JsonLines::Next() {
+  if (!begun_) CFILE_RETURN_IF_ERROR(Begin());
+  return is_array_ ? NextElement() : NextLine();
+}
+
+absl::Status JsonLines::Begin() {
+  while (end_ - begin_ < kByteOrderMark.size()) {
+    CFILE_ASSIGN_OR_RETURN(const bool more, Fill());
+    if (!more) break;
+  }
+  if (std::string_view(buffer_.data() + begin_, end_ - begin_).starts_with(kByteOrderMark)) {
+    begin_ += kByteOrderMark.size();
+  }
+  begun_ = true;
+  // Blank lines before the first record still count when the file is read line by line.
+  for (size_t at = begin_; !is_array_; ++at) {
+    if (at == end_) {
+      const size_t distance = at - begin_;
+      CFILE_ASSIGN_OR_RETURN(const bool more, Fill());
+      if (!more) break;
+      at = begin_ + distance;
+    }
+    if (IsBlank(buffer_[at])) continue;
+    is_array_ = buffer_[at] == '[';
+    break;
+  }
+  if (!is_array_) return absl::OkStatus();
+  CFILE_RETURN_IF_ERROR(SkipBlanks().status());
+  ++begin_;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<char> JsonLines::SkipBlanks() {
+  while (true) {
+    for (; begin_ != end_; ++begin_) {
+      if (!IsBlank(buffer_[begin_])) return buffer_[begin_];
+      if (buffer_[begin_] == '\n') ++next_line_;
+    }
+    CFILE_ASSIGN_OR_RETURN(const bool more, Fill());
+    if (!more) return '\0';
+  }
+}
+
+absl::StatusOr<std::optional<std::string_view>> JsonLines::NextElement() {
+  CFILE_ASSIGN_OR_RETURN(char next, SkipBlanks());
+  const auto wrong = [&](std::string_view what) {
+    line_number_ = next_line_;
+    return Error(absl::InvalidArgumentError(StrCat("invalid JSON: ", what)));
+  };
+  if (next == ']') {
+    ++begin_;
+    CFILE_ASSIGN_OR_RETURN(next, SkipBlanks());
+    if (begin_ != end_) return wrong("something follows the array");
+    --begin_;  // so that a further call finds the bracket again
+    return std::nullopt;
+  }
+  if (!is_first_) {
+    if (begin_ == end_) return wrong("the array is not closed");
+    if (next != ',') return wrong("a comma is missing between two records");
+    ++begin_;
+    CFILE_ASSIGN_OR_RETURN(next, SkipBlanks());
+  }
+  if (begin_ == end_) return wrong("the array is not closed");
+  if (next == ',' || next == ']') return wrong("a record is missing beside a comma");
+  is_first_ = false;
+  line_number_ = next_line_;
+  CFILE_ASSIGN_OR_RETURN(const size_t size, ElementSize());
+  const std::string_view element(buffer_.data() + begin_, size);
+  next_line_ += static_cast<uint64_t>(std::count(element.begin(), element.end(), '\n'));
+  begin_ += size;
+  return element;
+}
+
+// Finds the end of the element by its brackets. The parser checks whether it is valid JSON.
+absl::StatusOr<size_t> JsonLines::ElementSize() {
+  size_t depth = 0;
+  bool in_string = false;
+  for (size_t size = 0;; ++size) {
+    if (begin_ + size == end_) {
+      CFILE_ASSIGN_OR_RETURN(const bool more, Fill());
+      if (!more) return Error(absl::InvalidArgumentError("invalid JSON: the array is not closed"));
+    }
+    const char c = buffer_[begin_ + size];
+    if (in_string) {
+      if (c == '"') in_string = false;
+      if (c == '\\' && begin_ + size + 1 == end_) CFILE_RETURN_IF_ERROR(Fill().status());
+      if (c == '\\' && begin_ + size + 1 != end_) ++size;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+    } else if (c == '}' || c == ']') {
+      if (depth == 0) return size;  // the end of the array, after an element that is no object
+      if (--depth == 0) return size + 1;
+    } else if (c == ',' && depth == 0) {
+      return size;
+    }
+  }
+}
+
+absl::StatusOr<std::optional<std::string_view>> JsonLines::NextLine() {
   for (size_t searched = 0;;) {
     const std::string_view rest(buffer_.data() + begin_, end_ - begin_);
     const size_t newline = rest.find('\n', searched);
@@ -49,9 +155,7 @@ absl::StatusOr<std::optional<std::string_view>> JsonLines::Next() {
     std::string_view line(buffer_.data() + begin_, std::min(newline, end_ - begin_));
     begin_ += std::min(line.size() + 1, end_ - begin_);
     searched = 0;
-    if (++line_number_ == 1 && line.starts_with(kByteOrderMark)) {
-      line.remove_prefix(kByteOrderMark.size());
-    }
+    ++line_number_;
     if (line.find_first_not_of(" \t\r") != std::string_view::npos) return line;
   }
 }

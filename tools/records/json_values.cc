@@ -77,7 +77,7 @@ absl::Status OpenRecord(std::string_view json, ondemand::parser& parser,
   CFILE_RETURN_IF_INVALID_JSON(document.type().get(type));
   if (type != ondemand::json_type::object) {
     return absl::InvalidArgumentError(
-        StrCat("an object expected, one on each line; found ", KindName(type)));
+        StrCat("a record must be an object; found ", KindName(type)));
   }
   CFILE_RETURN_IF_INVALID_JSON(document.get_object().get(object));
   return absl::OkStatus();
@@ -85,7 +85,7 @@ absl::Status OpenRecord(std::string_view json, ondemand::parser& parser,
 
 absl::Status CheckEnd(ondemand::document& document) {
   if (document.current_location().error() == simdjson::OUT_OF_BOUNDS) return absl::OkStatus();
-  return absl::InvalidArgumentError("invalid JSON: something follows the record on its line");
+  return absl::InvalidArgumentError("invalid JSON: something follows the record");
 }
 
 simdjson::error_code ReadString(ondemand::value& value, std::string_view& text) {

@@ -87,6 +87,8 @@ class ArraysReader {
     const auto length = static_cast<uint64_t>(array.length);
     if (field.kind == ArrowKind::kNull) return array;
     if (field.kind == ArrowKind::kRunEnds) {
+      // In version 4, runs had a validity bitmap of no bytes.
+      if (message_.is_version_4) CFILE_RETURN_IF_ERROR(TakeStored(field).status());
       const ImportField ends{.kind = ArrowKind::kNumbers,
                              .path = StrCat(field.path, ".run_ends"),
                              .physical = field.physical};

@@ -1,5 +1,6 @@
 #include "cfile/internal/arrow_ipc/ipc_concatenate.h"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -57,8 +58,8 @@ class Concatenation {
     for (const Piece& piece : pieces_) out_.length += piece.count;
     if (field_.kind == ArrowKind::kNull) return std::move(out_);
     if (field_.kind == ArrowKind::kRunEnds) {
-      return absl::UnimplementedError(encodings::StrCat(
-          field_.InField(), ": the values of a dictionary with deltas are run-end-encoded"));
+      return VisitIndex(field_.physical,
+                        [&]<typename T>(std::type_identity<T>) { return JoinRuns<T>(); });
     }
     JoinValidity();
     switch (field_.kind) {
@@ -234,6 +235,42 @@ class Concatenation {
     out_.buffers.push_back(Hold(std::move(offsets)));
     out_.buffers.push_back(Hold(std::move(sizes)));
     CFILE_RETURN_IF_ERROR(AddChild(0, elements));
+    return std::move(out_);
+  }
+
+  // Joins the runs that the pieces touch.
+  template <typename End>
+  absl::StatusOr<IpcArray> JoinRuns() {
+    IpcArray ends{.buffers = {{}, {}}};
+    Bytes bytes;
+    Pieces values;
+    int64_t base = 0;
+    for (const Piece& piece : pieces_) {
+      const IpcArray& runs = piece.array->children[0];
+      const int64_t last = piece.begin + piece.count;
+      int64_t at = piece.begin;  // values before this position are joined
+      for (int64_t i = 0; i < runs.length && at < last; ++i) {
+        const int64_t end =
+            std::min(last, static_cast<int64_t>(LoadAt<End>(runs.buffers[1].bytes.data(), i)));
+        if (end <= at) continue;
+        at = end;
+        const int64_t joined = base + end - piece.begin;
+        if (!std::in_range<End>(joined)) {
+          return absl::OutOfRangeError(encodings::StrCat(
+              field_.InField(), ": a dictionary with deltas is too large for its run ends"));
+        }
+        AppendNumber(static_cast<End>(joined), bytes);
+        values.push_back({&piece.array->children[1], i, 1});
+      }
+      if (at < last) {
+        return DataLoss(field_.InField(), ": the last run ends at ", at, ", expected ", last);
+      }
+      base += piece.count;
+    }
+    ends.length = static_cast<int64_t>(bytes.size() / sizeof(End));
+    ends.buffers[1] = Hold(std::move(bytes));
+    out_.children.push_back(std::move(ends));
+    CFILE_RETURN_IF_ERROR(AddChild(0, values));
     return std::move(out_);
   }
 

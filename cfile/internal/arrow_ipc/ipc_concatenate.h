@@ -10,8 +10,8 @@
 namespace cfile::internal {
 
 // Returns the values of `arrays`, one array after the other. All are arrays of `field`.
-// kDataLoss: offsets are wrong. kOutOfRange: strings or lists with 32-bit offsets have 2^31 bytes or
-// elements together. kUnimplemented: the values are run-end-encoded.
+// kDataLoss: offsets or run ends are wrong. kOutOfRange: strings or lists with 32-bit offsets have
+// 2^31 bytes or elements together, or the last run end does not fit its type.
 absl::StatusOr<IpcArray> ConcatenateIpc(const IpcField& field, const std::vector<IpcArray>& arrays);
 
 }  // namespace cfile::internal

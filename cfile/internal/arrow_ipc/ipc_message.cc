@@ -17,6 +17,9 @@ using encodings::StrCat;
 // Begins a message since Arrow 0.15. Before, a message began with the size of its metadata.
 constexpr uint32_t kContinuation = 0xffffffff;
 
+// The number of version 4.
+constexpr int16_t kVersion4 = 3;
+
 // The fields of Message.
 constexpr size_t kVersion = 0, kHeaderType = 1, kHeader = 2, kBodyLength = 3;
 
@@ -44,8 +47,7 @@ absl::Status InMessage(const Source& source, uint64_t offset, const absl::Status
 }
 
 absl::Status CheckVersion(int16_t version) {
-  // 3 is version 4, and 4 is version 5.
-  if (version == 3 || version == 4) return absl::OkStatus();
+  if (version == kVersion4 || version == kVersion4 + 1) return absl::OkStatus();
   return absl::UnimplementedError(
       StrCat("metadata version ", version + 1, "; only the versions 4 and 5 can be read"));
 }
@@ -87,6 +89,7 @@ absl::StatusOr<IpcMessage> ReadIpcMessage(const std::shared_ptr<const Source>& s
   const auto body_size = root.Number<int64_t>(kBodyLength);
   CFILE_RETURN_IF_ERROR(message.metadata->status());
   CFILE_RETURN_IF_ERROR(CheckVersion(version));
+  message.is_version_4 = version == kVersion4;
   if (body_size < 0) return DataLoss("the size of the body is negative: ", body_size);
   if (static_cast<uint64_t>(body_size) > options.max_batch_size_bytes) {
     return OutOfRange("a body of ", body_size, " bytes is ",

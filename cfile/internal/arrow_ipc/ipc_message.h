@@ -36,6 +36,7 @@ struct IpcMessage {
   uint64_t end = 0;                      // where the next message begins
   HeldBytes metadata_bytes;              // empty: the end of a stream, which has no message
   std::unique_ptr<FlatBuffer> metadata;  // reads metadata_bytes
+  bool is_version_4 = false;
   IpcHeader kind = IpcHeader::kNone;
   FlatTable header;  // of `kind`
   HeldBytes body;

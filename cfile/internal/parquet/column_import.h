@@ -1,34 +1,16 @@
 // Imports one column of a Parquet file into a part of a table.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <string>
 
 #include "absl/status/status.h"
-#include "cfile/internal/parquet/metadata/file_metadata.h"
-#include "cfile/internal/parquet/parquet_schema.h"
-#include "cfile/io.h"
-#include "cfile/options.h"
+#include "cfile/internal/parquet/column_import_plan.h"
+#include "cfile/internal/parquet/metadata/messages.h"
 #include "cfile/parquet.h"
-#include "cfile/schema.h"
 #include "cfile/table.h"
 
 namespace cfile::internal {
-
-// What a column is imported from and into.
-struct ColumnImportPlan {
-  const Source* source = nullptr;
-  const parquet::ParquetMetadata* metadata = nullptr;
-  ParquetLeaf leaf;
-  std::string name;            // for messages
-  ReaderOptions reader;
-  ColumnSchema column;         // of the table
-  size_t table_column = 0;     // its position in the table
-  WriterOptions writer;        // the options of the column's file
-  bool copies_pages = true;    // false: decodes and encodes all pages
-};
 
 // Thread-compatible.
 class ColumnImport {

@@ -1,3 +1,5 @@
+#include "cfile/parquet.h"
+
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include "cfile/internal/parquet/file_import.h"
 #include "cfile/internal/parquet/partitioned_files.h"
 #include "cfile/internal/table/column_writer.h"
-#include "cfile/parquet.h"
 #include "cfile/table.h"
 #include "encodings/core/status.h"
 

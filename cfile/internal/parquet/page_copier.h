@@ -20,7 +20,7 @@
 #include "cfile/internal/format/movable_block.h"
 #include "cfile/internal/format/stored_block.h"
 #include "cfile/internal/format/value_summary.h"
-#include "cfile/internal/parquet/column_import.h"
+#include "cfile/internal/parquet/column_import_plan.h"
 #include "cfile/internal/parquet/page_bytes.h"
 #include "cfile/internal/parquet/page_reader.h"
 #include "cfile/internal/table/column_writer.h"

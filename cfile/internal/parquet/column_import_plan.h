@@ -1,0 +1,27 @@
+// What one column of a Parquet file is imported from and into.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "cfile/internal/parquet/metadata/file_metadata.h"
+#include "cfile/internal/parquet/parquet_schema.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
+#include "cfile/schema.h"
+
+namespace cfile::internal {
+
+struct ColumnImportPlan {
+  const Source* source = nullptr;
+  const parquet::ParquetMetadata* metadata = nullptr;
+  ParquetLeaf leaf;
+  std::string name;            // for messages
+  ReaderOptions reader;
+  ColumnSchema column;         // of the table
+  size_t table_column = 0;     // its position in the table
+  WriterOptions writer;        // the options of the column's file
+  bool copies_pages = true;    // false: decodes and encodes all pages
+};
+
+}  // namespace cfile::internal
