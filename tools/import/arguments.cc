@@ -167,12 +167,6 @@ std::vector<std::string> ParseNames(const std::string& text) {
   return names;
 }
 
-// True if the name of the file is that of JSON Lines, perhaps compressed.
-bool IsNameOfJsonLines(std::string_view path) {
-  const std::string_view name = WithoutPackingSuffix(path);
-  return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".json");
-}
-
 }  // namespace
 
 std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_code) {

@@ -113,7 +113,11 @@ std::string NullOption(const std::string& text) {
 
 // How the input was read and what was chosen.
 void AppendChoices(const ImportOptions& options, const ImportResult& result, std::string& text) {
-  if (!result.records) {
+  if (result.format == "Parquet" && !options.goal_given) {
+    absl::StrAppend(&text, "encodings and codecs: those of the options, otherwise those of the pages\n");
+    return;
+  }
+  if (result.format == "CSV") {
     absl::StrAppend(&text, "delimiter: ", DelimiterName(result.delimiter.character), " (",
                     result.delimiter.reason, "); the first line ",
                     result.header ? "has the names" : "is a row", "\n");

@@ -16,7 +16,7 @@
 #include "cfile/internal/parquet/metadata/messages.h"
 #include "cfile/internal/parquet/page_levels.h"
 #include "cfile/io.h"
-#include "cfile/parquet.h"
+#include "cfile/parquet_options.h"
 #include "cfile/statistics.h"
 #include "cfile/types.h"
 #include "encodings/core/bytes.h"

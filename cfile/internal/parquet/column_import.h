@@ -7,7 +7,7 @@
 #include "absl/status/status.h"
 #include "cfile/internal/parquet/column_import_plan.h"
 #include "cfile/internal/parquet/metadata/messages.h"
-#include "cfile/parquet.h"
+#include "cfile/parquet_options.h"
 #include "cfile/table.h"
 
 namespace cfile::internal {

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/internal/parquet/chunk_writer.h"
-#include "cfile/parquet.h"
+#include "cfile/parquet_options.h"
 #include "cfile/reader.h"
 #include "cfile/types.h"
 

@@ -14,7 +14,7 @@
 #include "cfile/internal/parquet/parquet_schema.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
-#include "cfile/parquet.h"
+#include "cfile/parquet_options.h"
 #include "cfile/schema.h"
 #include "cfile/table.h"
 

@@ -23,6 +23,7 @@ struct CodecRow {
   bool framed = false;  // the compressed bytes are in frames of Hadoop
 };
 
+// For CompressionToParquet, the first row of a codec counts.
 constexpr CodecRow kCodecs[] = {
     {CompressionCodec::kUncompressed, Compression::kNone},
     {CompressionCodec::kSnappy, Compression::kSnappy},
@@ -75,6 +76,13 @@ absl::StatusOr<Compression> CompressionFromParquet(int32_t codec) {
   }
   CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(row->compression));
   return row->compression;
+}
+
+std::optional<int32_t> CompressionToParquet(Compression compression) {
+  for (const CodecRow& row : kCodecs) {
+    if (row.compression == compression && !row.framed) return row.parquet;
+  }
+  return std::nullopt;
 }
 
 bool HasSameCompressedBytes(int32_t codec) {

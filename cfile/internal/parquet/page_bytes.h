@@ -1,7 +1,8 @@
-// Decompresses pages of Parquet files.
+// The bytes of a page as they are stored in a Parquet file: compressed, with a checksum.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "absl/status/status.h"
@@ -13,6 +14,8 @@ namespace cfile::internal {
 // Converts a number of parquet::CompressionCodec. Both forms of LZ4 give kLz4.
 // kUnimplemented: the codec is unknown or was not built in; the error names it.
 absl::StatusOr<Compression> CompressionFromParquet(int32_t codec);
+// The reverse; LZ4_RAW for kLz4. nullopt: Parquet has no such codec.
+std::optional<int32_t> CompressionToParquet(Compression compression);
 
 // True if the bytes that this codec makes are those of a compressed section of a CFile's block.
 // False for LZO and for LZ4 of Hadoop, which put frames around the compressed bytes.

@@ -54,6 +54,7 @@ class PageCopier {
     CopiedBlock block = BlockOf(page);
     const BlockStatistics any;
     block.statistics = &any;
+    block.codec = CodecFor(page);
     block.head.sections[kBody] = {static_cast<uint32_t>(page.values.size()),
                                   static_cast<uint32_t>(page.values.size())};
     return to_.Takes(block);
@@ -86,6 +87,12 @@ class PageCopier {
 
  private:
   static constexpr size_t kBatch = 4096;
+
+  // The codec of the options or, with the default options, that of the page.
+  Compression CodecFor(const DataPage& page) const {
+    if (plan_.writer.compression != Compression::kDefault) return plan_.writer.compression;
+    return page.is_compressed ? codec_ : Compression::kNone;
+  }
 
   CopiedBlock BlockOf(const DataPage& page) const {
     CopiedBlock block{.is_page = true};
@@ -226,9 +233,7 @@ class PageCopier {
   // Sets the codec, the sections and the bytes of `block`. Returns true if the values stay as they
   // are stored in the file, false if they were decompressed.
   absl::StatusOr<bool> Store(const DataPage& page, CopiedBlock& block) {
-    const Compression wanted = plan_.writer.compression == Compression::kDefault
-                                   ? (page.is_compressed ? codec_ : Compression::kNone)
-                                   : plan_.writer.compression;
+    const Compression wanted = CodecFor(page);
     std::span<const uint8_t> body = page.values;
     bool as_stored = !page.is_compressed;
     bool compressed = false;
