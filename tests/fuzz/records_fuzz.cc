@@ -13,6 +13,7 @@
 #include "tests/fuzz/record_tables.h"
 #include "tools/import/importer.h"
 #include "tools/import/records_importer.h"
+#include "tools/input/input_file.h"
 #include "tools/records/json_printer.h"
 
 namespace cfile::fuzz {
@@ -45,7 +46,16 @@ void ImportInput(std::span<const uint8_t> bytes, const Import& import) {
   options.input = place.input.string();
   options.output = place.directory.string();
   tools::Progress progress(false);
-  const auto result = import(options, progress);
+  const auto result = [&]() -> absl::StatusOr<tools::ImportResult> {
+    CFILE_ASSIGN_OR_RETURN(
+        const tools::InputFile file,
+        tools::OpenInputFile({.path = options.input,
+                              .max_bytes = 1 << 20,
+                              .spool_directory = place.input.parent_path().string(),
+                              .map = true,
+                              .progress = [](uint64_t) { return absl::OkStatus(); }}));
+    return import(options, file, progress);
+  }();
   if (!result.ok()) {
     Expect(absl::IsInvalidArgument(result.status()) || IsLimit(result.status()));
     return Expect(!fs::exists(place.directory));

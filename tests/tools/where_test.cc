@@ -378,7 +378,7 @@ std::string FirstRow(const std::string& path, bool json) {
   EXPECT_TRUE(input.ok()) << input.status();
   Output output;
   testing::internal::CaptureStdout();
-  EXPECT_EQ(PrintRows(*input, common, {}, 0, 1, std::nullopt, output), kFine);
+  EXPECT_EQ(PrintRows(*input, common, {}, 0, 1, output), kFine);
   return testing::internal::GetCapturedStdout();
 }
 
