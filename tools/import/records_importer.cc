@@ -244,6 +244,7 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const I
     result = ImportWith(*schema, JsonSchema::kGiven, options, lines, progress);
   }
   if (!result.ok()) return result.status();
+  result->format = "JSON";
   result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }
