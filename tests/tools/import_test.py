@@ -727,13 +727,27 @@ class OtherFormats(ImportTest):
                     (bz2.compress(text.encode()), f"compressed with bzip2; {unpack}bunzip2 -k {name}"),
                     (lzma.compress(text.encode()), f"compressed with xz; {unpack}unxz -k {name}"),
                     (b"\x04\x22\x4d\x18 rest", f"compressed with lz4; {unpack}unlz4 {name}"),
-                    (b"PK\x03\x04 rest", f"a zip archive, or a spreadsheet in one; unpack it, or save the sheet as CSV: unzip {name}"),
-                    (parquet, f"a Parquet file; write it as CSV or JSON Lines first: {name}")]:
+                    (b"PK\x03\x04 rest", f"a zip archive, or a spreadsheet in one; unpack it, or save the sheet as CSV: unzip {name}")]:
                 with self.subTest(message=message):
                     self.write(data, name)
                     done = self.run_tool(IMPORT, name, "t")
                     self.assertEqual((done.returncode, done.stderr.decode()), (1, f"cfile-import: {name}: the file is {message}\n"))
                     self.assertFalse((self.folder / "t").exists())
+
+    def test_torn_parquet_is_no_text(self):
+        for name in ("t.csv", "t.jsonl"):
+            for parquet in (b"PAR1" + bytes(100) + b"PAR1", b"PAR1\x15\x04" + bytes(100)):
+                self.write(parquet, name)
+                done = self.run_tool(IMPORT, name, "t")
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(f"cfile-import: {name}: ", done.stderr.decode())
+                self.assertFalse((self.folder / "t").exists())
+
+    def test_json_array(self):
+        self.write('[\n{"a": 1}, {"a": 2},\n{"a": 3}]\n', "t.txt")
+        done = self.run_tool(IMPORT, "--quiet", "t.txt", "t")
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+        self.assertEqual(self.run_tool(DUMP, "values", "t").stdout.decode(), "a\n1\n2\n3\n")
 
     def test_text_that_begins_like_them(self):
         for text in ("PAR1,b\n1,2\n", "BZh9,b\n1,2\n", "PK,b\n1,2\n", "a\n", "\ufeffa,b\n1,2\n"):

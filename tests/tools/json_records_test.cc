@@ -98,8 +98,8 @@ TEST(JsonRecords, RoundTrips) {
 TEST(JsonRecords, ErrorsNameFieldAndType) {
   const RecordSchema schema = TestSchema();
   const std::pair<const char*, const char*> cases[] = {
-      {R"([])", "an object expected, one on each line; found an array"},
-      {R"(1)", "an object expected, one on each line; found a number"},
+      {R"([])", "a record must be an object; found an array"},
+      {R"(1)", "a record must be an object; found a number"},
       {R"({"i":1} {})", "something follows"},
       {R"({"i":1} x)", "invalid JSON"},
       {R"({"i":1)", "invalid JSON"},
@@ -333,7 +333,7 @@ TEST(JsonInference, Errors) {
   const std::pair<std::vector<std::string>, const char*> cases[] = {
       {{}, "no record has a field"},
       {{"{}"}, "no record has a field"},
-      {{"[]"}, "an object expected"},
+      {{"[]"}, "a record must be an object"},
       {{R"({"a":1})", R"({"a":"x"})"}, "a: strings here and integers in line 1"},
       {{R"({"a":{"b":[1]}})", R"({"a":{"b":[{}]}})"}, "a.b: objects here and integers in line 1"},
       {{R"({"a":9007199254740993})", R"({"a":0.5})"},

@@ -43,6 +43,20 @@ absl::StatusOr<InputFormat> Parquet([[maybe_unused]] const ImportOptions& option
 #endif
 }
 
+// True if the source is a Parquet file, perhaps a torn one. CSV may begin with the same letters.
+// PARE: the metadata is encrypted. The library says that this is not supported.
+absl::StatusOr<bool> IsParquet(const Source& source, std::string_view head) {
+  if (!head.starts_with("PAR1") && !head.starts_with("PARE")) return false;
+  constexpr size_t kMagicBytes = 4;
+  std::string end(kMagicBytes, '\0');
+  CFILE_RETURN_IF_ERROR(source.ReadAt(source.size() - kMagicBytes,
+                                      {reinterpret_cast<uint8_t*>(end.data()), end.size()}));
+  if (source.size() >= 3 * kMagicBytes && head.starts_with(end)) return true;
+  // A page header follows, which begins with a byte that text does not have.
+  return head.size() > kMagicBytes && static_cast<uint8_t>(head[kMagicBytes]) < ' ' &&
+         std::string_view("\t\r\n").find(head[kMagicBytes]) == std::string_view::npos;
+}
+
 }  // namespace
 
 bool HasJsonName(std::string_view path) {
@@ -53,8 +67,8 @@ bool HasJsonName(std::string_view path) {
 absl::StatusOr<InputFormat> FindInputFormat(const ImportOptions& options, const Source& source) {
   std::string head(std::min(kHeadBytes, source.size()), '\0');
   CFILE_RETURN_IF_ERROR(source.ReadAt(0, {reinterpret_cast<uint8_t*>(head.data()), head.size()}));
-  // PARE: the metadata is encrypted. The library says that this is not supported.
-  if (head.starts_with("PAR1") || head.starts_with("PARE")) return Parquet(options);
+  CFILE_ASSIGN_OR_RETURN(const bool is_parquet, IsParquet(source, head));
+  if (is_parquet) return Parquet(options);
 #ifdef CFILE_WITH_ARROW_IPC
   CFILE_ASSIGN_OR_RETURN(const ArrowIpcFormat format, RecognizeArrowIpc(source));
   const bool is_arrow = format != ArrowIpcFormat::kNone;
