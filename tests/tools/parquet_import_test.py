@@ -53,6 +53,19 @@ class ParquetImportTest(unittest.TestCase):
                          [("int32", "int32", 4), ("string", "string", 4)])
         self.assertEqual(self.rows()[0][-2:], ["-50", "name 6"])
 
+    def test_export_gives_the_same_rows(self):
+        for golden in ("pyarrow_old_types", "pyarrow_encodings"):
+            with self.subTest(golden=golden):
+                self.copy(golden, "in.parquet")
+                self.summary("in.parquet", golden)
+                done = self.run_tool(DUMP, "export", golden, f"{golden}.parquet")
+                self.assertEqual((done.returncode, done.stdout, done.stderr), (0, b"", b""))
+                back = self.summary(f"{golden}.parquet", f"{golden}-back")
+                self.assertEqual(back["format"], "Parquet")
+                self.assertEqual(self.rows(f"{golden}-back"), self.rows(golden))
+        done = self.run_tool(DUMP, "export", golden, "out.parquet", "--where", "true = true")
+        self.assertEqual((done.returncode, (self.folder / "out.parquet").exists()), (1, False))
+
     def test_report_counts_pages(self):
         self.copy("pyarrow_encodings", "t.parquet")
         small = ("--block-size", "32", "--report")

@@ -36,6 +36,9 @@ constexpr Format kFormats[] = {
     {.name = "csv", .extensions = {".csv", ".CSV"}, .write = ExportCsv, .has_fields = true},
     {.name = "tsv", .extensions = {".tsv", ".tab"}, .write = ExportTsv, .has_fields = true},
     {.name = "jsonl", .extensions = {".jsonl", ".ndjson"}, .write = ExportJsonLines},
+#ifdef CFILE_WITH_PARQUET
+    {.name = "parquet", .extensions = {".parquet", ".parq"}, .write = ExportToParquet, .is_text = false},
+#endif
 };
 
 struct CommandLine {
@@ -205,7 +208,8 @@ void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "hexadecimal. Floats have all digits that are needed to read the same value again, and a\n"
       "point or an exponent: 1.0. TSV is the same with tabs instead of commas.\n"
       "JSON Lines has an object for each row, nested like the schema of the table. Nulls are left\n"
-      "out; cfile-dump records explains the other forms.\n\n"
+      "out; cfile-dump records explains the other forms.\n"
+      "Parquet gets the blocks of the table as pages, which are not encoded again if possible.\n\n"
       "Without OUT, the text goes to standard output. OUT gets its name when it is complete: an\n"
       "error or Ctrl-C leaves no part of it. The text does not depend on --threads. Each thread\n"
       "needs about 16 MiB of memory.\n\n"
@@ -216,6 +220,7 @@ void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump export flights | gzip >flights.csv.gz\n"
       "  cfile-dump export flights --columns 'day,\"a,b\"' --where 'month = 7' --to tsv july.txt\n"
       "  cfile-dump export log log.jsonl\n"
+      "  cfile-dump export flights flights.parquet\n"
       "  cfile-dump export keys.cfile --no-header\n"
       "  eval cfile-import flights.csv copy $(cfile-dump export flights --print-import-options)");
   AddIgnoreChecksumsOption(*command, common);

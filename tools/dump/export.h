@@ -35,6 +35,7 @@ using ExportFunction = absl::Status(const Input& input, const CommonOptions& com
 ExportFunction ExportCsv;        // tools/dump/line_text.h describes the text
 ExportFunction ExportTsv;        // CSV with tabs between the fields
 ExportFunction ExportJsonLines;  // an object per row, nested as the schema says
+ExportFunction ExportToParquet;  // only in builds with CFILE_WITH_PARQUET
 
 // The text of a range of rows, a part at a time. Only one thread at a time may use it.
 class RowText {
