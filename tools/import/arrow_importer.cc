@@ -85,7 +85,8 @@ class ArrowImporter {
       : options_(options), source_(std::move(source)), progress_(progress) {}
 
   absl::StatusOr<ImportResult> Run() {
-    CFILE_RETURN_IF_ERROR(options_.append ? TakeSchemaOfTable() : MakeSchema());
+    CFILE_RETURN_IF_ERROR(options_.append ? TakeSchemaOfTable(options_, schema_, sorted_by_)
+                                          : MakeSchema());
     column_options_ = OptionsOfColumns(options_, schema_, sorted_by_);
     absl::StatusOr<ImportResult> result = Write();
     // The rows may have another order. If the error is another one, the second attempt finds it
@@ -127,18 +128,6 @@ class ArrowImporter {
     if (!sorted_by_.empty()) return absl::OkStatus();
     for (const size_t column : schema_.key_columns)
       sorted_by_.push_back(schema_.columns[column].name);
-    return absl::OkStatus();
-  }
-
-  absl::Status TakeSchemaOfTable() {
-    CFILE_ASSIGN_OR_RETURN(
-        const TableReader table,
-        TableReader::Open(options_.output,
-                          {.max_metadata_size_bytes = options_.max_metadata_size_bytes,
-                           .record_limits = options_.record_limits}));
-    schema_ = table.schema();
-    CFILE_RETURN_IF_ERROR(CheckColumnNames(options_, schema_));
-    CFILE_ASSIGN_OR_RETURN(sorted_by_, OrderOfTable(options_, table));
     return absl::OkStatus();
   }
 

@@ -87,6 +87,19 @@ absl::StatusOr<std::vector<std::string>> OrderOfTable(const ImportOptions& optio
   return order;
 }
 
+absl::Status TakeSchemaOfTable(const ImportOptions& options, Schema& schema,
+                               std::vector<std::string>& sorted_by) {
+  CFILE_ASSIGN_OR_RETURN(
+      const TableReader table,
+      TableReader::Open(options.output,
+                        {.max_metadata_size_bytes = options.max_metadata_size_bytes,
+                         .record_limits = options.record_limits}));
+  schema = table.schema();
+  CFILE_RETURN_IF_ERROR(CheckColumnNames(options, schema));
+  CFILE_ASSIGN_OR_RETURN(sorted_by, OrderOfTable(options, table));
+  return absl::OkStatus();
+}
+
 WriterOptions OptionsOfColumn(const ImportOptions& options, const std::string& column,
                               bool value_index) {
   // With 10 bits for each value, about 1 % of the absent values pass the filter.

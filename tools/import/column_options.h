@@ -40,6 +40,11 @@ absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema)
 absl::StatusOr<std::vector<std::string>> OrderOfTable(const ImportOptions& options,
                                                       const TableReader& table);
 
+// For --append: sets `schema` to the schema of the table options.output, and `sorted_by` to
+// OrderOfTable. Errors: those of CheckColumnNames and OrderOfTable.
+absl::Status TakeSchemaOfTable(const ImportOptions& options, Schema& schema,
+                               std::vector<std::string>& sorted_by);
+
 // The options of a column. `value_index`: the column gets a value index.
 WriterOptions OptionsOfColumn(const ImportOptions& options, const std::string& column,
                               bool value_index);

@@ -28,7 +28,8 @@ class ParquetImporter {
       : options_(options), progress_(progress) {}
 
   absl::StatusOr<ImportResult> Run() {
-    CFILE_RETURN_IF_ERROR(options_.append ? TakeSchemaOfTable() : MakeSchema());
+    CFILE_RETURN_IF_ERROR(options_.append ? TakeSchemaOfTable(options_, schema_, sorted_by_)
+                                          : MakeSchema());
     column_options_ = OptionsOfColumns(options_, schema_, sorted_by_);
     absl::StatusOr<ParquetReport> report = Write();
     // The rows may have another order. If the error is another one, the second attempt finds it
@@ -56,18 +57,6 @@ class ParquetImporter {
                                                                        .reader = Limits()})));
     CFILE_ASSIGN_OR_RETURN(schema_, ApplyOptions(options_, std::move(schema)));
     sorted_by_ = options_.sorted_by;
-    return absl::OkStatus();
-  }
-
-  absl::Status TakeSchemaOfTable() {
-    CFILE_ASSIGN_OR_RETURN(
-        const TableReader table,
-        TableReader::Open(options_.output,
-                          {.max_metadata_size_bytes = options_.max_metadata_size_bytes,
-                           .record_limits = options_.record_limits}));
-    schema_ = table.schema();
-    CFILE_RETURN_IF_ERROR(CheckColumnNames(options_, schema_));
-    CFILE_ASSIGN_OR_RETURN(sorted_by_, OrderOfTable(options_, table));
     return absl::OkStatus();
   }
 
@@ -168,7 +157,6 @@ absl::StatusOr<ImportResult> ImportParquetFiles(const ImportOptions& options, Pr
   if (!options.types.empty()) {
     return absl::InvalidArgumentError("--type: the types of Parquet are those of the file");
   }
-  if (!options.append) CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options.output));
   auto result = ParquetImporter(options, progress).Run();
   if (!result.ok()) return result.status();
   result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

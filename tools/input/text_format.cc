@@ -13,7 +13,6 @@ using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kGzipMagic = "\x1f\x8b"sv;
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd"sv;
-constexpr std::string_view kParquetMagic = "PAR1";
 
 struct Format {
   std::string_view magic;
@@ -85,14 +84,7 @@ absl::Status CheckIsUtf8Text(const Source& source) {
   if (const std::string charset = WideCharset(*head); !charset.empty()) {
     return Refuse(source.name(), "text in " + charset, "--charset auto converts it:");
   }
-  if (!head->starts_with(kParquetMagic) || source.size() < 3 * kParquetMagic.size()) {
-    return absl::OkStatus();
-  }
-  // A CSV file may begin with these letters; a Parquet file also ends with them.
-  head = read(source.size() - kParquetMagic.size(), kParquetMagic.size());
-  if (!head.ok()) return head.status();
-  if (*head != kParquetMagic) return absl::OkStatus();
-  return Refuse(source.name(), "a Parquet file", "write it as CSV or JSON Lines first:");
+  return absl::OkStatus();
 }
 
 }  // namespace cfile::tools

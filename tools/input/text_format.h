@@ -25,7 +25,7 @@ std::string WideCharset(std::string_view head);
 // tool does not read. Does not recognize the formats of Packing.
 absl::Status CheckIsNotPacked(std::string_view head, std::string_view name);
 
-// kInvalidArgument, as from CheckIsNotPacked, for a compressed file of any kind, a Parquet file, and
+// kInvalidArgument, as from CheckIsNotPacked, for a compressed file of any kind, and
 // text in UTF-16 or UTF-32. Does not check that other files are UTF-8. Other errors are those of the
 // source.
 absl::Status CheckIsUtf8Text(const Source& source);
