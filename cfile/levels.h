@@ -29,6 +29,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -120,7 +121,7 @@ class CFILE_EXPORT LevelWriter {
   explicit LevelWriter(std::unique_ptr<Impl> impl);
   bool Takes(const internal::CopiedBlock& block) const;
   absl::Status CopyBlock(const internal::CopiedBlock& block);
-  bool AdoptDictionary(const encodings::Dictionary& dictionary);
+  bool AdoptDictionary(const encodings::Dictionary& dictionary, std::vector<uint32_t>& codes);
 
   std::unique_ptr<Impl> impl_;
 };

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -131,7 +132,7 @@ class CFILE_EXPORT Writer {
   explicit Writer(std::unique_ptr<Impl> impl);
   bool Takes(const internal::CopiedBlock& block) const;
   absl::Status CopyBlock(const internal::CopiedBlock& block);
-  bool AdoptDictionary(const encodings::Dictionary& dictionary);
+  bool AdoptDictionary(const encodings::Dictionary& dictionary, std::vector<uint32_t>& codes);
   absl::Status AppendBatch(const Batch<T>& batch);
 
   std::unique_ptr<Impl> impl_;

@@ -17,6 +17,7 @@
 #include <span>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
 #include "encodings/core/bytes.h"
 #include "encodings/core/encoding.h"
@@ -200,13 +201,16 @@ class CFILE_EXPORT BlockEncoder {
   // is empty afterwards. A block without values is valid.
   virtual void Finish(uint64_t first_ordinal, EncodedBlock& block) = 0;
 
-  // Makes the values of `dictionary` the first values of this encoder's dictionary, and has
-  // FinishDictionary write them. So blocks with codes of `dictionary` may be put among the blocks of
-  // this encoder. Returns false, and changes nothing, if the encoder has no dictionary of this kind
-  // or has other values already, if `dictionary` has a value twice, or if it exceeds a limit of the
-  // options; max_dictionary_bytes does not count here. Precondition: `dictionary` was made by
-  // ReadParquetDictionaryPage for the type of this encoder.
-  virtual bool AdoptDictionary(const Dictionary& /*dictionary*/) { return false; }
+  // Adds the values of `dictionary` to this encoder's dictionary, and has FinishDictionary write
+  // them. So blocks of codes may be put among the blocks of this encoder, if codes[c] replaces each
+  // code c of `dictionary`. If `codes` is empty afterwards, all codes stay.
+  // Returns false, and changes no dictionary, if the encoder has no dictionary of this kind, or if
+  // the dictionary would exceed a limit of the options. The first dictionary may be larger than
+  // max_dictionary_bytes; further dictionaries may make it four times as large.
+  // Precondition: `dictionary` was made by ReadParquetDictionaryPage for the type of this encoder.
+  virtual bool AdoptDictionary(const Dictionary& /*dictionary*/, std::vector<uint32_t>& /*codes*/) {
+    return false;
+  }
 
   // Appends the dictionary of all blocks finished so far to `out` and returns true. Returns false
   // if the encoding has no dictionary or no block needs it. Call once, after the last block.

@@ -176,15 +176,12 @@ class ValueCodes {
     return all;
   }
 
-  // Gives `values` the codes 0, 1, 2, ...; further values may follow them. The dictionary may then
-  // have up to `most_bytes` bytes, even if this is more than its limit. Returns false, and changes
-  // nothing, if another value has one of these codes, if two of `values` are equal, or if a limit is
-  // reached. Precondition: most_bytes < 2^32 - 1.
-  bool Adopt(std::span<const P> values, size_t most_bytes) {
+  // Like CodesOf, but the dictionary may then have up to `most_bytes` bytes, even if this is more
+  // than its limit. If the result is false, adds no values. Precondition: most_bytes < 2^32 - 1.
+  bool Adopt(std::span<const P> values, size_t most_bytes, uint32_t* codes) {
     const uint32_t known = size();
     const size_t limit = std::exchange(limit_bytes_, std::max(limit_bytes_, most_bytes));
-    bool adopted = true;
-    VisitCodes(values, [&](size_t i, uint32_t code) { return adopted = code == i; });
+    const bool adopted = CodesOf(values, codes);
     if (!adopted) Truncate(known);
     limit_bytes_ = std::max(limit, bytes_);
     return adopted;

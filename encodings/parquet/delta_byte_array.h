@@ -15,7 +15,7 @@
 // a page shared a prefix with the last value of the page before. Such pages are refused.
 //
 // The prefixes are stored in the skip table, not in the page: pages are compatible with other
-// writers and no larger. A prefix is stored if it is short or the page is large (see kShortPrefix).
+// writers and no larger. A prefix is stored if it is short or the page is large (page_skip_table.h).
 // The table takes 24 bytes plus a stored prefix for every 1,024 values.
 #pragma once
 

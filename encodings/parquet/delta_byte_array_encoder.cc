@@ -11,13 +11,10 @@
 #include "encodings/kernels/delta_byte_kernels.h"
 #include "encodings/parquet/delta_binary_packed.h"
 #include "encodings/parquet/delta_length_byte_array.h"
+#include "encodings/parquet/page_skip_table.h"
 
 namespace cfile::encodings {
 namespace {
-
-// The skip table stores all prefixes of at most this many bytes. It stores longer prefixes while
-// these take at most a sixteenth of the page in total.
-constexpr size_t kShortPrefix = 64;
 
 class Encoder final : public PageEncoder<std::string_view> {
  public:
@@ -51,32 +48,12 @@ class Encoder final : public PageEncoder<std::string_view> {
     const auto suffixes = static_cast<uint32_t>(block.bytes.size() - begin);
     const uint32_t data = EncodeDeltaLengthByteArray(suffixes_, values, block.bytes,
                                                      skip_tables_ ? &places_ : nullptr);
-    if (!places_.empty())
-      PutSkipTable(values, suffixes, data, block.bytes.size() - begin, block.skip_table);
+    if (places_.empty()) return;
+    PutDeltaByteArrayPlaces(suffixes, data, block.bytes.size() - begin, prefix_places_, places_,
+                            block.skip_table, [&](size_t number) { return values[number]; });
   }
 
  private:
-  void PutSkipTable(std::span<const std::string_view> values, uint32_t suffixes, uint32_t data,
-                    size_t page_size, ByteWriter& out) {
-    out.PutFixed(suffixes);
-    out.PutFixed(data);
-    ByteWriter prefixes;
-    size_t allowance = page_size / 16;
-    for (size_t i = 0; i < places_.size(); ++i) {
-      const size_t number = (i + 1) * kSkipInterval;
-      const auto length = static_cast<size_t>(prefixes_[number]);
-      const bool stored = length <= kShortPrefix || length <= allowance;
-      out.PutFixed(prefix_places_[i].offset);
-      out.PutFixed(prefix_places_[i].value);
-      PutPlace(places_[i], out);
-      out.PutFixed(stored ? static_cast<uint32_t>(prefixes.size()) : kNoDeltaPrefix);
-      if (!stored) continue;
-      prefixes.PutBytes(values[number].substr(0, length));
-      if (length > kShortPrefix) allowance -= length;
-    }
-    out.PutBytes(prefixes.span());
-  }
-
   const bool skip_tables_;
   std::vector<int32_t> prefixes_;
   std::vector<std::string_view> suffixes_;

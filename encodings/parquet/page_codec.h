@@ -67,7 +67,9 @@ class PageEncoder {
   virtual void Encode(std::span<const P> values, EncodedBlock& block) = 0;
 
   // See BlockEncoder.
-  virtual bool AdoptDictionary(const Dictionary& /*dictionary*/) { return false; }
+  virtual bool AdoptDictionary(const Dictionary& /*dictionary*/, std::vector<uint32_t>& /*codes*/) {
+    return false;
+  }
   virtual bool FinishDictionary(ByteWriter& /*out*/) { return false; }
   virtual size_t retained_bytes() const { return 0; }
 };
@@ -142,8 +144,8 @@ class PageBlockEncoder final : public BlockEncoder<T> {
     has_room_ = true;
   }
 
-  bool AdoptDictionary(const Dictionary& dictionary) override {
-    return encoder_->AdoptDictionary(dictionary);
+  bool AdoptDictionary(const Dictionary& dictionary, std::vector<uint32_t>& codes) override {
+    return encoder_->AdoptDictionary(dictionary, codes);
   }
   bool FinishDictionary(ByteWriter& out) override { return encoder_->FinishDictionary(out); }
 

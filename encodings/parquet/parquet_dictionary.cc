@@ -23,6 +23,10 @@ namespace {
 // of its block, and the pointer to it. The first block with codes must save these bytes too.
 constexpr size_t kDictionaryOverhead = 32;
 
+// See BlockEncoder::AdoptDictionary. A reader of one row loads the whole dictionary, so merged
+// dictionaries must not become very large.
+constexpr size_t kMergedDictionaries = 4;
+
 // Returns the encoder to try before PLAIN for a block without codes; null if the type has none.
 template <typename P>
 std::unique_ptr<PageEncoder<P>> MakeDeltaEncoder(const EncoderOptions& options) {
@@ -47,7 +51,8 @@ class DictionaryEncoder final : public PageEncoder<P> {
         codes_(kIsBytes<P> && options.type_length == 0 ? sizeof(uint32_t) : 0,
                std::min<size_t>(options.max_dictionary_bytes, UINT32_MAX - 1),
                options.max_dictionary_values),
-        most_adopted_bytes_(std::min<size_t>(options.max_block_size_bytes, INT32_MAX)) {}
+        most_adopted_bytes_(MostAdoptedBytes(options)),
+        most_merged_bytes_(kMergedDictionaries * options.max_dictionary_bytes) {}
 
   void Encode(std::span<const P> values, EncodedBlock& block) override {
     if (values.empty()) {  // a page without values needs no dictionary
@@ -75,14 +80,18 @@ class DictionaryEncoder final : public PageEncoder<P> {
 
   size_t retained_bytes() const override { return codes_.memory_usage_bytes(); }
 
-  bool AdoptDictionary(const Dictionary& dictionary) override {
+  bool AdoptDictionary(const Dictionary& dictionary, std::vector<uint32_t>& codes) override {
     assert(dynamic_cast<const ValueDictionary<P>*>(&dictionary) != nullptr);
     const auto& words = static_cast<const ValueDictionary<P>&>(dictionary);
-    // The dictionary is a block: its number of values, then the values.
-    const size_t most_bytes = most_adopted_bytes_ - std::min(most_adopted_bytes_, kMaxVint64Bytes);
-    const bool adopted = codes_.Adopt({words.values.get(), words.size}, most_bytes);
-    used_ = used_ || adopted;
-    return adopted;
+    const size_t most_bytes =
+        codes_.size() == 0 ? most_adopted_bytes_ : std::min(most_adopted_bytes_, most_merged_bytes_);
+    codes.resize(words.size);
+    if (!codes_.Adopt({words.values.get(), words.size}, most_bytes, codes.data())) return false;
+    used_ = true;
+    uint32_t next = 0;
+    if (std::all_of(codes.begin(), codes.end(), [&](uint32_t code) { return code == next++; }))
+      codes.clear();
+    return true;
   }
 
   bool FinishDictionary(ByteWriter& out) override {
@@ -98,6 +107,12 @@ class DictionaryEncoder final : public PageEncoder<P> {
   }
 
  private:
+  static size_t MostAdoptedBytes(const EncoderOptions& options) {
+    // The dictionary is a block: its number of values, then the values.
+    const size_t bytes = std::min<size_t>(options.max_block_size_bytes, INT32_MAX);
+    return bytes - std::min(bytes, kMaxVint64Bytes);
+  }
+
   // Appends the page of codes to `out`. Returns false if codes would not save bytes or a limit of
   // the dictionary is reached; the caller must then remove the codes and bytes that were added.
   bool PutCodes(std::span<const P> values, ByteWriter& out) {
@@ -161,6 +176,7 @@ class DictionaryEncoder final : public PageEncoder<P> {
   const std::unique_ptr<PageEncoder<P>> delta_;
   ValueCodes<P> codes_;
   const size_t most_adopted_bytes_;
+  const size_t most_merged_bytes_;
   bool used_ = false;  // true once a block has codes
   std::vector<uint32_t> block_codes_;
 };

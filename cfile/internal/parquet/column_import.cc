@@ -103,22 +103,41 @@ class TypedColumnImport final : public ColumnImport {
     to_ = &TableWriterAccess::Column(writer, plan_.table_column);
     writer_ = &writer;
     report_ = &report;
-    opener_.emplace(info.codec, limits());
+    opener_ = std::make_unique<PageOpener>(info.codec, limits());
+    opener_of_waiting_ = std::make_unique<PageOpener>(info.codec, limits());
     copier_.emplace(plan_, info.codec, *to_);
     dictionary_ = nullptr;
     adopted_.reset();
     decoders_.erase(Encoding::kParquetDictionary);
     decoders_.erase(Encoding::kParquetPlainDictionary);
     rows_ = entries_ = 0;
+    record_is_open_ = false;
     pages_.Seek(begin);
     const auto num_entries = static_cast<uint64_t>(info.num_values);
     StoredPage stored;
+    std::optional<DataPage> waiting;  // until the first level of the next page is known
     while (entries_ < num_entries) {
       CFILE_RETURN_IF_ERROR(pages_.Next(stored));
       report.bytes_in += stored.bytes.size();
-      absl::Status status = ImportPage(stored, num_entries);
-      if (status.ok()) continue;
-      return WithMessage(status, StrCat("page at offset ", stored.offset, ": ", status.message()));
+      DataPage page;
+      CFILE_RETURN_IF_ERROR(AtPage(stored.offset, OpenPage(stored, num_entries - entries_, page)));
+      if (page.num_entries == 0) continue;
+      entries_ += page.num_entries;
+      if (waiting) {
+        waiting->ends_record = page.begins_record;
+        CFILE_RETURN_IF_ERROR(AtPage(waiting->offset, ImportPage(*waiting)));
+        waiting.reset();
+      }
+      if (page.ends_record) {
+        CFILE_RETURN_IF_ERROR(AtPage(page.offset, ImportPage(page)));
+      } else {
+        waiting = page;
+        std::swap(opener_, opener_of_waiting_);
+      }
+    }
+    if (waiting) {
+      waiting->ends_record = true;
+      CFILE_RETURN_IF_ERROR(AtPage(waiting->offset, ImportPage(*waiting)));
     }
     if (rows_ == num_rows) return absl::OkStatus();
     return DataLoss("the pages hold ", rows_, " rows, but the row group has ", num_rows);
@@ -149,7 +168,13 @@ class TypedColumnImport final : public ColumnImport {
     return static_cast<uint64_t>(begin);
   }
 
-  absl::Status ImportPage(const StoredPage& stored, uint64_t num_entries) {
+  static absl::Status AtPage(uint64_t offset, const absl::Status& status) {
+    if (status.ok()) return status;
+    return WithMessage(status, StrCat("page at offset ", offset, ": ", status.message()));
+  }
+
+  // Opens a data page, or reads a dictionary page. After other pages, `page` has no entries.
+  absl::Status OpenPage(const StoredPage& stored, uint64_t most_entries, DataPage& page) {
     switch (stored.header.type) {
       case PageType::kDictionaryPage:
         return ReadDictionary(stored);
@@ -159,25 +184,27 @@ class TypedColumnImport final : public ColumnImport {
       default:
         return absl::OkStatus();  // an index page, or one of a later version of Parquet
     }
-    DataPage page;
     CFILE_RETURN_IF_ERROR(opener_->Open(stored, page));
-    if (page.num_entries > num_entries - entries_) {
-      return DataLoss("the page has ", page.num_entries, " values, but only ",
-                      num_entries - entries_, " are left in the column chunk");
-    }
-    if (page.num_entries == 0) return absl::OkStatus();
+    if (page.num_entries <= most_entries) return absl::OkStatus();
+    return DataLoss("the page has ", page.num_entries, " values, but only ", most_entries,
+                    " are left in the column chunk");
+  }
+
+  absl::Status ImportPage(const DataPage& page) {
+    if (!page.begins_record && !record_is_open_)
+      return DataLoss("the page begins inside of a record, but the record before has ended");
     const uint64_t rows_before = RowsIn(*to_);
     CFILE_ASSIGN_OR_RETURN(BlockDecoder<T>* const decoder, DecoderOf(page.encoding));
     bool copied = false;
     if (copier_->MayCopy(page) && (!HasCodes(page) || Adopts())) {
-      CFILE_ASSIGN_OR_RETURN(copied, copier_->Copy(page, *decoder, *report_));
+      CFILE_ASSIGN_OR_RETURN(copied, copier_->Copy(page, *decoder, new_codes_, *report_));
     }
     if (!copied) {
       CFILE_RETURN_IF_ERROR(plan_.column.has_levels() ? RecodeEntries(page, *decoder)
                                                       : RecodeRows(page, *decoder));
       ++report_->recoded_pages;
     }
-    entries_ += page.num_entries;
+    record_is_open_ = !copied;
     rows_ += RowsIn(*to_) - rows_before;
     return absl::OkStatus();
   }
@@ -188,9 +215,10 @@ class TypedColumnImport final : public ColumnImport {
            page.encoding == Encoding::kParquetPlainDictionary;
   }
 
-  // True if the dictionary of the column chunk is the dictionary of the column's file.
+  // True if the values of the chunk's dictionary are in the dictionary of the column's file.
   bool Adopts() {
-    if (!adopted_) adopted_ = dictionary_ != nullptr && to_->AdoptDictionary(*dictionary_);
+    if (!adopted_)
+      adopted_ = dictionary_ != nullptr && to_->AdoptDictionary(*dictionary_, new_codes_);
     return *adopted_;
   }
 
@@ -341,13 +369,16 @@ class TypedColumnImport final : public ColumnImport {
   TableWriter* writer_ = nullptr;
   ColumnWriter* to_ = nullptr;
   ParquetReport* report_ = nullptr;
-  std::optional<PageOpener> opener_;
+  std::unique_ptr<PageOpener> opener_;
+  std::unique_ptr<PageOpener> opener_of_waiting_;
   std::optional<PageCopier<T>> copier_;
   std::shared_ptr<const Dictionary> dictionary_;
   std::optional<bool> adopted_;  // see Adopts
+  std::vector<uint32_t> new_codes_;  // for each code in dictionary_; empty: the codes are the same
   std::map<Encoding, std::unique_ptr<BlockDecoder<T>>> decoders_;
   uint64_t entries_ = 0;
   uint64_t rows_ = 0;
+  bool record_is_open_ = false;  // the next page may continue the last record
 
   const std::unique_ptr<T[]> values_;  // kBatch values
   std::unique_ptr<T[]> rows_buffer_;   // kBatch rows, if a page has nulls

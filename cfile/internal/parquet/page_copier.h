@@ -2,7 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
+#include <bit>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,8 +29,10 @@
 #include "encodings/core/block_codec.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
+#include "encodings/hybrid/rle_hybrid.h"
 #include "encodings/hybrid/validity.h"
 #include "encodings/kernels/level_kernels.h"
+#include "encodings/parquet/page_skip_table.h"
 
 namespace cfile::internal {
 
@@ -50,7 +53,8 @@ class PageCopier {
 
   // True if the page may be copied, as far as this is known without its levels and values.
   bool MayCopy(const DataPage& page) const {
-    if (!plan_.copies_pages || !plan_.leaf.same_pages || !page.begins_record) return false;
+    if (!plan_.copies_pages || !plan_.leaf.same_pages) return false;
+    if (!page.begins_record || !page.ends_record) return false;
     CopiedBlock block = BlockOf(page);
     const BlockStatistics any;
     block.statistics = &any;
@@ -61,11 +65,11 @@ class PageCopier {
   }
 
   // Copies a page, and adds it to the counters of `report`. Returns false, without any effect, if
-  // the page cannot be copied. `decoder`: for the encoding of the page. kDataLoss: the page is
-  // damaged. Preconditions: MayCopy(page); if the page has codes, `to` has adopted the dictionary
-  // of the decoder.
-  absl::StatusOr<bool> Copy(const DataPage& page, encodings::BlockDecoder<T>& decoder,
-                            ParquetReport& report) {
+  // the page cannot be copied. `decoder`: for the encoding of the page. `new_codes`: what `to` has
+  // returned when it adopted the dictionary of the decoder. kDataLoss: the page is damaged.
+  // Preconditions: MayCopy(page); if the page has codes, `to` has adopted the dictionary.
+  absl::StatusOr<bool> Copy(DataPage page, encodings::BlockDecoder<T>& decoder,
+                            std::span<const uint32_t> new_codes, ParquetReport& report) {
     CopiedBlock block = BlockOf(page);
     levels_.Clear();
     CFILE_ASSIGN_OR_RETURN(const bool fits, CopyLevels(page, block.head));
@@ -78,10 +82,16 @@ class PageCopier {
     const BlockStatistics statistics =
         summary_.Statistics(block.head.num_entries - block.head.present_count);
     block.statistics = &statistics;
+    const bool translates = block.same_dictionary && !new_codes.empty();
+    if (translates) {
+      CFILE_RETURN_IF_ERROR(Translate(decoder, new_codes));
+      page.values = translated_.span();
+      page.compressed_values = {};
+    }
     CFILE_ASSIGN_OR_RETURN(const bool stored, Store(page, block));
     if (!to_.Takes(block)) return false;
     CFILE_RETURN_IF_ERROR(to_.CopyBlock(block));
-    ++(stored ? report.copied_pages : report.recompressed_pages);
+    ++(stored && !translates ? report.copied_pages : report.recompressed_pages);
     return true;
   }
 
@@ -144,8 +154,6 @@ class PageCopier {
       uint16_t repetition[kBatch], definition[kBatch];
       const size_t count = std::min<size_t>(page.num_entries - done, kBatch);
       CFILE_RETURN_IF_ERROR(decoder.Read(repetition, definition, count));
-      if (done == 0 && limits.max_repetition > 0 && repetition[0] != 0)
-        return encodings::DataLoss("the page begins with repetition level ", repetition[0]);
       head.present_count += static_cast<uint32_t>(
           encodings::CountLevels(definition, count, limits.max_definition));
       head.num_rows += static_cast<uint32_t>(
@@ -221,6 +229,25 @@ class PageCopier {
     return absl::OkStatus();
   }
 
+  // Writes the codes of a page with other codes to translated_.
+  absl::Status Translate(encodings::BlockDecoder<T>& decoder,
+                         std::span<const uint32_t> new_codes) {
+    const uint32_t largest = *std::max_element(new_codes.begin(), new_codes.end());
+    const int width = std::bit_width(largest);
+    encodings::RleHybridEncoder hybrid(width, /*kudu_exact=*/false);
+    CFILE_RETURN_IF_ERROR(decoder.SeekTo(0));
+    uint32_t codes[kBatch];
+    while (decoder.position() < decoder.count()) {
+      CFILE_ASSIGN_OR_RETURN(const size_t read, decoder.ReadCodes(codes));
+      for (uint32_t& code : std::span(codes, read)) code = new_codes[code];
+      hybrid.PutValues(std::span<const uint32_t>(codes, read));
+    }
+    translated_.Clear();
+    translated_.PutFixed(static_cast<uint8_t>(width));
+    hybrid.Finish(translated_, encodings::LastGroup::kWhole);
+    return absl::OkStatus();
+  }
+
   absl::Status CountEach(encodings::BlockDecoder<T>& decoder) {
     CFILE_RETURN_IF_ERROR(decoder.SeekTo(0));
     while (decoder.position() < decoder.count()) {
@@ -258,11 +285,18 @@ class PageCopier {
     block.head.compression = compressed ? wanted : Compression::kNone;
     block.head.sections[kLevels] = {static_cast<uint32_t>(levels_.size()),
                                     static_cast<uint32_t>(levels_.size())};
+    skip_table_.Clear();
+    CFILE_RETURN_IF_ERROR(encodings::PutSkipTable(block.head.encoding,
+                                                  plan_.column.type.physical(), page.values,
+                                                  block.head.present_count, skip_table_));
+    block.head.sections[kSkipTable] = {static_cast<uint32_t>(skip_table_.size()),
+                                       static_cast<uint32_t>(skip_table_.size())};
     block.head.sections[kBody] = {static_cast<uint32_t>(body.size()),
                                   static_cast<uint32_t>(page.values.size())};
     bytes_.Clear();
-    AppendBlockHead(block.head, {levels_.span(), {}, body}, bytes_);
+    AppendBlockHead(block.head, {levels_.span(), skip_table_.span(), body}, bytes_);
     bytes_.PutBytes(levels_.span());
+    bytes_.PutBytes(skip_table_.span());
     // The copy is aligned as the block at `offset` is: align the values.
     block.offset = (kAlignment - bytes_.size() % kAlignment) % kAlignment;
     bytes_.PutBytes(body);
@@ -280,6 +314,8 @@ class PageCopier {
   encodings::ValidityEncoder validity_;
   LevelEncoder level_encoder_;
   ByteWriter levels_;
+  ByteWriter translated_;
+  ByteWriter skip_table_;
   ByteWriter compressed_;
   ByteWriter bytes_;
   ValueSummary<T> summary_;

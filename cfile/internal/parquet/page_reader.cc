@@ -157,20 +157,36 @@ absl::Status PageOpener::TakeLevels(int32_t encoding, uint16_t maximum, uint32_t
   return absl::OkStatus();
 }
 
+absl::Status PageOpener::ReadFirstLevel(DataPage& page) const {
+  uint16_t first = page.num_entries == 0;
+  if (limits_.max_repetition > 0 && page.num_entries > 0) {
+    CFILE_RETURN_IF_ERROR(encodings::ReadHybrid<uint16_t>(
+        page.repetition, encodings::LevelWidth(limits_.max_repetition), {&first, 1}));
+  }
+  page.begins_record = first == 0;
+  return absl::OkStatus();
+}
+
 absl::Status PageOpener::OpenV1(const StoredPage& stored, DataPage& page) {
   const parquet::DataPageHeader& header = *stored.header.data_page_header;
   CFILE_RETURN_IF_ERROR(CheckCount(header.num_values, "values"));
   page.num_entries = static_cast<uint32_t>(header.num_values);
-  page.begins_record = limits_.max_repetition == 0;
   page.encoding = encodings::parquet::EncodingOf(header.encoding);
   std::span<const uint8_t> bytes;
   CFILE_RETURN_IF_ERROR(
       Uncompress(stored.bytes, static_cast<size_t>(stored.header.uncompressed_page_size), bytes));
+  page.ends_record = limits_.max_repetition == 0;
+  if (!page.ends_record && bytes.data() == stored.bytes.data()) {
+    uncompressed_.Clear();
+    uncompressed_.PutBytes(bytes);
+    bytes = uncompressed_.span();
+  }
   ByteReader reader(bytes);
   CFILE_RETURN_IF_ERROR(TakeLevels(header.repetition_level_encoding, limits_.max_repetition,
                                    page.num_entries, reader, repetition_, page.repetition));
   CFILE_RETURN_IF_ERROR(TakeLevels(header.definition_level_encoding, limits_.max_definition,
                                    page.num_entries, reader, definition_, page.definition));
+  CFILE_RETURN_IF_ERROR(ReadFirstLevel(page));
   page.values = reader.rest();
   const bool has_levels = limits_.max_repetition > 0 || limits_.max_definition > 0;
   page.is_compressed = codec_ != parquet::CompressionCodec::kUncompressed;
@@ -185,7 +201,7 @@ absl::Status PageOpener::OpenV2(const StoredPage& stored, DataPage& page) {
   CFILE_RETURN_IF_ERROR(CheckCount(header.repetition_levels_byte_length, "bytes of levels"));
   CFILE_RETURN_IF_ERROR(CheckCount(header.definition_levels_byte_length, "bytes of levels"));
   page.num_entries = static_cast<uint32_t>(header.num_values);
-  page.begins_record = true;
+  page.ends_record = true;
   page.encoding = encodings::parquet::EncodingOf(header.encoding);
   const size_t levels_size = size_t{static_cast<uint32_t>(header.repetition_levels_byte_length)} +
                              static_cast<uint32_t>(header.definition_levels_byte_length);
@@ -199,6 +215,7 @@ absl::Status PageOpener::OpenV2(const StoredPage& stored, DataPage& page) {
     return DataLoss("the page has ", levels_size, " bytes of levels, but only ",
                     std::min(size, stored.bytes.size()), " bytes");
   }
+  CFILE_RETURN_IF_ERROR(ReadFirstLevel(page));
   page.compressed_values = {};
   page.is_compressed = codec_ != parquet::CompressionCodec::kUncompressed &&
                        header.is_compressed.value_or(true);

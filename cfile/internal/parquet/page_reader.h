@@ -53,12 +53,15 @@ class PageReader {
   uint64_t buffer_offset_ = 0;
 };
 
-// A data page before compression, divided into levels and values. The views are valid until the
-// next page is opened.
+// A data page before compression, divided into levels and values. The views are valid until its
+// opener opens the next page and, if ends_record is true, until the reader reads the next page.
 struct DataPage {
   uint64_t offset = 0;  // of the page in the file
   uint32_t num_entries = 0;
-  bool begins_record = false;  // true: the page holds whole records
+  bool begins_record = false;  // true: the first entry begins a record
+  // True: the last entry ends a record. Not known of a page of version 1 of a repeated column before
+  // the next page is open.
+  bool ends_record = false;
   Encoding encoding = Encoding::kPlain;
   // Both RLE-hybrid, as in a block of a CFile; empty if the maximum of the levels is 0.
   std::span<const uint8_t> repetition;
@@ -76,7 +79,7 @@ class PageOpener {
   // the maximum levels of the column.
   PageOpener(int32_t codec, const LevelLimits& limits) : codec_(codec), limits_(limits) {}
 
-  // Opens a page of type DATA_PAGE or DATA_PAGE_V2. kDataLoss: the page is damaged.
+  // Opens a page of type DATA_PAGE or DATA_PAGE_V2. A page without entries begins no record. kDataLoss: the page is damaged.
   // kUnimplemented: an encoding of levels is unknown.
   absl::Status Open(const StoredPage& stored, DataPage& page);
   // Decompresses a page of type DICTIONARY_PAGE.
@@ -92,6 +95,8 @@ class PageOpener {
   absl::Status TakeLevels(int32_t encoding, uint16_t maximum, uint32_t count,
                           encodings::ByteReader& reader, encodings::ByteWriter& converted,
                           std::span<const uint8_t>& levels) const;
+  // Sets page.begins_record.
+  absl::Status ReadFirstLevel(DataPage& page) const;
 
   const int32_t codec_;
   const LevelLimits limits_;

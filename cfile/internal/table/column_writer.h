@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -40,10 +41,10 @@ class ColumnWriter {
   // Writes a copy of `block` after the rows so far. The copied block gets no other rows.
   // Precondition: the last record so far is complete. Errors: those of Writer::Append.
   virtual absl::Status CopyBlock(const CopiedBlock& block) = 0;
-  // Puts the values of `dictionary` at the begin of the file's dictionary, so that blocks with codes
-  // of `dictionary` may be copied (CopiedBlock::same_dictionary). If the result is false, the file
-  // gets another dictionary. Conditions and precondition: see BlockEncoder::AdoptDictionary.
-  virtual bool AdoptDictionary(const encodings::Dictionary& dictionary) = 0;
+  // Adds the values of `dictionary` to the file's dictionary, so that blocks with their codes may be
+  // copied (CopiedBlock::same_dictionary). See BlockEncoder::AdoptDictionary.
+  virtual bool AdoptDictionary(const encodings::Dictionary& dictionary,
+                               std::vector<uint32_t>& codes) = 0;
   virtual ColumnTotals totals() const = 0;
   virtual size_t memory_usage_bytes() const = 0;
 };
@@ -87,8 +88,9 @@ class TypedColumnWriter final : public ColumnWriter {
 
   bool Takes(const CopiedBlock& block) const override { return writer_.Takes(block); }
   absl::Status CopyBlock(const CopiedBlock& block) override { return writer_.CopyBlock(block); }
-  bool AdoptDictionary(const encodings::Dictionary& dictionary) override {
-    return writer_.AdoptDictionary(dictionary);
+  bool AdoptDictionary(const encodings::Dictionary& dictionary,
+                       std::vector<uint32_t>& codes) override {
+    return writer_.AdoptDictionary(dictionary, codes);
   }
   ColumnTotals totals() const override { return writer_.totals(); }
   size_t memory_usage_bytes() const override { return writer_.memory_usage_bytes(); }

@@ -87,8 +87,9 @@ class AutoEncoder final : public BlockEncoder<T> {
     values_since_trial_ += block.count;
   }
 
-  bool AdoptDictionary(const encodings::Dictionary& dictionary) override {
-    return EncoderOf(Encoding::kParquetDictionary).AdoptDictionary(dictionary);
+  bool AdoptDictionary(const encodings::Dictionary& dictionary,
+                       std::vector<uint32_t>& codes) override {
+    return EncoderOf(Encoding::kParquetDictionary).AdoptDictionary(dictionary, codes);
   }
 
   bool FinishDictionary(ByteWriter& out) override {

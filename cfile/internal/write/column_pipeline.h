@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/status/status.h"
 #include "cfile/file_info.h"
@@ -67,8 +68,8 @@ class ColumnPipeline {
   }
 
   // See ColumnWriter.
-  bool AdoptDictionary(const encodings::Dictionary& dictionary) {
-    return encoder_->AdoptDictionary(dictionary);
+  bool AdoptDictionary(const encodings::Dictionary& dictionary, std::vector<uint32_t>& codes) {
+    return encoder_->AdoptDictionary(dictionary, codes);
   }
 
   // True if `block` may be copied (MayCopy), and neither `block` nor the current block is so small

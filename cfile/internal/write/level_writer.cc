@@ -380,8 +380,9 @@ absl::Status LevelWriter<T>::CopyBlock(const internal::CopiedBlock& block) {
   return impl_->CopyBlock(block);
 }
 template <typename T>
-bool LevelWriter<T>::AdoptDictionary(const encodings::Dictionary& dictionary) {
-  return impl_->AdoptDictionary(dictionary);
+bool LevelWriter<T>::AdoptDictionary(const encodings::Dictionary& dictionary,
+                                     std::vector<uint32_t>& codes) {
+  return impl_->AdoptDictionary(dictionary, codes);
 }
 template <typename T>
 absl::Status LevelWriter<T>::Finish() {

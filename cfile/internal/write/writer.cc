@@ -444,8 +444,9 @@ absl::Status Writer<T>::CopyBlock(const internal::CopiedBlock& block) {
   return impl_->CopyBlock(block);
 }
 template <typename T>
-bool Writer<T>::AdoptDictionary(const encodings::Dictionary& dictionary) {
-  return impl_->AdoptDictionary(dictionary);
+bool Writer<T>::AdoptDictionary(const encodings::Dictionary& dictionary,
+                                std::vector<uint32_t>& codes) {
+  return impl_->AdoptDictionary(dictionary, codes);
 }
 template <typename T>
 absl::Status Writer<T>::Finish() {
