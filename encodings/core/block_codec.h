@@ -206,7 +206,7 @@ class CFILE_EXPORT BlockEncoder {
   // code c of `dictionary`. If `codes` is empty afterwards, all codes stay.
   // Returns false, and changes no dictionary, if the encoder has no dictionary of this kind, or if
   // the dictionary would exceed a limit of the options. The first dictionary may be larger than
-  // max_dictionary_bytes; further dictionaries may make it four times as large.
+  // max_dictionary_bytes.
   // Precondition: `dictionary` was made by ReadParquetDictionaryPage for the type of this encoder.
   virtual bool AdoptDictionary(const Dictionary& /*dictionary*/, std::vector<uint32_t>& /*codes*/) {
     return false;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <span>
 #include <string_view>
@@ -139,6 +140,7 @@ class ValueCodes {
   // call Truncate, and must then return false.
   template <typename Take>
   void VisitCodes(std::span<const P> values, Take take) {
+    if (!in_slots_) Rebuild();
     if constexpr (kIsBytes<P>) {
       // Each batch takes three steps. In each step, the memory that the next step reads is
       // prefetched for all values of the batch.
@@ -181,8 +183,13 @@ class ValueCodes {
   bool Adopt(std::span<const P> values, size_t most_bytes, uint32_t* codes) {
     const uint32_t known = size();
     const size_t limit = std::exchange(limit_bytes_, std::max(limit_bytes_, most_bytes));
-    const bool adopted = CodesOf(values, codes);
-    if (!adopted) Truncate(known);
+    bool adopted = known == 0 && AddDistinct(values);
+    if (adopted) {
+      std::iota(codes, codes + values.size(), 0u);
+    } else {
+      adopted = CodesOf(values, codes);
+      if (!adopted) Truncate(known);
+    }
     limit_bytes_ = std::max(limit, bytes_);
     return adopted;
   }
@@ -269,24 +276,33 @@ class ValueCodes {
     }
   }
   bool Is(const Slot& slot, uint32_t tag, const Key& key, const P& value) const {
-    if (slot.tag != tag) return false;
+    return slot.tag == tag && (sizeof(Key) <= 4 || Is(slot.code_and_1 - 1, key, value));
+  }
+  bool Is(uint32_t code, const Key& key, const P& value) const {
     if constexpr (kIsBytes<P>) {
-      const TextEntry& entry = entries_[slot.code_and_1 - 1];
+      const TextEntry& entry = entries_[code];
       if (entry.size != value.size() || entry.low != key.low || entry.high != key.high)
         return false;
-      return entry.size <= 16 || (*this)[slot.code_and_1 - 1] == value;
+      return entry.size <= 16 || (*this)[code] == value;
     } else {
-      return sizeof(Key) <= 4 || entries_[slot.code_and_1 - 1] == key;
+      return entries_[code] == key;
     }
   }
 
   [[gnu::noinline]] uint32_t Add(Slot& slot, uint32_t tag, const Key& key, const P& value) {
-    const size_t added = SizeOf(value) + overhead_bytes_;
-    if (added > limit_bytes_ - bytes_ || entries_.size() >= limit_values_) return kNoCode;
-    bytes_ += added;
     const uint32_t code = size();
+    if (!AddEntry(key, value)) return kNoCode;
     slot.tag = tag;
     slot.code_and_1 = code + 1;
+    if (slots_.IsFullWith(entries_.size())) Rebuild();
+    return code;
+  }
+
+  // Returns false, and adds nothing, if a limit is reached.
+  bool AddEntry(const Key& key, const P& value) {
+    const size_t added = SizeOf(value) + overhead_bytes_;
+    if (added > limit_bytes_ - bytes_ || entries_.size() >= limit_values_) return false;
+    bytes_ += added;
     if constexpr (kIsBytes<P>) {
       entries_.push_back({key.low, key.high, static_cast<uint32_t>(text_.size()),
                           static_cast<uint32_t>(value.size())});
@@ -294,11 +310,33 @@ class ValueCodes {
     } else {
       entries_.push_back(key);
     }
-    if (slots_.IsFullWith(entries_.size())) Rebuild();
-    return code;
+    return true;
+  }
+
+  // Gives `values` the codes 0, 1, 2, ... Returns false, and adds none, if two of them are equal or
+  // a limit is reached. Fast, because the values enter slots_, which is large, only when a value is
+  // looked up. Precondition: size() == 0.
+  bool AddDistinct(std::span<const P> values) {
+    const size_t size = std::bit_ceil(std::max<size_t>(2 * values.size(), 16));
+    const int shift = 64 - std::countr_zero(size);
+    std::vector<uint32_t> slots(size);  // code + 1; 0: free
+    in_slots_ = false;
+    entries_.reserve(values.size());
+    for (const P& value : values) {
+      const Key key = KeyOf(value);
+      auto i = static_cast<size_t>(Hash(key) >> shift);
+      while (slots[i] != 0 && !Is(slots[i] - 1, key, value)) i = (i + 1) & (size - 1);
+      if (slots[i] != 0 || !AddEntry(key, value)) {
+        Truncate(0);
+        return false;
+      }
+      slots[i] = static_cast<uint32_t>(entries_.size());
+    }
+    return true;
   }
 
   void Rebuild() {
+    in_slots_ = true;
     slots_.Reset(entries_.size());
     for (uint32_t code = 0; code < size(); ++code) {
       Key key;
@@ -321,6 +359,7 @@ class ValueCodes {
   const size_t limit_values_;
   size_t bytes_ = 0;
   CodeSlots<Slot> slots_;
+  bool in_slots_ = true;  // false: no value is in slots_ yet
   std::vector<Entry> entries_;
   ByteWriter text_;  // if P is std::string_view: the values back to back
 };

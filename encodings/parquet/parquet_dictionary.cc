@@ -23,10 +23,6 @@ namespace {
 // of its block, and the pointer to it. The first block with codes must save these bytes too.
 constexpr size_t kDictionaryOverhead = 32;
 
-// See BlockEncoder::AdoptDictionary. A reader of one row loads the whole dictionary, so merged
-// dictionaries must not become very large.
-constexpr size_t kMergedDictionaries = 4;
-
 // Returns the encoder to try before PLAIN for a block without codes; null if the type has none.
 template <typename P>
 std::unique_ptr<PageEncoder<P>> MakeDeltaEncoder(const EncoderOptions& options) {
@@ -51,8 +47,7 @@ class DictionaryEncoder final : public PageEncoder<P> {
         codes_(kIsBytes<P> && options.type_length == 0 ? sizeof(uint32_t) : 0,
                std::min<size_t>(options.max_dictionary_bytes, UINT32_MAX - 1),
                options.max_dictionary_values),
-        most_adopted_bytes_(MostAdoptedBytes(options)),
-        most_merged_bytes_(kMergedDictionaries * options.max_dictionary_bytes) {}
+        most_adopted_bytes_(MostAdoptedBytes(options)) {}
 
   void Encode(std::span<const P> values, EncodedBlock& block) override {
     if (values.empty()) {  // a page without values needs no dictionary
@@ -83,8 +78,7 @@ class DictionaryEncoder final : public PageEncoder<P> {
   bool AdoptDictionary(const Dictionary& dictionary, std::vector<uint32_t>& codes) override {
     assert(dynamic_cast<const ValueDictionary<P>*>(&dictionary) != nullptr);
     const auto& words = static_cast<const ValueDictionary<P>&>(dictionary);
-    const size_t most_bytes =
-        codes_.size() == 0 ? most_adopted_bytes_ : std::min(most_adopted_bytes_, most_merged_bytes_);
+    const size_t most_bytes = codes_.size() == 0 ? most_adopted_bytes_ : 0;
     codes.resize(words.size);
     if (!codes_.Adopt({words.values.get(), words.size}, most_bytes, codes.data())) return false;
     used_ = true;
@@ -176,7 +170,6 @@ class DictionaryEncoder final : public PageEncoder<P> {
   const std::unique_ptr<PageEncoder<P>> delta_;
   ValueCodes<P> codes_;
   const size_t most_adopted_bytes_;
-  const size_t most_merged_bytes_;
   bool used_ = false;  // true once a block has codes
   std::vector<uint32_t> block_codes_;
 };

@@ -66,7 +66,7 @@ def write_csv(path, rows):
             places = random.integers(0, len(words), count)
             categories = random.integers(0, 1000, count)
             days = numpy.datetime_as_string(numpy.datetime64("2001-01-01") + random.integers(0, 9000, count))
-            file.writelines(f"{1000000 + begin + i},{a / 100:.2f},{r:.9f},{words[p]},category-{c},{d}\n"
+            file.writelines(f"{1000000 + begin + i},{a / 100:.2f},{r:.6f},{words[p]},group-{c},{d}\n"
                             for i, (a, r, p, c, d) in enumerate(zip(amounts, ratios, places, categories, days)))
 
 
@@ -74,7 +74,7 @@ def flights(csv, path, copies):
     """The flights, `copies` times, as DuckDB writes them."""
     database = duckdb.connect()
     database.execute(f"CREATE TABLE one AS SELECT * FROM read_csv('{csv}', nullstr=['NA', ''])")
-    database.execute(f"COPY ({' UNION ALL '.join(['SELECT * FROM one'] * copies)}) TO '{path}'")
+    database.execute(f"COPY ({' UNION ALL '.join(['SELECT * FROM one'] * copies)}) TO '{path}' (FORMAT parquet)")
 
 
 def pyarrow_copies(source, target):
