@@ -95,9 +95,10 @@ std::vector<Bytes> Seeds() {
   std::vector<Bytes> seeds;
   for (const auto& entry :
        std::filesystem::directory_iterator(CFILE_SOURCE_DIR "/tests/golden/parquet-files")) {
-    const bool is_encrypted = entry.path().string().find("encrypted") != std::string::npos;
-    if (entry.path().extension() != ".parquet" || is_encrypted || entry.file_size() > 3000) continue;
-    std::ifstream in(entry.path(), std::ios::binary);
+    const std::filesystem::path& path = entry.path();
+    if (path.extension() != ".parquet" || entry.file_size() > 3000) continue;
+    if (path.string().find("encrypted") != std::string::npos) continue;
+    std::ifstream in(path, std::ios::binary);
     seeds.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
   }
   return seeds;
