@@ -42,8 +42,9 @@ INTERNAL = {
     "records": ["table", "read", "write", "format", "io"],
     "arrow": ["table", "manifest", "read", "format", "io"],
     "parquet/metadata": ["io"],
-    "parquet": ["parquet/metadata", "arrow", "records", "table", "manifest", "check", "read", "write", "format", "io"],
-    "arrow_ipc": ["arrow", "format", "io"],
+    "arrow_schema": ["arrow", "io"],
+    "parquet": ["parquet/metadata", "arrow_schema", "arrow", "records", "table", "manifest", "check", "read", "write", "format", "io"],
+    "arrow_ipc": ["arrow_schema", "arrow", "format", "io"],
     "records/protobuf": ["records", "table", "read", "write", "format", "io"],
     "c": [],
 }

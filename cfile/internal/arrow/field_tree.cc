@@ -177,25 +177,6 @@ class TreeMaker {
   std::vector<std::optional<size_t>> source_of_leaf_;
 };
 
-bool IsUtf8(std::string_view text) {
-  for (size_t i = 0; i < text.size();) {
-    const auto first = static_cast<uint8_t>(text[i]);
-    const size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-    if (length > text.size() - i || first > 0xf4 || (first >= 0x80 && first < 0xc2)) return false;
-    uint32_t code = first & (length == 1 ? 0x7f : 0x7f >> length);
-    for (size_t k = 1; k < length; ++k) {
-      const auto next = static_cast<uint8_t>(text[i + k]);
-      if ((next & 0xc0) != 0x80) return false;
-      code = code << 6 | (next & 0x3f);
-    }
-    // A code is invalid if it is longer than needed, a surrogate, or above the last code.
-    const bool too_long = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    if (too_long || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff) return false;
-    i += length;
-  }
-  return true;
-}
-
 }  // namespace
 
 absl::StatusOr<std::vector<ExportedColumn>> ColumnsToExport(const Schema& schema,
@@ -231,6 +212,25 @@ absl::StatusOr<FieldTree> MakeFieldTree(const Schema& schema,
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, ColumnTree(schema));
   TreeMaker(schema, tree, columns, fields).Make();
   return fields;
+}
+
+bool IsUtf8(std::string_view text) {
+  for (size_t i = 0; i < text.size();) {
+    const auto first = static_cast<uint8_t>(text[i]);
+    const size_t length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    if (length > text.size() - i || first > 0xf4 || (first >= 0x80 && first < 0xc2)) return false;
+    uint32_t code = first & (length == 1 ? 0x7f : 0x7f >> length);
+    for (size_t k = 1; k < length; ++k) {
+      const auto next = static_cast<uint8_t>(text[i + k]);
+      if ((next & 0xc0) != 0x80) return false;
+      code = code << 6 | (next & 0x3f);
+    }
+    // A code is invalid if it is longer than needed, a surrogate, or above the last code.
+    const bool too_long = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+    if (too_long || (code >= 0xd800 && code < 0xe000) || code > 0x10ffff) return false;
+    i += length;
+  }
+  return true;
 }
 
 void DescribeFile(const FileInfo& info, ArrowField& field) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -56,6 +57,8 @@ struct FieldTree {
 // A column of a tree may occur only once. kUnimplemented: a column has no Arrow type.
 absl::StatusOr<FieldTree> MakeFieldTree(const Schema& schema,
                                         const std::vector<ExportedColumn>& columns);
+
+bool IsUtf8(std::string_view text);
 
 // Adds what the header and the footer of a file say about the file's column to the metadata.
 void DescribeFile(const FileInfo& info, ArrowField& field);

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "absl/status/statusor.h"
-#include "cfile/internal/arrow_ipc/ipc_message.h"
+#include "cfile/internal/arrow_schema/ipc_message.h"
 
 namespace cfile::internal {
 

@@ -8,7 +8,7 @@
 #include "cfile/arrow_ipc_options.h"
 #include "cfile/internal/arrow/c_data.h"
 #include "cfile/internal/arrow/import_type.h"
-#include "cfile/internal/arrow_ipc/flat_buffer.h"
+#include "cfile/internal/arrow_schema/flat_buffer.h"
 
 namespace cfile::internal {
 
@@ -26,14 +26,9 @@ struct IpcSchema {
   IpcField root;       // points to `import`
 };
 
-// Reads a table of Arrow's type Schema. `schema`: a table of `metadata`.
-// Errors: see cfile/arrow_ipc.h; kDataLoss also if two fields have the same dictionary, but other
-// types.
-absl::StatusOr<ArrowField> ReadIpcFields(FlatBuffer& metadata, const FlatTable& schema,
-                                         const ArrowIpcOptions& options,
-                                         std::vector<int64_t>& dictionaries);
-
-// Does the same and plans how arrays are read. kUnimplemented: no column can hold a field's type.
+// Reads a table of Arrow's type Schema, and plans how arrays are read. `schema`: a table of
+// `metadata`. Errors: see cfile/arrow_ipc.h; kDataLoss also if two fields have the same dictionary,
+// but other types; kUnimplemented: no column can hold a field's type.
 absl::StatusOr<std::unique_ptr<const IpcSchema>> ReadIpcSchema(FlatBuffer& metadata,
                                                                const FlatTable& schema,
                                                                const ArrowIpcOptions& options);

@@ -9,8 +9,9 @@
 #include "cfile/internal/arrow/c_data.h"
 #include "cfile/internal/arrow_ipc/ipc_body.h"
 #include "cfile/internal/arrow_ipc/ipc_dictionaries.h"
-#include "cfile/internal/arrow_ipc/ipc_message.h"
 #include "cfile/internal/arrow_ipc/ipc_schema.h"
+#include "cfile/internal/arrow_schema/ipc_fields.h"
+#include "cfile/internal/arrow_schema/ipc_message.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 
@@ -38,11 +39,6 @@ constexpr size_t kBlockBytes = 24;
 
 // The place of a message, in the footer of a file.
 using Blocks = std::vector<uint64_t>;
-
-absl::Status WrongKind(const IpcMessage& message, std::string_view expected) {
-  return DataLoss("a message of kind ", int{static_cast<uint8_t>(message.kind)}, ", expected ",
-                  expected);
-}
 
 class IpcStream final : public ArrowBatches {
  public:
@@ -258,14 +254,8 @@ absl::StatusOr<ArrowArrayStream> OpenArrowIpc(std::shared_ptr<const Source> sour
 
 absl::StatusOr<ArrowSchema> ArrowIpcSchema(std::span<const uint8_t> message,
                                            const ArrowIpcOptions& options) {
-  const std::shared_ptr<const Source> source = NewMemoryViewSource(message, "Arrow schema");
-  CFILE_ASSIGN_OR_RETURN(const internal::IpcMessage read,
-                         internal::ReadIpcMessage(source, 0, message.size(), options));
-  if (read.kind != internal::IpcHeader::kSchema) return internal::WrongKind(read, "a schema");
-  std::vector<int64_t> dictionaries;
-  CFILE_ASSIGN_OR_RETURN(
-      const internal::ArrowField type,
-      internal::ReadIpcFields(*read.metadata, read.header, options, dictionaries));
+  CFILE_ASSIGN_OR_RETURN(const internal::ArrowField type,
+                         internal::ReadIpcSchemaMessage(message, options));
   ArrowSchema out;
   internal::MakeSchema(type).MoveTo(&out);
   return out;

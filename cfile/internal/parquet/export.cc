@@ -11,8 +11,10 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/parquet/chunk_writer.h"
 #include "cfile/internal/parquet/file_exporter.h"
+#include "cfile/internal/parquet/key_value_metadata.h"
 #include "cfile/internal/parquet/metadata/file_metadata.h"
 #include "cfile/internal/parquet/parquet_schema.h"
 #include "cfile/internal/parquet/parquet_type.h"
@@ -25,9 +27,6 @@
 namespace cfile {
 namespace internal {
 namespace {
-
-// The metadata of a file that libraries of Arrow and pandas understand.
-constexpr std::string_view kKeptKeys[] = {"ARROW:schema", "pandas"};
 
 class Exporter {
  public:
@@ -49,7 +48,7 @@ class Exporter {
   absl::Status WriteBloomFilter(const FileExporter& file, size_t leaf, size_t first_row_group);
   absl::Status WriteIndexes();
   absl::Status WriteEnd();
-  absl::Status AddMetadata(const Reader& first_file);
+  void AddMetadata(const Reader& first_file);
   std::vector<parquet::SortingColumn> SortingColumns() const;
   absl::Status InColumn(size_t leaf, const absl::Status& status) const;
   absl::Status Append(std::string_view bytes) { return out_.Append(encodings::AsBytes(bytes)); }
@@ -62,7 +61,7 @@ class Exporter {
   std::vector<ColumnToExport> columns_;  // one for each leaf
   std::deque<parquet::RowGroup> row_groups_;
   std::deque<WrittenChunk> chunks_;  // of all row groups, in order
-  std::vector<std::pair<std::string, std::string>> metadata_;
+  MetadataPairs metadata_;
 };
 
 absl::Status Exporter::InColumn(size_t leaf, const absl::Status& status) const {
@@ -102,11 +101,11 @@ absl::Status Exporter::WritePart(size_t part) {
   std::optional<Reader> largest;
   for (size_t leaf = 0; leaf < columns_.size(); ++leaf) {
     CFILE_ASSIGN_OR_RETURN(const Reader file, rows_.open(part, schema_.leaves[leaf].column));
+    if (leaf == 0 && part == 0) AddMetadata(file);
     auto exporter = FileExporter::Create(file, columns_[leaf], options_);
     CFILE_RETURN_IF_ERROR(InColumn(leaf, exporter.status()));
     files.push_back(*std::move(exporter));
     if (!largest || file.info().file_size_bytes > largest->info().file_size_bytes) largest = file;
-    if (leaf == 0 && part == 0) CFILE_RETURN_IF_ERROR(AddMetadata(file));
   }
   const size_t first_row_group = row_groups_.size();
   const uint64_t num_rows = largest->num_rows();
@@ -214,20 +213,20 @@ absl::Status Exporter::WriteIndexes() {
                &parquet::ColumnChunk::offset_index_length);
 }
 
-absl::Status Exporter::AddMetadata(const Reader& first_file) {
-  if (!options_.columns.empty()) return absl::OkStatus();  // the texts describe all columns
-  for (const std::string_view key : kKeptKeys) {
-    const auto has_key = [&](const auto& pair) { return pair.first == key; };
-    if (std::any_of(metadata_.begin(), metadata_.end(), has_key)) continue;
-    for (const auto* pairs :
-         {&first_file.info().header_metadata, &first_file.info().footer_metadata}) {
-      const auto found = std::find_if(pairs->begin(), pairs->end(), has_key);
-      if (found == pairs->end()) continue;
-      metadata_.push_back(*found);
-      break;
-    }
+void Exporter::AddMetadata(const Reader& first_file) {
+  if (!options_.columns.empty()) return;  // the texts describe all columns
+  MetadataPairs pairs = first_file.info().header_metadata;
+  const MetadataPairs& others = first_file.info().footer_metadata;
+  pairs.insert(pairs.end(), others.begin(), others.end());
+  RemoveStalePairs(*schema_.tree, pairs);
+  for (const auto& pair : pairs) {
+    const auto has_key = [&](const auto& other) { return other.first == pair.first; };
+    if (pair.first.starts_with(kReservedKeyPrefix)) continue;
+    if (std::none_of(metadata_.begin(), metadata_.end(), has_key)) metadata_.push_back(pair);
   }
-  return absl::OkStatus();
+  const std::vector<ArrowLeaf> leaves = ArrowLeavesOf(metadata_, columns_.size());
+  for (size_t i = 0; i < leaves.size(); ++i)
+    columns_[i].plain_or_codes = leaves[i].is_dictionary;
 }
 
 absl::Status Exporter::WriteEnd() {

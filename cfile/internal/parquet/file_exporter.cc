@@ -69,13 +69,9 @@ uint32_t PutDictionary(const encodings::Dictionary& dictionary, PhysicalType typ
   });
 }
 
-// What happens to the values of a block.
-enum class PageForm : uint8_t {
-  kSame,    // the bytes are the values of a page
-  kPlain,   // the same, after a header of kPlainHeaderBytes
-  kCodes,   // codes of another form
-  kRecoded  // the values must be encoded again
-};
+// What happens to the values of a block: their bytes are those of a page; the same after a header of
+// kPlainHeaderBytes; they are codes of another form; or they must be encoded again.
+enum class PageForm : uint8_t { kSame, kPlain, kCodes, kRecoded };
 
 template <typename T>
 class TypedExporter final : public FileExporter {
@@ -157,6 +153,7 @@ class TypedExporter final : public FileExporter {
 template <typename T>
 PageForm TypedExporter<T>::FormOf(Encoding encoding) const {
   if (changes_values()) return PageForm::kRecoded;
+  const PageForm same = column_.same_pages ? PageForm::kSame : PageForm::kRecoded;
   switch (encoding) {
     case Encoding::kPlain:
       return column_.same_pages && type().physical() != PhysicalType::kBytes &&
@@ -167,19 +164,20 @@ PageForm TypedExporter<T>::FormOf(Encoding encoding) const {
       return has_codes() ? PageForm::kCodes : PageForm::kRecoded;
     case Encoding::kParquetPlainDictionary:
     case Encoding::kParquetDictionary:
-      return has_codes() && column_.same_pages ? PageForm::kSame : PageForm::kRecoded;
+      return has_codes() ? same : PageForm::kRecoded;
     case Encoding::kParquetPlain:
     case Encoding::kParquetRle:
     case Encoding::kParquetDeltaBinaryPacked:
+      return same;
     case Encoding::kParquetDeltaLengthByteArray:
-      return column_.same_pages ? PageForm::kSame : PageForm::kRecoded;
+      return column_.plain_or_codes ? PageForm::kRecoded : same;
     case Encoding::kParquetDeltaByteArray:
     case Encoding::kParquetByteStreamSplit:
       // DuckDB and Polars do not read these encodings of FIXED_LEN_BYTE_ARRAY.
-      return column_.same_pages &&
-                     column_.chunk.parquet_type != parquet::Type::kFixedLenByteArray
-                 ? PageForm::kSame
-                 : PageForm::kRecoded;
+      return column_.plain_or_codes ||
+                     column_.chunk.parquet_type == parquet::Type::kFixedLenByteArray
+                 ? PageForm::kRecoded
+                 : same;
     default:  // Kudu's encodings; GROUP_VAR_INT and ALP, which other readers do not have
       return PageForm::kRecoded;
   }
@@ -189,6 +187,7 @@ template <typename T>
 Encoding TypedExporter<T>::RecodedAs(Encoding encoding) const {
   if constexpr (encodings::kIsBytes<T>) {
     if (type().physical() == PhysicalType::kBytes) {
+      if (column_.plain_or_codes) return Encoding::kParquetPlain;
       if (encoding == Encoding::kPrefix) return Encoding::kParquetDeltaByteArray;
       return makes_dictionary_ ? Encoding::kParquetDictionary
                                : Encoding::kParquetDeltaLengthByteArray;
@@ -226,7 +225,8 @@ absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, Counting
     // encoding should not become much larger.
     if (codec == Compression::kNone && needs.recodes && options_.data_page_v2) codec = UsualCodec();
   }
-  makes_dictionary_ = needs.recodes && dictionary_ == nullptr &&
+  // With plain_or_codes, an encoder of codes could choose another encoding.
+  makes_dictionary_ = needs.recodes && dictionary_ == nullptr && !column_.plain_or_codes &&
                       type().physical() == PhysicalType::kBytes;
   encoders_.erase(Encoding::kParquetDictionary);
   ChunkWriter chunk(column_.chunk, options_, codec, makes_dictionary_, out, report);

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/parquet/column_import.h"
+#include "cfile/internal/parquet/parquet_type.h"
 #include "cfile/internal/table/column_writer.h"
 #include "encodings/core/status.h"
 
@@ -67,13 +68,13 @@ absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_opti
   for (const ParquetLeaf& leaf : from_.leaves) {
     const ColumnSchema& column = from_.schema.columns[leaf.column];
     const std::optional<size_t> found = schema.Find(column.name);
-    if (!found || schema.columns[*found].type != column.type ||
+    if (!found || !HasSameValues(schema.columns[*found].type, column.type) ||
         schema.columns[*found].levels != column.levels) {
       return absl::InvalidArgumentError(
           StrCat(source_->name(), ": column ", column.name, " is ", column.type.ToString(),
                  " in this file, but the table has ",
                  !found ? "no such column"
-                 : schema.columns[*found].type == column.type
+                 : HasSameValues(schema.columns[*found].type, column.type)
                      ? "other lists or groups around it"
                      : schema.columns[*found].type.ToString()));
     }

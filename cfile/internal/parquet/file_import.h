@@ -31,6 +31,7 @@ class ParquetFileImport {
   const Source& source() const { return *source_; }
   // The schema of the table that has the columns of the file.
   const Schema& schema() const { return from_.schema; }
+  const parquet::FileMetaData& metadata() const { return metadata_.file; }
   uint64_t num_rows() const { return static_cast<uint64_t>(metadata_.file.num_rows); }
 
   // Called after each column chunk with its number of rows. An error ends the import.

@@ -11,6 +11,8 @@
 
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/parquet/file_import.h"
+#include "cfile/internal/parquet/key_value_metadata.h"
+#include "cfile/internal/parquet/parquet_type.h"
 #include "cfile/internal/parquet/partitioned_files.h"
 #include "cfile/internal/table/column_writer.h"
 #include "cfile/table.h"
@@ -20,6 +22,7 @@ namespace cfile {
 namespace {
 
 using encodings::StrCat;
+using internal::MetadataPairs;
 using internal::ParquetFileImport;
 using internal::PartitionedFile;
 using internal::PartitionedFiles;
@@ -93,6 +96,7 @@ class Import {
         const ParquetFileImport file,
         ParquetFileImport::Open(std::move(source), options_.columns, options_.reader));
     schema_ = file.schema();
+    metadata_ = &file.metadata();
     total_rows_ = file.num_rows();
     CFILE_ASSIGN_OR_RETURN(TableWriter writer, Begin(file.source().name(), table));
     CFILE_RETURN_IF_ERROR(CheckColumns(file.source().name(), writer.schema()));
@@ -162,7 +166,7 @@ class Import {
       const std::optional<size_t> found = schema_.Find(column.name);
       if (!found) return differs(column.name, column.type.ToString(), "there is none");
       ColumnSchema& first = schema_.columns[*found];
-      if (first.type != column.type)
+      if (!internal::HasSameValues(first.type, column.type))
         return differs(column.name, column.type.ToString(), first.type.ToString());
       if (first.levels != column.levels) {
         return differs(column.name, "inside of some lists or groups", "inside of others");
@@ -206,6 +210,7 @@ class Import {
 
   absl::StatusOr<TableWriter> Begin(const std::string& name, const TableLocation& table) {
     writer_options_ = options_.writer;
+    KeepMetadata();
     if (options_.append) return TableWriter::Append(table, writer_options_);
     if (options_.schema) return TableWriter::Create(table, *options_.schema, writer_options_);
     Schema schema = schema_;
@@ -229,6 +234,19 @@ class Import {
       }
     }
     return TableWriter::Create(table, schema, writer_options_);
+  }
+
+  // Adds the key-value metadata of the file to the options of the first column of a new table. The
+  // pairs may describe all columns, and only these.
+  void KeepMetadata() {
+    if (metadata_ == nullptr || options_.append || !options_.columns.empty()) return;
+    const WriterOptions first = writer_options_.empty() ? WriterOptions() : writer_options_[0];
+    const MetadataPairs pairs = internal::MetadataToKeep(*metadata_, first);
+    if (pairs.empty()) return;
+    const Schema& schema = options_.schema ? *options_.schema : schema_;
+    if (writer_options_.size() <= 1) writer_options_.resize(schema.columns.size(), first);
+    MetadataPairs& kept = writer_options_[0].metadata;
+    kept.insert(kept.end(), pairs.begin(), pairs.end());
   }
 
   // Each column of the table must get values.
@@ -297,6 +315,7 @@ class Import {
   const ParquetImportOptions& options_;
   PartitionedFiles files_;
   Schema schema_;  // of a new table
+  const internal::parquet::FileMetaData* metadata_ = nullptr;  // of a single file
   std::vector<WriterOptions> writer_options_;
   uint64_t total_rows_ = 0;
   uint64_t rows_done_ = 0;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/arrow/column_tree.h"
 #include "cfile/internal/io/named_status.h"
+#include "cfile/internal/parquet/key_value_metadata.h"
 #include "cfile/internal/parquet/parquet_type.h"
 #include "encodings/core/status.h"
 
@@ -106,8 +107,9 @@ absl::StatusOr<RecordNode> NodeOf(std::span<const SchemaElement> elements, size_
 // Reads the elements, and makes a tree of those that are taken.
 class SchemaParser {
  public:
-  SchemaParser(std::span<const SchemaElement> elements, std::span<const std::string> columns)
-      : elements_(elements), choice_(columns) {}
+  SchemaParser(std::span<const SchemaElement> elements, std::span<const std::string> columns,
+               std::vector<ArrowLeaf> arrow)
+      : elements_(elements), choice_(columns), arrow_(std::move(arrow)) {}
 
   absl::StatusOr<SchemaOfParquet> Parse(const RecordLimits& limits) {
     if (elements_.empty()) return DataLoss("the schema has no elements");
@@ -145,6 +147,7 @@ class SchemaParser {
                  open_.size() > 1 ? PathOf(elements_[open_.back().element]) : ""));
     }
     if (node->is_leaf()) {
+      if (!arrow_.empty()) node->type = WithTimeZone(node->type, arrow_[chunk_].time_zone);
       if (taken_) leaves_.push_back({.element = i, .chunk = chunk_});
       ++chunk_;
     } else {
@@ -188,6 +191,7 @@ class SchemaParser {
 
   const std::span<const SchemaElement> elements_;
   NameChoice choice_;
+  const std::vector<ArrowLeaf> arrow_;  // empty, or one for each leaf
   std::vector<Group> open_;  // the groups that contain the next element
   bool taken_ = false;       // the current top-level column is taken
   bool is_flat_ = true;
@@ -201,7 +205,7 @@ class SchemaParser {
 absl::StatusOr<SchemaOfParquet> SchemaFromParquet(const parquet::FileMetaData& file,
                                                   std::span<const std::string> columns,
                                                   const RecordLimits& limits) {
-  return SchemaParser(file.schema, columns).Parse(limits);
+  return SchemaParser(file.schema, columns, ArrowLeavesOf(file)).Parse(limits);
 }
 
 std::vector<std::string_view> ParquetOfSchema::Path(const ParquetLeaf& leaf) const {

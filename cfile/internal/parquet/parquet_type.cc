@@ -265,6 +265,17 @@ void TypeToParquet(const ColumnType& type, SchemaElement& leaf) {
   assert(false && "the type is not valid");
 }
 
+ColumnType WithTimeZone(const ColumnType& type, const std::string& time_zone) {
+  if (time_zone.empty()) return type;
+  if (type.data_type == DataType::kUnixtimeMicros)
+    return ColumnType::Timestamp(TimeUnit::kMicros, time_zone);
+  return type.time_zone.empty() ? type : ColumnType::Timestamp(type.time_unit, time_zone);
+}
+
+bool HasSameValues(const ColumnType& a, const ColumnType& b) {
+  return WithTimeZone(a, "UTC") == WithTimeZone(b, "UTC");
+}
+
 int64_t ParquetUnitsPerValue(const ColumnType& type) {
   return type.time_unit == TimeUnit::kSeconds ? 1000 : 1;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "absl/status/statusor.h"
 #include "cfile/internal/parquet/metadata/messages.h"
@@ -22,6 +23,13 @@ absl::StatusOr<ColumnType> TypeFromParquet(const parquet::SchemaElement& leaf);
 // precision and logical_type. Other fields stay as they are. int128 becomes DECIMAL(38, 0).
 // Precondition: Validate(type).ok().
 void TypeToParquet(const ColumnType& type, parquet::SchemaElement& leaf);
+
+// Returns a timestamp that has a time zone with another one, and any other type as it is. "" is no
+// time zone.
+ColumnType WithTimeZone(const ColumnType& type, const std::string& time_zone);
+
+// True if the types are equal, or differ only in the name of the time zone.
+bool HasSameValues(const ColumnType& a, const ColumnType& b);
 
 // By how much a value is multiplied before it is written to Parquet, which has no seconds: 1000 for
 // times and timestamps in seconds, otherwise 1.

@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/arrow_ipc_options.h"
-#include "cfile/internal/arrow_ipc/flat_buffer.h"
+#include "cfile/internal/arrow_schema/flat_buffer.h"
 #include "cfile/io.h"
 
 namespace cfile::internal {
@@ -49,6 +49,9 @@ struct IpcMessage {
 absl::StatusOr<IpcMessage> ReadIpcMessage(const std::shared_ptr<const Source>& source,
                                           uint64_t offset, uint64_t end,
                                           const ArrowIpcOptions& options);
+
+// kDataLoss: the message is not of the expected kind.
+absl::Status WrongKind(const IpcMessage& message, std::string_view expected);
 
 // Returns `status` with "NAME: message at offset N: " before its text.
 absl::Status InMessage(const Source& source, uint64_t offset, const absl::Status& status);

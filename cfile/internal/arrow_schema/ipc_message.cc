@@ -1,4 +1,4 @@
-#include "cfile/internal/arrow_ipc/ipc_message.h"
+#include "cfile/internal/arrow_schema/ipc_message.h"
 
 #include <utility>
 
@@ -44,6 +44,11 @@ absl::Status InMessage(const Source& source, uint64_t offset, const absl::Status
   if (status.ok()) return status;
   return absl::Status(status.code(), StrCat(source.name(), ": Arrow message at offset ", offset,
                                             ": ", std::string(status.message())));
+}
+
+absl::Status WrongKind(const IpcMessage& message, std::string_view expected) {
+  return DataLoss("a message of kind ", int{static_cast<uint8_t>(message.kind)}, ", expected ",
+                  expected);
 }
 
 absl::Status CheckVersion(int16_t version) {

@@ -1,4 +1,4 @@
-#include "cfile/internal/arrow_ipc/flat_buffer.h"
+#include "cfile/internal/arrow_schema/flat_buffer.h"
 
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
