@@ -207,9 +207,9 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
                  "if the first\nbytes show it")
       ->type_name("NAME");
   app.add_option("--delimiter", delimiter,
-                 "What separates fields; 'tab' for a tab; auto (default):\nthe first of comma, tab, "
-                 "semicolon and pipe with which the\nfirst lines have the same number of fields, at "
-                 "least two")
+                 "What separates fields; 'tab' for a tab; auto (default):\nthe one of comma, tab, "
+                 "semicolon and pipe with which the\nmost of the first lines have as many fields as "
+                 "the first\nline, at least two")
       ->type_name("CHARACTER");
   CLI::Option* header_option = app.add_option(
          "--header", header,
