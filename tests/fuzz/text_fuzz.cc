@@ -103,7 +103,7 @@ std::string Printed(const RecordSchema& schema, tools::JsonSchema origin,
   std::iota(leaves.begin(), leaves.end(), size_t{0});
   std::string out;
   tools::JsonPrinter printer(schema, leaves, out);
-  tools::JsonParser parser(schema, origin);
+  tools::JsonParser parser(schema, {.origin = origin});
   for (const PaddedLine& line : lines) {
     status = parser.Tell(line.text(), printer);
     if (!status.ok()) break;

@@ -132,7 +132,8 @@ def test_tool(importer):
     expect("cut off", "exit code 1", "in.arrow: cut off", data=sink.getvalue().to_pybytes()[:-10])
     expect("CSV options", "exit code 1", "--null is for CSV", table=table, options=("--null", "NA"))
     expect("no column", "exit code 1", "--sorted-by x: ", "no column of that name", table=table, options=("--sorted-by", "x"))
-    expect("null in a key", "exit code 1", "bad", table=one(pa.array([1, None])), options=("--sorted-by", "bad"))
+    expect("null in a key", "exit code 1", "bad", table=one(pa.array([1, None])), options=("--sorted-by", "bad", "--not-null", "bad"))
+    expect("format", "exit code 1", "--type good: a format is for text", table=one(pa.array([1])), options=("--type", "good=date(%F)"))
     expect("a type that does not fit", "exit code 1", "its values are string", table=table, options=("--type", "v=int32"))
 
     def rows_of(table, *options, append=None):
@@ -159,6 +160,7 @@ def test_tool(importer):
     same("in order already", rows_of(pa.Table.from_pylist(by_k), "--sorted-by", "k"), by_k)
     with_nulls = pa.table({"k": pa.array([2, None, 1]), "l": [[1], [2, 3], []]})
     same("nulls first", [row["k"] for row in rows_of(with_nulls, "--sorted-by", "k", "--nulls", "first")], [None, 1, 2])
+    same("nulls by default", [row["k"] for row in rows_of(with_nulls, "--sorted-by", "k")], [1, 2, None])
     same("nulls last", rows_of(with_nulls, "--sorted-by", "k", "--nulls", "last"), [{"k": 1, "l": []}, {"k": 2, "l": [1]}, {"k": None, "l": [2, 3]}])
     same("appended", rows_of(table, "--sorted-by", "k", append=table), by_k + by_k)
     same("type", rows_of(pa.table({"x": pa.array([1, 2], pa.int8()), "n": pa.nulls(2)}), "--type", "x=int64", "--type", "n=date"),

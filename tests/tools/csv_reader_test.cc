@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/import/type_inference.h"
+#include "tools/records/type_inference.h"
 
 namespace cfile::tools {
 namespace {

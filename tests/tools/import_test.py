@@ -265,11 +265,11 @@ class Sorting(ImportTest):
 
     def test_an_error_in_a_later_run(self):
         rows = "".join(f"{-i},{i}\n" for i in range(3_000))
-        for last, message in ((",1", 't.csv:3002:1: column "k": a null, but rows are sorted by this column, so each row needs a value '
-                               "(--nulls sorts the nulls of a new table)"),
+        for last, message in (("x,1", 't.csv:3002:1: column "k": "x" is not of type int32: expected an integer'),
                               ("1,1,1", "t.csv:3002:5: expected 2 fields, as in the header, but found 3"),
                               ("1,", 't.csv:3002:3: column "v": a null, but the column is not nullable')):
-            self.expect_error("k,v\n" + rows + last + "\n", message, "--sorted-by", "k", "--not-null", "v", "--memory", "64KiB")
+            self.expect_error("k,v\n" + rows + last + "\n", message, "--sorted-by", "k", "--type", "k=int32",
+                              "--not-null", "v", "--memory", "64KiB")
             self.assertFalse((self.folder / "t").exists())
 
     def test_memory_of_sorting_is_bounded(self):
@@ -290,9 +290,10 @@ class Sorting(ImportTest):
         rows = [("b", "2"), ("", "1"), ("b", ""), ("null", ""), ("", "")]
         text = "name,n,i\n" + "".join(f"{name},{n},{i}\n" for i, (name, n) in enumerate(rows))
         find = lambda *keys: json.loads(self.run_tool(DUMP, "find", "--json", "t", *keys).stdout)
-        for where, order in (("first", [4, 1, 2, 0, 3]), ("last", [0, 2, 3, 1, 4])):
-            with self.subTest(where):
-                self.import_csv(text, "--sorted-by", "name", "--sorted-by", "n", "--nulls", where)
+        for where, order, option in (("first", [4, 1, 2, 0, 3], ["--nulls", "first"]), ("last", [0, 2, 3, 1, 4], ["--nulls", "last"]),
+                                     ("last", [0, 2, 3, 1, 4], [])):
+            with self.subTest(option):
+                self.import_csv(text, "--sorted-by", "name", "--sorted-by", "n", *option)
                 self.assertEqual([int(row[2]) for row in self.values()], order)
                 for keys, row in ((("null",), order.index(4 if where == "first" else 1)), (("null", "null"), order.index(4)),
                                   (('"null"',), order.index(3)), (("b", "null"), order.index(2)), (("b", "2"), order.index(0))):
@@ -309,7 +310,7 @@ class Sorting(ImportTest):
                 self.assertEqual(self.run_tool(DUMP, "verify", "t").returncode, 0)
                 self.run_tool("rm", "-r", "t")
         # If the only sort column has nulls, the table has compound keys, too.
-        self.import_csv("k,i\n2,0\n,1\n1,2\n", "--sorted-by", "k", "--nulls", "last")
+        self.import_csv("k,i\n2,0\n,1\n1,2\n", "--sorted-by", "k")
         self.assertEqual([row[1] for row in self.values()], ["2", "0", "1"])
         self.assertEqual(find("null")["ordinal"], 2)
         for option in (["--append"], []):
@@ -360,16 +361,21 @@ class Sorting(ImportTest):
 
     def test_records_that_are_appended_are_found(self):
         self.import_csv("k\n1\n5\n", "--sorted-by", "k")
-        for part, (records, has_index) in enumerate((([6, 9], True), ([4, 2, 7], False), ([5, 12], True)), start=1):
+        for part, records in enumerate(([6, 9], [4, 2, 7], [5, 12]), start=1):
             self.write("".join('{"k":%d}\n' % k for k in records), "more.jsonl")
-            done = self.run_tool(IMPORT, "--quiet", "more.jsonl", "t", "--append")
+            done = self.run_tool(IMPORT, "--quiet", "--json", "more.jsonl", "t", "--append")
             self.assertEqual((done.stderr, done.returncode), (b"", 0))
+            summary = json.loads(done.stdout)
+            self.assertEqual((summary["sorted_by"], summary["reordered"]), (["k"], records == [4, 2, 7]))
             index = self.run_tool(DUMP, "index", "--value", "t", "--column", "k", "--part", str(part)).stdout.decode()
-            self.assertEqual(index.startswith("value index\n"), has_index, index)
-        self.expect_found([1, 5, 6, 9, 4, 2, 7, 5, 12])
-        # Appended CSV is still sorted.
+            self.assertTrue(index.startswith("value index\n"), index)
+        self.expect_found([1, 5, 6, 9, 2, 4, 7, 5, 12])
         self.assertEqual(self.import_csv("k\n3\n0\n", "--append")["sorted_by"], ["k"])
-        self.expect_found([1, 5, 6, 9, 4, 2, 7, 5, 12, 0, 3])
+        self.expect_found([1, 5, 6, 9, 2, 4, 7, 5, 12, 0, 3])
+        for record, message in (('{"k":null}', "k: int32 expected, found null"), ('{}', "k: the field is required, but missing")):
+            self.write(record, "more.jsonl")
+            done = self.run_tool(IMPORT, "--quiet", "more.jsonl", "t", "--append")
+            self.assertEqual((done.returncode, done.stderr.decode()), (1, f"cfile-import: more.jsonl:1: {message}\n"))
         # An error in the records is reported as usual.
         self.write('{"k":13}\n{"k":"x"}\n', "more.jsonl")
         done = self.run_tool(IMPORT, "--quiet", "more.jsonl", "t", "--append")
@@ -487,8 +493,8 @@ class Errors(ImportTest):
                           "--not-null", "b")
         self.expect_error("a\n2\nnan\n", 't.csv:3:1: column "a": nan, but rows are sorted by this '
                           "column and nan has no order", "--sorted-by", "a")
-        self.expect_error("a,b\n2,1\n,1\n", 't.csv:3:1: column "a": a null, but rows are sorted by this '
-                          "column, so each row needs a value (--nulls sorts the nulls of a new table)", "--sorted-by", "a")
+        self.expect_error("a,b\n2,1\n,1\n", 't.csv:3:1: column "a": a null, but the column is not nullable',
+                          "--sorted-by", "a", "--not-null", "a")
 
     def test_late_error_leaves_nothing(self):
         rows = "".join(f"{i},\n" for i in range(100_000))
@@ -837,7 +843,7 @@ class Records(ImportTest):
 
     def test_schema_is_that_of_all_records(self):
         """Records after the first 4 MiB, from which the schema is found first."""
-        first = '{"i":1,"u":18446744073709551615,"d":0.5,"s":"%s","l":[],"o":{},"e":["x"],"b":true,"n":null}\n' % ("x" * 100_000)
+        first = '{"i":1,"u":18446744073709551615,"d":0.5,"s":"%s","l":[],"o":{},"e":["x"],"b":true,"n":null,"t":"2024-01-01T00:00:00Z","w":"2024-01-01"}\n' % ("x" * 100_000)
         same = ""
         no_element, no_field = first.replace('"o":{}', '"o":{"a":null}'), first.replace('"l":[]', '"l":[null]')
         settled = no_field.replace('"o":{}', '"o":{"a":null}')
@@ -854,6 +860,16 @@ class Records(ImportTest):
                 (settled, settled.replace('"u":18446744073709551615', '"u":' + "9" * 50)),
                 (settled, settled.replace('"e":["x"]', '"e":[null]')),
                 (settled, settled.replace('"n":null', '"n":[{"x":1}]')),
+                (settled, settled.replace('"n":null', '"n":"2024-01-01"')),
+                (settled, settled.replace('"n":null', '"n":"12"')),
+                (settled, settled.replace('"n":null', '"n":"a"') + settled.replace('"n":null', '"n":"2024-01-01"')),
+                (settled, settled.replace("00Z", "00.5Z")),
+                (settled, settled.replace("T00:00:00Z", "")),
+                (settled, settled.replace("00Z", "00")),
+                (settled, settled.replace("00Z", "00.123456789Z")),
+                (settled, settled.replace('"w":"2024-01-01"', '"w":"2024-01-01T00:00:00Z"')),
+                (settled, settled.replace('"w":"2024-01-01"', '"w":""')),
+                (settled.replace("00Z", "00.123456789Z"), settled.replace("T00:00:00Z", "")),
                 (settled, settled.replace('"l":[null]', '"l":[1]')),
                 (settled, settled.replace('"o":{"a":null}', '"o":{"a":"x","b":1}')),
                 (no_element, no_element.replace('"l":[]', '"l":["x"]')),
@@ -871,7 +887,7 @@ class Records(ImportTest):
                 (settled.replace('"d":0.5', '"d":9007199254740993'), "d: fractions here and an integer above 2^53 in line 51"),
                 (settled.replace('"b":true', '"b":1'), "b: integers here and true or false in line 1")]:
             self.expect_error(settled * 50 + late, f"r.jsonl:51: {message}, which no type holds; "
-                              "give a schema that says which type to use")
+                              "--type or --schema says which type to use")
         self.expect_error(settled * 50 + '{"i":1', "r.jsonl:51: invalid JSON: "
                           "JSON document ended early in the middle of an object or array.")
 
@@ -919,8 +935,7 @@ class Records(ImportTest):
                           "r.jsonl:60001: sid: the field is required, but missing", "--schema", "s")
         self.expect_error('{"sid":"","trans":[{"uri":[]}]}', "r.jsonl:1: trans.uri: string expected, found an array",
                           "--schema", "s")
-        self.expect_error('{"a":1}\n{"a":[]}\n', "r.jsonl:2: a: arrays here and integers in line 1, which no type holds; "
-                          "give a schema that says which type to use")
+        self.expect_error('{"a":1}\n{"a":[]}\n', "r.jsonl:2: a: arrays here and integers in line 1, which no type holds")
         self.expect_error('{"a":""}\n{"a":"%s"}\n{"a":""}\n' % ("x" * 17_000_000),
                           "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216: raise --max-block-size")
         deep = '{"g":' * 80 + "{}" + "}" * 80
@@ -929,8 +944,8 @@ class Records(ImportTest):
         self.expect_error("", "r.jsonl: cannot infer a schema: no record has a field")
         self.write("message m {\n  required int32 a\n  required int32 b }", "s")
         self.expect_error("{}", "s:3:3: ';' expected, found 'required'", "--schema", "s")
-        self.expect_error("{}", "--sorted-by is for CSV; r.jsonl is read as JSON Lines", "--sorted-by", "a")
-        self.expect_error('{"a":1}', "--encoding b: the schema has no leaf column of that path", "--encoding", "b=plain")
+        self.expect_error("{}", "--null is for CSV; r.jsonl is read as JSON", "--null", "a")
+        self.expect_error('{"a":1}', "--encoding b: r.jsonl has no column of that name", "--encoding", "b=plain")
 
 
 class Output(ImportTest):

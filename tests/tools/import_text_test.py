@@ -212,7 +212,7 @@ class Delimiters(TextTest):
                 ("a,b\n1,2\n", "t.csv", "comma", 2), ("a\tb\n1\t2\n", "t.csv", "tab", 2), ("a;b\n1,5;2,5\n", "t.csv", "semicolon", 2),
                 ("a|b|c\n1|2|3\n", "t.txt", "pipe", 3), ('"a;x",b\n"1;2",3\n', "t.csv", "comma", 2),
                 ('"a,x";b\n"1,2";3\n', "t.csv", "semicolon", 2), ("a,b\tc,d\n1,2\t3,4\n", "t.csv", "comma", 3),
-                ("a,b\tc,d\n1,2\t3,4\n", "t.tsv", "tab", 2), ("a\n1\n", "t.csv", "comma", 1), ("a;b\n1\n2;3\n", "t.csv", "comma", 1),
+                ("a,b\tc,d\n1,2\t3,4\n", "t.tsv", "tab", 2), ("a\n1\n", "t.csv", "comma", 1), ("a;b\n1\n", "t.csv", "comma", 1), ("a,b;c\n1,2;3\n1;2\n", "t.csv", "semicolon", 2),
                 ("a;b\n" + "1;2\n" * 500 + "1,2;3\n", "t.csv", "semicolon", 2)]:
             with self.subTest(text=text[:20], name=name):
                 self.write(text, name)
@@ -221,11 +221,18 @@ class Delimiters(TextTest):
         self.write(gzip.compress(b"a,b\tc,d\n1,2\t3,4\n"), "t.tsv.gz")
         self.assertEqual(self.import_file("t.tsv.gz")["delimiter"]["name"], "tab")
 
+    def test_bad_rows_among_the_first_lines(self):
+        self.write('a;b\n1,5;2\n3\n4;"x"y\n5;6\n7;8\n')
+        self.assertEqual(self.import_file("t.csv", "--skip-bad-rows", "2")["delimiter"],
+                         {"name": "semicolon", "reason": "4 of the first 6 lines have 2 fields"})
+        shutil.rmtree(self.folder / "t")
+        self.refuse("a;b\n1;2\n3\n", "t.csv:3:1: expected 2 fields, as in the header, but found 1")
+
     def test_it_is_said(self):
         self.assertIn("\ndelimiter: semicolon (each of the first 2 lines has 2 fields); the first line has the names\n",
                       self.summary_text("a;b\nx;y\n"))
         self.assertIn("\ndelimiter: comma (the only line has 2 fields); the first line has the names\n", self.summary_text("a,b\n"))
-        self.assertIn("\ndelimiter: comma (no other character gives all first lines the same number of fields); ",
+        self.assertIn("\ndelimiter: comma (no character gives most of the first lines the same number of fields); ",
                       self.summary_text("a\nx\n"))
         self.assertIn("\ndelimiter: comma (--delimiter); the first line is a row\n",
                       self.summary_text("a;b\nx;y\n", "--delimiter", ",", "--no-header"))
@@ -289,7 +296,7 @@ class BadRows(TextTest):
         self.write(text)
         self.assertEqual(self.skipped(text, "--skip-bad-rows", "3", "--type", "i=int8", "--not-null", "i"),
                          ([3, 4, 5], [["1", "a"], ["5", "e"]], ["int8", "string"]))
-        summary = self.summary_text(text, "--skip-bad-rows", "9", "--type", "i=int8", "--sorted-by", "i")
+        summary = self.summary_text(text, "--skip-bad-rows", "9", "--type", "i=int8", "--sorted-by", "i", "--not-null", "i")
         self.assertIn('3 bad rows skipped:\n  line 3: column "i": "x" is not of type int8: expected an integer\n'
                       '  line 4: column "s": "caf\\xe9" is not valid UTF-8\n'
                       '  line 5: column "i": a null, but the column is not nullable\n', summary)

@@ -31,7 +31,7 @@ absl::StatusOr<std::string> Print(const RecordSchema& schema, const std::string&
   std::iota(leaves.begin(), leaves.end(), size_t{0});
   std::string out;
   JsonPrinter printer(schema, leaves, out);
-  JsonParser parser(schema, origin);
+  JsonParser parser(schema, {.origin = origin});
   const std::string padded = Padded(json);
   absl::Status status = parser.Tell(Line(padded), printer);
   if (!status.ok()) return status;

@@ -23,7 +23,7 @@ constexpr uint64_t kMinMemoryBytes = 64 << 10;
 constexpr uint64_t kMaxBadRows = 10'000'000;  // they take about 60 bytes of memory each
 
 constexpr char kDescription[] =
-    "Imports a CSV file, or JSON Lines, into a table: a directory with one CFile per column.\n";
+    "Imports CSV, JSON, Arrow IPC or Parquet into a table: a directory with one CFile per column.\n";
 
 constexpr char kFooter[] = R"(Input:
   A CSV file as in RFC 4180. The file is read twice and must not change in between. A pipe, a file
@@ -37,12 +37,14 @@ constexpr char kFooter[] = R"(Input:
   date, timestamp(us,UTC) or timestamp(us), otherwise string; the column is nullable if it has
   nulls. Numbers with leading zeros or a plus sign, such as zip codes, stay strings.
 
-  A file whose name ends in .jsonl, .ndjson or .json, and any file with --schema, is JSON Lines: an
-  object on each line, nested as the schema says (cfile/record_schema.h explains the notation). A
-  line that is not valid JSON is an error, and so is an object that repeats a key. A schema that is
-  not given is inferred from all records and printed. Integers are then int64, or the first of
-  uint64, decimal(38,0) and string that holds all integers of the field. Numbers with a fraction or
-  an exponent are double; numbers too near to 0 for a double become 0.
+  JSON Lines has an object on each line, nested as the schema says (cfile/record_schema.h explains
+  the notation). An array of objects is read in the same way. A file is JSON if its name ends in
+  .jsonl, .ndjson or .json, if it begins like JSON, or with --schema. A record that is not valid JSON
+  is an error, and so is an object that repeats a key. A schema that is not given is inferred from
+  all records and printed. Integers are then int64, or the first of uint64, decimal(38,0) and string
+  that holds all integers of the field. Numbers with a fraction or an exponent are double; numbers
+  too near to 0 for a double become 0. Strings are dates or timestamps if all strings of the field
+  have the form that CSV needs. Options name a column by its path, as in --type trip.day=date.
 
   Parquet is recognised by its content. A directory is read as one table of Parquet files: folders
   named COLUMN=VALUE become columns, names that begin with . or _ are skipped, and links are
@@ -76,6 +78,7 @@ Examples:
   cfile-import sales.csv.gz sales --type 'day=date(%d.%m.%Y)' --skip-bad-rows 10
   unzip -p data.zip data.txt | cfile-import - data --charset latin-1 --names id,name --no-header
   cfile-import records.jsonl records --schema record.schema
+  cfile-import trips.jsonl trips --sorted-by trip.day --type 'trip.day=date(%d.%m.%Y)'
   cfile-import flights.parquet flights --report)";
 
 // Shows only the names and forms of options, without the validators and exclusions that CLI11 adds.
@@ -197,16 +200,16 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     return app.add_option(name, values, help)->type_name(form)->allow_extra_args(false);
   };
   CLI::Option* schema_option =
-      app.add_option("--schema", import.schema_path, "The schema of JSON Lines")->type_name("FILE");
+      app.add_option("--schema", import.schema_path, "The schema of JSON")->type_name("FILE");
   app.add_option("--charset", import.charset,
                  "The charset of the text: utf-8, utf-16, utf-16le, utf-16be,\nlatin-1, or another "
                  "name of iconv such as windows-1252;\nauto (default): UTF-8, or UTF-16 or UTF-32 "
                  "if the first\nbytes show it")
       ->type_name("NAME");
   app.add_option("--delimiter", delimiter,
-                 "What separates fields; 'tab' for a tab; auto (default):\nthe first of comma, tab, "
-                 "semicolon and pipe with which the\nfirst lines have the same number of fields, at "
-                 "least two")
+                 "What separates fields; 'tab' for a tab; auto (default):\nthe one of comma, tab, "
+                 "semicolon and pipe with which the\nmost of the first lines have as many fields as "
+                 "the first\nline, at least two")
       ->type_name("CHARACTER");
   CLI::Option* header_option = app.add_option(
          "--header", header,
@@ -284,8 +287,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       ->transform(BytesIn(kMinMemoryBytes, kMaxIndexBytes));
   CLI::Option* nulls_option =
       app.add_option("--nulls", nulls,
-                     "first or last: where rows with a null in a\n--sorted-by column go (default: "
-                     "such a null is an\nerror)")
+                     "Where rows with a null in a --sorted-by column go:\nlast (default) or first; "
+                     "--not-null makes nulls errors")
           ->type_name("WHERE")
           ->check(CLI::IsMember({"first", "last"}).description(""))
           ->needs(app.get_option("--sorted-by"));
@@ -358,7 +361,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   import.goal_given = app.count("--for") > 0;
   import.goal = goal == "size" ? Goal::kSize : goal == "speed" ? Goal::kSpeed : Goal::kBalanced;
   import.header = header == "yes" ? Header::kYes : header == "no" ? Header::kNo : Header::kAuto;
-  if (!nulls.empty()) import.nulls_last = nulls == "last";
+  import.nulls_last = nulls != "first";
   if (compatibility == "kudu") import.compatibility = Compatibility::kKudu;
   if (format_version == "1") import.version = FormatVersion::kV1;
   const bool on_terminal = isatty(STDERR_FILENO) != 0;

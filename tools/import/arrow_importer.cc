@@ -204,7 +204,14 @@ absl::StatusOr<ImportResult> ImportArrowIpc(const ImportOptions& options, const 
                                             Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as Arrow IPC"));
-  auto result = ArrowImporter(options, file.source, progress).Run();
+  for (const auto& [name, type] : options.types) {
+    if (type.format == nullptr) continue;
+    return absl::InvalidArgumentError(absl::StrCat("--type ", name, ": a format is for text; ",
+                                                   options.input, " is read as Arrow IPC"));
+  }
+  auto result = ImportWithFewestNulls(options, [&](const ImportOptions& chosen) {
+    return ArrowImporter(chosen, file.source, progress).Run();
+  });
   if (!result.ok()) return result.status();
   result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

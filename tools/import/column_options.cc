@@ -44,9 +44,7 @@ absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema)
     ColumnSchema& column = schema.columns[i];
     const auto type = options.types.find(column.name);
     if (type != options.types.end()) column.type = type->second.type;
-    const bool sorts = std::count(options.sorted_by.begin(), options.sorted_by.end(), column.name) > 0;
-    const bool required =
-        options.not_null.contains(column.name) || (sorts && !options.nulls_last.has_value());
+    const bool required = options.not_null.contains(column.name);
     if (required) column.nullable = false;
     if (nodes.empty()) continue;
     RecordNode& leaf = nodes[schema.tree->leaves()[i]];
@@ -65,7 +63,7 @@ absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema)
     const bool nullable = schema.columns[column].nullable;
     if (options.sorted_by.size() == 1 && !nullable) break;
     schema.key_columns.push_back(column);
-    if (nullable && *options.nulls_last) schema.nulls_last.push_back(column);
+    if (nullable && options.nulls_last) schema.nulls_last.push_back(column);
   }
   return schema;
 }
@@ -87,6 +85,15 @@ absl::StatusOr<std::vector<std::string>> OrderOfTable(const ImportOptions& optio
   return order;
 }
 
+absl::Status CheckTypeOfTable(const ImportOptions& options, const ColumnSchema& column,
+                              const TextType& given) {
+  if (given.type == column.type) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("--type ", column.name, "=",
+                                                 given.type.ToString(), ": the table ",
+                                                 options.output, " has the type ",
+                                                 column.type.ToString()));
+}
+
 absl::Status TakeSchemaOfTable(const ImportOptions& options, Schema& schema,
                                std::vector<std::string>& sorted_by) {
   CFILE_ASSIGN_OR_RETURN(
@@ -96,6 +103,9 @@ absl::Status TakeSchemaOfTable(const ImportOptions& options, Schema& schema,
                          .record_limits = options.record_limits}));
   schema = table.schema();
   CFILE_RETURN_IF_ERROR(CheckColumnNames(options, schema));
+  for (const auto& [name, type] : options.types) {
+    CFILE_RETURN_IF_ERROR(CheckTypeOfTable(options, schema.columns[*schema.Find(name)], type));
+  }
   CFILE_ASSIGN_OR_RETURN(sorted_by, OrderOfTable(options, table));
   return absl::OkStatus();
 }
@@ -128,14 +138,10 @@ std::vector<WriterOptions> OptionsOfColumns(const ImportOptions& options, const 
 }
 
 absl::Status RefuseCsvOptions(const ImportOptions& options, std::string_view format) {
-  const bool has_format = std::any_of(options.types.begin(), options.types.end(), [](const auto& type) {
-    return type.second.format != nullptr;
-  });
   const std::pair<const char*, bool> csv_only[] = {{"--delimiter", options.delimiter.has_value()},
                                                    {"--header", options.header != Header::kAuto},
                                                    {"--names", !options.names.empty()},
                                                    {"--skip-bad-rows", options.skip_bad_rows > 0},
-                                                   {"a format in --type", has_format},
                                                    {"--null", !options.null_texts.empty()}};
   for (const auto& [option, given] : csv_only) {
     if (!given) continue;

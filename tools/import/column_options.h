@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -10,6 +11,7 @@
 #include "cfile/schema.h"
 #include "cfile/table.h"
 #include "tools/import/import_options.h"
+#include "tools/import/import_result.h"
 
 namespace cfile::tools {
 
@@ -28,8 +30,7 @@ void VisitColumnNames(const ImportOptions& options, Visitor visit) {
 // twice or one with levels.
 absl::Status CheckColumnNames(const ImportOptions& options, const Schema& schema);
 
-// Applies --type, --not-null and --sorted-by to the schema of a new table.
-// A sort column is required, unless nulls are allowed in it.
+// Applies --type, --not-null, --sorted-by and --nulls to the schema of a new table.
 // kInvalidArgument: an option does not fit the schema. kOutOfRange: a limit of
 // ImportOptions::record_limits is exceeded.
 absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema);
@@ -40,10 +41,26 @@ absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema)
 absl::StatusOr<std::vector<std::string>> OrderOfTable(const ImportOptions& options,
                                                       const TableReader& table);
 
+// For --append: kInvalidArgument if a column of the table has another type than --type gives.
+absl::Status CheckTypeOfTable(const ImportOptions& options, const ColumnSchema& column,
+                              const TextType& given);
+
 // For --append: sets `schema` to the schema of the table options.output, and `sorted_by` to
-// OrderOfTable. Errors: those of CheckColumnNames and OrderOfTable.
+// OrderOfTable. Errors: those of CheckColumnNames, CheckTypeOfTable and OrderOfTable.
 absl::Status TakeSchemaOfTable(const ImportOptions& options, Schema& schema,
                                std::vector<std::string>& sorted_by);
+
+// Calls import(options) for a new table of an input that does not say whether a nullable column has
+// nulls. First tries to import without nulls in the sort columns, because a single one then gets a
+// value index and needs no compound keys.
+template <typename Import>
+absl::StatusOr<ImportResult> ImportWithFewestNulls(const ImportOptions& options, Import import) {
+  ImportOptions no_nulls = options;
+  no_nulls.not_null.insert(options.sorted_by.begin(), options.sorted_by.end());
+  if (options.append || no_nulls.not_null == options.not_null) return import(options);
+  absl::StatusOr<ImportResult> result = import(no_nulls);
+  return absl::IsInvalidArgument(result.status()) ? import(options) : std::move(result);
+}
 
 // The options of a column. `value_index`: the column gets a value index.
 WriterOptions OptionsOfColumn(const ImportOptions& options, const std::string& column,

@@ -12,24 +12,38 @@ namespace {
 constexpr uint64_t kSampleBytes = 1 << 20;
 constexpr size_t kSampleRecords = 100;
 
-// How many of the first records of a text have the same number of fields.
+// What the first records of a text are with a delimiter.
 struct Sample {
-  size_t records = 0;
-  size_t fields = 0;  // of each record; 0: the records differ, or the text is not valid
+  size_t fields = 0;   // of the first record; 0: it is not valid
+  size_t records = 0;  // at most kSampleRecords
+  size_t equal = 0;    // records with the same number of fields as the first record
 };
 
 Sample ReadSample(std::string_view text, char delimiter) {
   CsvReader reader("", text, delimiter);
   reader.LeaveOutPlaceOfErrors();
   Sample sample;
-  while (sample.records < kSampleRecords && reader.offset() < kSampleBytes) {
+  for (; sample.records < kSampleRecords && reader.offset() < kSampleBytes; ++sample.records) {
     const absl::StatusOr<bool> more = reader.Next();
-    if (!more.ok()) return {};
-    if (!*more) break;
-    ++sample.records;
-    sample.fields = reader.fields().size();
+    if (more.ok() && !*more) break;
+    if (sample.records == 0 && !more.ok()) return {};
+    if (sample.records == 0) sample.fields = reader.fields().size();
+    if (more.ok()) {
+      ++sample.equal;
+    } else {
+      reader.SeekToRange(reader.resume_offset(), reader.size());
+    }
   }
   return sample;
+}
+
+std::string Reason(const Sample& sample) {
+  if (sample.records == 1) return absl::StrCat("the only line has ", sample.fields, " fields");
+  if (sample.equal == sample.records) {
+    return absl::StrCat("each of the first ", sample.records, " lines has ", sample.fields, " fields");
+  }
+  return absl::StrCat(sample.equal, " of the first ", sample.records, " lines have ", sample.fields,
+                      " fields");
 }
 
 }  // namespace
@@ -53,15 +67,17 @@ Delimiter FindDelimiter(std::string_view text, std::string_view path) {
   std::string candidates = ",\t;|";
   const std::string_view name = WithoutPackingSuffix(path);
   if (name.ends_with(".tsv") || name.ends_with(".tab")) candidates = "\t,;|";
+  Delimiter best{',', "no character gives most of the first lines the same number of fields"};
+  double best_share = 0.5;
   for (const char candidate : candidates) {
     const Sample sample = ReadSample(text, candidate);
     if (sample.fields < 2) continue;
-    return {candidate, sample.records == 1
-                           ? absl::StrCat("the only line has ", sample.fields, " fields")
-                           : absl::StrCat("each of the first ", sample.records, " lines has ",
-                                          sample.fields, " fields")};
+    const double share = static_cast<double>(sample.equal) / static_cast<double>(sample.records);
+    if (share <= best_share) continue;
+    best_share = share;
+    best = {candidate, Reason(sample)};
   }
-  return {',', "no other character gives all first lines the same number of fields"};
+  return best;
 }
 
 }  // namespace cfile::tools

@@ -14,10 +14,11 @@ struct Delimiter {
 // comma, tab, semicolon, pipe; otherwise the character itself.
 std::string DelimiterName(char delimiter);
 
-// Finds the delimiter of `text`, the beginning of the file `path`: the first of comma, tab,
-// semicolon and pipe with which the first records (at most 100, in the first MiB) have the same
-// number of fields, at least two. If the name of the file ends in .tsv or .tab, also before .gz or
-// .zst, the tab is tried first. If there is no such character, it is the comma.
+// Finds the delimiter of `text`, the beginning of the file `path`: of comma, tab, semicolon and pipe
+// the one with which the most of the first records (at most 100, in the first MiB) have as many
+// fields as the first record, at least two. If several are equal, the first of them; the tab is then
+// tried first if the name of the file ends in .tsv or .tab, also before .gz or .zst. If no character
+// does this for more than half of the records, it is the comma.
 Delimiter FindDelimiter(std::string_view text, std::string_view path);
 
 }  // namespace cfile::tools

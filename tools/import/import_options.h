@@ -49,10 +49,9 @@ struct ImportOptions {
   RecordLimits record_limits = {};
   std::vector<std::string> sorted_by;     // columns, the most significant first
   size_t memory_bytes = size_t{1} << 30;  // for sorting
-  // Says where the nulls of the columns in `sorted_by` sort: after all values or before all values.
-  // nullopt: a null in such a column is an error.
-  // Not used with `append`: then the table says where nulls sort.
-  std::optional<bool> nulls_last;
+  // Where the nulls of the columns in `sorted_by` sort: after all values, or before all values. With
+  // `append`, the table says this.
+  bool nulls_last = true;
   std::set<std::string> bloom;  // columns that get a Bloom filter
   FormatVersion version = FormatVersion::kV2;
   Compatibility compatibility = Compatibility::kNone;

@@ -114,9 +114,7 @@ std::vector<ColumnRule> Importer::Rules() const {
     if (const auto type = options_.types.find(name); type != options_.types.end()) {
       rules[i].given = type->second;
     }
-    const bool in_key = std::count(sorted_by_.begin(), sorted_by_.end(), name) > 0;
-    rules[i].needs_values =
-        (in_key && !options_.nulls_last.has_value()) || options_.not_null.contains(name);
+    rules[i].needs_values = options_.not_null.contains(name);
   }
   return rules;
 }
@@ -196,11 +194,7 @@ absl::Status Importer::TakeSchemaOfTable() {
     reasons_.push_back({.text = "the table"});
     const auto type = options_.types.find(input_.columns()[i]);
     if (type == options_.types.end()) continue;
-    if (type->second.type != columns_[i].schema.type) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("--type ", type->first, "=", type->second.type.ToString(), ": the table ",
-                       options_.output, " has the type ", columns_[i].schema.type.ToString()));
-    }
+    CFILE_RETURN_IF_ERROR(CheckTypeOfTable(options_, columns_[i].schema, type->second));
     columns_[i].format = type->second.format;
   }
   for (const ColumnSchema& column : schema.columns) {
@@ -231,8 +225,8 @@ absl::Status Importer::CheckOrder() {
   for (size_t i = key_types_.size(); i < columns.size(); ++i) {
     const ColumnSchema& schema = columns_[columns[i]].schema;
     key_types_.push_back({.type = schema.type,
-                          .nullable = schema.nullable && options_.nulls_last.has_value(),
-                          .nulls_last = options_.nulls_last.value_or(false)});
+                          .nullable = schema.nullable,
+                          .nulls_last = options_.nulls_last});
   }
   std::vector<TextType> text_types;
   for (const size_t column : columns) text_types.push_back(columns_[column].text_type());
@@ -414,12 +408,6 @@ absl::Status CheckOutputIsFree(const std::string& output) {
   }
   return absl::AlreadyExistsError(
       absl::StrCat(output, ": exists already; remove it first, or add to a table with --append"));
-}
-
-uint64_t ImportResult::bytes_out() const {
-  uint64_t bytes = 0;
-  for (const ImportedColumn& column : columns) bytes += column.totals.bytes_written;
-  return bytes;
 }
 
 absl::StatusOr<ImportResult> Import(const ImportOptions& options, const InputFile& file,

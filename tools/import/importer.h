@@ -1,61 +1,15 @@
 // Imports a CSV file into a table, for cfile-import.
 #pragma once
 
-#include <cstdint>
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
-#include "cfile/table.h"
-#include "tools/import/csv_input.h"
-#include "tools/import/delimiter.h"
 #include "tools/import/import_options.h"
-#include "tools/import/type_reason.h"
+#include "tools/import/import_result.h"
 #include "tools/input/input_file.h"
 #include "tools/progress.h"
 
 namespace cfile::tools {
-
-struct ImportedColumn {
-  ColumnSchema schema;
-  ColumnTotals totals;
-  TypeReason reason;  // of CSV: why the column has its type
-};
-
-// Rows that were skipped because they are bad.
-struct SkippedRows {
-  uint64_t count = 0;
-  // The first lines of the first rows, counted from 1: of all rows, or of kMaxSkippedLines.
-  std::vector<uint64_t> lines;
-  std::vector<std::string> reasons;  // of the first kShownBadRows rows
-};
-inline constexpr size_t kMaxSkippedLines = 1000;
-
-struct ImportResult {
-  uint64_t rows = 0;
-  uint64_t bytes_in = 0;      // of text in UTF-8
-  uint64_t stored_bytes = 0;  // of the input, which may be compressed or have another charset
-  std::string packing;        // InputFile::packing
-  std::string charset;        // InputFile::charset
-  double seconds = 0;
-  std::vector<std::string> sorted_by;
-  bool reordered = false;       // the file had another order, so the rows were sorted
-  std::string format = "CSV";   // of the input
-  bool records = false;         // the rows are records; then nulls are entries without a value
-  std::string inferred_schema;  // empty: the schema was given
-  std::vector<ImportedColumn> columns;
-  bool header = true;                  // the first record of CSV has the names of the columns
-  Delimiter delimiter;                 // of CSV
-  SkippedRows skipped;                 // of CSV
-  std::vector<RenamedColumn> renamed;  // columns whose name in CSV could not be used
-  std::vector<std::string> warnings;
-  // Of Parquet: what has become of its pages (ParquetReport in cfile/parquet.h).
-  uint64_t copied_pages = 0;
-  uint64_t recompressed_pages = 0;
-  uint64_t recoded_pages = 0;
-
-  uint64_t bytes_out() const;
-};
 
 // kAlreadyExists, with advice, if `output` exists and is not an empty directory.
 absl::Status CheckOutputIsFree(const std::string& output);

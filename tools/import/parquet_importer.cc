@@ -157,7 +157,9 @@ absl::StatusOr<ImportResult> ImportParquetFiles(const ImportOptions& options, Pr
   if (!options.types.empty()) {
     return absl::InvalidArgumentError("--type: the types of Parquet are those of the file");
   }
-  auto result = ParquetImporter(options, progress).Run();
+  auto result = ImportWithFewestNulls(options, [&](const ImportOptions& chosen) {
+    return ParquetImporter(chosen, progress).Run();
+  });
   if (!result.ok()) return result.status();
   result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;

@@ -5,12 +5,17 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/io.h"
 #include "cfile/records.h"
+#include "cfile/status.h"
+#include "tools/import/column_options.h"
+#include "tools/import/table_sorter.h"
 #include "tools/input/text_format.h"
 #include "tools/records/json_inference.h"
 #include "tools/records/json_lines.h"
@@ -52,12 +57,18 @@ std::string MessageName(const std::string& path) {
   return name.empty() ? "record" : name;
 }
 
+struct FoundSchema {
+  RecordSchema schema;
+  std::vector<JsonLeaf> leaves;
+};
+
 // Finds the schema of the records in the first `max_bytes` bytes. kInvalidArgument also if there
 // are more records and the schema is not settled (JsonInference::settled).
-absl::StatusOr<RecordSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
-                                         const RecordLimits& limits, const std::string& path,
-                                         Progress& progress) {
-  JsonInference inference(limits);
+absl::StatusOr<FoundSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
+                                        const ImportOptions& options, Progress& progress) {
+  std::set<std::string> given;
+  for (const auto& [path, type] : options.types) given.insert(path);
+  JsonInference inference(options.record_limits, std::move(given), options.inferred_types());
   lines.Rewind();
   progress.Begin("finding the schema", std::min(max_bytes, lines.size()));
   for (uint64_t records = 0; lines.offset() < max_bytes; ++records) {
@@ -75,71 +86,14 @@ absl::StatusOr<RecordSchema> InferSchema(JsonLines& lines, uint64_t max_bytes,
   if (max_bytes < lines.size() && !inference.settled()) {
     return absl::InvalidArgumentError("the schema is not settled");
   }
-  auto schema = inference.Schema(MessageName(path));
-  if (schema.ok()) return schema;
-  return absl::InvalidArgumentError(absl::StrCat(path, ": ", schema.status().message()));
+  auto schema = inference.Schema(MessageName(options.input));
+  if (schema.ok()) return FoundSchema{*std::move(schema), inference.Leaves()};
+  return absl::InvalidArgumentError(absl::StrCat(options.input, ": ", schema.status().message()));
 }
 
-// kInvalidArgument if `choice` names a column that is not the path of a leaf.
-template <typename T>
-absl::Status CheckChoice(const RecordSchema& schema, std::string_view option,
-                         const Choice<T>& choice) {
-  for (const auto& [path, value] : choice.for_column) {
-    const auto is_path = [&, &path = path](size_t leaf) { return schema.Path(leaf) == path; };
-    if (std::none_of(schema.leaves().begin(), schema.leaves().end(), is_path)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "--", std::string(option), " ", path, ": the schema has no leaf column of that path"));
-    }
-  }
-  return absl::OkStatus();
-}
-
-// The options of each leaf. `indexed[i]`: leaf i gets a value index; leaves after the end of
-// `indexed` get none.
-absl::StatusOr<std::vector<WriterOptions>> LeafOptions(const ImportOptions& options,
-                                                       const RecordSchema& schema,
-                                                       const std::vector<bool>& indexed) {
-  absl::Status status = CheckChoice(schema, "encoding", options.encoding);
-  status.Update(CheckChoice(schema, "compression", options.compression));
-  if (!status.ok()) return status;
-  std::vector<WriterOptions> all;
-  for (const size_t leaf : schema.leaves()) {
-    const std::string path = schema.Path(leaf);
-    const bool value_index = all.size() < indexed.size() && indexed[all.size()];
-    all.push_back({.encoding = options.encoding.Of(path),
-                   .goal = options.goal,
-                   .compression = options.compression.Of(path),
-                   .value_index = value_index,
-                   .block_size_bytes = options.block_size_bytes,
-                   .max_block_size_bytes = options.max_block_size_bytes,
-                   .max_metadata_size_bytes = options.max_metadata_size_bytes,
-                   .compatibility = options.compatibility});
-  }
-  return all;
-}
-
-absl::Status CheckOptions(const ImportOptions& options) {
-  const std::pair<std::string_view, bool> csv_only[] = {
-      {"--delimiter", options.delimiter.has_value()},
-      {"--header", options.header != Header::kAuto},
-      {"--names", !options.names.empty()},
-      {"--skip-bad-rows", options.skip_bad_rows > 0},
-      {"--null", !options.null_texts.empty()},
-      {"--type", !options.types.empty()},
-      {"--not-null", !options.not_null.empty()},
-      {"--sorted-by", !options.sorted_by.empty()},
-      {"--memory", options.memory_bytes != ImportOptions().memory_bytes}};
-  for (const auto& [option, given] : csv_only) {
-    if (!given) continue;
-    return absl::InvalidArgumentError(absl::StrCat(std::string(option), " is for CSV; ",
-                                                   options.input, " is read as JSON Lines"));
-  }
-  return absl::OkStatus();
-}
-
-absl::Status WriteRecords(JsonLines& lines, JsonSchema origin, RecordWriter& writer,
+absl::Status WriteRecords(JsonLines& lines, const JsonParserOptions& parsing, RecordWriter& writer,
                           Progress& progress) {
-  JsonParser parser(writer.schema(), origin);
+  JsonParser parser(writer.schema(), parsing);
   lines.Rewind();
   progress.Begin("writing", lines.size());
   for (;;) {
@@ -156,20 +110,9 @@ absl::Status WriteRecords(JsonLines& lines, JsonSchema origin, RecordWriter& wri
   }
 }
 
-// Writes all records with this schema and describes the result.
-absl::StatusOr<ImportResult> ImportWith(const RecordSchema& schema, JsonSchema origin,
-                                        const ImportOptions& options, JsonLines& lines,
-                                        Progress& progress, const std::vector<bool>& indexed = {}) {
-  const auto leaf_options = LeafOptions(options, schema, indexed);
-  if (!leaf_options.ok()) return leaf_options.status();
-  auto writer = options.append ? RecordWriter::Append(options.output, *leaf_options)
-                               : RecordWriter::Create(options.output, schema, *leaf_options);
-  if (!writer.ok()) return writer.status();
-  if (absl::Status status = WriteRecords(lines, origin, *writer, progress); !status.ok()) {
-    return status;
-  }
-  const TableWriter& table = writer->table();
-  ImportResult result{.rows = writer->num_records(), .bytes_in = lines.size(), .records = true};
+ImportResult Describe(const TableWriter& table, uint64_t rows, const JsonLines& lines) {
+  ImportResult result{
+      .rows = rows, .bytes_in = lines.size(), .format = "JSON", .records = true};
   for (size_t i = 0; i < table.schema().columns.size(); ++i) {
     const ColumnSchema& column = table.schema().columns[i];
     result.columns.push_back({.schema = column, .totals = table.totals(i)});
@@ -179,18 +122,80 @@ absl::StatusOr<ImportResult> ImportWith(const RecordSchema& schema, JsonSchema o
   return result;
 }
 
+// Writes the records to a table whose rows have no order.
+absl::StatusOr<ImportResult> WriteInOrderOfInput(const Schema& schema,
+                                                 const JsonParserOptions& parsing,
+                                                 const ImportOptions& options, JsonLines& lines,
+                                                 Progress& progress) {
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, schema.Records(options.record_limits));
+  const std::vector<WriterOptions> column_options = OptionsOfColumns(options, schema, {});
+  auto writer = options.append ? RecordWriter::Append(options.output, column_options)
+                               : RecordWriter::Create(options.output, tree, column_options);
+  if (!writer.ok()) return writer.status();
+  CFILE_RETURN_IF_ERROR(WriteRecords(lines, parsing, *writer, progress));
+  return Describe(writer->table(), writer->num_records(), lines);
+}
+
+// Writes the records to a temporary table, and from there to the table in the order of `sorted_by`.
+absl::StatusOr<ImportResult> WriteSorted(const Schema& schema,
+                                         const std::vector<std::string>& sorted_by,
+                                         const JsonParserOptions& parsing,
+                                         const ImportOptions& options, JsonLines& lines,
+                                         Progress& progress) {
+  CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, schema.Records(options.record_limits));
+  const std::vector<WriterOptions> column_options = OptionsOfColumns(options, schema, sorted_by);
+  auto writer = options.append ? TableWriter::Append(options.output, column_options)
+                               : TableWriter::Create(options.output, schema, column_options);
+  if (!writer.ok()) return writer.status();
+  CFILE_ASSIGN_OR_RETURN(const UnsortedTable unsorted,
+                         UnsortedTable::Create(options.output, schema, column_options));
+  auto copy = RecordWriter::Create(unsorted.path(), tree, unsorted.own_options());
+  if (!copy.ok()) return copy.status();
+  CFILE_RETURN_IF_ERROR(WriteRecords(lines, parsing, *copy, progress));
+  CFILE_ASSIGN_OR_RETURN(
+      const bool reordered,
+      unsorted.AppendSortedTo(*writer, sorted_by, options.memory_bytes, progress));
+  CFILE_RETURN_IF_ERROR(writer->Finish());
+  ImportResult result = Describe(*writer, copy->num_records(), lines);
+  result.sorted_by = sorted_by;
+  result.reordered = reordered;
+  return result;
+}
+
+absl::StatusOr<ImportResult> ImportWith(const Schema& schema,
+                                        const std::vector<std::string>& sorted_by,
+                                        const JsonParserOptions& parsing,
+                                        const ImportOptions& options, JsonLines& lines,
+                                        Progress& progress) {
+  return sorted_by.empty() ? WriteInOrderOfInput(schema, parsing, options, lines, progress)
+                           : WriteSorted(schema, sorted_by, parsing, options, lines, progress);
+}
+
 // Imports with the schema of the first records. If it is not the schema of all records, starts
 // again with the schema of all records.
 absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options, JsonLines& lines,
                                                    Progress& progress) {
   const auto import = [&](uint64_t max_bytes) -> absl::StatusOr<ImportResult> {
-    const auto schema =
-        InferSchema(lines, max_bytes, options.record_limits, options.input, progress);
-    if (!schema.ok()) return schema.status();
-    const JsonSchema origin =
-        max_bytes < lines.size() ? JsonSchema::kFoundInSome : JsonSchema::kFoundInAll;
-    auto result = ImportWith(*schema, origin, options, lines, progress);
-    if (result.ok()) result->inferred_schema = schema->ToString();
+    CFILE_ASSIGN_OR_RETURN(const FoundSchema found,
+                           InferSchema(lines, max_bytes, options, progress));
+    JsonParserOptions parsing{.origin = max_bytes < lines.size() ? JsonSchema::kFoundInSome
+                                                                 : JsonSchema::kFoundInAll,
+                              .given = options.types,
+                              .compatibility = options.inferred_types()};
+    for (size_t i = 0; i < found.leaves.size(); ++i) {
+      if (!found.leaves[i].has_values) {
+        parsing.without_values.insert(found.schema.Path(found.schema.leaves()[i]));
+      }
+    }
+    CFILE_ASSIGN_OR_RETURN(const Schema schema,
+                           ApplyOptions(options, Schema::OfRecords(found.schema)));
+    CFILE_ASSIGN_OR_RETURN(ImportResult result,
+                           ImportWith(schema, options.sorted_by, parsing, options, lines, progress));
+    result.inferred_schema = schema.tree->ToString();
+    for (size_t i = 0; i < result.columns.size(); ++i) {
+      const bool is_given = options.types.contains(result.columns[i].schema.name);
+      result.columns[i].reason = is_given ? TypeReason{.text = "--type"} : found.leaves[i].reason;
+    }
     return result;
   };
   if (kSampleBytes < lines.size()) {
@@ -200,28 +205,13 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
   return import(lines.size());
 }
 
-// Appends a part to the table at options.output. If the records ascend, each leaf that has a value
-// index in the table gets a value index in the new part, too. Otherwise the part has no value
-// index, and searches read the part from its beginning.
+// Appends a part to the table at options.output. The new part is sorted like the table.
 absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonLines& lines,
                                              Progress& progress) {
-  const auto table =
-      TableReader::Open(options.output, {.max_metadata_size_bytes = options.max_metadata_size_bytes,
-                                         .record_limits = options.record_limits});
-  if (!table.ok()) return table.status();
-  const auto schema = table->schema().Records(options.record_limits);
-  if (!schema.ok()) return schema.status();
-  std::vector<bool> indexed;
-  for (size_t i = 0; i < table->schema().columns.size(); ++i) {
-    const auto has_index = table->has_value_index(i);
-    if (!has_index.ok()) return has_index.status();
-    indexed.push_back(*has_index);
-  }
-  const bool any = std::find(indexed.begin(), indexed.end(), true) != indexed.end();
-  auto result = ImportWith(*schema, JsonSchema::kGiven, options, lines, progress, indexed);
-  // Either the records do not ascend, or there is another error, which the second try finds again.
-  if (!any || !absl::IsInvalidArgument(result.status())) return result;
-  return ImportWith(*schema, JsonSchema::kGiven, options, lines, progress);
+  Schema schema;
+  std::vector<std::string> sorted_by;
+  CFILE_RETURN_IF_ERROR(TakeSchemaOfTable(options, schema, sorted_by));
+  return ImportWith(schema, sorted_by, {.given = options.types}, options, lines, progress);
 }
 
 }  // namespace
@@ -229,8 +219,8 @@ absl::StatusOr<ImportResult> ImportIntoTable(const ImportOptions& options, JsonL
 absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const InputFile& file,
                                            Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
-  if (absl::Status status = CheckOptions(options); !status.ok()) return status;
-  if (absl::Status status = CheckIsUtf8Text(*file.source); !status.ok()) return status;
+  CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as JSON"));
+  CFILE_RETURN_IF_ERROR(CheckIsUtf8Text(*file.source));
   JsonLines lines(file.source);
 
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
@@ -239,9 +229,10 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const I
   } else if (options.schema_path.empty()) {
     result = ImportWithFoundSchema(options, lines, progress);
   } else {
-    const auto schema = ReadSchema(options.schema_path, options.record_limits);
-    if (!schema.ok()) return schema.status();
-    result = ImportWith(*schema, JsonSchema::kGiven, options, lines, progress);
+    CFILE_ASSIGN_OR_RETURN(const RecordSchema tree,
+                           ReadSchema(options.schema_path, options.record_limits));
+    CFILE_ASSIGN_OR_RETURN(const Schema schema, ApplyOptions(options, Schema::OfRecords(tree)));
+    result = ImportWith(schema, options.sorted_by, {.given = options.types}, options, lines, progress);
   }
   if (!result.ok()) return result.status();
   result->format = "JSON";

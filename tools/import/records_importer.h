@@ -1,4 +1,4 @@
-// Imports JSON Lines into a table of records, for cfile-import.
+// Imports JSON Lines, or a JSON array, into a table of records, for cfile-import.
 #pragma once
 
 #include "absl/status/statusor.h"
@@ -8,10 +8,10 @@
 namespace cfile::tools {
 
 // Imports `file` into the table options.output. If the schema is given, or if records are
-// appended to a table, reads the input once (twice if the table has a value index and the new
-// records do not ascend). Otherwise finds the schema of the first 4 MiB, then writes all records
-// with it. If the schema of all records is another one, starts again: reads all records to find it,
-// then all to write. Memory: as much as JsonLines and RecordWriter.
+// appended to a table, reads the input once. Otherwise finds the schema of the first 4 MiB, then
+// writes all records with it. If the schema of all records is another one, starts again: reads all
+// records to find it, then all to write. If the records must be sorted, writes them to a temporary
+// table first (table_sorter.h). Memory: as much as JsonLines and RecordWriter.
 //
 // kInvalidArgument: a record is not valid JSON or does not fit the schema
 // ("FILE:LINE: FIELD: ..."), the schema is not valid ("FILE:LINE:COLUMN: ..."), or options are for

@@ -54,9 +54,7 @@ absl::Status RowKey::Add(CsvInput& input, size_t i) {
   const CsvField& field = input.reader().fields()[column];
   if (input.IsNull(field)) {
     if (!types_[i].nullable) {
-      return input.Error(column,
-                         "a null, but rows are sorted by this column, so each row needs a value "
-                         "(--nulls sorts the nulls of a new table)");
+      return input.Error(column, "a null, but the column is not nullable");
     }
     key_.AddNull();
     return absl::OkStatus();

@@ -168,8 +168,14 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
                    Count(result.rows, result.records ? "record" : "row"),
                    options.append ? " added, " : ", ", Count(result.columns.size(), "column"));
   for (const std::string& column : result.sorted_by) {
+    const auto has_nulls = [&](const ImportedColumn& each) {
+      return each.schema.name == column && each.schema.nullable && !options.append;
+    };
+    const bool nulls = std::any_of(result.columns.begin(), result.columns.end(), has_nulls);
     absl::StrAppend(&text, &column == result.sorted_by.data() ? ", sorted by " : ", ",
-                    Printable(column));
+                    Printable(column), !nulls                ? ""
+                                       : options.nulls_last ? " (nulls last)"
+                                                            : " (nulls first)");
   }
   absl::StrAppend(&text, "\n");
   if (result.reordered) {

@@ -78,11 +78,7 @@ class KeyReader {
           "row ", ordinal + 1, ": column ", Quoted(names_[i]), ": ", what));
     };
     if (!values.IsValid(row)) {
-      if (!keys_[i].nullable) {
-        return wrong(
-            "a null, but rows are sorted by this column, so each row needs a value (--nulls sorts "
-            "the nulls of a new table)");
-      }
+      if (!keys_[i].nullable) return wrong("a null, but the column is not nullable");
       key_.AddNull();
       return absl::OkStatus();
     }

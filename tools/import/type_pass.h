@@ -11,7 +11,7 @@
 #include "absl/status/statusor.h"
 #include "tools/import/csv_input.h"
 #include "tools/progress.h"
-#include "tools/import/type_inference.h"
+#include "tools/records/type_inference.h"
 #include "tools/time_format.h"
 
 namespace cfile::tools {

@@ -4,12 +4,17 @@
 #include <array>
 #include <charconv>
 #include <limits>
+#include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "cfile/status.h"
 #include "tools/records/json_values.h"
+#include "tools/records/type_inference.h"
+#include "tools/utf8.h"
+#include "tools/value_meaning.h"
 
 namespace cfile::tools {
 namespace {
@@ -28,6 +33,9 @@ struct Shape {
   bool beyond_int64 = false;    // there are integers that uint64 holds but int64 does not
   bool beyond_64_bits = false;  // there are integers that neither int64 nor uint64 holds
   bool beyond_decimal = false;  // there are integers of more than 38 digits
+  TypeInference texts;          // of strings
+  std::optional<ColumnType> type = std::nullopt;  // of a leaf, if it has values
+  TypeReason reason;                              // of `type`
   uint64_t count = 0;           // values that are not null
   uint64_t nulls = 0;           // nulls; needed for elements of arrays
   std::vector<std::unique_ptr<Shape>> fields;            // of objects
@@ -47,7 +55,7 @@ RecordNode Node(std::string name, bool required, size_t num_children = 0) {
           .num_children = num_children};
 }
 
-ColumnType TypeOf(const Shape& shape) {
+ColumnType TypeOf(const Shape& shape, Compatibility compatibility) {
   if (shape.Saw(kBool)) return ColumnType::Bool();
   if (shape.Saw(kFraction)) return ColumnType::Double();
   if (shape.Saw(kInteger)) {
@@ -57,34 +65,47 @@ ColumnType TypeOf(const Shape& shape) {
     }
     return shape.beyond_int64 ? ColumnType::Uint64() : ColumnType::Int64();
   }
-  return ColumnType::String();
+  return shape.texts.TypeOfStrings(compatibility);
 }
 
-// Appends the nodes of the schema of `shape`. Recurses to the depth of the shape.
-void AddNodes(const std::string& name, bool required, const Shape& shape,
-              std::vector<RecordNode>& nodes) {
+// What AddNodes finds.
+struct Found {
+  std::vector<RecordNode> nodes;
+  std::vector<JsonLeaf> leaves;
+
+  // `shape`: of the values of the leaf, or null.
+  void AddLeaf(RecordNode node, const Shape* shape) {
+    nodes.push_back(std::move(node));
+    const bool has_values = shape != nullptr && shape->type.has_value();
+    nodes.back().type = has_values ? *shape->type : ColumnType::String();
+    leaves.push_back({.has_values = has_values,
+                      .reason = has_values ? shape->reason : TypeReason{.text = "no values"}});
+  }
+};
+
+// Adds the nodes of the schema of `shape`. Recurses to the depth of the shape.
+void AddNodes(const std::string& name, bool required, const Shape& shape, Found& found) {
+  std::vector<RecordNode>& nodes = found.nodes;
   if (shape.Saw(kArray)) {
     nodes.push_back(Node(name, required, 1));
     nodes.back().kind = GroupKind::kList;
     nodes.push_back({.name = "list", .repetition = Repetition::kRepeated, .num_children = 1});
     const bool has_nulls = shape.element->nulls > 0 || shape.element->count == 0;
-    AddNodes("element", !has_nulls, *shape.element, nodes);
+    AddNodes("element", !has_nulls, *shape.element, found);
   } else if (shape.Saw(kObject) && !shape.fields.empty()) {
     nodes.push_back(Node(name, required, shape.fields.size()));
     for (const auto& field : shape.fields) {
-      AddNodes(field->name, field->count == shape.count, *field, nodes);
+      AddNodes(field->name, field->count == shape.count, *field, found);
     }
   } else if (shape.Saw(kObject)) {
     nodes.push_back(Node(name, required, 1));
     nodes.back().kind = GroupKind::kMap;
     nodes.push_back({.name = "key_value", .repetition = Repetition::kRepeated, .num_children = 2});
     for (const bool is_key : {true, false}) {
-      nodes.push_back(Node(is_key ? "key" : "value", is_key));
-      nodes.back().type = ColumnType::String();
+      found.AddLeaf(Node(is_key ? "key" : "value", is_key), nullptr);
     }
   } else {
-    nodes.push_back(Node(name, required));
-    nodes.back().type = TypeOf(shape);
+    found.AddLeaf(Node(name, required), &shape);
   }
 }
 
@@ -92,6 +113,11 @@ void AddNodes(const std::string& name, bool required, const Shape& shape,
 // the shape.
 bool Settled(const Shape& shape) {
   if (shape.Saw(kObject) && shape.fields.empty()) return false;
+  // Dates among timestamps in nanoseconds make them strings.
+  if (shape.type.has_value() && MeaningOf(*shape.type) == Meaning::kTimestamp &&
+      UnitOf(*shape.type) == TimeUnit::kNanos) {
+    return false;
+  }
   if (shape.Saw(kArray)) {
     const Shape& element = *shape.element;
     return element.count + element.nulls > 0 && Settled(element);
@@ -104,7 +130,8 @@ bool Settled(const Shape& shape) {
 
 class JsonInference::Impl {
  public:
-  explicit Impl(const RecordLimits& limits) : limits_(limits) {}
+  Impl(const RecordLimits& limits, std::set<std::string> given, Compatibility compatibility)
+      : limits_(limits), given_(std::move(given)), compatibility_(compatibility) {}
 
   absl::Status Add(std::string_view json, uint64_t line) {
     line_ = line;
@@ -123,14 +150,32 @@ class JsonInference::Impl {
     if (root_.fields.empty()) {
       return absl::InvalidArgumentError("cannot infer a schema: no record has a field");
     }
-    std::vector<RecordNode> nodes = {{.name = name, .num_children = root_.fields.size()}};
-    for (const auto& field : root_.fields) {
-      AddNodes(field->name, field->count == root_.count, *field, nodes);
-    }
-    return RecordSchema::Create(std::move(nodes), limits_);
+    return RecordSchema::Create(Find(name).nodes, limits_);
   }
 
+  std::vector<JsonLeaf> Leaves() const { return Find("").leaves; }
+
  private:
+  Found Find(const std::string& name) const {
+    Found found{.nodes = {{.name = name, .num_children = root_.fields.size()}}};
+    for (const auto& field : root_.fields) {
+      AddNodes(field->name, field->count == root_.count, *field, found);
+    }
+    return found;
+  }
+
+  // Called if a value may have changed the type of the leaf `shape`. `text`: of the value.
+  void Note(Shape& shape, std::string_view text) {
+    ColumnType type = TypeOf(shape, compatibility_);
+    if (shape.type == type) return;
+    const bool is_first = !shape.type.has_value();
+    const bool is_string = type.data_type == DataType::kString;
+    shape.reason = {.text = is_first && !is_string ? "all values"
+                                                   : StrCat("line ", line_, " has ", Quoted(text)),
+                    .is_notable = !is_first};
+    shape.type = std::move(type);
+  }
+
   absl::Status Error(std::string_view what) const {
     std::string path;
     for (const Shape* shape : path_) {
@@ -194,11 +239,15 @@ class JsonInference::Impl {
         return Elements(shape, value);
       case ondemand::json_type::boolean:
         CFILE_RETURN_IF_INVALID_JSON(value.get_bool().error());
-        return See(shape, kBool);
+        CFILE_RETURN_IF_ERROR(See(shape, kBool));
+        if (!shape.type.has_value()) Note(shape, "");
+        return absl::OkStatus();
       case ondemand::json_type::string: {
         std::string_view text;
         CFILE_RETURN_IF_INVALID_JSON(ReadString(value, text));
-        return See(shape, kString);
+        CFILE_RETURN_IF_ERROR(See(shape, kString));
+        if (shape.texts.Add(text, line_, /*lasting=*/false)) Note(shape, text);
+        return absl::OkStatus();
       }
       default:
         return Number(shape, value);
@@ -228,7 +277,21 @@ class JsonInference::Impl {
   absl::Status Number(Shape& shape, ondemand::value value) {
     std::string_view token;
     CFILE_RETURN_IF_INVALID_JSON(ReadNumber(value, token));
-    if (!IsIntegerToken(token)) return See(shape, kFraction);
+    const Kind kind = IsIntegerToken(token) ? kInteger : kFraction;
+    bool is_new = !shape.Saw(kind);
+    if (kind == kInteger) is_new |= NoteInteger(shape, token);
+    CFILE_RETURN_IF_ERROR(See(shape, kind));
+    if (is_new) Note(shape, token);
+    return absl::OkStatus();
+  }
+
+  // Notes the range of an integer. Returns true if it may change the type.
+  bool NoteInteger(Shape& shape, std::string_view token) const {
+    const auto range = [&shape] {
+      return std::tuple(shape.negative, shape.beyond_int64, shape.beyond_64_bits,
+                        shape.beyond_decimal);
+    };
+    const auto before = range();
     const auto note = [&](uint64_t& line) { line = line == 0 ? line_ : line; };
     const bool negative = token.starts_with('-');
     if (negative) shape.negative = true;
@@ -246,7 +309,7 @@ class JsonInference::Impl {
       }
       if (token.size() - (negative ? 1 : 0) > kMaxDecimalDigits) shape.beyond_decimal = true;
     }
-    return See(shape, kInteger);
+    return range() != before;
   }
 
   absl::Status CheckDepth() const {
@@ -263,20 +326,34 @@ class JsonInference::Impl {
     for (int other = 0; other < kNumKinds; ++other) {
       const bool numbers = other >= kInteger && kind >= kInteger;
       if (other == kind || numbers || shape.first_line[other] == 0) continue;
-      return Conflict(kKindNames[kind], kKindNames[other], shape.first_line[other]);
+      const bool nested = kind == kObject || kind == kArray || other == kObject || other == kArray;
+      if (!nested && IsGiven()) continue;
+      return Conflict(kKindNames[kind], kKindNames[other], shape.first_line[other], !nested);
     }
-    if (shape.Saw(kFraction) && shape.first_wide != 0) {
-      return Conflict("fractions", "an integer above 2^53", shape.first_wide);
+    if (shape.Saw(kFraction) && shape.first_wide != 0 && !IsGiven()) {
+      return Conflict("fractions", "an integer above 2^53", shape.first_wide, true);
     }
     return absl::OkStatus();
   }
 
-  absl::Status Conflict(std::string_view kind, std::string_view other, uint64_t line) const {
-    return Error(StrCat(kind, " here and ", other, " in line ", line,
-                        ", which no type holds; give a schema that says which type to use"));
+  // True if users give the type of the current field.
+  bool IsGiven() const {
+    std::string path;
+    for (const Shape* shape : path_)
+      path += shape->name.empty() ? ".list.element" : (path.empty() ? "" : ".") + shape->name;
+    return given_.contains(path);
+  }
+
+  // `line`: of the first value of the kind `other`. `are_leaves`: a string holds both kinds.
+  absl::Status Conflict(std::string_view kind, std::string_view other, uint64_t line,
+                        bool are_leaves) const {
+    return Error(StrCat(kind, " here and ", other, " in line ", line, ", which no type holds",
+                        are_leaves ? "; --type or --schema says which type to use" : ""));
   }
 
   const RecordLimits limits_;
+  const std::set<std::string> given_;
+  const Compatibility compatibility_;
   ondemand::parser parser_;
   Shape root_;
   size_t num_shapes_ = 0;
@@ -284,7 +361,9 @@ class JsonInference::Impl {
   std::vector<const Shape*> path_;
 };
 
-JsonInference::JsonInference(const RecordLimits& limits) : impl_(std::make_unique<Impl>(limits)) {}
+JsonInference::JsonInference(const RecordLimits& limits, std::set<std::string> given,
+                             Compatibility compatibility)
+    : impl_(std::make_unique<Impl>(limits, std::move(given), compatibility)) {}
 JsonInference::~JsonInference() = default;
 
 absl::Status JsonInference::Add(std::string_view json, uint64_t line) {
@@ -292,6 +371,8 @@ absl::Status JsonInference::Add(std::string_view json, uint64_t line) {
 }
 
 bool JsonInference::settled() const { return impl_->settled(); }
+
+std::vector<JsonLeaf> JsonInference::Leaves() const { return impl_->Leaves(); }
 
 absl::StatusOr<RecordSchema> JsonInference::Schema(const std::string& name) const {
   return impl_->Schema(name);

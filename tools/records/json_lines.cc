@@ -94,7 +94,7 @@ absl::StatusOr<std::optional<std::string_view>> JsonLines::NextElement() {
     ++begin_;
     CFILE_ASSIGN_OR_RETURN(next, SkipBlanks());
     if (begin_ != end_) return wrong("something follows the array");
-    --begin_;  // so that a further call finds the bracket again
+    is_array_ = false;  // further calls find no line
     return std::nullopt;
   }
   if (!is_first_) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <unordered_map>
@@ -15,7 +16,9 @@
 #include "cfile/status.h"
 #include "cfile/types.h"
 #include "tools/records/json_values.h"
+#include "tools/records/type_inference.h"
 #include "tools/utf8.h"
+#include "tools/value_meaning.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -35,9 +38,16 @@ struct Node {
   size_t end;
   size_t element;  // of a list
   PhysicalType physical;
+  TextType type;      // of a leaf
   bool is_text;       // any JSON string is a value
   bool bare_numbers;  // values are numbers in JSON (IsJsonNumber)
   bool takes_numbers;
+  bool takes_strings;
+  bool takes_bools = false;  // a text takes them
+  // JsonInference finds the type from numbers, or from texts. It has not seen all of them, and a
+  // value for which it might find another type is an error.
+  bool checks_numbers;
+  std::optional<TypeInference> texts;  // only if it finds the type from texts
 };
 
 // True if a key is the name of `node`. `json` points after the opening quote of the key.
@@ -52,7 +62,7 @@ bool IsNamed(const Node& node, const char* json) {
                      node.quoted.size() - sizeof(front)) == 0;
 }
 
-Node NodeOf(const RecordSchema& schema, size_t i) {
+Node NodeOf(const RecordSchema& schema, size_t i, const JsonParserOptions& options) {
   const RecordNode& node = schema.node(i);
   const bool plain =
       node.name.size() < kJsonPadding && node.name.find_first_of("\\\"") == std::string::npos;
@@ -72,9 +82,27 @@ Node NodeOf(const RecordSchema& schema, size_t i) {
   result.physical = node.type.physical();
   result.is_text =
       node.type.data_type == DataType::kString || node.type.data_type == DataType::kVarchar;
+  const std::string path = schema.Path(i);
+  const auto given = options.given.find(path);
+  const bool is_given = given != options.given.end();
+  result.type = is_given ? given->second : TextType{.type = node.type, .format = nullptr};
   result.bare_numbers = IsJsonNumber(node.type);
   result.takes_numbers = result.bare_numbers || node.type.decimal_precision > 0 ||
-                         result.physical == PhysicalType::kInt128;
+                         result.physical == PhysicalType::kInt128 ||
+                         result.type.format != nullptr ||
+                         (result.is_text &&
+                          (is_given || options.origin == JsonSchema::kFoundInAll));
+  // If the schema was found from records, only texts, dates and timestamps come from strings.
+  result.takes_bools = result.is_text && is_given;
+  const Meaning meaning = MeaningOf(node.type);
+  const bool is_time = meaning == Meaning::kDate || meaning == Meaning::kTimestamp;
+  // A bool is never a JSON string.
+  result.takes_strings = result.physical != PhysicalType::kBool &&
+                         (is_given || options.origin == JsonSchema::kGiven || result.is_text ||
+                          is_time);
+  result.checks_numbers = !is_given && options.origin == JsonSchema::kFoundInSome;
+  if (result.checks_numbers && is_time) result.texts = TypeInference::Of(node.type);
+  if (result.checks_numbers && options.without_values.contains(path)) result.texts.emplace();
   return result;
 }
 
@@ -82,13 +110,13 @@ Node NodeOf(const RecordSchema& schema, size_t i) {
 
 class JsonParser::Impl {
  public:
-  Impl(const RecordSchema& schema, JsonSchema origin)
+  Impl(const RecordSchema& schema, const JsonParserOptions& options)
       : schema_(schema),
-        origin_(origin),
+        compatibility_(options.compatibility),
         fields_(schema.nodes().size()),
         seen_in_(schema.nodes().size()) {
     for (size_t i = 0; i < schema_.nodes().size(); ++i) {
-      nodes_.push_back(NodeOf(schema_, i));
+      nodes_.push_back(NodeOf(schema_, i, options));
     }
     for (size_t i = 1; i < schema_.nodes().size(); ++i) {
       fields_[schema_.node(i).parent].emplace(schema_.node(i).name, i);
@@ -241,25 +269,24 @@ class JsonParser::Impl {
 
   template <typename T>
   absl::Status Leaf(size_t node, ondemand::value& value, ondemand::json_type type) {
-    const Node& leaf = nodes_[node];
+    Node& leaf = nodes_[node];
     if (type == ondemand::json_type::string) {
-      // A bool is never a JSON string. If the schema was given, values of all other types may be
-      // JSON strings. If the schema was found from records, only values of string fields may be.
-      if (std::is_same_v<T, bool> || (origin_ != JsonSchema::kGiven && !leaf.is_text)) {
-        return Wrong(node, schema_.node(node).type.ToString(), type);
-      }
+      if (!leaf.takes_strings) return Wrong(node, schema_.node(node).type.ToString(), type);
       std::string_view text;
       CFILE_RETURN_IF_INVALID_JSON(ReadString(value, text));
+      if (leaf.texts.has_value() && leaf.texts->Add(text, 0, /*lasting=*/false) &&
+          leaf.texts->TypeOfStrings(compatibility_) != leaf.type.type) {
+        return Wrong(node, leaf.type.type.ToString(), type);
+      }
       return Value(node, FromText<T>(node, text));
     }
-    if (type == ondemand::json_type::boolean && std::is_same_v<T, bool>) {
+    if (type == ondemand::json_type::boolean && (std::is_same_v<T, bool> || leaf.takes_bools)) {
       bool boolean;
       CFILE_RETURN_IF_INVALID_JSON(value.get_bool().get(boolean));
-      return visitor_->Value(node, boolean);
+      if constexpr (std::is_same_v<T, bool>) return visitor_->Value(node, boolean);
+      return Value(node, FromText<T>(node, boolean ? "true" : "false"));
     }
-    const bool takes_numbers =
-        leaf.takes_numbers || (leaf.is_text && origin_ == JsonSchema::kFoundInAll);
-    if (type != ondemand::json_type::number || std::is_same_v<T, bool> || !takes_numbers) {
+    if (type != ondemand::json_type::number || std::is_same_v<T, bool> || !leaf.takes_numbers) {
       return Wrong(node, schema_.node(node).type.ToString(), type);
     }
     return Number<T>(node, value);
@@ -275,7 +302,7 @@ class JsonParser::Impl {
 
   template <typename T>
   absl::Status Number(size_t node, ondemand::value& value) {
-    if (origin_ == JsonSchema::kFoundInSome && !IsFoundAs<T>(value.raw_json_token())) {
+    if (nodes_[node].checks_numbers && !IsFoundAs<T>(value.raw_json_token())) {
       return Wrong(node, "another number", ondemand::json_type::number);
     }
     // The fast path, for numbers that simdjson reads exactly. ReadNumber below checks all others.
@@ -312,7 +339,7 @@ class JsonParser::Impl {
       // simdjson has checked that `text` is UTF-8.
       if (nodes_[node].is_text) return text;
     }
-    absl::StatusOr<T> value = ParseText<T>(schema_.node(node).type, text, scratch_);
+    absl::StatusOr<T> value = ParseValue<T>(nodes_[node].type, text, scratch_);
     if (value.ok()) return value;
     return absl::InvalidArgumentError(StrCat(schema_.Path(node), ": ", value.status().message()));
   }
@@ -324,7 +351,7 @@ class JsonParser::Impl {
   }
 
   const RecordSchema schema_;
-  const JsonSchema origin_;
+  const Compatibility compatibility_;
   std::vector<Node> nodes_;
   std::vector<std::unordered_map<std::string_view, size_t>> fields_;  // by group: node of each name
   uint64_t objects_ = 0;           // number of group objects so far, over all records
@@ -336,8 +363,8 @@ class JsonParser::Impl {
   std::string scratch_;
 };
 
-JsonParser::JsonParser(const RecordSchema& schema, JsonSchema origin)
-    : impl_(std::make_unique<Impl>(schema, origin)) {}
+JsonParser::JsonParser(const RecordSchema& schema, const JsonParserOptions& options)
+    : impl_(std::make_unique<Impl>(schema, options)) {}
 JsonParser::~JsonParser() = default;
 
 absl::Status JsonParser::Tell(std::string_view json, RecordVisitor& visitor) {

@@ -18,12 +18,17 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
+#include "cfile/options.h"
 #include "cfile/record_schema.h"
 #include "cfile/record_visitor.h"
+#include "tools/time_format.h"
 
 namespace cfile::tools {
 
@@ -40,10 +45,21 @@ enum class JsonSchema : uint8_t {
   kFoundInAll,
 };
 
+struct JsonParserOptions {
+  JsonSchema origin = JsonSchema::kGiven;
+  // The types of leaves, by path, that users give, perhaps with a format. The schema has these
+  // types. A string among these leaves accepts numbers and true and false as text.
+  std::map<std::string, TextType> given = {};
+  // With kFoundInSome: the paths of the leaves that had no values (JsonLeaf::has_values).
+  std::set<std::string> without_values = {};
+  // The one of JsonInference.
+  Compatibility compatibility = Compatibility::kNone;
+};
+
 // Parses records of one schema, one after another. Thread-compatible.
 class JsonParser {
  public:
-  explicit JsonParser(const RecordSchema& schema, JsonSchema origin = JsonSchema::kGiven);
+  explicit JsonParser(const RecordSchema& schema, const JsonParserOptions& options = {});
   ~JsonParser();
 
   // Parses the record in `json` and passes it to the visitor. Precondition: kJsonPadding bytes

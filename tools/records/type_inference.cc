@@ -1,4 +1,4 @@
-#include "tools/import/type_inference.h"
+#include "tools/records/type_inference.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tools/parse_number.h"
+#include "tools/value_meaning.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -110,6 +111,18 @@ void TypeInference::Add(const TypeInference& other) {
   has_texts_ = has_texts_ || other.has_texts_ || ((both & kText) != 0 && text_ != other.text_);
   if ((seen_ & kText) == 0) text_ = other.text_;
   seen_ |= other.seen_;
+}
+
+ColumnType TypeInference::TypeOfStrings(Compatibility compatibility) const {
+  ColumnType type = Type(compatibility);
+  const Meaning meaning = MeaningOf(type);
+  return meaning == Meaning::kDate || meaning == Meaning::kTimestamp ? type : ColumnType::String();
+}
+
+TypeInference TypeInference::Of(const ColumnType& type) {
+  TypeInference inference;
+  inference.seen_ = MeaningOf(type) == Meaning::kDate ? kDate : IsZoned(type) ? kZoned : kLocal;
+  return inference;
 }
 
 std::optional<TypeInference::Cause> TypeInference::FindCause(Compatibility compatibility) const {

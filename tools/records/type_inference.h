@@ -1,4 +1,4 @@
-// Finds the type of a CSV column from all of its values.
+// Finds the type of a column of texts from all of its values.
 #pragma once
 
 #include <array>
@@ -11,6 +11,16 @@
 #include "cfile/types.h"
 
 namespace cfile::tools {
+
+// Why a column has its type, for the summary of an import.
+struct TypeReason {
+  std::string text;         // `line 7 has "NA"`, "all values", "--type", ...
+  bool is_notable = false;  // the values before that line have another type, or null_text is set
+  // Not empty: the type is string only because of unquoted fields with this text. If it meant null,
+  // the type would be `type_without`.
+  std::string null_text;
+  std::string type_without;
+};
 
 // Add each value that is not null, then call Type. The result is the first of these types that
 // represents all values exactly; only the spelling of a value may be lost.
@@ -26,21 +36,29 @@ namespace cfile::tools {
 //   string              any other values, and no values at all
 class TypeInference {
  public:
-  //
   // `offset` is the place of the value in the file; the values are added in the order of their
   // offsets. `lasting`: `text` stays valid as long as this object and its copies.
-  void Add(std::string_view text, uint64_t offset, bool lasting) {
-    if (has_texts_ || (lasting && !text_.empty() && text == text_)) return;
+  // Returns false if the type is surely the same as before.
+  bool Add(std::string_view text, uint64_t offset, bool lasting) {
+    if (has_texts_ || (lasting && !text_.empty() && text == text_)) return false;
     const uint32_t kinds = Classify(text);
-    if ((kinds & (kText | ~seen_)) != 0) Note(kinds, text, offset, lasting);
+    if ((kinds & (kText | ~seen_)) == 0) return false;
+    Note(kinds, text, offset, lasting);
+    return true;
   }
 
   // Adds the values that have been added to `other`. Their offsets may be any.
   void Add(const TypeInference& other);
 
+  // As if a value was added for which Type returns `type`, a date or a timestamp in microseconds.
+  static TypeInference Of(const ColumnType& type);
+
   // The type. With Compatibility::kKudu only types that Kudu has: timestamps without a zone become
   // UTC, and timestamps finer than microseconds are strings.
   ColumnType Type(Compatibility compatibility) const { return TypeOf(seen_, compatibility); }
+
+  // The type of JSON strings: a date or a timestamp if Type returns one, otherwise string.
+  ColumnType TypeOfStrings(Compatibility compatibility) const;
 
   // Says why the type is not another one.
   struct Cause {
