@@ -74,6 +74,9 @@ struct ParquetExportOptions {
   // stay uncompressed in pages of version 1 of such a column. Any other value: all pages have this
   // codec, except blocks that do not become smaller with it.
   Compression compression = Compression::kDefault;
+  // Names of leaf columns of bytes whose pages become PLAIN, or use a dictionary. If "ARROW:schema"
+  // says that a column is a dictionary array, Arrow's reader fails with other encodings.
+  std::vector<std::string> dictionary_columns = {};
   // Pairs for the file's key-value metadata.
   std::vector<std::pair<std::string, std::string>> metadata = {};
   std::function<bool(uint64_t rows_done, uint64_t rows)> progress = nullptr;

@@ -115,6 +115,32 @@ TEST(ParquetExport, ADamagedFileIsAnErrorOrTheSameParquetFile) {
   }
 }
 
+TEST(ParquetExport, PagesThatArrowReadsAsDictionaries) {
+  std::mt19937_64 random(3);
+  const auto column = RandomColumn<std::string_view>(ColumnType::String(), 300, 10, false, random);
+  for (const Encoding encoding : {Encoding::kParquetDeltaLengthByteArray, Encoding::kPrefix,
+                                  Encoding::kParquetDeltaByteArray, Encoding::kParquetDictionary}) {
+    SCOPED_TRACE(EncodingName(encoding));
+    const std::vector<uint8_t> file = WriteColumn<std::string_view>(
+        ColumnType::String(), {.encoding = encoding, .nullable = true, .block_size_bytes = 1000},
+        column);
+    for (const bool v2 : {false, true}) {
+      std::vector<uint8_t> parquet;
+      const auto report =
+          Export(file, parquet, {.data_page_v2 = v2, .dictionary_columns = {"value"}});
+      ASSERT_TRUE(report.ok()) << report.status();
+      ExpectMetadata(parquet, *report, 300);
+      const auto source = NewMemoryViewSource(parquet);
+      const auto metadata = internal::parquet::ReadParquetMetadata(*source, 1 << 24);
+      ASSERT_TRUE(metadata.ok()) << metadata.status();
+      for (const int32_t used : metadata->file.row_groups[0].columns[0].meta_data->encodings) {
+        EXPECT_NE(used, 6);  // DELTA_LENGTH_BYTE_ARRAY
+        EXPECT_NE(used, 7);  // DELTA_BYTE_ARRAY
+      }
+    }
+  }
+}
+
 using ParquetExportTable = TableTestBase;
 
 TEST_F(ParquetExportTable, RowGroupsEndWithTheParts) {
@@ -126,6 +152,47 @@ TEST_F(ParquetExportTable, RowGroupsEndWithTheParts) {
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->row_groups, 2u);
   ExpectMetadata(parquet, *report, 1500);
+}
+
+TEST_F(ParquetExportTable, MetadataComesBack) {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  WritePart(0, 10, ManyTypes());
+  std::vector<uint8_t> parquet;
+  const ParquetExportOptions options{
+      .metadata = {{"geo", "map"}, {"bytes", "\xff"}, {"cfile.own", "x"}, {"empty", ""}}};
+  ASSERT_TRUE(ExportParquet(path_, NewMemorySink(&parquet), options).ok());
+  const Pairs expected{{"geo", "map"}, {"bytes", "\xff"}, {"empty", ""}};
+
+  const auto imported = [&](const ParquetImportOptions& import) {
+    const auto storage = NewMemoryStorage("imported");
+    const auto report = ImportParquet(NewMemorySource(parquet), storage, import);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return TableReader::Open(storage);
+  };
+  // Without the library's own pair.
+  const auto pairs_of = [](const TableReader& table, size_t column = 0) {
+    Pairs pairs = table.OpenColumn(0, column)->info().header_metadata;
+    std::erase_if(pairs, [](const auto& pair) { return pair.first == "cfile.column"; });
+    return pairs;
+  };
+  const auto table = imported({});
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(pairs_of(*table), expected);
+  EXPECT_TRUE(pairs_of(*table, 1).empty());
+  // They describe all columns.
+  const std::string first = table->schema().columns[0].name;
+  EXPECT_TRUE(pairs_of(*imported({.columns = {first}})).empty());
+
+  std::vector<uint8_t> again;
+  const auto exported = ExportParquet(*table, NewMemorySink(&again), {.metadata = {{"geo", "new"}}});
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  const auto source = NewMemorySource(again);
+  const auto metadata = internal::parquet::ReadParquetMetadata(*source, 1 << 24);
+  ASSERT_TRUE(metadata.ok()) << metadata.status();
+  Pairs found;
+  for (const auto& pair : metadata->file.key_value_metadata)
+    found.emplace_back(pair.key, pair.value.value_or("none"));
+  EXPECT_EQ(found, (Pairs{{"geo", "new"}, {"bytes", "\xff"}, {"empty", ""}}));
 }
 
 TEST_F(ParquetExportTable, RoundTripsThroughImport) {

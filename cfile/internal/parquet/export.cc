@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/parquet/chunk_writer.h"
 #include "cfile/internal/parquet/file_exporter.h"
 #include "cfile/internal/parquet/metadata/file_metadata.h"
@@ -25,9 +26,6 @@
 namespace cfile {
 namespace internal {
 namespace {
-
-// The metadata of a file that libraries of Arrow and pandas understand.
-constexpr std::string_view kKeptKeys[] = {"ARROW:schema", "pandas"};
 
 class Exporter {
  public:
@@ -79,13 +77,17 @@ absl::StatusOr<ParquetReport> Exporter::Export() {
   CFILE_ASSIGN_OR_RETURN(schema_, SchemaToParquet(rows_.schema, options_.columns));
   for (const ParquetLeaf& leaf : schema_.leaves) {
     const ColumnType& type = rows_.schema.columns[leaf.column].type;
+    const std::vector<std::string>& categories = options_.dictionary_columns;
     columns_.push_back({.chunk = {.type = type,
                                   .parquet_type = *schema_.elements[leaf.element].type,
                                   .path = schema_.Path(leaf),
                                   .has_repetition = leaf.max_repetition > 0,
                                   .has_definition = leaf.max_definition > 0},
                         .same_pages = leaf.same_pages,
-                        .units_per_value = ParquetUnitsPerValue(type)});
+                        .units_per_value = ParquetUnitsPerValue(type),
+                        .plain_or_dictionary =
+                            std::count(categories.begin(), categories.end(),
+                                       rows_.schema.columns[leaf.column].name) > 0});
   }
   metadata_ = options_.metadata;
   CFILE_RETURN_IF_ERROR(Append({parquet::kMagic, parquet::kMagicBytes}));
@@ -216,15 +218,14 @@ absl::Status Exporter::WriteIndexes() {
 
 absl::Status Exporter::AddMetadata(const Reader& first_file) {
   if (!options_.columns.empty()) return absl::OkStatus();  // the texts describe all columns
-  for (const std::string_view key : kKeptKeys) {
-    const auto has_key = [&](const auto& pair) { return pair.first == key; };
-    if (std::any_of(metadata_.begin(), metadata_.end(), has_key)) continue;
-    for (const auto* pairs :
-         {&first_file.info().header_metadata, &first_file.info().footer_metadata}) {
-      const auto found = std::find_if(pairs->begin(), pairs->end(), has_key);
-      if (found == pairs->end()) continue;
-      metadata_.push_back(*found);
-      break;
+  for (const auto* pairs :
+       {&first_file.info().header_metadata, &first_file.info().footer_metadata}) {
+    for (const auto& pair : *pairs) {
+      const auto has_key = [&](const auto& other) { return other.first == pair.first; };
+      if (CheckMetadataKey(pair.first).ok() &&
+          std::none_of(metadata_.begin(), metadata_.end(), has_key)) {
+        metadata_.push_back(pair);
+      }
     }
   }
   return absl::OkStatus();
@@ -260,11 +261,16 @@ absl::StatusOr<ParquetReport> ExportToParquet(const RowsToExport& rows, std::uni
 absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table, std::unique_ptr<Sink> sink,
                                             const ParquetExportOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader reader, TableReader::Open(table, options.reader));
-  const internal::RowsToExport rows{.schema = reader.schema(),
-                                    .num_rows = reader.num_rows(),
-                                    .num_parts = reader.num_parts(),
+  return ExportParquet(reader, std::move(sink), options);
+}
+
+absl::StatusOr<ParquetReport> ExportParquet(const TableReader& table, std::unique_ptr<Sink> sink,
+                                            const ParquetExportOptions& options) {
+  const internal::RowsToExport rows{.schema = table.schema(),
+                                    .num_rows = table.num_rows(),
+                                    .num_parts = table.num_parts(),
                                     .open = [&](size_t part, size_t column) {
-                                      return reader.OpenColumn(part, column);
+                                      return table.OpenColumn(part, column);
                                     }};
   return internal::ExportToParquet(rows, std::move(sink), options);
 }

@@ -157,6 +157,10 @@ class TypedExporter final : public FileExporter {
 template <typename T>
 PageForm TypedExporter<T>::FormOf(Encoding encoding) const {
   if (changes_values()) return PageForm::kRecoded;
+  if (column_.plain_or_dictionary && (encoding == Encoding::kParquetDeltaLengthByteArray ||
+                                      encoding == Encoding::kParquetDeltaByteArray)) {
+    return PageForm::kRecoded;
+  }
   switch (encoding) {
     case Encoding::kPlain:
       return column_.same_pages && type().physical() != PhysicalType::kBytes &&
@@ -189,6 +193,7 @@ template <typename T>
 Encoding TypedExporter<T>::RecodedAs(Encoding encoding) const {
   if constexpr (encodings::kIsBytes<T>) {
     if (type().physical() == PhysicalType::kBytes) {
+      if (column_.plain_or_dictionary) return Encoding::kParquetPlain;
       if (encoding == Encoding::kPrefix) return Encoding::kParquetDeltaByteArray;
       return makes_dictionary_ ? Encoding::kParquetDictionary
                                : Encoding::kParquetDeltaLengthByteArray;
@@ -226,7 +231,8 @@ absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, Counting
     // encoding should not become much larger.
     if (codec == Compression::kNone && needs.recodes && options_.data_page_v2) codec = UsualCodec();
   }
-  makes_dictionary_ = needs.recodes && dictionary_ == nullptr &&
+  // The encoder of a dictionary would make DELTA_LENGTH_BYTE_ARRAY of a block that has few repeats.
+  makes_dictionary_ = needs.recodes && dictionary_ == nullptr && !column_.plain_or_dictionary &&
                       type().physical() == PhysicalType::kBytes;
   encoders_.erase(Encoding::kParquetDictionary);
   ChunkWriter chunk(column_.chunk, options_, codec, makes_dictionary_, out, report);

@@ -19,6 +19,8 @@ struct ColumnToExport {
   ChunkColumn chunk;
   bool same_pages = false;       // HasSamePages (parquet_type.h)
   int64_t units_per_value = 1;   // ParquetUnitsPerValue
+  // True: all pages of a column of bytes are PLAIN or use a dictionary.
+  bool plain_or_dictionary = false;
 };
 
 // OK if pages may have this codec, or if it is kDefault. kInvalidArgument: Parquet has no such

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/parquet/column_import.h"
 #include "cfile/internal/table/column_writer.h"
@@ -56,6 +57,14 @@ absl::StatusOr<ParquetFileImport> ParquetFileImport::Open(std::shared_ptr<const 
       result.from_, Named(SchemaFromParquet(file, columns, options.record_limits), name));
   CFILE_RETURN_IF_ERROR(Named(CheckRowGroups(file), name));
   return result;
+}
+
+std::vector<std::pair<std::string, std::string>> ParquetFileImport::metadata() const {
+  std::vector<std::pair<std::string, std::string>> pairs;
+  for (const auto& pair : metadata_.file.key_value_metadata) {
+    if (CheckMetadataKey(pair.key).ok()) pairs.emplace_back(pair.key, pair.value.value_or(""));
+  }
+  return pairs;
 }
 
 absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_options,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -32,6 +33,8 @@ class ParquetFileImport {
   // The schema of the table that has the columns of the file.
   const Schema& schema() const { return from_.schema; }
   uint64_t num_rows() const { return static_cast<uint64_t>(metadata_.file.num_rows); }
+  // The pairs of the file's key-value metadata, without reserved keys (metadata_keys.h).
+  std::vector<std::pair<std::string, std::string>> metadata() const;
 
   // Called after each column chunk with its number of rows. An error ends the import.
   using Progress = std::function<absl::Status(uint64_t rows)>;

@@ -93,6 +93,7 @@ class Import {
         const ParquetFileImport file,
         ParquetFileImport::Open(std::move(source), options_.columns, options_.reader));
     schema_ = file.schema();
+    metadata_ = file.metadata();
     total_rows_ = file.num_rows();
     CFILE_ASSIGN_OR_RETURN(TableWriter writer, Begin(file.source().name(), table));
     CFILE_RETURN_IF_ERROR(CheckColumns(file.source().name(), writer.schema()));
@@ -151,6 +152,7 @@ class Import {
     const Schema& schema = import.schema();
     if (number == 0) {
       schema_ = schema;
+      metadata_ = import.metadata();
       return absl::OkStatus();
     }
     const auto differs = [&](const std::string& column, const std::string& here,
@@ -207,8 +209,27 @@ class Import {
   absl::StatusOr<TableWriter> Begin(const std::string& name, const TableLocation& table) {
     writer_options_ = options_.writer;
     if (options_.append) return TableWriter::Append(table, writer_options_);
-    if (options_.schema) return TableWriter::Create(table, *options_.schema, writer_options_);
-    Schema schema = schema_;
+    Schema schema = options_.schema.value_or(schema_);
+    if (!options_.schema) CFILE_RETURN_IF_ERROR(SortBy(name, schema));
+    // The texts describe all columns. Kudu's headers have less space.
+    if (options_.columns.empty() && !metadata_.empty() && !schema.columns.empty()) {
+      WriterOptions& first = OptionsOf(0, schema);
+      if (first.compatibility == Compatibility::kNone) {
+        first.metadata.insert(first.metadata.end(), metadata_.begin(), metadata_.end());
+      }
+    }
+    return TableWriter::Create(table, schema, writer_options_);
+  }
+
+  // The options of a column, which then has options of its own.
+  WriterOptions& OptionsOf(size_t column, const Schema& schema) {
+    if (writer_options_.empty()) writer_options_.emplace_back();
+    if (writer_options_.size() == 1)
+      writer_options_.resize(schema.columns.size(), WriterOptions(writer_options_[0]));
+    return writer_options_[column];
+  }
+
+  absl::Status SortBy(const std::string& name, Schema& schema) {
     for (const std::string& column : options_.sorted_by) {
       const std::optional<size_t> found = schema.Find(column);
       if (!found) {
@@ -221,14 +242,11 @@ class Import {
     if (schema.key_columns.size() == 1) {
       const size_t key = schema.key_columns[0];
       if (!schema.columns[key].nullable && !schema.columns[key].has_levels()) {
-        if (writer_options_.empty()) writer_options_.emplace_back();
-        if (writer_options_.size() == 1)
-          writer_options_.resize(schema.columns.size(), WriterOptions(writer_options_[0]));
-        if (key < writer_options_.size()) writer_options_[key].value_index = true;
+        OptionsOf(key, schema).value_index = true;
         schema.key_columns.clear();
       }
     }
-    return TableWriter::Create(table, schema, writer_options_);
+    return absl::OkStatus();
   }
 
   // Each column of the table must get values.
@@ -297,6 +315,7 @@ class Import {
   const ParquetImportOptions& options_;
   PartitionedFiles files_;
   Schema schema_;  // of a new table
+  std::vector<std::pair<std::string, std::string>> metadata_;  // of the first file
   std::vector<WriterOptions> writer_options_;
   uint64_t total_rows_ = 0;
   uint64_t rows_done_ = 0;
@@ -305,21 +324,19 @@ class Import {
 
 }  // namespace
 
-absl::StatusOr<Schema> ParquetSchema(const Source& source, const ReaderOptions& options) {
+absl::StatusOr<Schema> ParquetSchema(const Source& source, const ParquetImportOptions& options) {
   // The source need not live longer than this call.
   const std::shared_ptr<const Source> view(std::shared_ptr<void>(), &source);
-  CFILE_ASSIGN_OR_RETURN(const ParquetFileImport file, ParquetFileImport::Open(view, {}, options));
+  CFILE_ASSIGN_OR_RETURN(const ParquetFileImport file,
+                         ParquetFileImport::Open(view, options.columns, options.reader));
   return file.schema();
 }
 
 absl::StatusOr<Schema> ParquetSchema(const std::string& path,
                                      const ParquetImportOptions& options) {
   if (IsDirectory(path)) return Import(options).SchemaOf(path);
-  CFILE_ASSIGN_OR_RETURN(auto source, OpenFile(path, options.reader.access));
-  CFILE_ASSIGN_OR_RETURN(
-      const ParquetFileImport file,
-      ParquetFileImport::Open(std::move(source), options.columns, options.reader));
-  return file.schema();
+  CFILE_ASSIGN_OR_RETURN(const auto source, OpenFile(path, options.reader.access));
+  return ParquetSchema(*source, options);
 }
 
 absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source,
