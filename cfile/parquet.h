@@ -61,9 +61,9 @@ CFILE_EXPORT absl::StatusOr<Schema> ParquetSchema(const std::string& path,
                                                   const ParquetImportOptions& options);
 
 // Makes a table of a Parquet file. Memory: the largest page of each column, its dictionary, and a
-// TableWriter. An error leaves no table, and no new part. If all columns of a file are imported into
-// a new table, the first column's file gets the file's key-value metadata, for example "geo" or
-// "pandas". Files for Kudu do not get it. Errors: those of ParquetSchema and TableWriter.
+// TableWriter. An error leaves no table, and no new part. If all columns are imported into a new
+// table, the first column's file gets the key-value metadata, for example "geo" or "pandas". Files
+// for Kudu do not get it. Errors: those of ParquetSchema and TableWriter.
 CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source,
                                                          const TableLocation& table,
                                                          const ParquetImportOptions& options = {});

@@ -184,7 +184,8 @@ TEST_F(ParquetExportTable, MetadataComesBack) {
   EXPECT_TRUE(pairs_of(*imported({.columns = {first}})).empty());
 
   std::vector<uint8_t> again;
-  const auto exported = ExportParquet(*table, NewMemorySink(&again), {.metadata = {{"geo", "new"}}});
+  const auto exported =
+      ExportParquet(*table, NewMemorySink(&again), {.metadata = {{"geo", "new"}}});
   ASSERT_TRUE(exported.ok()) << exported.status();
   const auto source = NewMemorySource(again);
   const auto metadata = internal::parquet::ReadParquetMetadata(*source, 1 << 24);

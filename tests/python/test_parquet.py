@@ -183,7 +183,8 @@ def test_directories(tmp):
 def test_pandas_frames_come_back(tmp):
     frame = pandas.DataFrame({"x": [3, 1, 2] * 200, "c": pandas.Categorical(["a", "b", "a"] * 200),
                               "d": pandas.to_timedelta([1, 2, 3] * 200, unit="s"),
-                              "i": pandas.array([1, None, 3] * 200, dtype="Int32")}, index=pandas.Index([row * row for row in range(600)], name="key"))
+                              "i": pandas.array([1, None, 3] * 200, dtype="Int32")},
+                             index=pandas.Index([row * row for row in range(600)], name="key"))
     frame.to_parquet(tmp / "f.parquet")
     cfile.from_parquet(tmp / "f.parquet", tmp / "t")
     pandas.testing.assert_frame_equal(cfile.open(tmp / "t").to_pandas(), frame)

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/parquet/file_import.h"
 #include "cfile/internal/parquet/partitioned_files.h"
@@ -211,10 +212,10 @@ class Import {
     if (options_.append) return TableWriter::Append(table, writer_options_);
     Schema schema = options_.schema.value_or(schema_);
     if (!options_.schema) CFILE_RETURN_IF_ERROR(SortBy(name, schema));
-    // The texts describe all columns. Kudu's headers have less space.
+    // The texts describe all columns. Files for Kudu have less space for them.
     if (options_.columns.empty() && !metadata_.empty() && !schema.columns.empty()) {
       WriterOptions& first = OptionsOf(0, schema);
-      if (first.compatibility == Compatibility::kNone) {
+      if (internal::PolicyOf(first).extensions) {
         first.metadata.insert(first.metadata.end(), metadata_.begin(), metadata_.end());
       }
     }

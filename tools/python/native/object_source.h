@@ -20,8 +20,8 @@ std::shared_ptr<cfile::Storage> NewObjectStorage(const nb::object& object);
 // there is one. It does not close the object.
 std::unique_ptr<cfile::Sink> NewObjectSink(const nb::object& object);
 
-// Does the same as OpenPreadSource, NewFileSink and NewLocalStorage. In addition, reads and writes run the
-// handlers of signals from time to time, so that KeyboardInterrupt ends long work.
+// Does the same as OpenPreadSource, NewFileSink and NewLocalStorage. In addition, reads and writes
+// run the handlers of signals from time to time, so that KeyboardInterrupt ends long work.
 absl::StatusOr<std::shared_ptr<const cfile::Source>> OpenInterruptibleFile(const std::string& path);
 absl::StatusOr<std::unique_ptr<cfile::Sink>> NewInterruptibleSink(const std::string& path);
 std::shared_ptr<cfile::Storage> NewInterruptibleStorage(const std::string& directory);
