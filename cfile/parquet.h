@@ -44,6 +44,7 @@
 #include "cfile/reader.h"
 #include "cfile/schema.h"
 #include "cfile/storage.h"
+#include "cfile/table.h"
 #include "encodings/core/export.h"
 
 namespace cfile {
@@ -52,16 +53,17 @@ namespace cfile {
 // kDataLoss: the file is damaged. kUnimplemented: it is encrypted, or needs something that is not
 // known; the error names it. kInvalidArgument: the file is no Parquet file, or a table cannot have
 // the names of its columns.
+// Uses options.columns and options.reader.
 CFILE_EXPORT absl::StatusOr<Schema> ParquetSchema(const Source& source,
-                                                  const ReaderOptions& options = {});
-// The same for a file or a directory, and for chosen columns. Uses options.columns and
-// options.reader.
+                                                  const ParquetImportOptions& options = {});
+// The same for a file or a directory.
 CFILE_EXPORT absl::StatusOr<Schema> ParquetSchema(const std::string& path,
                                                   const ParquetImportOptions& options);
 
 // Makes a table of a Parquet file. Memory: the largest page of each column, its dictionary, and a
-// TableWriter. An error leaves no table, and no new part. Errors: those of ParquetSchema and
-// TableWriter.
+// TableWriter. An error leaves no table, and no new part. If all columns are imported into a new
+// table, the first column's file gets the key-value metadata, for example "geo" or "pandas". Files
+// for Kudu do not get it. Errors: those of ParquetSchema and TableWriter.
 CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source,
                                                          const TableLocation& table,
                                                          const ParquetImportOptions& options = {});
@@ -77,8 +79,8 @@ CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(const std::string& path
 
 // Makes a Parquet file of a table, or of a single file, whose column gets the name "value".
 // The Parquet file appears when it is complete. The compound keys of a table are not exported; the
-// key columns become the sorting columns of the row groups. Metadata "ARROW:schema" and "pandas" of
-// the first column is kept if all columns are exported, unless options.metadata has such a key.
+// key columns become the sorting columns of the row groups. The metadata of the first column's file
+// is kept if all columns are exported, except keys that options.metadata has.
 // Statistics and Bloom filters are those of the table, which are not compared with the values.
 //
 // Memory: one block, page and dictionary of each column, the pages of one column chunk if a
@@ -92,6 +94,10 @@ CFILE_EXPORT absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& ta
                                                          const ParquetExportOptions& options = {});
 CFILE_EXPORT absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table,
                                                          const std::string& path,
+                                                         const ParquetExportOptions& options = {});
+// The same for an open table, and for an open file. Do not use options.reader.
+CFILE_EXPORT absl::StatusOr<ParquetReport> ExportParquet(const TableReader& table,
+                                                         std::unique_ptr<Sink> sink,
                                                          const ParquetExportOptions& options = {});
 CFILE_EXPORT absl::StatusOr<ParquetReport> ExportParquet(const Reader& file,
                                                          std::unique_ptr<Sink> sink,

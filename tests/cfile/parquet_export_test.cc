@@ -128,6 +128,49 @@ TEST_F(ParquetExportTable, RowGroupsEndWithTheParts) {
   ExpectMetadata(parquet, *report, 1500);
 }
 
+TEST_F(ParquetExportTable, MetadataComesBack) {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  WritePart(0, 10, ManyTypes());
+  std::vector<uint8_t> parquet;
+  const ParquetExportOptions options{
+      .metadata = {{"geo", "map"}, {"bytes", "\xff"}, {"cfile.own", "x"}, {"empty", ""}}};
+  ASSERT_TRUE(ExportParquet(path_, NewMemorySink(&parquet), options).ok());
+  const Pairs expected{{"geo", "map"}, {"bytes", "\xff"}, {"empty", ""}};
+
+  const auto imported = [&](const ParquetImportOptions& import) {
+    const auto storage = NewMemoryStorage("imported");
+    const auto report = ImportParquet(NewMemorySource(parquet), storage, import);
+    EXPECT_TRUE(report.ok()) << report.status();
+    return TableReader::Open(storage);
+  };
+  // Without the library's own pair.
+  const auto pairs_of = [](const TableReader& table, size_t column = 0) {
+    Pairs pairs = table.OpenColumn(0, column)->info().header_metadata;
+    std::erase_if(pairs, [](const auto& pair) { return pair.first == "cfile.column"; });
+    return pairs;
+  };
+  const auto table = imported({});
+  ASSERT_TRUE(table.ok()) << table.status();
+  EXPECT_EQ(pairs_of(*table), expected);
+  EXPECT_TRUE(pairs_of(*table, 1).empty());
+  // They describe all columns.
+  const std::string first = table->schema().columns[0].name;
+  EXPECT_TRUE(pairs_of(*imported({.columns = {first}})).empty());
+
+  std::vector<uint8_t> again;
+  const auto exported =
+      ExportParquet(*table, NewMemorySink(&again), {.metadata = {{"geo", "new"}}});
+  ASSERT_TRUE(exported.ok()) << exported.status();
+  const auto source = NewMemorySource(again);
+  const auto metadata = internal::parquet::ReadParquetMetadata(*source, 1 << 24);
+  ASSERT_TRUE(metadata.ok()) << metadata.status();
+  Pairs found;
+  for (const auto& pair : metadata->file.key_value_metadata)
+    found.emplace_back(pair.key, pair.value.value_or("none"));
+  // Libraries of Arrow refuse metadata that is not UTF-8.
+  EXPECT_EQ(found, (Pairs{{"geo", "new"}, {"empty", ""}}));
+}
+
 TEST_F(ParquetExportTable, RoundTripsThroughImport) {
   const Schema schema = ManyTypes();
   WritePart(0, 1000, schema);

@@ -29,6 +29,8 @@ names: list[str] = table.columns
 first = rows[0:3]
 for piece in cfile.fragments(path, 4, where=col("id").isin([1, 2])):
     print(piece.part, piece.count())
+report: dict[str, int] = cfile.from_parquet("f.parquet", path, sorted_by="id", goal={"name": "size"}, overwrite=True)
+cfile.to_parquet(table, path, page_version=1, columns=names)
 try:
     cfile.append(path, table)
 except cfile.DataError as error:

@@ -259,11 +259,16 @@ absl::StatusOr<ParquetReport> ExportToParquet(const RowsToExport& rows, std::uni
 absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table, std::unique_ptr<Sink> sink,
                                             const ParquetExportOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader reader, TableReader::Open(table, options.reader));
-  const internal::RowsToExport rows{.schema = reader.schema(),
-                                    .num_rows = reader.num_rows(),
-                                    .num_parts = reader.num_parts(),
+  return ExportParquet(reader, std::move(sink), options);
+}
+
+absl::StatusOr<ParquetReport> ExportParquet(const TableReader& table, std::unique_ptr<Sink> sink,
+                                            const ParquetExportOptions& options) {
+  const internal::RowsToExport rows{.schema = table.schema(),
+                                    .num_rows = table.num_rows(),
+                                    .num_parts = table.num_parts(),
                                     .open = [&](size_t part, size_t column) {
-                                      return reader.OpenColumn(part, column);
+                                      return table.OpenColumn(part, column);
                                     }};
   return internal::ExportToParquet(rows, std::move(sink), options);
 }

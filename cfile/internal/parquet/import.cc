@@ -324,21 +324,19 @@ class Import {
 
 }  // namespace
 
-absl::StatusOr<Schema> ParquetSchema(const Source& source, const ReaderOptions& options) {
+absl::StatusOr<Schema> ParquetSchema(const Source& source, const ParquetImportOptions& options) {
   // The source need not live longer than this call.
   const std::shared_ptr<const Source> view(std::shared_ptr<void>(), &source);
-  CFILE_ASSIGN_OR_RETURN(const ParquetFileImport file, ParquetFileImport::Open(view, {}, options));
+  CFILE_ASSIGN_OR_RETURN(const ParquetFileImport file,
+                         ParquetFileImport::Open(view, options.columns, options.reader));
   return file.schema();
 }
 
 absl::StatusOr<Schema> ParquetSchema(const std::string& path,
                                      const ParquetImportOptions& options) {
   if (IsDirectory(path)) return Import(options).SchemaOf(path);
-  CFILE_ASSIGN_OR_RETURN(auto source, OpenFile(path, options.reader.access));
-  CFILE_ASSIGN_OR_RETURN(
-      const ParquetFileImport file,
-      ParquetFileImport::Open(std::move(source), options.columns, options.reader));
-  return file.schema();
+  CFILE_ASSIGN_OR_RETURN(const auto source, OpenFile(path, options.reader.access));
+  return ParquetSchema(*source, options);
 }
 
 absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source,

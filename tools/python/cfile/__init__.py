@@ -18,6 +18,7 @@ from .fragments import Fragment, fragments
 from .maintenance import (add_column, add_columns, collect_garbage, compact, drop_columns, drop_parts, drop_rows_below, rename_column,
                           reorder_columns, repair, replace_columns, widen_column)
 from .opening import open
+from .parquet import from_parquet, to_parquet
 from .polars import scan_polars
 from .rows import Rows
 from .selection import Selection
@@ -25,9 +26,9 @@ from .table import Table
 from .writing import append, write
 
 __all__ = [
-    "AccessError", "ArgumentError", "Column", "ColumnName", "Condition", "ConflictError", "DataError", "Error", "ExistsError",
-    "Fragment", "LimitError", "NotFoundError", "Rows", "Selection", "SystemFailure", "Table", "UnsupportedError", "__version__",
-    "add_column", "add_columns", "append", "codecs", "col", "collect_garbage", "compact", "drop_columns", "drop_parts",
-    "drop_rows_below", "encodings", "fragments", "open", "rename_column", "reorder_columns", "repair", "replace_columns", "scan_polars",
+    "AccessError", "ArgumentError", "Column", "ColumnName", "Condition", "ConflictError", "DataError", "Error", "ExistsError", "Fragment",
+    "LimitError", "NotFoundError", "Rows", "Selection", "SystemFailure", "Table", "UnsupportedError", "__version__", "add_column",
+    "add_columns", "append", "codecs", "col", "collect_garbage", "compact", "drop_columns", "drop_parts", "drop_rows_below", "encodings",
+    "fragments", "from_parquet", "open", "rename_column", "reorder_columns", "repair", "replace_columns", "scan_polars", "to_parquet",
     "widen_column", "write",
 ]

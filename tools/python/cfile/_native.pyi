@@ -185,6 +185,15 @@ def widen_column(path: str, name: str, type: str, /) -> None: ...
 def repair(path: str, *, salvage: bool = False, force: bool = False, dry_run: bool = False) -> list[dict[str, Any]]:
     """Each part: name, state, num_rows, lost_rows, reason."""
 
+# Parquet (cfile/parquet.h). Both return rows, row_groups, copied_pages, recompressed_pages, recoded_pages, bytes_in, bytes_out.
+def import_parquet(source: str | RangedObject, target: str, settings: dict[str, WriterSettings], *, columns: Sequence[str],
+                   sorted_by: Sequence[str], append: bool, part_per_row_group: bool, copy_pages: bool) -> dict[str, int]:
+    """source: a path, also of a directory, or an object. target: the path of a table. columns: [] for all."""
+def export_parquet(source: Opened, target: Any, *, columns: Sequence[str], max_row_group_rows: int, compression: str | None,
+                   page_version: int, page_index: bool, page_checksums: bool, check_values: bool,
+                   metadata: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """target: a path, or an object with write(bytes)."""
+
 def fields_of(schema: object, /) -> list[str] | None:
     """The names of the fields of a struct type; None if `schema` (an object with __arrow_c_schema__) is another type."""
 def codecs() -> list[str]:

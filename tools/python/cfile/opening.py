@@ -12,16 +12,21 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+def local_path(source: Any, filesystem: Any = None) -> str | None:
+    """Returns the path of a local file or directory; None if `source` is a URL, an object, or belongs to a filesystem of fsspec."""
+    if filesystem is not None or not isinstance(source, (str, os.PathLike)):
+        return None
+    path = os.fspath(source)
+    if isinstance(path, bytes):
+        path = os.fsdecode(path)
+    return None if "://" in path or "::" in path else path
+
+
 def opened(source: Any, *, filesystem: Any = None, **options: Any) -> _native.Opened:
     """Opens what `open` opens, for the modules of this package. `options`: those of the native module."""
-    if filesystem is None and isinstance(source, (str, os.PathLike)):
-        path = os.fspath(source)
-        if isinstance(path, bytes):
-            path = os.fsdecode(path)
-        if "://" not in path and "::" not in path:
-            if os.path.isdir(path):
-                return _native.open_table(path, **options)
-            return _native.open_file(path, **options)
+    path = local_path(source, filesystem)
+    if path is not None:
+        return _native.open_table(path, **options) if os.path.isdir(path) else _native.open_file(path, **options)
     from . import ranges
     files = ranges.files_of(source, filesystem)
     if isinstance(files, ranges.TableFiles):

@@ -117,18 +117,30 @@ def _of_stream(file: Any) -> RangedFile:
     return RangedFile(str(getattr(file, "name", "") or f"<{type(file).__name__}>"), size, read, has_latency=False)
 
 
-def files_of(source: Any, filesystem: Any) -> RangedFile | TableFiles:
-    """Returns the file or the files of a table that `source` names; see cfile.open."""
+def file_of(source: Any, filesystem: Any) -> RangedFile:
+    """Returns the file that `source` names; see cfile.open."""
     if hasattr(source, "read_ranges") and hasattr(source, "size"):
         return RangedFile(str(getattr(source, "name", f"<{type(source).__name__}>")), int(source.size), source.read_ranges)
     if hasattr(source, "read") and hasattr(source, "seek"):
         return _of_stream(source)
+    return _of_filesystem(*_located(source, filesystem), str(source))
+
+
+def _located(source: Any, filesystem: Any) -> tuple[Any, str]:
+    """Returns the file system of `source`, and the path in it."""
     if not isinstance(source, str) and not hasattr(source, "__fspath__"):
         raise TypeError(f"expected a path, a URL, or an object with read and seek or with read_ranges and size, "
                         f"got {type(source).__name__}")
-    name = path = str(source)
-    if filesystem is None:
-        filesystem, path = need("fsspec", "opening a URL").core.url_to_fs(path)
-    if filesystem.exists(f"{path.rstrip('/')}/table.cft"):
-        return TableFiles(filesystem, path, name)
-    return _of_filesystem(filesystem, path, name)
+    if filesystem is not None:
+        return filesystem, str(source)
+    located: tuple[Any, str] = need("fsspec", "opening a URL").core.url_to_fs(str(source))
+    return located
+
+
+def files_of(source: Any, filesystem: Any) -> RangedFile | TableFiles:
+    """Returns the file or the files of a table that `source` names; see cfile.open."""
+    if isinstance(source, str) or hasattr(source, "__fspath__"):
+        located, path = _located(source, filesystem)
+        if located.exists(f"{path.rstrip('/')}/table.cft"):
+            return TableFiles(located, path, str(source))
+    return file_of(source, filesystem)

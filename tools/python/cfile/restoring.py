@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 else:
     base64, json = Lazy("base64"), Lazy("json")
 
-KEYS = ("ARROW:schema", "pandas", "categories", "python_strings")
 _PURPOSE = "writing and reading columns of pyarrow and pandas"
 
 
@@ -30,7 +29,7 @@ def storable(table: Any) -> tuple[Any, dict[str, str]]:
     """Casts columns of a pyarrow.Table whose types files do not have. Returns the table, and what to keep of its schema."""
     arrow = need("pyarrow", _PURPOSE)
     schema = table.schema
-    metadata = {"ARROW:schema": _text_of(schema.remove_metadata().serialize())}
+    metadata = {"ARROW:schema": _text_of(schema.serialize())}
     pandas = (schema.metadata or {}).get(b"pandas")
     if pandas is not None:
         metadata["pandas"] = pandas.decode()
@@ -165,6 +164,7 @@ def python_strings(frame: Any) -> dict[str, str]:
     return {"python_strings": json.dumps(names)} if names else {}
 
 
-def kept(metadata: Mapping[str, str]) -> dict[str, str]:
-    """Returns the metadata of this module."""
-    return {name: metadata[name] for name in KEYS if name in metadata}
+def kept(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Returns the metadata that the next version of a table keeps: all texts but those of the library itself."""
+    return {key: text for key, text in metadata.items()
+            if isinstance(key, str) and isinstance(text, str) and not key.startswith("cfile.")}

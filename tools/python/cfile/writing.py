@@ -10,10 +10,12 @@ from .rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, TypeVar
 
     from . import sorting
+
+    T = TypeVar("T")
 else:
     sorting = Lazy("cfile.sorting")
 
@@ -61,6 +63,8 @@ class Data:
         if _is_of(data, "pyarrow"):
             data = self._of_pyarrow(data)
         self._own = isinstance(data, Rows)
+        if isinstance(data, Rows):
+            self.metadata = restoring.kept(data._metadata())
         self.stream = self.type = data._stream() if isinstance(data, Rows) else _native.Stream(data)
         # The names of the columns; None if the data is one array.
         self.fields = _native.fields_of(self.type)
@@ -95,7 +99,7 @@ def with_metadata(settings: dict[str, Any], first: str, metadata: Mapping[str, s
         settings[first] = {**settings.get(first, settings[""]), "metadata": metadata}
 
 
-def _names(sorted_by: Any) -> list[str]:
+def names_of(sorted_by: Any) -> list[str]:
     if sorted_by is None or isinstance(sorted_by, bool):
         return []
     return [sorted_by] if isinstance(sorted_by, str) else list(sorted_by)
@@ -126,34 +130,44 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     >>> cfile.open(tmp / "t").to_pylist()
     [{'id': 1, 'name': 'a'}, {'id': 2, 'name': 'b'}]
     """
-    target = os.fspath(path)
     options = {"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                "bloom_filter": bloom_filter}
+
+    def write_at(target: str) -> None:
+        with Data(data) as source:
+            _write(target, source, options, sorted_by, memory_limit_bytes)
+    publish(os.fspath(path), overwrite, write_at)
+
+
+def publish(target: str, overwrite: bool, write_at: Callable[[str], T]) -> T:
+    """Calls write_at(path), which writes what will be at `target`, and returns its result.
+
+    If something is there, it writes beside `target`, and both are exchanged at the end. ExistsError: something is there, and not overwrite.
+    """
     is_there = os.path.lexists(target) and not (os.path.isdir(target) and not os.listdir(target))
-    if is_there and not overwrite:
-        raise ExistsError(f"{target}: something is there; use overwrite=True, or cfile.append")
-    write_at = _replace if is_there else _write
-    with Data(data) as source:
-        write_at(target, source, options, sorted_by, memory_limit_bytes)
-
-
-def _replace(target: str, source: Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
-    """Writes beside `target`, and exchanges both at the end."""
+    if not is_there:
+        return write_at(target)
+    if not overwrite:
+        raise ExistsError(f"{target}: something is there; use overwrite=True, or append to it")
     import shutil
     import uuid
     beside = f"{target.rstrip('/')}.{uuid.uuid4().hex}"
-    _write(beside, source, options, sorted_by, memory_limit_bytes)
     old = f"{beside}.old"
-    os.rename(target, old)
     try:
-        os.rename(beside, target)
-    except OSError:
-        os.rename(old, target)
-        raise
-    if os.path.isdir(old) and not os.path.islink(old):
-        shutil.rmtree(old)
-    else:
-        os.unlink(old)
+        result = write_at(beside)
+        os.rename(target, old)
+        try:
+            os.rename(beside, target)
+        except BaseException:
+            os.rename(old, target)
+            raise
+        return result
+    finally:
+        for left in (beside, old):
+            if os.path.isdir(left) and not os.path.islink(left):
+                shutil.rmtree(left)
+            elif os.path.lexists(left):
+                os.unlink(left)
 
 
 def _write(target: str, source: Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
@@ -161,7 +175,7 @@ def _write(target: str, source: Data, options: Mapping[str, Any], sorted_by: Any
     if source.fields is None:
         if len(settings) > 1:
             raise ArgumentError("one array has no names of columns: give the option without a dict")
-        if _names(sorted_by):
+        if names_of(sorted_by):
             raise ArgumentError("one array has no names of columns: use sorted_by=True")
         file_settings: _native.WriterSettings = settings[""]
         if sorted_by:
@@ -171,7 +185,7 @@ def _write(target: str, source: Data, options: Mapping[str, Any], sorted_by: Any
         return
     if isinstance(sorted_by, bool):
         raise ArgumentError("sorted_by: a table needs names of columns")
-    names = _names(sorted_by)
+    names = names_of(sorted_by)
     first = next(iter(_native.TableWriter.leaves(source.type)), "")
     with_metadata(settings, first, source.metadata)
     if not names:
@@ -208,20 +222,19 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                             "bloom_filter": bloom_filter})
     opened = _native.open_table(target)
-    indexed = _sorted_column(opened)
-    if indexed is not None:
-        settings[indexed] = {**settings.get(indexed, settings[""]), "value_index": True}
+    keep_index(opened, settings)
     with Data(data) as source:
         with_metadata(settings, opened.columns[0]["name"], restoring.kept(opened.info()["metadata"]) or source.metadata)
-        _finish(_native.TableWriter.replace(target, _names(replacing), settings) if replacing else
+        _finish(_native.TableWriter.replace(target, names_of(replacing), settings) if replacing else
                 _native.TableWriter.append(target, settings), source.stream)
 
 
-def _sorted_column(opened: _native.Opened) -> str | None:
-    """The column that has a value index in each part, if the table has no key columns."""
+def keep_index(opened: _native.Opened, settings: dict[str, Any]) -> None:
+    """Adds the value index of a new part, if the table has no key columns and a column has a value index in each part."""
     if opened.info()["key"]:
-        return None
+        return
     for info in opened.columns:
-        if not info["levels"] and not info["nullable"] and opened.num_rows > 0 and opened.has_index(info["name"]):
-            return info["name"]
-    return None
+        name = info["name"]
+        if not info["levels"] and not info["nullable"] and opened.num_rows > 0 and opened.has_index(name):
+            settings[name] = {**settings.get(name, settings[""]), "value_index": True}
+            return

@@ -2,6 +2,7 @@
 #include "cfile/types.h"
 #include "encodings/registry.h"
 #include "tools/python/native/maintenance.h"
+#include "tools/python/native/parquet.h"
 #include "tools/python/native/reading.h"
 #include "tools/python/native/stream.h"
 #include "tools/python/native/writers.h"
@@ -14,6 +15,7 @@ NB_MODULE(_native, module) {
   AddReading(module);
   AddWriters(module);
   AddMaintenance(module);
+  AddParquet(module);
   module.def("codecs", [] {
     nb::list names;
     for (const cfile::Compression codec : cfile::AllCompressions()) {

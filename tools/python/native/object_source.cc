@@ -162,6 +162,45 @@ class ObjectStorage final : public cfile::Storage {
   const std::string name_;
 };
 
+class ObjectSink final : public cfile::Sink {
+ public:
+  explicit ObjectSink(const nb::object& object) : object_(object), name_(NameOf(object)) {}
+
+  const std::string& name() const override { return name_; }
+  absl::Status Append(std::span<const uint8_t> bytes) override {
+    return InPython(name_, [&]() -> absl::Status {
+      const nb::object write = object_.get().attr("write");
+      for (size_t done = 0; done < bytes.size();) {
+        const nb::object written = write(nb::bytes(bytes.data() + done, bytes.size() - done));
+        // An object that is not buffered may write less. None means that it was all.
+        const auto count = written.is_none() ? bytes.size() - done : nb::cast<size_t>(written);
+        if (count == 0 || count > bytes.size() - done) {
+          return absl::UnavailableError(cfile::StrCat(name_, ": write returned ", count, " for ",
+                                                      bytes.size() - done, " bytes"));
+        }
+        done += count;
+      }
+      return absl::OkStatus();
+    });
+  }
+  absl::Status Finish() override {
+    return InPython(name_, [&]() -> absl::Status {
+      if (nb::hasattr(object_.get(), "flush")) object_.get().attr("flush")();
+      return absl::OkStatus();
+    });
+  }
+
+ private:
+  static std::string NameOf(const nb::object& object) {
+    std::string name;
+    if (nb::try_cast(nb::getattr(object, "name", nb::none()), name)) return name;
+    return nb::cast<std::string>(nb::str(object.type()));
+  }
+
+  HeldObject object_;
+  const std::string name_;
+};
+
 // Reads are short, and taking the interpreter lock for each would cost more than the reads.
 // So only each kReadsPerCheck-th read runs the handlers.
 constexpr uint32_t kReadsPerCheck = 16;
@@ -238,6 +277,16 @@ std::shared_ptr<const Source> NewObjectSource(const nb::object& object) {
 
 std::shared_ptr<cfile::Storage> NewObjectStorage(const nb::object& object) {
   return std::make_shared<ObjectStorage>(object);
+}
+
+std::unique_ptr<cfile::Sink> NewObjectSink(const nb::object& object) {
+  return std::make_unique<ObjectSink>(object);
+}
+
+absl::StatusOr<std::unique_ptr<cfile::Sink>> NewInterruptibleSink(const std::string& path) {
+  auto file = cfile::NewFileSink(path);
+  if (!file.ok()) return file;
+  return std::make_unique<InterruptibleSink>(*std::move(file));
 }
 
 absl::StatusOr<std::shared_ptr<const Source>> OpenInterruptibleFile(const std::string& path) {

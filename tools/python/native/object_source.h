@@ -1,5 +1,5 @@
 // Files that objects of Python hold (RangedObject and ObjectFiles of cfile/_native.pyi), and local
-// files whose reads let the handlers of signals run.
+// files whose reads and writes let the handlers of signals run.
 #pragma once
 
 #include <memory>
@@ -16,9 +16,14 @@ namespace cfile_python {
 std::shared_ptr<const cfile::Source> NewObjectSource(const nb::object& object);
 std::shared_ptr<cfile::Storage> NewObjectStorage(const nb::object& object);
 
-// Does the same as OpenPreadSource and NewLocalStorage. In addition, reads and writes run the
-// handlers of signals from time to time, so that KeyboardInterrupt ends long work.
+// Returns a sink that calls the method `write` of `object` and, at the end, its method `flush` if
+// there is one. It does not close the object.
+std::unique_ptr<cfile::Sink> NewObjectSink(const nb::object& object);
+
+// Does the same as OpenPreadSource, NewFileSink and NewLocalStorage. In addition, reads and writes
+// run the handlers of signals from time to time, so that KeyboardInterrupt ends long work.
 absl::StatusOr<std::shared_ptr<const cfile::Source>> OpenInterruptibleFile(const std::string& path);
+absl::StatusOr<std::unique_ptr<cfile::Sink>> NewInterruptibleSink(const std::string& path);
 std::shared_ptr<cfile::Storage> NewInterruptibleStorage(const std::string& directory);
 
 }  // namespace cfile_python

@@ -1,0 +1,351 @@
+"""Parquet files of other libraries become tables, tables become Parquet files, and other libraries read the same values from them."""
+import io
+import os
+import shutil
+import signal
+import threading
+
+import duckdb
+import fsspec
+import pandas
+import polars
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import parted
+from test_interpreter import _runs_beside
+from test_objects import Ranges
+from test_types import ARRAYS
+
+import cfile
+
+TOWNS = pa.table({"id": [5, 1, 2], "town": ["Paris", "Bergen", None], "area": pa.array([105.4, 464.7, -0.0])})
+LIBRARIES = {
+    "pyarrow": lambda path: pq.read_table(path).to_pydict(),
+    "polars": lambda path: polars.read_parquet(path).to_dict(as_series=False),
+    "duckdb": lambda path: duckdb.sql(f"SELECT * FROM '{path}'").fetchall(),
+}
+
+
+def _pages(report):
+    return report["copied_pages"] + report["recompressed_pages"] + report["recoded_pages"]
+
+
+@pytest.fixture
+def towns(tmp):
+    """A Parquet file."""
+    pq.write_table(TOWNS, tmp / "towns.parquet")
+    return tmp / "towns.parquet"
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_every_type_in_every_library(tmp, name):
+    one, plain, other = tmp / "one.parquet", tmp / "plain.parquet", tmp / "other.parquet"
+    array = ARRAYS[name]
+    rows = pa.table({"x": pa.concat_arrays([array] * 3), "n": range(3 * len(array))})
+    try:
+        pq.write_table(rows, one, row_group_size=2 * len(array))
+    except pa.ArrowNotImplementedError:
+        pytest.skip("pyarrow does not write this type")
+    pq.write_table(rows, plain, store_schema=False)  # tables have the types of Parquet: a time zone is UTC
+    report = cfile.from_parquet(one, tmp / "table")
+    assert (report["rows"], report["row_groups"]) == (3 * len(array), 2) and _pages(report) >= 4
+    table = cfile.open(tmp / "table")
+    assert table.verify()["damages"] == []
+    assert repr(table.to_arrow().to_pydict()) == repr(pq.read_table(plain).to_pydict())
+    for version in (1, 2):
+        for codec in (None, "snappy"):
+            report = cfile.to_parquet(tmp / "table", other, page_version=version, compression=codec, row_group_rows=4)
+            assert report["rows"] == 3 * len(array) and report["row_groups"] > 1 and report["bytes_out"] == other.stat().st_size
+            for library, read in LIBRARIES.items():
+                assert repr(read(other)) == repr(read(one)), (library, version, codec)
+
+
+@pytest.mark.parametrize("writer", ["polars", "duckdb"])
+def test_files_of_other_libraries(tmp, writer):
+    path, back = tmp / "f.parquet", tmp / "back.parquet"
+    table = pa.table({"n": pa.array(range(5000)), "s": [f"text {row % 700}" for row in range(5000)],
+                      "x": pa.array([None if row % 7 == 0 else row / 3 for row in range(5000)]),
+                      "list": [list(range(row % 4)) for row in range(5000)]})
+    if writer == "polars":
+        polars.from_arrow(table).write_parquet(path, row_group_size=1500)
+    else:
+        duckdb.sql(f"COPY (FROM \"table\") TO '{path}' (ROW_GROUP_SIZE 2048)")
+    for parts in (False, True):
+        report = cfile.from_parquet(path, tmp / f"t{parts}", part_per_row_group=parts)
+        read = cfile.open(tmp / f"t{parts}")
+        assert read.to_arrow().to_pydict() == table.to_pydict() and read.verify()["damages"] == []
+        assert len(read.parts) == (report["row_groups"] if parts else 1) and report["row_groups"] > 1
+        assert cfile.to_parquet(read, back)["rows"] == 5000
+        for name, library in LIBRARIES.items():
+            assert library(back) == library(path), name
+
+
+def test_pages_are_copied(tmp):
+    rows = pa.table({"n": range(100_000), "x": [row / 7 for row in range(100_000)]})
+    pq.write_table(rows, tmp / "f.parquet", use_dictionary=False, compression="none", data_page_version="2.0")
+    report = cfile.from_parquet(tmp / "f.parquet", tmp / "t")
+    assert report["copied_pages"] > 0 and report["recoded_pages"] == 0
+    assert report["bytes_in"] > 1_600_000 and report["bytes_out"] == cfile.open(tmp / "t").info["size_bytes"]
+    assert cfile.open(tmp / "t")["x"].blocks[0]["encoding"] == "parquet-plain"
+    assert cfile.to_parquet(tmp / "t", tmp / "g.parquet")["recoded_pages"] == 0
+    report = cfile.to_parquet(tmp / "t", tmp / "h.parquet", compression="zstd", page_version=1, check_values=False)
+    assert report["copied_pages"] == 0 and report["recompressed_pages"] > 0
+    for name in ("g", "h"):
+        assert pq.read_table(tmp / f"{name}.parquet").equals(rows)
+    for options in ({"goal": "balanced"}, {"goal": "size"}, {"encoding": "parquet-byte-stream-split"}):
+        options = {"encoding": {"x": options["encoding"]}} if "encoding" in options else options
+        report = cfile.from_parquet(tmp / "f.parquet", tmp / "t", overwrite=True, **options)
+        assert report["recoded_pages"] > 0, options
+        assert cfile.open(tmp / "t").to_arrow().to_pydict() == rows.to_pydict()
+    report = cfile.from_parquet(tmp / "f.parquet", tmp / "t", overwrite=True, compression={"n": "zstd"})
+    assert report["recompressed_pages"] > 0 and report["copied_pages"] > 0 and report["recoded_pages"] == 0
+
+
+def test_options_of_the_parquet_file(tmp, stored):
+    table = stored(pa.table({"n": pa.array(range(1000), "int64"), "s": [str(row) for row in range(1000)]}), sorted_by="n")
+    path = tmp / "f.parquet"
+    cfile.to_parquet(table, path, columns=["n", "s"], row_group_rows=300, page_version=1, metadata={"owner": "me"})
+    file = pq.ParquetFile(path)
+    assert file.schema_arrow.names == ["n", "s"] and file.metadata.metadata[b"owner"] == b"me"
+    assert file.metadata.num_row_groups >= 4 and max(file.metadata.row_group(i).num_rows for i in range(4)) <= 300
+    column = file.metadata.row_group(0).column(0)
+    assert column.has_offset_index and column.has_column_index and column.statistics.max == 299
+    assert pq.read_table(path, page_checksum_verification=True)["n"].to_pylist() == list(range(1000))
+    cfile.to_parquet(table, path, page_index=False, page_checksums=False, compression="gzip")
+    column = pq.read_metadata(path).row_group(0).column(1)
+    assert not column.has_offset_index and column.compression == "GZIP"
+    cfile.to_parquet(table, path, columns=["s"])
+    assert pq.read_table(path).column_names == ["s"]
+
+
+def test_columns_appending_and_overwriting(tmp, towns):
+    target = tmp / "t"
+    assert cfile.from_parquet(towns, target, columns=["town", "id"])["rows"] == 3
+    assert cfile.open(target).to_arrow().select(["id", "town"]).equals(TOWNS.select(["id", "town"]))
+    with pytest.raises(cfile.ExistsError, match="overwrite=True"):
+        cfile.from_parquet(towns, target)
+    with pytest.raises(cfile.ArgumentError, match="area"):
+        cfile.from_parquet(towns, target, append=True)
+    cfile.from_parquet(towns, target, append=True, columns=["town", "id"], compression="zstd")
+    assert cfile.open(target)["id"].to_arrow().to_pylist() == [5, 1, 2, 5, 1, 2] and len(cfile.open(target).parts) == 2
+    cfile.from_parquet(str(towns), str(target), overwrite=True, block_size_bytes={"id": 4096}, bloom_filter={"town": 10})
+    assert cfile.open(target).to_arrow().equals(TOWNS)
+    for options in ({"sorted_by": "id"}, {"overwrite": True}):
+        with pytest.raises(cfile.ArgumentError, match="append"):
+            cfile.from_parquet(towns, target, append=True, **options)
+
+
+@pytest.mark.parametrize("names", ["id", ["id"], ["town", "id"], "area"])
+def test_rows_are_sorted(tmp, towns, names):
+    report = cfile.from_parquet(towns, tmp / "t", sorted_by=names, bloom_filter={"town": 10})
+    table = cfile.open(tmp / "t")
+    keys = [names] if isinstance(names, str) else names
+    assert table.to_arrow().to_pydict() == TOWNS.sort_by([(key, "ascending", "at_start") for key in keys]).to_pydict()
+    assert table.find(1 if keys == ["id"] else ("Bergen", 1) if keys[0] == "town" else 464.7) is not None
+    assert report["recoded_pages"] == 3 and report["copied_pages"] == 0
+    assert report["bytes_out"] >= table.info["size_bytes"] > 0
+    assert sorted(os.listdir(tmp)) == ["t", "towns.parquet"]
+
+
+def test_rows_in_order_are_copied(tmp):
+    path, target = tmp / "f.parquet", tmp / "t"
+    rows = pa.table([pa.array(range(0, 200_000, 2))], schema=pa.schema([pa.field("id", pa.int64(), nullable=False)]))
+    pq.write_table(rows, path, use_dictionary=False, compression="none")
+    assert cfile.from_parquet(path, target, sorted_by="id")["recoded_pages"] == 0
+    assert cfile.open(target).find(198) == 99
+    pq.write_table(rows.slice(99_000), path)
+    cfile.from_parquet(path, target, append=True)  # the new part has an index, too
+    table = cfile.open(target)
+    assert table.seek(199_999) == 101_000 and len(table.parts) == 2 and all(block["part"] for block in table["id"].blocks)
+    with pytest.raises(cfile.ArgumentError, match="nothing"):
+        cfile.from_parquet(path, tmp / "u", sorted_by="nothing")
+    assert not (tmp / "u").exists()
+
+
+def test_directories(tmp):
+    for year, place, rows in (("2023", "a%2Fb", [1, 2]), ("2024", "__HIVE_DEFAULT_PARTITION__", [3])):
+        folder = tmp / "files" / f"year={year}" / f"place={place}"
+        folder.mkdir(parents=True)
+        pq.write_table(pa.table({"n": rows}), folder / "part.parquet")
+    (tmp / "files" / "_SUCCESS").touch()
+    assert cfile.from_parquet(tmp / "files", tmp / "t", compression={"place": "none"})["rows"] == 3
+    table = cfile.open(tmp / "t")
+    assert table.to_pylist() == [{"n": 1, "year": 2023, "place": "a/b"}, {"n": 2, "year": 2023, "place": "a/b"},
+                                 {"n": 3, "year": 2024, "place": None}]
+    cfile.to_parquet(tmp / "t", tmp / "f.parquet")
+    assert pq.read_table(tmp / "f.parquet").to_pylist() == table.to_pylist()
+    (tmp / "files" / "link").symlink_to(tmp)
+    with pytest.raises(cfile.ArgumentError, match="link"):
+        cfile.from_parquet(tmp / "files", tmp / "u")
+
+
+def test_pandas_frames_come_back(tmp):
+    frame = pandas.DataFrame({"x": [3, 1, 2] * 200, "c": pandas.Categorical(["a", "b", "a"] * 200),
+                              "d": pandas.to_timedelta([1, 2, 3] * 200, unit="s"),
+                              "i": pandas.array([1, None, 3] * 200, dtype="Int32")},
+                             index=pandas.Index([row * row for row in range(600)], name="key"))
+    frame.to_parquet(tmp / "f.parquet")
+    cfile.from_parquet(tmp / "f.parquet", tmp / "t")
+    pandas.testing.assert_frame_equal(cfile.open(tmp / "t").to_pandas(), frame)
+    cfile.to_parquet(tmp / "t", tmp / "g.parquet")
+    pandas.testing.assert_frame_equal(pandas.read_parquet(tmp / "g.parquet"), frame)
+    cfile.write(tmp / "w", frame, encoding={"c": "parquet-delta-length"})  # pyarrow reads no categories from this encoding
+    cfile.to_parquet(tmp / "w", tmp / "h.parquet")
+    pandas.testing.assert_frame_equal(pandas.read_parquet(tmp / "h.parquet"), frame)
+    cfile.from_parquet(tmp / "f.parquet", tmp / "s", sorted_by="x")
+    pandas.testing.assert_frame_equal(cfile.open(tmp / "s").to_pandas(), frame.sort_values("x", kind="stable"), check_categorical=False)
+    # The metadata does not describe changed tables, and must do no harm.
+    cfile.add_column(tmp / "t", "more", "int64", default=5)
+    cfile.drop_columns(tmp / "t", ["d"])
+    cfile.to_parquet(tmp / "t", tmp / "i.parquet")
+    assert pandas.read_parquet(tmp / "i.parquet").reset_index()["more"].tolist() == [5] * 600
+
+
+def test_metadata_comes_back(tmp, towns):
+    pq.write_table(TOWNS.replace_schema_metadata({"geo": "{}", "cfile.column": "x", "bytes": b"\xff"}), towns)
+    cfile.from_parquet(towns, tmp / "t", sorted_by="id")
+    cfile.compact(tmp / "t")
+    cfile.to_parquet(tmp / "t", tmp / "f.parquet")
+    assert pq.read_metadata(tmp / "f.parquet").metadata[b"geo"] == b"{}"
+
+
+def test_sources_that_are_no_paths(tmp, towns):
+    def check(name, source, **options):
+        assert cfile.from_parquet(source, tmp / name, compression={"id": "zstd"}, **options)["rows"] == 3
+        assert cfile.open(tmp / name).to_arrow().equals(TOWNS)
+    check("bytes", io.BytesIO(towns.read_bytes()))
+    with open(towns, "rb") as file:
+        check("file", file)
+    counted = Ranges(towns)
+    check("object", counted)
+    assert counted.calls
+    memory = fsspec.filesystem("memory")
+    memory.pipe("/towns.parquet", towns.read_bytes())
+    check("url", "memory://towns.parquet")
+    check("filesystem", "/towns.parquet", filesystem=memory)
+    check("sorted", TowardsEnd(towns), columns=["id", "town", "area"])
+    for source, error in ((5, TypeError), ("memory://absent", FileNotFoundError), (tmp / "absent", cfile.NotFoundError)):
+        with pytest.raises(error):
+            cfile.from_parquet(source, tmp / "u")
+    with pytest.raises(ZeroDivisionError):
+        cfile.from_parquet(Ranges(towns, error=ZeroDivisionError("odd")), tmp / "u")
+    assert not (tmp / "u").exists()
+
+
+class TowardsEnd(Ranges):
+    name = "an object with a name"
+
+
+def test_objects_of_tables_and_files(tmp, stored):
+    table = stored(TOWNS)
+    cfile.write(tmp / "column", TOWNS["town"])
+    memory = fsspec.filesystem("memory")
+    memory.put(str(tmp / "data"), "/data", recursive=True)
+    expected = TOWNS.to_pydict()
+    for source, options in ((tmp / "data", {}), (table, {}), ("memory://data", {}), ("/data", {"filesystem": memory})):
+        target = io.BytesIO()
+        report = cfile.to_parquet(source, target, **options)
+        assert not target.closed and len(target.getvalue()) == report["bytes_out"]
+        assert pq.read_table(target).to_pydict() == expected
+    for source in (tmp / "column", cfile.open(tmp / "column")):
+        cfile.to_parquet(source, str(tmp / "f.parquet"))
+        assert pq.read_table(tmp / "f.parquet").to_pydict() == {"value": expected["town"]}
+    with fsspec.open("memory://target.parquet", "wb") as file:
+        cfile.to_parquet(table, file)
+    assert pq.read_table(io.BytesIO(memory.cat("/target.parquet"))).to_pydict() == expected
+    with open(tmp / "raw.parquet", "wb", buffering=0) as file:
+        cfile.to_parquet(table, file)
+    assert pq.read_table(tmp / "raw.parquet").to_pydict() == expected
+
+
+def test_wrong_arguments(tmp, stored):
+    table = stored(TOWNS)
+    path = tmp / "f.parquet"
+    for error, match, options in ((TypeError, "columns=", {"source": table["id"]}), (TypeError, "target", {"target": "memory://x"}),
+                                  (TypeError, "target", {"target": 5}), (ValueError, "page_version", {"page_version": 3}),
+                                  (cfile.ArgumentError, "lzo|codec|compression", {"compression": "bz2"}),
+                                  (cfile.ArgumentError, "at least 1", {"row_group_rows": 0}),
+                                  (cfile.ArgumentError, "nothing", {"columns": ["nothing"]})):
+        with pytest.raises(error, match=match):
+            cfile.to_parquet(**{"source": table, "target": path, **options})
+        assert not path.exists()
+    cfile.write(tmp / "column", TOWNS["town"])
+    with pytest.raises(cfile.ArgumentError, match="one column"):
+        cfile.to_parquet(tmp / "column", path, columns=["value"])
+
+
+class Failing(io.RawIOBase):
+    def write(self, data):
+        raise ZeroDivisionError("odd")
+
+
+class Stuck(io.RawIOBase):
+    def write(self, data):
+        return 0
+
+
+def test_errors_of_targets(stored):
+    with pytest.raises(ZeroDivisionError, match="odd"):
+        cfile.to_parquet(stored(TOWNS), Failing())
+    with pytest.raises(cfile.SystemFailure, match="write returned 0"):
+        cfile.to_parquet(stored(TOWNS, name="again"), Stuck())
+
+
+def test_damage(tmp, towns, stored):
+    pq.write_table(TOWNS, towns, write_page_checksum=True)
+    data = bytearray(towns.read_bytes())
+    data[30] ^= 0xFF
+    (tmp / "damaged.parquet").write_bytes(data)
+    (tmp / "text").write_text("no Parquet file at all")
+    with pytest.raises(cfile.DataError, match="damaged.parquet") as raised:
+        cfile.from_parquet(tmp / "damaged.parquet", tmp / "t")
+    assert raised.value.file == str(tmp / "damaged.parquet")
+    with pytest.raises(cfile.Error, match="text"):
+        cfile.from_parquet(tmp / "text", tmp / "t")
+    assert not (tmp / "t").exists()
+    pq.write_table(TOWNS, tmp / "kept.parquet")
+    table = stored(pa.table({"n": range(5000)}), block_size_bytes=1024, compression="none")
+    path = next((tmp / "data").rglob("*.cfile"))
+    data = bytearray(path.read_bytes())
+    data[table["n"].blocks[2]["offset"] + 100] ^= 0xFF
+    path.write_bytes(data)
+    with pytest.raises(cfile.DataError, match="offset"):
+        cfile.to_parquet(tmp / "data", tmp / "kept.parquet")
+    assert pq.read_table(tmp / "kept.parquet").equals(TOWNS)
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """A folder with a large Parquet file "f" and a table "t" of it."""
+    folder = tmp_path_factory.mktemp("large")
+    pq.write_table(pa.table({"s": [f"value number {row % 1000}" for row in range(1_000_000)]}), folder / "f", row_group_size=20_000)
+    cfile.from_parquet(folder / "f", folder / "t")
+    return folder
+
+
+def test_other_threads_run(large, tmp):
+    for name, work in (("from", lambda: cfile.from_parquet(large / "f", tmp / "t", overwrite=True)),
+                       ("to", lambda: cfile.to_parquet(large / "t", tmp / "g"))):
+        assert any(_runs_beside(work) for _ in range(20)), name
+
+
+@pytest.mark.parametrize("name", ["from", "to"])
+def test_keyboard_interrupt(large, tmp, name):
+    """The signal arrives before or in a call, so that its handler runs in the call."""
+    work = {"from": lambda: cfile.from_parquet(large / "f", tmp / "t", part_per_row_group=True),
+            "to": lambda: cfile.to_parquet(large / "t", tmp / "t")}[name]
+    timer = threading.Timer(0.02, lambda: os.kill(os.getpid(), signal.SIGINT))
+    with pytest.raises(KeyboardInterrupt):
+        timer.start()
+        while True:
+            shutil.rmtree(tmp / "t", ignore_errors=True)
+            work()
+    timer.join()
+    assert os.listdir(tmp) in ([], ["t"])
+
+
+def test_parts_become_row_groups(tmp):
+    table = parted(tmp / "t", pa.table({"n": range(1000)}), 4)
+    assert cfile.to_parquet(table, tmp / "f.parquet")["row_groups"] == 4
+    assert pq.read_table(tmp / "f.parquet")["n"].to_pylist() == list(range(1000))

@@ -1,0 +1,139 @@
+"""Parquet: tables from Parquet files, and Parquet files from tables. No Parquet library is needed."""
+from __future__ import annotations
+
+import os
+
+from . import _native
+from .column import Column
+from .errors import ArgumentError
+from .opening import local_path, opened
+from .table import Table
+from .writing import keep_index, names_of, publish, settings_of, write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+
+def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str | Sequence[str] | None = None,
+                 columns: Sequence[str] | None = None, encoding: str | dict[str, str] | None = None,
+                 compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
+                 block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None,
+                 part_per_row_group: bool = False, append: bool = False, overwrite: bool = False, memory_limit_bytes: int = 1 << 30,
+                 filesystem: Any = None) -> dict[str, int]:
+    """Makes a table of a Parquet file, or of a directory of Parquet files.
+
+    source: the path of a file; a URL of fsspec, an open binary file or an object with read_ranges, as for cfile.open; or the path of a
+        directory. All files of a directory become one table. Folders with names such as "year=2024" become columns.
+    sorted_by: the rows are sorted by these columns, so that they can be searched by key. If the rows have another order, they are sorted
+        as by cfile.write. This needs pyarrow and disk space for a second table, and no more memory than memory_limit_bytes.
+    columns: only these columns.
+    encoding, compression, goal, block_size_bytes, bloom_filter: as for cfile.write. Without encoding, compression and goal, pages keep
+        their encoding and compression, and most are copied without decoding their values. With goal, all values are encoded again.
+    part_per_row_group: each row group becomes a part of the table. Its dictionaries are copied, too.
+    append: the rows become a new part of the table at `target`, in its order.
+    overwrite: whether to replace what is at `target`. Without it, ExistsError is raised.
+
+    Returns rows, row_groups, copied_pages, recompressed_pages (the encoded values were copied, and compressed again), recoded_pages (the
+    values were encoded again), bytes_in and bytes_out.
+
+    Nothing appears at `target` unless all rows were written. Every page is checked before it is copied. The table keeps the metadata of
+    the file, so pandas gets its index back. DataError: the file is damaged. UnsupportedError: it is encrypted, or has something that is
+    not known. ArgumentError: it is no Parquet file, or an option does not fit.
+
+    >>> import pyarrow.parquet
+    >>> pyarrow.parquet.write_table(pyarrow.table({"id": [1, 2, 5], "town": ["Bergen", "Oslo", "Paris"]}), tmp / "towns.parquet")
+    >>> cfile.from_parquet(tmp / "towns.parquet", tmp / "towns", sorted_by="id")["rows"]
+    3
+    >>> towns = cfile.open(tmp / "towns")
+    >>> towns[towns.find(5)]
+    {'id': 5, 'town': 'Paris'}
+    """
+    path = os.fspath(target)
+    options: dict[str, Any] = {"encoding": encoding, "compression": compression, "goal": goal,
+                               "block_size_bytes": block_size_bytes, "bloom_filter": bloom_filter}
+    settings = settings_of(options)
+    names = names_of(sorted_by)
+    file: Any = local_path(source, filesystem)
+    if file is None:
+        from . import ranges
+        file = ranges.file_of(source, filesystem)
+
+    def made(at: str, settings: Any, names: Sequence[str], append: bool = False) -> dict[str, int]:
+        return _native.import_parquet(file, at, settings, columns=list(columns or ()), sorted_by=names, append=append,
+                                      part_per_row_group=part_per_row_group, copy_pages=goal is None)
+
+    if append:
+        if names or overwrite:
+            raise ArgumentError("append: the table has its order already, and is not replaced")
+        keep_index(_native.open_table(path), settings)
+        return made(path, settings, (), append=True)
+
+    def write_at(at: str) -> dict[str, int]:
+        try:
+            return made(at, settings, names)
+        except ArgumentError:
+            if not names:
+                raise
+        # The rows may have another order. If the error is another one, it is raised again.
+        import tempfile
+        folder, name = os.path.split(os.path.abspath(at))
+        with tempfile.TemporaryDirectory(prefix=f".{name}-unsorted-", dir=folder, ignore_cleanup_errors=True) as temporary:
+            unsorted = os.path.join(temporary, "rows")
+            report = made(unsorted, {"": {}}, ())
+            write(at, Table(_native.open_table(unsorted)), sorted_by=names, memory_limit_bytes=memory_limit_bytes, **options)
+        recoded = report["copied_pages"] + report["recompressed_pages"] + report["recoded_pages"]
+        return report | {"copied_pages": 0, "recompressed_pages": 0, "recoded_pages": recoded, "bytes_out": _size_of(at)}
+    return publish(path, overwrite, write_at)
+
+
+def _size_of(folder: str) -> int:
+    return sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(folder) for name in names)
+
+
+def to_parquet(source: Any, target: Any, *, columns: Sequence[str] | None = None, row_group_rows: int = 1 << 20,
+               compression: str | None = None, page_version: int = 2, page_index: bool = True, page_checksums: bool = True,
+               check_values: bool = True, metadata: Mapping[str, str] | None = None, filesystem: Any = None) -> dict[str, int]:
+    """Makes a Parquet file of a table or a file. Blocks in Parquet's encodings become pages without decoding their values.
+
+    source: a Table, the Column of a file, or anything that cfile.open takes, with `filesystem` if needed.
+    target: a path, whose file is replaced; or an object with a method write, for example an open binary file. It stays open.
+    columns: only these columns. They keep the order of the table.
+    row_group_rows: a row group ends after this number of rows, or some rows before, and at the end of each part.
+    compression: the codec of all pages. Without it, pages keep the codec of their blocks, if Parquet has this codec.
+    page_version: of page headers, 1 or 2. Pages of version 2 are copied more often. Old readers know only version 1.
+    page_index: whether to write the column index and the offset index, with which readers skip pages.
+    page_checksums: whether pages have checksums.
+    check_values: whether all values of a block are checked before its bytes are copied. Without it, only checksums and counts are.
+    metadata: strings for the metadata of the file, in addition to what the table has.
+
+    Returns rows, row_groups, copied_pages, recompressed_pages (the encoded values were copied, and compressed again), recoded_pages (the
+    values were encoded again), bytes_in and bytes_out.
+
+    A file appears at a path when it is complete. DataError: the table is damaged. ArgumentError: an option does not fit, or Parquet
+    cannot have a value. Rows of a scan, and some rows of a table: use pyarrow.parquet.write_table(rows.to_arrow(), ...).
+
+    >>> cfile.write(tmp / "towns", pyarrow.table({"id": [1, 2, 5], "town": ["Bergen", "Oslo", "Paris"]}))
+    >>> cfile.to_parquet(tmp / "towns", tmp / "towns.parquet", compression="zstd")["rows"]
+    3
+    >>> import pyarrow.parquet
+    >>> pyarrow.parquet.read_table(tmp / "towns.parquet").to_pydict()
+    {'id': [1, 2, 5], 'town': ['Bergen', 'Oslo', 'Paris']}
+    """
+    if isinstance(source, (Table, Column)):
+        native = source._opened
+        if isinstance(source, Column) and native.is_table:
+            raise TypeError(f"a column of a table: give the table, and columns=[{source.name!r}]")
+    else:
+        native = opened(source, filesystem=filesystem)
+    if not native.is_table and columns is not None:
+        raise ArgumentError("columns: a file has one column")
+    path: Any = target
+    if not hasattr(target, "write"):
+        path = local_path(target)
+        if path is None:
+            raise TypeError(f"target: expected a path of a local file, or an object with write, for example of fsspec.open, got {target!r}")
+    return _native.export_parquet(native, path, columns=list(columns or ()), max_row_group_rows=row_group_rows, compression=compression,
+                                  page_version=page_version, page_index=page_index, page_checksums=page_checksums,
+                                  check_values=check_values, metadata=list((metadata or {}).items()))
