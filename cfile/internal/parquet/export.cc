@@ -31,7 +31,7 @@ constexpr std::string_view kKeptKeys[] = {"ARROW:schema", "pandas"};
 
 class Exporter {
  public:
-  Exporter(const RowsToExport& rows, Sink& sink, const ParquetExportOptions& options)
+  Exporter(const ParquetRows& rows, Sink& sink, const ParquetExportOptions& options)
       : rows_(rows), options_(options), out_(sink) {}
 
   absl::StatusOr<ParquetReport> Export();
@@ -54,7 +54,7 @@ class Exporter {
   absl::Status InColumn(size_t leaf, const absl::Status& status) const;
   absl::Status Append(std::string_view bytes) { return out_.Append(encodings::AsBytes(bytes)); }
 
-  const RowsToExport& rows_;
+  const ParquetRows& rows_;
   const ParquetExportOptions& options_;
   CountingSink out_;
   ParquetReport report_;
@@ -248,7 +248,7 @@ absl::Status Exporter::WriteEnd() {
 
 }  // namespace
 
-absl::StatusOr<ParquetReport> ExportToParquet(const RowsToExport& rows, std::unique_ptr<Sink> sink,
+absl::StatusOr<ParquetReport> ExportToParquet(const ParquetRows& rows, std::unique_ptr<Sink> sink,
                                               const ParquetExportOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const ParquetReport report, Exporter(rows, *sink, options).Export());
   CFILE_RETURN_IF_ERROR(sink->Finish());
@@ -260,19 +260,19 @@ absl::StatusOr<ParquetReport> ExportToParquet(const RowsToExport& rows, std::uni
 absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table, std::unique_ptr<Sink> sink,
                                             const ParquetExportOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader reader, TableReader::Open(table, options.reader));
-  const internal::RowsToExport rows{.schema = reader.schema(),
-                                    .num_rows = reader.num_rows(),
-                                    .num_parts = reader.num_parts(),
-                                    .open = [&](size_t part, size_t column) {
-                                      return reader.OpenColumn(part, column);
-                                    }};
+  const internal::ParquetRows rows{.schema = reader.schema(),
+                                   .num_rows = reader.num_rows(),
+                                   .num_parts = reader.num_parts(),
+                                   .open = [&](size_t part, size_t column) {
+                                     return reader.OpenColumn(part, column);
+                                   }};
   return internal::ExportToParquet(rows, std::move(sink), options);
 }
 
 absl::StatusOr<ParquetReport> ExportParquet(const Reader& file, std::unique_ptr<Sink> sink,
                                             const ParquetExportOptions& options) {
   const FileInfo& info = file.info();
-  const internal::RowsToExport rows{
+  const internal::ParquetRows rows{
       .schema = {.columns = {{.name = "value",
                               .type = info.type,
                               .nullable = info.nullable,
