@@ -44,8 +44,8 @@ struct ParquetImportOptions {
   std::optional<Schema> schema = {};
   // True: the rows become a new part of an existing table with the same columns.
   bool append = false;
-  // True: each row group becomes a part of the table. Its dictionary pages then become dictionaries
-  // without being encoded again. False: all row groups become one part.
+  // True: each row group becomes a part of the table, and keeps its dictionaries. False: all row
+  // groups become one part, and their dictionaries are merged if the result keeps the limits.
   bool part_per_row_group = false;
   // False: decodes all values and encodes them again, also with the default options, which then
   // choose the encoding of each block as for any new table.

@@ -165,12 +165,55 @@ TEST(ParquetImport, PagesAreCopiedWithTheirEncodingsAndDictionaries) {
     const auto file = reader->OpenColumn(0, *reader->schema().Find(name));
     EXPECT_EQ(file->info().encoding, encoding) << name;
   }
-  // The three row groups have different dictionaries, so only one part each can keep them.
-  for (const bool parts : {false, true}) {
-    const ParquetReport groups =
-        Import(InMemory(ReadFile(GoldenPath("pyarrow_page_index"))), NewMemoryStorage(),
-               {.columns = {"string"}, .part_per_row_group = parts, .writer = {kSmallBlocks}});
-    EXPECT_EQ(groups.recoded_pages == 0, parts);
+}
+
+TEST(ParquetImport, DictionariesOfRowGroupsAreMerged) {
+  // The three row groups have different dictionaries.
+  const auto source = InMemory(ReadFile(GoldenPath("pyarrow_page_index")));
+  const auto import = [&](bool parts, const WriterOptions& writer) {
+    const auto table = NewMemoryStorage();
+    const ParquetReport report = Import(
+        source, table, {.columns = {"string"}, .part_per_row_group = parts, .writer = {writer}});
+    EXPECT_EQ(Contents(table).at("string").size(), 24);
+    return report;
+  };
+  const ParquetReport parts = import(true, kSmallBlocks);
+  EXPECT_EQ(parts.recompressed_pages + parts.recoded_pages, 0);
+  const ParquetReport merged = import(false, kSmallBlocks);
+  EXPECT_EQ(merged.recoded_pages, 0);
+  EXPECT_GT(merged.recompressed_pages, 0);
+  EXPECT_GT(merged.copied_pages, 0);
+  // The first two dictionaries have 6 values, the third has 3 values.
+  WriterOptions few = kSmallBlocks;
+  few.max_dictionary_values = 5;
+  const ParquetReport some = import(false, few);
+  EXPECT_GT(some.recoded_pages, 0);
+  EXPECT_GT(some.copied_pages + some.recompressed_pages, 0);
+}
+
+TEST(ParquetImport, PagesOfVersion1OfListsAreCopied) {
+  for (const std::string name : {"pyarrow_nested_v2", "duckdb_nested_v2"}) {
+    SCOPED_TRACE(name);
+    const auto table = NewMemoryStorage();
+    Import(InMemory(ReadFile(GoldenPath(name))), table,
+           {.copy_pages = false, .writer = {{.max_values_per_block = 5}}});
+    TemporaryDirectory directory;
+    for (const Compression codec : {Compression::kNone, Compression::kZstd}) {
+      const std::string path = directory.path("v1.parquet");
+      const auto exported =
+          ExportParquet(table, path, {.data_page_v2 = false, .compression = codec});
+      ASSERT_TRUE(exported.ok()) << exported.status();
+      for (const bool in_memory : {true, false}) {
+        auto source = InMemory(ReadFile(path));
+        if (!in_memory) source = std::make_shared<CopyingSource>(source);
+        const auto copy = NewMemoryStorage();
+        const ParquetReport report = Import(
+            source, copy, {.writer = {kSmallBlocks}, .reader = {.read_ahead_bytes = 16}});
+        EXPECT_EQ(report.recoded_pages, 0);
+        EXPECT_GT(report.copied_pages + report.recompressed_pages, 20);
+        EXPECT_EQ(Contents(copy), Contents(table));
+      }
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 #include "encodings/parquet/delta_binary_packed.h"
 #include "encodings/parquet/delta_byte_array.h"
 #include "encodings/parquet/delta_length_byte_array.h"
+#include "encodings/parquet/page_skip_table.h"
 #include "golden_vectors.h"
 #include "tests/encodings/each_target.h"
 
@@ -316,6 +317,50 @@ std::vector<BytesCodec> BytesCodecs() {
   codecs.push_back({DeltaByteArrayCodec::MakePageEncoder<std::string_view>(),
                     DeltaByteArrayCodec::MakePageDecoder<std::string_view>()});
   return codecs;
+}
+
+// PutSkipTable makes the table that the encoder of the page made.
+template <typename T>
+void ExpectSameSkipTable(const EncodedBlock& block, Encoding encoding, PhysicalType type) {
+  ByteWriter table;
+  ASSERT_TRUE(PutSkipTable(encoding, type, block.bytes.span(), block.count, table).ok());
+  EXPECT_THAT(table.span(), ElementsAreArray(block.skip_table.span()));
+  // Each prefix of the page is an error, or it lacks only bytes that no place needs.
+  for (size_t size = 0; size < block.bytes.size(); size += 1 + size / 8) {
+    ByteWriter part;
+    const auto status =
+        PutSkipTable(encoding, type, block.bytes.span().first(size), block.count, part);
+    EXPECT_TRUE(status.ok() || absl::IsDataLoss(status)) << status;
+  }
+}
+
+TYPED_TEST(Delta, SkipTablesOfFinishedPages) {
+  using T = TypeParam;
+  constexpr PhysicalType type = sizeof(T) == 8 ? PhysicalType::kUint64 : PhysicalType::kInt16;
+  std::mt19937_64 random(11);
+  for (const DeltaBlockShape& shape : kShapesOfBlocks) {
+    for (const size_t size : {0, 1, 1024, 1025, 2049, 7000}) {
+      std::vector<T> values(size);
+      for (T& value : values) value = static_cast<T>(random() >> (random() % 60));
+      ExpectSameSkipTable<T>(EncodePage<T>(*MakeDeltaBinaryPackedEncoder<T>(shape), values),
+                             Encoding::kParquetDeltaBinaryPacked, type);
+    }
+  }
+}
+
+TEST(DeltaBytes, SkipTablesOfFinishedPages) {
+  for (int kind = 0; kind <= 4; ++kind) {
+    for (const size_t size : {1024, 1025, 2500}) {
+      const auto texts = Texts(kind, size);
+      const std::vector<std::string_view> values(texts.begin(), texts.end());
+      auto codecs = BytesCodecs();
+      ExpectSameSkipTable<std::string_view>(EncodePage<std::string_view>(*codecs[0].encoder, values),
+                                            Encoding::kParquetDeltaLengthByteArray,
+                                            PhysicalType::kBytes);
+      ExpectSameSkipTable<std::string_view>(EncodePage<std::string_view>(*codecs[1].encoder, values),
+                                            Encoding::kParquetDeltaByteArray, PhysicalType::kBytes);
+    }
+  }
 }
 
 TEST(DeltaBytes, SeekFromPlacesAndWithoutThem) {

@@ -379,6 +379,78 @@ TEST(ParquetDictionary, LimitsOfValues) {
             "a dictionary of 100 values is above the limit of 99: raise max_dictionary_values");
 }
 
+template <typename P>
+std::shared_ptr<const Dictionary> DictionaryOf(const std::vector<P>& values) {
+  EncodedBlock page;
+  ParquetPlainCodec::MakePageEncoder<P>()->Encode(values, page);
+  return parquet::DecodeDictionaryPage<P>(static_cast<uint32_t>(values.size()), page.bytes.span())
+      .value();
+}
+
+// Lets an encoder adopt dictionaries of the values a, b, c and d, and checks the codes.
+template <typename P>
+void ExpectAdopts(const P& a, const P& b, const P& c, const P& d) {
+  using Codes = std::vector<uint32_t>;
+  Codes codes;
+  const auto encoder = ParquetDictionaryCodec::MakePageEncoder<P>();
+  EXPECT_TRUE(encoder->AdoptDictionary(*DictionaryOf<P>({a, b, c}), codes));
+  EXPECT_EQ(codes, Codes());  // the same codes
+  EXPECT_TRUE(encoder->AdoptDictionary(*DictionaryOf<P>({}), codes));
+  EXPECT_TRUE(encoder->AdoptDictionary(*DictionaryOf<P>({a, b}), codes));
+  EXPECT_EQ(codes, Codes());
+  EXPECT_TRUE(encoder->AdoptDictionary(*DictionaryOf<P>({c, d, c}), codes));
+  EXPECT_EQ(codes, Codes({2, 3, 2}));
+  std::vector<P> values;
+  for (int i = 0; i < 100; ++i) values.insert(values.end(), {d, b, b, a});
+  File<P> file;
+  EncodedBlock& block = file.blocks.emplace_back();
+  encoder->Encode(values, block);
+  block.count = static_cast<uint32_t>(values.size());
+  EXPECT_EQ(block.encoding, Encoding::kAuto);
+  file.has_dictionary = encoder->FinishDictionary(file.dictionary);
+  EXPECT_EQ(file.dictionary.span()[0], 4);  // values
+  ExpectReadsBack<P>(file, {values}, parquet::TypeOf<P>(0));
+
+  // A dictionary with a value twice.
+  const auto twice = ParquetDictionaryCodec::MakePageEncoder<P>();
+  EXPECT_TRUE(twice->AdoptDictionary(*DictionaryOf<P>({a, a, b}), codes));
+  EXPECT_EQ(codes, Codes({0, 0, 1}));
+
+  // The limit of bytes is not for the first dictionary.
+  const auto limited = ParquetDictionaryCodec::MakePageEncoder<P>({.max_dictionary_bytes = 1});
+  EXPECT_TRUE(limited->AdoptDictionary(*DictionaryOf<P>({a, b}), codes));
+  EXPECT_FALSE(limited->AdoptDictionary(*DictionaryOf<P>({b, c}), codes));
+  EXPECT_TRUE(limited->AdoptDictionary(*DictionaryOf<P>({b, a}), codes));
+  EXPECT_EQ(codes, Codes({1, 0}));
+  const auto few = ParquetDictionaryCodec::MakePageEncoder<P>({.max_dictionary_values = 2});
+  EXPECT_FALSE(few->AdoptDictionary(*DictionaryOf<P>({a, b, c}), codes));
+  EXPECT_TRUE(few->AdoptDictionary(*DictionaryOf<P>({c, a}), codes));
+  EXPECT_EQ(codes, Codes());
+}
+
+TEST(ParquetDictionary, AdoptsTheValuesOfOtherDictionaries) {
+  ExpectAdopts<int32_t>(7, -1, 0, 1 << 30);
+  ExpectAdopts<int64_t>(7, -1, 0, int64_t{1} << 40);
+  ExpectAdopts<double>(0.0, -0.0, 1.5, 1e300);
+  const std::string text(40, 'x');
+  ExpectAdopts<std::string_view>(text, std::string_view(text).substr(1), "", "a word");
+  ExpectAdopts<float>(0.0f, -0.0f, 1.5f, 1e30f);
+  // Many values, in an order in which the tables of hashes must grow.
+  std::vector<int64_t> many(10'000), more(20'000);
+  for (size_t i = 0; i < more.size(); ++i) more[i] = static_cast<int64_t>(i) * 3;
+  std::copy_n(more.rbegin(), many.size(), many.begin());
+  const auto encoder = ParquetDictionaryCodec::MakePageEncoder<int64_t>();
+  std::vector<uint32_t> codes;
+  ASSERT_TRUE(encoder->AdoptDictionary(*DictionaryOf(many), codes));
+  EXPECT_TRUE(codes.empty());
+  ASSERT_TRUE(encoder->AdoptDictionary(*DictionaryOf(more), codes));
+  ASSERT_EQ(codes.size(), more.size());
+  for (uint32_t i = 0; i < 10'000; ++i) {
+    ASSERT_EQ(codes[i], 10'000 + i);
+    ASSERT_EQ(codes[19'999 - i], i);
+  }
+}
+
 TEST(ParquetDictionary, PlainDictionaryIsReadAsTheSame) {
   std::vector<float> values(1000, 1.5f);
   const std::vector<std::vector<float>> blocks = {values};

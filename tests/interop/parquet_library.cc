@@ -28,11 +28,15 @@ int Result(const absl::StatusOr<cfile::ParquetReport>& report, char* text) {
 
 extern "C" {
 
+// `block_size_bytes`: 0, the default, or a size by which most pages are not so small that they are
+// joined.
 __attribute__((visibility("default"))) int cfile_test_import_parquet(const char* path,
                                                                      const char* table,
                                                                      int part_per_row_group,
+                                                                     size_t block_size_bytes,
                                                                      char* text) {
   cfile::ParquetImportOptions options;
+  if (block_size_bytes > 0) options.writer = {{.block_size_bytes = block_size_bytes}};
   options.part_per_row_group = part_per_row_group != 0;
   return Result(cfile::ImportParquet(path, table, options), text);
 }

@@ -121,8 +121,9 @@ class Cfile:
             raise Failed(text.value.decode())
         return json.loads(text.value)
 
-    def import_parquet(self, path, table, part_per_row_group=False):
-        return self.call("cfile_test_import_parquet", str(path).encode(), str(table).encode(), int(part_per_row_group))
+    def import_parquet(self, path, table, part_per_row_group, block_size_bytes):
+        return self.call("cfile_test_import_parquet", str(path).encode(), str(table).encode(), int(part_per_row_group),
+                         ctypes.c_size_t(block_size_bytes))
 
     def export_parquet(self, table, path, version_2, page_index, checksums, codec, rows):
         return self.call("cfile_test_export_parquet", str(table).encode(), str(path).encode(), int(version_2), int(page_index),
@@ -140,7 +141,7 @@ def check(cfile, source, work, number):
         counts["not read by pyarrow"] += 1
         return
     table, copy = work / "table", work / "copy.parquet"
-    report = cfile.import_parquet(source, table, part_per_row_group=number % 2 == 1)
+    report = cfile.import_parquet(source, table, part_per_row_group=number % 3 == 1, block_size_bytes=0 if number % 5 == 0 else 32)
     expect_equal(cfile.read(table), expected, "ImportParquet")
     counts.update({f"imported {key}": value for key, value in report.items()})
     options = (number % 3 != 0, number % 5 != 0, number % 4 != 0, CODECS[number % len(CODECS)], (10**6, 100)[number % 7 == 0])

@@ -30,7 +30,7 @@ namespace {
 
 class Exporter {
  public:
-  Exporter(const RowsToExport& rows, Sink& sink, const ParquetExportOptions& options)
+  Exporter(const ParquetRows& rows, Sink& sink, const ParquetExportOptions& options)
       : rows_(rows), options_(options), out_(sink) {}
 
   absl::StatusOr<ParquetReport> Export();
@@ -53,7 +53,7 @@ class Exporter {
   absl::Status InColumn(size_t leaf, const absl::Status& status) const;
   absl::Status Append(std::string_view bytes) { return out_.Append(encodings::AsBytes(bytes)); }
 
-  const RowsToExport& rows_;
+  const ParquetRows& rows_;
   const ParquetExportOptions& options_;
   CountingSink out_;
   ParquetReport report_;
@@ -247,7 +247,7 @@ absl::Status Exporter::WriteEnd() {
 
 }  // namespace
 
-absl::StatusOr<ParquetReport> ExportToParquet(const RowsToExport& rows, std::unique_ptr<Sink> sink,
+absl::StatusOr<ParquetReport> ExportToParquet(const ParquetRows& rows, std::unique_ptr<Sink> sink,
                                               const ParquetExportOptions& options) {
   CFILE_ASSIGN_OR_RETURN(const ParquetReport report, Exporter(rows, *sink, options).Export());
   CFILE_RETURN_IF_ERROR(sink->Finish());
@@ -264,19 +264,19 @@ absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table, std::uni
 
 absl::StatusOr<ParquetReport> ExportParquet(const TableReader& table, std::unique_ptr<Sink> sink,
                                             const ParquetExportOptions& options) {
-  const internal::RowsToExport rows{.schema = table.schema(),
-                                    .num_rows = table.num_rows(),
-                                    .num_parts = table.num_parts(),
-                                    .open = [&](size_t part, size_t column) {
-                                      return table.OpenColumn(part, column);
-                                    }};
+  const internal::ParquetRows rows{.schema = table.schema(),
+                                   .num_rows = table.num_rows(),
+                                   .num_parts = table.num_parts(),
+                                   .open = [&](size_t part, size_t column) {
+                                     return table.OpenColumn(part, column);
+                                   }};
   return internal::ExportToParquet(rows, std::move(sink), options);
 }
 
 absl::StatusOr<ParquetReport> ExportParquet(const Reader& file, std::unique_ptr<Sink> sink,
                                             const ParquetExportOptions& options) {
   const FileInfo& info = file.info();
-  const internal::RowsToExport rows{
+  const internal::ParquetRows rows{
       .schema = {.columns = {{.name = "value",
                               .type = info.type,
                               .nullable = info.nullable,

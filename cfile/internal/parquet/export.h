@@ -15,7 +15,7 @@
 namespace cfile::internal {
 
 // What is exported: a table, or a file as a table with one part and one column.
-struct RowsToExport {
+struct ParquetRows {
   Schema schema;
   uint64_t num_rows = 0;
   size_t num_parts = 0;
@@ -23,7 +23,7 @@ struct RowsToExport {
 };
 
 // Errors: those of ExportParquet.
-absl::StatusOr<ParquetReport> ExportToParquet(const RowsToExport& rows, std::unique_ptr<Sink> sink,
+absl::StatusOr<ParquetReport> ExportToParquet(const ParquetRows& rows, std::unique_ptr<Sink> sink,
                                               const ParquetExportOptions& options);
 
 }  // namespace cfile::internal
