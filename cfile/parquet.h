@@ -70,7 +70,8 @@ CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const S
 // kInvalidArgument names a file and a column that differ. Folders named COLUMN=VALUE become columns
 // of type int64 or date if all their values have this form, otherwise string. %XX in these names is
 // decoded once, and the value __HIVE_DEFAULT_PARTITION__ is null. Files and folders whose names
-// begin with . or _ are skipped. kInvalidArgument: there is a symbolic link.
+// begin with . or _ are skipped. kInvalidArgument: there is a symbolic link, or ".." in a name
+// after decoding.
 CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(const std::string& path,
                                                          const TableLocation& table,
                                                          const ParquetImportOptions& options = {});
