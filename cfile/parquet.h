@@ -20,6 +20,12 @@
 //   FIXED_LEN_BYTE_ARRAY(n)          fixed(n); with UUID uuid
 //   groups, LIST, MAP                records (cfile/record_schema.h)
 //
+// Key-value metadata. A table of all columns of one file keeps the pairs of the file, in the header
+// of its first column, and export writes them again. So libraries of Arrow and pandas get back their
+// schema: ARROW:schema and pandas are left out only if the columns are not the same any more. Time
+// zones in ARROW:schema become those of the columns; without it, all have UTC. Pairs with which Spark
+// and Avro describe their own schema are not kept.
+//
 // Trust. A Parquet file is untrusted: each page is checked before its bytes are copied, and the
 // file's statistics are not used unless they were compared with the values. Damage gives kDataLoss
 // with the file, the offset, and the expected and found value.
@@ -78,8 +84,8 @@ CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(const std::string& path
 
 // Makes a Parquet file of a table, or of a single file, whose column gets the name "value".
 // The Parquet file appears when it is complete. The compound keys of a table are not exported; the
-// key columns become the sorting columns of the row groups. Metadata "ARROW:schema" and "pandas" of
-// the first column is kept if all columns are exported, unless options.metadata has such a key.
+// key columns become the sorting columns of the row groups. The metadata of the first column becomes
+// that of the file if all columns are exported, unless options.metadata has the same key.
 // Statistics and Bloom filters are those of the table, which are not compared with the values.
 //
 // Memory: one block, page and dictionary of each column, the pages of one column chunk if a
