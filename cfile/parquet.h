@@ -20,6 +20,12 @@
 //   FIXED_LEN_BYTE_ARRAY(n)          fixed(n); with UUID uuid
 //   groups, LIST, MAP                records (cfile/record_schema.h)
 //
+// Key-value metadata. A table of all columns of one file keeps the pairs of the file, in the header
+// of its first column, and export writes them again. So libraries of Arrow and pandas get back their
+// schema: ARROW:schema and pandas are left out only if the columns are not the same any more. Time
+// zones in ARROW:schema become those of the columns; without it, all have UTC. Pairs with which Spark
+// and Avro describe their own schema are not kept.
+//
 // Trust. A Parquet file is untrusted: each page is checked before its bytes are copied, and the
 // file's statistics are not used unless they were compared with the values. Damage gives kDataLoss
 // with the file, the offset, and the expected and found value.
@@ -72,7 +78,8 @@ CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const S
 // kInvalidArgument names a file and a column that differ. Folders named COLUMN=VALUE become columns
 // of type int64 or date if all their values have this form, otherwise string. %XX in these names is
 // decoded once, and the value __HIVE_DEFAULT_PARTITION__ is null. Files and folders whose names
-// begin with . or _ are skipped. kInvalidArgument: there is a symbolic link.
+// begin with . or _ are skipped. kInvalidArgument: there is a symbolic link, or ".." in a name
+// after decoding.
 CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(const std::string& path,
                                                          const TableLocation& table,
                                                          const ParquetImportOptions& options = {});

@@ -50,6 +50,12 @@ std::optional<std::string> Decode(std::string_view text) {
   return decoded;
 }
 
+// True if one of the names in a path is "..".
+bool HasParent(const std::string& path) {
+  const fs::path names(path);
+  return std::find(names.begin(), names.end(), "..") != names.end();
+}
+
 std::optional<int64_t> ParseInteger(const std::string& text) {
   int64_t value;
   // Texts such as 007 and +1 stay strings.
@@ -123,6 +129,8 @@ class Walk {
     std::optional<std::string> value = Decode(name.substr(equals + 1));
     if (!column || !value)
       return Invalid(path, "two hexadecimal digits expected after each % of the folder's name");
+    if (HasParent(*column) || HasParent(*value))
+      return Invalid(path, "\"..\" in the name of a folder is refused, because it may lead outside");
     if (column->empty()) return Invalid(path, "there is no column name before the =");
     if (std::count(names_.begin(), names_.end(), *column) > 0)
       return Invalid(path, StrCat("a second folder for column ", *column));
