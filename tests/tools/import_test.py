@@ -958,15 +958,19 @@ class Output(ImportTest):
         self.assertEqual(lines[2:5], ["delimiter: comma (each of the first 3 lines has 2 fields); the first line has the names",
                                       "encodings and codecs: those of the options, otherwise chosen for each block, for balanced size "
                                       "and speed", ""])
-        self.assertRegex(lines[5], r"^column +type +nulls +encoding +compression +bytes +bytes/row$")
-        self.assertRegex(lines[6], r"^name +string +- +\S+ +none +[0-9,]+ +[0-9.]+$")
-        self.assertRegex(lines[7], r"^v +int32 +1 +\S+ +none +[0-9,]+ +[0-9.]+$")
+        self.assertRegex(lines[5], r"^column +type +nulls +encoding +compression +bytes +bytes/row +why this encoding$")
+        self.assertRegex(lines[6], r"^name +string +- +\S+ +none +[0-9,]+ +[0-9.]+  \S.*$")
+        self.assertRegex(lines[7], r"^v +int32 +1 +\S+ +none +[0-9,]+ +[0-9.]+  no other encoding pays off$")
 
     def test_json(self):
         summary = self.import_csv("a\n1\n")
         self.assertEqual(summary["schema_version"], 1)
         size = sum(os.path.getsize(f) for f in self.folder.glob("t/**/*.cfile"))
         self.assertEqual(summary["bytes_out"], size)
+        more = self.import_csv("a\n1\n2\n", "--append")
+        self.assertGreater(summary["table_bytes"], size)
+        self.assertEqual(sum(each["table_bytes"] for each in (summary, more)),
+                         sum(os.path.getsize(path) for path in self.folder.glob("t/**/*") if path.is_file()))
 
     def test_output_that_cannot_be_written(self):
         self.write("a\n1\n")

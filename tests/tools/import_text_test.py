@@ -372,6 +372,24 @@ class Reasons(TextTest):
         for threads in ("1", "2", "5"):
             self.assertEqual(self.reasons(text, "--threads", threads), expected)
 
+    def test_encodings(self):
+        generator = random.Random(5)
+        rows = [(i * 3 + 7, generator.choice("ab"), generator.randrange(2**40), i // 1000, generator.random(), "", f"customer {i:06}")
+                for i in range(20_000)]
+        text = "steps,few,wide,runs,noise,none,names\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+        reasons = lambda *options: {c["name"]: c["encoding_reason"] for c in self.import_csv(text, *options)["columns"]}
+        found = reasons()
+        self.assertRegex(found["steps"], r"^small differences(, then zstd)?: [0-9.]+ % of plain$")
+        self.assertEqual((found["few"], found["none"], found["noise"]), ("few distinct values", "no values", "no other encoding pays off"))
+        self.assertRegex(found["wide"], r"^small differences(, then zstd)?: [67][0-9] % of plain$")
+        self.assertRegex(found["runs"], r"^runs of equal values: 0\.[0-9] % of plain$")
+        self.assertRegex(found["names"], r"^neighbours begin alike")
+        shutil.rmtree(self.folder / "t")
+        found = reasons("--encoding", "few=prefix", "--encoding", "steps=plain")
+        self.assertEqual((found["few"], found["steps"]), ("--encoding", "--encoding"))
+        shutil.rmtree(self.folder / "t")
+        self.assertEqual(set(reasons("--compat", "kudu").values()), {"the default of the type", "no values"})
+
     def test_stored_bytes(self):
         packed = gzip.compress("a\n1\n".encode("utf-16"))
         self.write(packed)

@@ -74,6 +74,7 @@ class ParquetImportTest(unittest.TestCase):
         for options, counts in ((("--for", "balanced"), (0, 0, 7)), (("--encoding", "double=plain"), (6, 0, 1))):
             pages = self.summary("t.parquet", "t" + options[0], *small, *options)["pages"]
             self.assertEqual((pages["copied"], pages["recompressed"], pages["recoded"]), counts)
+        self.assertIn("  as in the pages\n", text)
 
     def test_sorting(self):
         self.copy("pyarrow_types_v1", "t.parquet")

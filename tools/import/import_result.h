@@ -34,6 +34,8 @@ struct ImportResult {
   uint64_t stored_bytes = 0;  // of the input, which may be compressed or have another charset
   std::string packing;        // InputFile::packing
   std::string charset;        // InputFile::charset
+  // Of the new table, or of the new part: columns, keys and the description of the table.
+  uint64_t table_bytes = 0;
   double seconds = 0;
   std::vector<std::string> sorted_by;
   bool reordered = false;       // the file had another order, so the rows were sorted

@@ -1,6 +1,7 @@
 // cfile-import: imports CSV, JSON, Arrow IPC or Parquet into a table.
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
@@ -52,14 +53,33 @@ std::string SpoolDirectory(const std::string& table) {
   return parent.parent_path().empty() ? "." : parent.parent_path().string();
 }
 
+// The bytes of all files in a directory.
+uint64_t BytesOf(const std::string& directory) {
+  uint64_t bytes = 0;
+  std::error_code error;
+  for (auto entry = std::filesystem::recursive_directory_iterator(directory, error);
+       !error && entry != std::filesystem::recursive_directory_iterator();
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (!entry->is_regular_file(ignored)) continue;
+    const uint64_t size = entry->file_size(ignored);
+    if (!ignored) bytes += size;
+  }
+  return bytes;
+}
+
 absl::StatusOr<ImportResult> ImportFile(const Arguments& arguments, Progress& progress) {
   const ImportOptions& options = arguments.import;
   if (!options.append) {
     CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options.output));
   }
   std::error_code error;
+  const uint64_t bytes_before = options.append ? BytesOf(options.output) : 0;
   if (std::filesystem::is_directory(options.input, error)) {
-    return ImportAs(InputFormat::kParquet, options, {}, progress);
+    CFILE_ASSIGN_OR_RETURN(ImportResult result,
+                           ImportAs(InputFormat::kParquet, options, {}, progress));
+    result.table_bytes = std::max(BytesOf(options.output), bytes_before) - bytes_before;
+    return result;
   }
   progress.Begin("reading", 0);
   CFILE_ASSIGN_OR_RETURN(
@@ -77,6 +97,7 @@ absl::StatusOr<ImportResult> ImportFile(const Arguments& arguments, Progress& pr
                "not compressed as a whole"));
   }
   CFILE_ASSIGN_OR_RETURN(ImportResult result, ImportAs(format, options, file, progress));
+  result.table_bytes = std::max(BytesOf(options.output), bytes_before) - bytes_before;
   result.stored_bytes = file.stored_bytes;
   result.packing = file.packing;
   result.charset = file.charset;

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tools/import/encoding_reason.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -21,7 +22,7 @@ double MegabytesPerSecond(const ImportResult& result) {
 }
 
 double CompressionRatio(const ImportResult& result) {
-  return Ratio(result.bytes_in, static_cast<double>(result.bytes_out()));
+  return Ratio(result.bytes_in, static_cast<double>(result.table_bytes));
 }
 
 double BytesPerRow(const ImportResult& result, const ImportedColumn& column) {
@@ -198,8 +199,8 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
   AppendSkipped(result.skipped, text);
   absl::StrAppendFormat(&text, "%s bytes of %s%s -> %s bytes (%.2f : 1) in %.2f s, %.1f MB/s\n",
                         WithCommas(result.bytes_in), result.format,
-                        Stored(result), WithCommas(result.bytes_out()), CompressionRatio(result), result.seconds,
-                        MegabytesPerSecond(result));
+                        Stored(result), WithCommas(result.table_bytes), CompressionRatio(result),
+                        result.seconds, MegabytesPerSecond(result));
   AppendChoices(options, result, text);
   text += '\n';
 
@@ -208,13 +209,15 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
                     WithCommas(result.recompressed_pages), " compressed again, ",
                     WithCommas(result.recoded_pages), " encoded again\n\n");
   }
-  TextTable table("<<><<>>");
-  table.Add({"column", "type", "nulls", "encoding", "compression", "bytes", "bytes/row"});
+  TextTable table("<<><<>><");
+  table.Add({"column", "type", "nulls", "encoding", "compression", "bytes", "bytes/row",
+             "why this encoding"});
   for (const ImportedColumn& column : result.columns) {
     table.Add({Printable(column.schema.name), column.schema.type.ToString(),
                column.schema.nullable ? WithCommas(column.totals.null_count()) : "-",
                Encodings(column), Compressed(column), WithCommas(column.totals.bytes_written),
-               absl::StrFormat("%.3f", BytesPerRow(result, column))});
+               absl::StrFormat("%.3f", BytesPerRow(result, column)),
+               EncodingReason(options, result, column)});
   }
   text += table.ToString();
   AppendReasons(result, text);
@@ -239,6 +242,7 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
                        {"nulls", column.totals.null_count()},
                        {"encoding", EncodingName(column.totals.encoding)},
                        {"encodings", std::move(encodings)},
+                       {"encoding_reason", EncodingReason(options, result, column)},
                        {"compression", CompressionName(column.totals.compression)},
                        {"bytes", column.totals.bytes_written},
                        {"bytes_per_row", BytesPerRow(result, column)}});
@@ -262,6 +266,7 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
                {"packing", result.packing},
                {"charset", result.charset.empty() ? "UTF-8" : result.charset},
                {"bytes_out", result.bytes_out()},
+               {"table_bytes", result.table_bytes},
                {"ratio", CompressionRatio(result)},
                {"seconds", result.seconds},
                {"megabytes_per_second", MegabytesPerSecond(result)},

@@ -1,0 +1,87 @@
+#include "tools/import/encoding_reason.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+
+namespace cfile::tools {
+namespace {
+
+// What an encoding makes use of.
+std::string_view PropertyOf(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::kPrefix:
+    case Encoding::kParquetDeltaByteArray:
+      return "neighbours begin alike";
+    case Encoding::kGroupVarint:
+    case Encoding::kParquetGroupVarInt:
+      return "small integers";
+    case Encoding::kRle:
+    case Encoding::kParquetRle:
+      return "runs of equal values";
+    case Encoding::kDict:
+    case Encoding::kParquetPlainDictionary:
+    case Encoding::kParquetDictionary:
+      return "few distinct values";
+    case Encoding::kBitShuffle:
+    case Encoding::kParquetBitPacked:
+      return "few bits vary";
+    case Encoding::kParquetDeltaBinaryPacked:
+      return "small differences";
+    case Encoding::kParquetDeltaLengthByteArray:
+      return "lengths apart from the text";
+    case Encoding::kParquetByteStreamSplit:
+      return "high bytes are alike";
+    case Encoding::kParquetAlp:
+      return "few decimal digits";
+    default:
+      return "no other encoding pays off";
+  }
+}
+
+// The bytes of a plain value; nullopt if values have different sizes or fewer than eight bits.
+std::optional<uint64_t> WidthOf(const ColumnType& type) {
+  if (type.data_type == DataType::kFixedLenByteArray) return type.type_length;
+  return VisitType(type, []<typename T>(std::type_identity<T>) -> std::optional<uint64_t> {
+    if constexpr (kIsBytes<T> || std::is_same_v<T, bool>) return std::nullopt;
+    return sizeof(T);
+  });
+}
+
+}  // namespace
+
+std::string EncodingReason(const ImportOptions& options, const ImportResult& result,
+                           const ImportedColumn& column) {
+  const ColumnTotals& totals = column.totals;
+  if (totals.num_present == 0) return "no values";
+  if (options.encoding.Of(column.schema.name) != Encoding::kAuto) return "--encoding";
+  if (result.format == "Parquet" && !options.goal_given && !result.reordered) {
+    return result.recoded_pages == 0 ? "as in the pages" : "as in the pages, if possible";
+  }
+  if (options.inferred_types() == Compatibility::kKudu) return "the default of the type";
+  const auto main = std::max_element(
+      totals.encodings.begin(), totals.encodings.end(),
+      [](const auto& a, const auto& b) { return a.stored_bytes < b.stored_bytes; });
+  if (main == totals.encodings.end()) return "-";
+  const bool is_plain = PropertyOf(main->encoding) == PropertyOf(Encoding::kPlain);
+  std::string reason(PropertyOf(main->encoding));
+  if (main->compressed_blocks > 0) {
+    const std::string codec = CompressionName(totals.compression);
+    reason = is_plain ? absl::StrCat(codec, " finds repetitions")
+                      : absl::StrCat(reason, ", then ", codec);
+  }
+  const std::optional<uint64_t> width = WidthOf(column.schema.type);
+  if (!width.has_value()) return reason;
+  const double part = static_cast<double>(totals.bytes_written) /
+                      static_cast<double>(totals.num_present * *width);
+  // Small files are mostly header and footer.
+  if (part >= 1) return reason;
+  return absl::StrFormat("%s: %.*f %% of plain", reason, part < 0.1 ? 1 : 0, 100 * part);
+}
+
+}  // namespace cfile::tools
