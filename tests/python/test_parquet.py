@@ -158,6 +158,7 @@ def test_rows_in_order_are_copied(tmp):
     cfile.from_parquet(path, target, append=True)  # the new part has an index, too
     table = cfile.open(target)
     assert table.find(200_198) == 100_099 and len(table.parts) == 2
+    assert all(cfile.open(file).info["has_value_index"] for file in target.rglob("*.cfile"))
     with pytest.raises(cfile.ArgumentError, match="nothing"):
         cfile.from_parquet(path, tmp / "u", sorted_by="nothing")
     assert not (tmp / "u").exists()
