@@ -13,6 +13,10 @@
 // Versions. A source asks for the version (ETag) of the object that it has opened. If the object
 // changes, reads return kAborted; a source never returns bytes of two versions.
 //
+// Cache. A piece in the cache belongs to one version (ETag) of an object. Opening an object always
+// asks the server for the version. Objects without a strong ETag are not cached. Each piece has a
+// checksum; a damaged piece is read from the server again.
+//
 // Secrets. Messages name a URL without user, password and query. They name the status and the
 // request id of the server, and never a key or a signature. TLS certificates are verified.
 // Redirects of s3:// are errors; those of https:// are followed to https:// only, without
@@ -73,6 +77,11 @@ struct HttpOptions {
   std::chrono::milliseconds stall_timeout{30'000};
   // Ranges of one call are read in one request if at most this many bytes are between them.
   uint64_t merge_gap_bytes = 128 << 10;
+  // A directory for pieces of objects that were read, so that the next read needs no request. ""
+  // means no cache. Several processes of one user may share the directory; see Cache above.
+  std::string cache_directory;
+  // The cache keeps at most this many bytes. Each process may exceed this by a sixteenth.
+  uint64_t max_cache_bytes = uint64_t{10} << 30;
   // A file with the certificates of trusted authorities (PEM). Empty: those of the system.
   std::string certificate_file;
   S3Options s3;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -315,6 +317,63 @@ TEST(Http, NeighbouringRangesAreOneRequest) {
     EXPECT_TRUE(std::equal(read[i].begin(), read[i].end(), bytes.begin() + static_cast<ptrdiff_t>(offsets[i])));
   }
   EXPECT_EQ(RequestsAt("PROXY"), 3);
+}
+
+TEST(Http, TheCacheSavesRequests) {
+  TemporaryDirectory directory;
+  HttpOptions options = OptionsFor("PROXY");
+  options.cache_directory = directory.path("cache");
+  const std::string url = NewUrl();
+  const std::vector<uint8_t> bytes = SomeBytes(1'000'000);
+  Put(url, bytes);
+  RequestsAt("PROXY");
+  EXPECT_EQ(*Get(ClientOf(options), url), bytes);
+  EXPECT_EQ(RequestsAt("PROXY"), 3);  // both ends, and all pieces
+  EXPECT_EQ(*Get(ClientOf(options), url), bytes);
+  EXPECT_EQ(RequestsAt("PROXY"), 2);
+  // Another version of the object is another object.
+  const std::vector<uint8_t> changed = SomeBytes(1'000'000, 2);
+  Put(url, changed);
+  EXPECT_EQ(*Get(ClientOf(options), url), changed);
+  RequestsAt("PROXY");
+  // Damaged pieces are read again.
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(options.cache_directory)) {
+    if (!entry.is_regular_file()) continue;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(1000);
+    const int byte = file.get();
+    file.seekp(1000);
+    file.put(static_cast<char>(byte ^ 1));
+    ++files;
+  }
+  EXPECT_EQ(files, 2 * 16);
+  EXPECT_EQ(*Get(ClientOf(options), url), changed);
+  EXPECT_EQ(RequestsAt("PROXY"), 3);
+  // The cache is the user's alone.
+  const auto mode = std::filesystem::status(options.cache_directory).permissions();
+  EXPECT_EQ(mode, std::filesystem::perms::owner_all);
+  std::filesystem::permissions(options.cache_directory, std::filesystem::perms(0755));
+  EXPECT_EQ(HttpClient::Create(options).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(Http, TheCacheIsBounded) {
+  TemporaryDirectory directory;
+  HttpOptions options = OptionsFor("S3");
+  options.cache_directory = directory.path("cache");
+  options.max_cache_bytes = 1 << 20;
+  for (int i = 0; i < 5; ++i) {
+    const std::string url = NewUrl();
+    Put(url, SomeBytes(1'000'000));
+    EXPECT_TRUE(Get(ClientOf(options), url).ok());
+    uint64_t size_bytes = 0;
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(options.cache_directory)) {
+      if (entry.is_regular_file()) size_bytes += entry.file_size();
+    }
+    EXPECT_LE(size_bytes, (1 << 20) * 17 / 16);
+    EXPECT_GT(size_bytes, 1 << 19);
+  }
 }
 
 TEST(Http, OpeningAFileIsOneRoundTrip) {

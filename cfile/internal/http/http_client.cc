@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cfile/internal/http/connections.h"
+#include "cfile/internal/http/disk_cache.h"
 #include "cfile/internal/http/http_source.h"
 #include "cfile/internal/http/http_storage.h"
 #include "cfile/internal/http/s3_credentials.h"
@@ -20,9 +21,10 @@ using internal::S3Url;
 
 class HttpClient::Impl {
  public:
-  explicit Impl(const HttpOptions& options)
+  Impl(const HttpOptions& options, std::shared_ptr<internal::DiskCache> cache)
       : connections_(std::make_shared<internal::Connections>(options)),
-        web_(std::make_shared<HttpServer>(connections_)) {}
+        cache_(std::move(cache)),
+        web_(std::make_shared<HttpServer>(connections_, cache_)) {}
 
   // For URLs that are not s3://.
   const std::shared_ptr<const HttpServer>& web() const { return web_; }
@@ -32,13 +34,14 @@ class HttpClient::Impl {
     if (!s3_) {
       CFILE_ASSIGN_OR_RETURN(s3_, internal::CompleteS3Options(connections_->options().s3));
     }
-    return std::make_shared<HttpServer>(connections_, *s3_, name);
+    return std::make_shared<HttpServer>(connections_, cache_, *s3_, name);
   }
 
   HttpCounters counters() const { return connections_->counters(); }
 
  private:
   const std::shared_ptr<internal::Connections> connections_;
+  const std::shared_ptr<internal::DiskCache> cache_;
   const std::shared_ptr<const HttpServer> web_;
   mutable std::mutex mutex_;            // guards the following
   mutable std::optional<S3Options> s3_;  // completed when the first s3:// URL is used
@@ -72,7 +75,12 @@ absl::Status NotS3(std::string_view url) {
 
 absl::StatusOr<HttpClient> HttpClient::Create(const HttpOptions& options) {
   CFILE_RETURN_IF_ERROR(CheckOptions(options));
-  return HttpClient(std::make_shared<Impl>(options));
+  std::shared_ptr<internal::DiskCache> cache;
+  if (!options.cache_directory.empty()) {
+    CFILE_ASSIGN_OR_RETURN(
+        cache, internal::DiskCache::Open(options.cache_directory, options.max_cache_bytes));
+  }
+  return HttpClient(std::make_shared<Impl>(options, std::move(cache)));
 }
 
 HttpClient::HttpClient(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}

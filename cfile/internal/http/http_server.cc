@@ -20,9 +20,10 @@ std::string BucketUrl(const S3Options& s3, const std::string& bucket) {
 
 }  // namespace
 
-HttpServer::HttpServer(std::shared_ptr<Connections> connections, S3Options s3,
-                       const std::string& bucket)
+HttpServer::HttpServer(std::shared_ptr<Connections> connections, std::shared_ptr<DiskCache> cache,
+                       S3Options s3, const std::string& bucket)
     : connections_(std::move(connections)),
+      cache_(std::move(cache)),
       is_s3_(true),
       s3_(std::move(s3)),
       bucket_url_(BucketUrl(s3_, bucket)) {}

@@ -10,6 +10,7 @@
 
 #include "cfile/http.h"
 #include "cfile/internal/http/connections.h"
+#include "cfile/internal/http/disk_cache.h"
 
 namespace cfile::internal {
 
@@ -20,10 +21,11 @@ using UrlQuery = std::vector<std::pair<std::string, std::string>>;
 class HttpServer {
  public:
   // A server whose requests are not signed. It may redirect them.
-  explicit HttpServer(std::shared_ptr<Connections> connections)
-      : connections_(std::move(connections)) {}
+  HttpServer(std::shared_ptr<Connections> connections, std::shared_ptr<DiskCache> cache)
+      : connections_(std::move(connections)), cache_(std::move(cache)) {}
   // A bucket of S3. `s3`: completed options. `bucket`: a name that ParseS3Url has accepted.
-  HttpServer(std::shared_ptr<Connections> connections, S3Options s3, const std::string& bucket);
+  HttpServer(std::shared_ptr<Connections> connections, std::shared_ptr<DiskCache> cache,
+             S3Options s3, const std::string& bucket);
 
   // The URL of an object in the bucket, or of the bucket itself if `key` is empty.
   std::string UrlOf(std::string_view key, UrlQuery query = {}) const;
@@ -33,12 +35,14 @@ class HttpServer {
                                  bool repeatable = true) const;
   HttpResponse Send(const HttpRequest& request, bool repeatable = true) const;
 
+  DiskCache* cache() const { return cache_.get(); }  // null: there is none
   bool is_s3() const { return is_s3_; }
   const HttpOptions& options() const { return connections_->options(); }
   const S3Options& s3() const { return s3_; }
 
  private:
   const std::shared_ptr<Connections> connections_;
+  const std::shared_ptr<DiskCache> cache_;
   const bool is_s3_ = false;
   const S3Options s3_;
   std::string bucket_url_;  // without a slash at the end

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
 
+#include "cfile/internal/http/disk_cache.h"
 #include "cfile/internal/io/buffered_ends.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
@@ -18,6 +20,9 @@ using encodings::StrCat;
 
 // A merged range is not longer, so that a long read still has several requests in flight.
 constexpr uint64_t kMaxMergedBytes = 8 << 20;
+
+// A cache holds pieces of this size. The last piece of an object is shorter.
+constexpr uint64_t kCachedPieceBytes = 64 << 10;
 
 // What a Content-Range header says: "bytes FIRST-LAST/SIZE", or "bytes */SIZE" without a range.
 struct ContentRange {
@@ -131,7 +136,13 @@ class HttpSource final : public Source {
       // The first reads are those of a reader that opens the file. It keeps what it needs.
       head_ = tail_ = Piece();
     }
-    if (!left.empty()) Fetch(std::move(left));
+    std::erase_if(left, [](const ReadRequest* range) { return range->out.empty(); });
+    if (left.empty()) return;
+    if (server_->cache() != nullptr && !version_.etag.empty()) {
+      FetchThroughCache(left);
+    } else {
+      Fetch(std::move(left));
+    }
   }
 
  private:
@@ -163,7 +174,6 @@ class HttpSource final : public Source {
   }
 
   void Fetch(std::vector<ReadRequest*> ranges) const {
-    std::erase_if(ranges, [](const ReadRequest* range) { return range->out.empty(); });
     std::vector<Group> groups = Grouped(std::move(ranges));
     std::vector<HttpRequest> requests;
     for (Group& group : groups) {
@@ -185,6 +195,48 @@ class HttpSource final : public Source {
       }
     }
   }
+
+  // Reads whole pieces from the cache. Fetches those that are not there, and adds them.
+  void FetchThroughCache(std::span<ReadRequest* const> ranges) const {
+    std::map<uint64_t, ReadRequest> pieces;  // by number
+    std::vector<std::vector<uint8_t>> memory;
+    std::vector<ReadRequest*> missing;
+    for (const ReadRequest* range : ranges) {
+      const uint64_t last = (range->offset + range->out.size() - 1) / kCachedPieceBytes;
+      for (uint64_t i = range->offset / kCachedPieceBytes; i <= last; ++i) {
+        const auto [piece, is_new] = pieces.try_emplace(i);
+        if (!is_new) continue;
+        const uint64_t offset = i * kCachedPieceBytes;
+        memory.emplace_back(std::min(kCachedPieceBytes, size_bytes_ - offset));
+        piece->second = {.offset = offset, .out = memory.back(), .status = {}};
+        if (!server_->cache()->Read(KeyOf(i), memory.back())) missing.push_back(&piece->second);
+      }
+    }
+    if (!missing.empty()) Fetch(missing);
+    for (const ReadRequest* piece : missing) {
+      if (piece->status.ok()) {
+        server_->cache()->Write(KeyOf(piece->offset / kCachedPieceBytes), piece->out);
+      }
+    }
+    for (ReadRequest* range : ranges) CopyFromPieces(pieces, *range);
+  }
+
+  static void CopyFromPieces(const std::map<uint64_t, ReadRequest>& pieces, ReadRequest& range) {
+    for (size_t done = 0; done < range.out.size();) {
+      const uint64_t at = range.offset + done;
+      const ReadRequest& piece = pieces.at(at / kCachedPieceBytes);
+      if (!piece.status.ok()) {
+        range.status = piece.status;
+        return;
+      }
+      const uint64_t skipped = at - piece.offset;
+      const size_t count = std::min(range.out.size() - done, piece.out.size() - skipped);
+      std::memcpy(range.out.data() + done, piece.out.data() + skipped, count);
+      done += count;
+    }
+  }
+
+  std::string KeyOf(uint64_t piece) const { return StrCat(identity(), " ", piece); }
 
   absl::Status Check(const HttpRequest& request, const HttpResponse& response,
                      const Group& group) const {
