@@ -292,6 +292,40 @@ TEST(Http, RedirectsGetNoSecret) {
               AllOf(HasSubstr("404"), Not(HasSubstr("SecretFollowed")), Not(HasSubstr("password"))));
 }
 
+TEST(Http, TlsIsVerified) {
+  const std::string server = Server("HTTPS");
+  if (server.empty()) GTEST_SKIP() << "nginx or openssl is not installed";
+  const std::string folder = std::getenv("CFILE_TEST_WEB_FOLDER");
+  const std::vector<uint8_t> bytes = SomeBytes(300'000);
+  WriteFile(folder + "/file", encodings::AsString(bytes));
+  {
+    auto writer = TableWriter::Create(folder + "/table", ManyTypes());
+    ASSERT_TRUE(writer.ok() && AppendRows(*writer, 0, 10).ok() && writer->Finish().ok());
+  }
+  HttpOptions options;
+  options.max_attempts = 1;
+  options.certificate_file = std::getenv("CFILE_TEST_AUTHORITY");
+  const HttpClient client = ClientOf(options);
+  const auto found = Get(client, server + "/file");
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(*found, bytes);
+  const auto storage = client.OpenTable(server + "/table/");
+  const auto table = TableReader::Open(*storage);
+  ASSERT_TRUE(table.ok()) << table.status();
+  ExpectTable(*table, 10);
+  EXPECT_EQ((*storage)->Delete("x").code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Get(client, server + "/none").status().code(), absl::StatusCode::kNotFound);
+  // The system does not know the authority.
+  options.certificate_file = "";
+  EXPECT_THAT(Get(ClientOf(options), server + "/file").status().ToString(), HasSubstr("SSL"));
+  // The certificate is for another host.
+  std::string other = server;
+  other.replace(other.find("localhost"), 9, "127.0.0.1");
+  EXPECT_THAT(Get(client, other + "/file").status().ToString(), HasSubstr("SSL"));
+  // https:// is not left for http://.
+  EXPECT_THAT(Get(client, server + "/to-http").status().ToString(), HasSubstr("rotocol"));
+}
+
 TEST(Http, PathsOfATableAreChecked) {
   const auto storage = *ClientOf("S3").OpenTable(NewUrl());
   for (const char* path : {"", ".", "..", "../x", "a/..", "a/b/c", "/a", "a//b", "a?b", "a b", "a/"}) {

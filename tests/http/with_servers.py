@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts moto's S3 server, and proxies that disturb requests to it, on loopback. Then runs a test program.
+"""Starts moto's S3 server, proxies that disturb requests to it, and nginx for https, on loopback. Then runs a test program.
 
   with_servers.py PROGRAM [ARGUMENTS...]
 
@@ -7,14 +7,21 @@ The program finds the servers in its environment: CFILE_TEST_SERVER_NAME is http
 one of the disturbances below in capital letters. The exit code is that of the program, or 77 (skipped) if moto is not installed.
 Each proxy listens on a port of its own and disturbs all requests in the same way, so no test waits for another one. Requests to
 /-/count answer with the number of requests that the proxy has received since the last such request.
+
+nginx serves the folder CFILE_TEST_WEB_FOLDER at CFILE_TEST_SERVER_HTTPS. Its certificate is for localhost only, and is signed by the
+authority in CFILE_TEST_AUTHORITY, which is made for this run. Without nginx or openssl, these variables are not set.
 """
 import collections
 import http.client
 import http.server
 import os
+import pathlib
 import re
+import shutil
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 
@@ -201,6 +208,59 @@ def start(proxy, backend):
     return server.server_port
 
 
+NGINX = """
+daemon off;
+pid FOLDER/nginx.pid;
+error_log stderr crit;
+worker_processes 1;
+events {}
+http {
+  access_log off;
+  client_body_temp_path FOLDER/temporary; proxy_temp_path FOLDER/temporary; fastcgi_temp_path FOLDER/temporary;
+  uwsgi_temp_path FOLDER/temporary; scgi_temp_path FOLDER/temporary;
+  server {
+    listen 127.0.0.1:PORT ssl;
+    ssl_certificate FOLDER/localhost.pem;
+    ssl_certificate_key FOLDER/localhost.key;
+    root FOLDER/web;
+    location /to-http { return 302 http://127.0.0.1:1/x; }
+  }
+}
+"""
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind((HOST, 0))
+        return taken.getsockname()[1]
+
+
+def start_nginx(folder):
+    """Starts nginx. Returns its process, and what the program must know."""
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], cwd=folder, check=True, capture_output=True)
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    openssl("req", "-x509", *key, "-keyout", "authority.key", "-out", "authority.pem", "-days", "2", "-subj", "/CN=authority of a test")
+    openssl("req", *key, "-keyout", "localhost.key", "-out", "localhost.csr", "-subj", "/CN=localhost")
+    (folder / "names").write_text("subjectAltName=DNS:localhost")
+    openssl("x509", "-req", "-in", "localhost.csr", "-CA", "authority.pem", "-CAkey", "authority.key", "-CAcreateserial",
+            "-out", "localhost.pem", "-days", "2", "-extfile", "names")
+    (folder / "web").mkdir()
+    folder.chmod(0o755)  # the worker of nginx has another user if the tests run as root
+    port = free_port()
+    (folder / "nginx.conf").write_text(NGINX.replace("FOLDER", str(folder)).replace("PORT", str(port)))
+    server = subprocess.Popen(["nginx", "-p", folder, "-c", folder / "nginx.conf", "-e", "stderr"])
+    for _ in range(500):
+        with socket.socket() as probe:
+            if probe.connect_ex((HOST, port)) == 0:
+                break
+        if server.poll() is not None:
+            sys.exit("nginx did not start")
+        time.sleep(0.02)
+    return server, {"CFILE_TEST_SERVER_HTTPS": f"https://localhost:{port}", "CFILE_TEST_AUTHORITY": str(folder / "authority.pem"),
+                    "CFILE_TEST_WEB_FOLDER": str(folder / "web")}
+
+
 def main():
     try:
         from moto.server import ThreadedMotoServer
@@ -220,7 +280,15 @@ def main():
     connection = http.client.HTTPConnection(HOST, backend)
     connection.request("PUT", "/bucket")
     assert connection.getresponse().status == 200
-    code = subprocess.run(sys.argv[1:], env=environment, check=False).returncode
+    nginx = None
+    with tempfile.TemporaryDirectory() as folder:
+        if shutil.which("nginx") and shutil.which("openssl"):
+            nginx, variables = start_nginx(pathlib.Path(folder))
+            environment |= variables
+        code = subprocess.run(sys.argv[1:], env=environment, check=False).returncode
+        if nginx is not None:
+            nginx.terminate()
+            nginx.wait()
     moto.stop()
     sys.exit(code)
 
