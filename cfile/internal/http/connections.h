@@ -18,7 +18,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cfile/http.h"
+#include "cfile/http_options.h"
 
 namespace cfile::internal {
 

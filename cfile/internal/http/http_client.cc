@@ -10,6 +10,7 @@
 #include "cfile/internal/http/http_storage.h"
 #include "cfile/internal/http/s3_credentials.h"
 #include "cfile/internal/http/s3_sink.h"
+#include "cfile/internal/http/s3_storage.h"
 #include "cfile/internal/http/url.h"
 #include "encodings/core/status.h"
 
@@ -17,6 +18,7 @@ namespace cfile {
 
 using encodings::StrCat;
 using internal::HttpServer;
+using internal::RedactedUrl;
 using internal::S3Url;
 
 class HttpClient::Impl {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cfile/http.h"
+#include "cfile/http_options.h"
 #include "cfile/internal/http/connections.h"
 #include "cfile/internal/http/disk_cache.h"
 

@@ -1,4 +1,4 @@
-// Tables on HTTP servers.
+// Tables on web servers, and what tables on all HTTP servers share.
 #pragma once
 
 #include <cstdint>
@@ -16,10 +16,6 @@ namespace cfile::internal {
 // A table whose files can only be read. `url`: without a slash at the end. `name`: for messages.
 std::shared_ptr<Storage> NewHttpStorage(std::shared_ptr<const HttpServer> server, std::string url,
                                         std::string name);
-
-// A table in a bucket. `prefix`: of the keys, without a slash at the end; may be empty.
-std::shared_ptr<Storage> NewS3Storage(std::shared_ptr<const HttpServer> bucket, std::string prefix,
-                                      std::string name);
 
 // kInvalidArgument: `path` is not "NAME" or "FOLDER/NAME" with the characters that a table uses.
 // Paths may come from a damaged table.cft. `name`: of the storage.

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "cfile/http.h"
+#include "cfile/http_options.h"
 
 namespace cfile::internal {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "cfile/http.h"
+#include "cfile/http_options.h"
 #include "cfile/internal/http/connections.h"
 
 namespace cfile::internal {

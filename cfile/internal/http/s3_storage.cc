@@ -1,3 +1,5 @@
+#include "cfile/internal/http/s3_storage.h"
+
 #include <algorithm>
 #include <mutex>
 #include <pugixml.hpp>

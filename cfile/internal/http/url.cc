@@ -5,31 +5,12 @@
 #include "absl/status/status.h"
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
-#include "cfile/http.h"
 #include "encodings/core/status.h"
 
-namespace cfile {
+namespace cfile::internal {
+namespace {
 
 using encodings::StrCat;
-
-bool IsHttpUrl(std::string_view text) {
-  return text.starts_with("http://") || text.starts_with("https://") || text.starts_with("s3://");
-}
-
-std::string RedactedUrl(std::string_view url) {
-  const size_t scheme = url.find("://");
-  if (scheme == std::string_view::npos) return std::string(url.substr(0, url.find_first_of("?#")));
-  std::string_view rest = url.substr(scheme + 3);
-  // An s3:// key may contain ? and #.
-  if (!url.starts_with("s3://")) rest = rest.substr(0, rest.find_first_of("?#"));
-  const size_t path = std::min(rest.find('/'), rest.size());
-  const size_t at = rest.substr(0, path).rfind('@');
-  if (at != std::string_view::npos) rest.remove_prefix(at + 1);
-  return StrCat(url.substr(0, scheme + 3), rest);
-}
-
-namespace internal {
-namespace {
 
 bool IsBucketCharacter(char c) {
   return absl::ascii_islower(static_cast<unsigned char>(c)) ||
@@ -44,6 +25,18 @@ int HexDigit(char c) {
 }
 
 }  // namespace
+
+std::string RedactedUrl(std::string_view url) {
+  const size_t scheme = url.find("://");
+  if (scheme == std::string_view::npos) return std::string(url.substr(0, url.find_first_of("?#")));
+  std::string_view rest = url.substr(scheme + 3);
+  // An s3:// key may contain ? and #.
+  if (!url.starts_with("s3://")) rest = rest.substr(0, rest.find_first_of("?#"));
+  const size_t path = std::min(rest.find('/'), rest.size());
+  const size_t at = rest.substr(0, path).rfind('@');
+  if (at != std::string_view::npos) rest.remove_prefix(at + 1);
+  return StrCat(url.substr(0, scheme + 3), rest);
+}
 
 absl::StatusOr<S3Url> ParseS3Url(std::string_view url) {
   constexpr std::string_view kScheme = "s3://";
@@ -128,5 +121,4 @@ bool UrlDecode(std::string_view text, std::string& out) {
   return true;
 }
 
-}  // namespace internal
-}  // namespace cfile
+}  // namespace cfile::internal

@@ -10,6 +10,9 @@
 
 namespace cfile::internal {
 
+// The URL for messages: without user, password, query and fragment. Keys of s3:// URLs stay whole.
+std::string RedactedUrl(std::string_view url);
+
 // An s3:// URL. The key is not encoded, as people write it: s3://bucket/a b/c.
 struct S3Url {
   std::string bucket;
