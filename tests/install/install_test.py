@@ -204,7 +204,7 @@ def check_tools(prefix, work):
 def check_consumers(build, prefix, work, jobs):
     """Builds and runs the consumer with CMake and with pkg-config, with the shared and with the static library."""
     components = ["tools"] if build.on("CFILE_BUILD_TOOLS") else []
-    components += [name for name in ("salvage", "parquet", "arrow_ipc", "protobuf_records") if build.on(f"CFILE_WITH_{name.upper()}")]
+    components += [name for name in ("salvage", "parquet", "arrow_ipc", "http", "protobuf_records") if build.on(f"CFILE_WITH_{name.upper()}")]
     environment = environment_of(prefix)
     run("cmake", "-S", HERE / "consumer", "-B", work / "consumer", *build.generator(), f"-DCMAKE_PREFIX_PATH={prefix}",
         f"-DCOMPONENTS={';'.join(components)}", env=environment)

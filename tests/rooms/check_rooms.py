@@ -46,6 +46,7 @@ INTERNAL = {
     "parquet": ["parquet/metadata", "arrow_schema", "arrow", "records", "table", "manifest", "check", "read", "write", "format", "io"],
     "arrow_ipc": ["arrow_schema", "arrow", "format", "io"],
     "records/protobuf": ["records", "table", "read", "write", "format", "io"],
+    "http": ["io"],
     "c": [],
 }
 # The folders whose files are checked, and the other folders of the project.

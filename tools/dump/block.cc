@@ -11,6 +11,7 @@
 #include "absl/strings/str_format.h"
 #include "cfile/inspect.h"
 #include "tools/dump/dump.h"
+#include "tools/location.h"
 
 namespace cfile::tools {
 namespace {
@@ -86,7 +87,7 @@ ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output
   if (which.index.has_value() == which.ordinal.has_value())
     return output.Fail(
         absl::InvalidArgumentError("give either the number of a block or --ordinal"));
-  const auto reader = Reader::Open(common.path, OptionsOf(common));
+  const auto reader = OpenFileAt(common.path, OptionsOf(common));
   if (!reader.ok()) return output.Fail(reader.status());
   const auto index =
       which.index ? absl::StatusOr<uint64_t>(*which.index) : FindBlock(*reader, *which.ordinal);

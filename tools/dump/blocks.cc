@@ -9,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "tools/dump/bounds.h"
 #include "tools/dump/dump.h"
+#include "tools/location.h"
 
 namespace cfile::tools {
 namespace {
@@ -60,7 +61,7 @@ void AppendLine(const BlockInfo& block, const FileInfo& info, const BlockStatist
 }
 
 ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& output) {
-  const auto reader = Reader::Open(common.path, OptionsOf(common));
+  const auto reader = OpenFileAt(common.path, OptionsOf(common));
   if (!reader.ok()) return output.Fail(reader.status());
   // If the statistics are damaged, the blocks are shown without statistics, and the error is
   // returned at the end.

@@ -8,19 +8,17 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "tools/location.h"
 #include "tools/utf8.h"
 #include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {
 
-bool IsDirectory(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored);
-}
-
 absl::StatusOr<TableReader> OpenTable(const CommonOptions& common) {
-  auto table = TableReader::Open(common.path, OptionsOf(common));
+  const auto place = TableAt(common.path);
+  if (!place.ok()) return place.status();
+  auto table = TableReader::Open(*place, OptionsOf(common));
   if (absl::IsNotFound(table.status())) {
     return absl::NotFoundError(
         absl::StrCat(common.path, " is a directory, but not a table: it has no table.cft"));
@@ -30,7 +28,9 @@ absl::StatusOr<TableReader> OpenTable(const CommonOptions& common) {
 
 // Returns `common` with the path of a single file; see OnFile for the errors.
 absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
-  if (!IsDirectory(common.path)) {
+  const absl::StatusOr<bool> is_table = IsTableAt(common.path);
+  if (!is_table.ok()) return is_table.status();
+  if (!*is_table) {
     if (absl::Status status = CheckNoColumn(common); !status.ok()) return status;
     return common;
   }
@@ -137,6 +137,7 @@ void AddJsonOption(CLI::App& command, CommonOptions& common) {
 }
 
 void AddLimitOptions(CLI::App& command, CommonOptions& common) {
+  AddCacheOption(command);
   constexpr char kGroup[] = "Limits (an error names the limit to raise)";
   const auto size = [&](const char* name, size_t& value, uint64_t max, const char* help) {
     command.add_option(name, value, help)
@@ -222,13 +223,15 @@ absl::StatusOr<Input> OpenInput(const CommonOptions& common) {
   }
   if (common.part) return absl::InvalidArgumentError("--part needs --column");
   Input input;
-  if (IsDirectory(common.path)) {
+  const absl::StatusOr<bool> is_table = IsTableAt(common.path);
+  if (!is_table.ok()) return is_table.status();
+  if (*is_table) {
     auto table = OpenTable(common);
     if (!table.ok()) return table.status();
     input.table = *std::move(table);
   } else {
     if (absl::Status status = CheckNoColumn(common); !status.ok()) return status;
-    auto file = Reader::Open(common.path, OptionsOf(common));
+    auto file = OpenFileAt(common.path, OptionsOf(common));
     if (!file.ok()) return file.status();
     input.file = *std::move(file);
   }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/types.h"
 #include "tools/dump/dump.h"
+#include "tools/location.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -107,7 +108,7 @@ absl::Status PrintTree(const Reader& reader, IndexKind kind, std::optional<JsonL
 }
 
 ExitCode PrintIndex(const IndexOptions& options, const CommonOptions& common, Output& output) {
-  const auto reader = Reader::Open(common.path, OptionsOf(common));
+  const auto reader = OpenFileAt(common.path, OptionsOf(common));
   if (!reader.ok()) return output.Fail(reader.status());
   std::optional<JsonList> list;
   if (common.json) list.emplace(common.path, "nodes", output);

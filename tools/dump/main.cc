@@ -11,6 +11,7 @@
 #include "tools/command_line.h"
 #include "tools/dump/commands.h"
 #include "tools/dump/dump.h"
+#include "tools/location.h"
 
 namespace cfile::tools {
 namespace {
@@ -51,6 +52,7 @@ ExitCode Misuse(const std::string& message) {
 }
 
 bool Exists(const std::string& path) {
+  if (IsUrl(path)) return true;
   std::error_code ignored;
   return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
 }

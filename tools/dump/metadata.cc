@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/dump/dump.h"
+#include "tools/location.h"
 
 namespace cfile::tools {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 enum class Part { kHeader, kFooter };
 
 ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
-  const auto reader = Reader::Open(common.path, OptionsOf(common));
+  const auto reader = OpenFileAt(common.path, OptionsOf(common));
   if (!reader.ok()) return output.Fail(reader.status());
   const FileInfo& info = reader->info();
   const bool header = part == Part::kHeader;

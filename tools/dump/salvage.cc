@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "tools/dump/dump.h"
+#include "tools/location.h"
 
 namespace cfile::tools {
 namespace {
@@ -88,7 +89,7 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
   }
   SalvageOptions options = arguments.options;
   options.reader = OptionsOf(common);
-  auto torn = OpenPreadSource(common.path);
+  auto torn = OpenSourceAt(common.path);
   if (!torn.ok()) return output.Fail(torn.status());
   auto sink = NewFileSink(arguments.out);
   if (!sink.ok()) return output.Fail(sink.status());

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tools/location.h"
+
 namespace cfile::tools {
 namespace {
 
@@ -90,7 +92,7 @@ double Rounded(double value) {
 ExitCode PrintSummary(const CommonOptions& common, Output& output) {
   if (!common.column.empty()) {
     const auto file = [](const CommonOptions& chosen, Output& to) {
-      const auto reader = Reader::Open(chosen.path, OptionsOf(chosen));
+      const auto reader = OpenFileAt(chosen.path, OptionsOf(chosen));
       return reader.ok() ? SummarizeFile(chosen, *reader, to) : to.Fail(reader.status());
     };
     return OnFile(file)(common, output);

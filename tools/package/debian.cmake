@@ -54,6 +54,9 @@ if(CFILE_BUILD_TOOLS)
   set(of_library "")
   if(BUILD_SHARED_LIBS)
     set(of_library "libcfile${CFILE_SOVERSION} (= ${deb_version})")
+    if(CFILE_WITH_HTTP)
+      list(APPEND of_library "libcfile-http${CFILE_SOVERSION} (= ${deb_version})")
+    endif()
   endif()
   cfile_deb(tools cfile-tools utils "columnar files: command-line tools"
             "This package contains cfile-import, which makes a table from CSV or JSON\nLines, cfile-dump, which shows what a file or a table contains, and\ncfile-table, which keeps a table in order."

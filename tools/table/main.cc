@@ -18,6 +18,7 @@
 #include "nlohmann/json.hpp"
 #include "tools/command_line.h"
 #include "tools/key_text.h"
+#include "tools/location.h"
 #ifdef CFILE_WITH_SALVAGE
 #include "cfile/table_repair.h"
 #endif
@@ -40,7 +41,8 @@ constexpr char kHelp[] =
     "  cfile-table repair --dry-run flights";
 
 struct Arguments {
-  std::string directory;
+  std::string directory;  // as the user wrote it: a path or a URL
+  TableLocation table{std::string()};
   std::vector<std::string> parts;
   std::vector<std::string> keys;
   bool json = false;
@@ -53,7 +55,7 @@ struct Arguments {
 ExitCode Fail(const absl::Status& status) { return Report(kTool, status); }
 
 ExitCode PrintParts(const Arguments& arguments) {
-  const auto table = TableReader::Open(arguments.directory);
+  const auto table = TableReader::Open(arguments.table);
   if (!table.ok()) return Fail(table.status());
   std::string text;
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
@@ -84,7 +86,7 @@ ExitCode PrintParts(const Arguments& arguments) {
 }
 
 ExitCode CompactParts(const Arguments& arguments) {
-  const absl::StatusOr<CompactReport> report = Compact(arguments.directory, arguments.parts);
+  const absl::StatusOr<CompactReport> report = Compact(arguments.table, arguments.parts);
   if (!report.ok()) return Fail(report.status());
   return Print(kTool, absl::StrCat("merged ", report->rows, " rows: ", report->copied_blocks,
                                    " blocks copied (", report->copied_bytes, " bytes), ",
@@ -92,7 +94,7 @@ ExitCode CompactParts(const Arguments& arguments) {
 }
 
 ExitCode Drop(const Arguments& arguments) {
-  const absl::Status status = DropParts(arguments.directory, arguments.parts);
+  const absl::Status status = DropParts(arguments.table, arguments.parts);
   return status.ok() ? kFine : Fail(status);
 }
 
@@ -108,13 +110,13 @@ absl::StatusOr<size_t> SortColumn(const TableReader& table) {
       absl::StrCat(table.directory(), ": the table is not sorted by a column"));
 }
 
-absl::Status DropRowsBelowKeys(const std::string& directory, const std::vector<std::string>& keys) {
-  const auto table = TableReader::Open(directory);
+absl::Status DropRowsBelowKeys(const TableLocation& place, const std::vector<std::string>& keys) {
+  const auto table = TableReader::Open(place);
   if (!table.ok()) return table.status();
   if (const auto key_index = table->schema().key_index()) {
     const auto key = ParseCompoundKey(table->schema().key_types(), keys);
     if (!key.ok()) return key.status();
-    return DropRowsBelow<std::string_view>(directory, *key_index, key->bytes());
+    return DropRowsBelow<std::string_view>(place, *key_index, key->bytes());
   }
   if (keys.size() > 1)
     return absl::InvalidArgumentError("expected one KEY: the table is sorted by one column");
@@ -124,18 +126,18 @@ absl::Status DropRowsBelowKeys(const std::string& directory, const std::vector<s
   return VisitType(type, [&]<typename T>(std::type_identity<T>) {
     std::string scratch;
     const auto key = ParseKey<T>(type, keys[0], scratch);
-    return key.ok() ? DropRowsBelow<T>(directory, *column, *key) : key.status();
+    return key.ok() ? DropRowsBelow<T>(place, *column, *key) : key.status();
   });
 }
 
 ExitCode DropBelow(const Arguments& arguments) {
-  const absl::Status status = DropRowsBelowKeys(arguments.directory, arguments.keys);
+  const absl::Status status = DropRowsBelowKeys(arguments.table, arguments.keys);
   return status.ok() ? kFine : Fail(status);
 }
 
 ExitCode RemoveGarbage(const Arguments& arguments) {
   const auto removed =
-      CollectGarbage(arguments.directory,
+      CollectGarbage(arguments.table,
                      std::chrono::seconds(static_cast<int64_t>(arguments.older_than_seconds)));
   if (!removed.ok()) return Fail(removed.status());
   std::string text;
@@ -152,7 +154,7 @@ ExitCode RemoveGarbage(const Arguments& arguments) {
 #ifdef CFILE_WITH_SALVAGE
 ExitCode RepairTable(const Arguments& arguments) {
   const auto report = Repair(
-      arguments.directory,
+      arguments.table,
       {.salvage = arguments.salvage, .force = arguments.force, .dry_run = arguments.dry_run});
   if (!report.ok()) return Fail(report.status());
   std::string text;
@@ -193,7 +195,7 @@ int Run(int argc, char** argv) {
   const auto add = [&](const std::string& name, const std::string& description,
                        ExitCode (*run)(const Arguments&)) {
     CLI::App* command = app.add_subcommand(name, description);
-    command->add_option("DIRECTORY", arguments.directory, "The directory of the table")
+    command->add_option("DIRECTORY", arguments.directory, "The directory of the table, or its s3:// URL")
         ->required()
         ->type_name("");
     command->callback([&action, run] { action = run; });
@@ -247,6 +249,9 @@ int Run(int argc, char** argv) {
     std::fprintf(stderr, "%s: %s\nSee %s --help\n", kTool, error.what(), kTool);
     return kUsage;
   }
+  absl::StatusOr<TableLocation> table = TableAt(arguments.directory);
+  if (!table.ok()) return Fail(table.status());
+  arguments.table = *std::move(table);
   return action(arguments);
 }
 

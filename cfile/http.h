@@ -1,0 +1,76 @@
+// Files and tables behind URLs: https://HOST/PATH (read only) and s3://BUCKET/KEY (Amazon S3 and
+// the many servers that speak its protocol). Link cfile::http, which needs libcurl and OpenSSL.
+//
+//   auto web = cfile::HttpClient::Create();
+//   auto file = cfile::Reader::Open(*web->OpenUrl("https://example.org/prices.cfile"));
+//   auto table = cfile::TableReader::Open(*web->OpenTable("s3://bucket/flights"));
+//
+// Requests. Opening a file takes two requests at the same time. Source::ReadMany has several
+// requests in flight, and reads ranges that lie near each other in one request. A request that may be
+// repeated is repeated after a connection error, a timeout, or the status 429, 500, 502, 503 or 504,
+// after a random delay that grows with each attempt.
+//
+// Versions. A source asks for the version (ETag) of the object that it has opened. If the object
+// changes, reads return kAborted; a source never returns bytes of two versions.
+//
+// Cache. A piece in the cache belongs to one version (ETag) of an object. Opening an object always
+// asks the server for the version. Objects without a strong ETag are not cached. Each piece has a
+// checksum; a damaged piece is read from the server again.
+//
+// Secrets. Messages name a URL without user, password and query. They name the status and the
+// request id of the server, and never a key or a signature. TLS certificates are verified.
+// Redirects of s3:// are errors; those of https:// are followed to https:// only, without
+// credentials.
+//
+// Errors. kNotFound: status 404. kPermissionDenied: 401, 403. kAborted: the object has changed.
+// kUnavailable: the server cannot be reached, or still fails after the last attempt; to try again
+// later may help. kInvalidArgument: the URL or an option is wrong. kFailedPrecondition: the server
+// cannot do what is needed, for example answer a request for a range.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+#include "cfile/http_options.h"
+#include "cfile/io.h"
+#include "cfile/storage.h"
+#include "encodings/core/export.h"
+
+namespace cfile {
+
+// Connections to servers. Thread-safe, and a plain handle: copies share the connections. Sources,
+// sinks and storages keep the connections open as long as they exist.
+class CFILE_EXPORT HttpClient {
+ public:
+  // kInvalidArgument: an option is out of its range, or credentials cannot be read.
+  static absl::StatusOr<HttpClient> Create(const HttpOptions& options = {});
+
+  HttpClient(const HttpClient&);
+  HttpClient& operator=(const HttpClient&);
+  HttpClient(HttpClient&&) noexcept;
+  HttpClient& operator=(HttpClient&&) noexcept;
+  ~HttpClient();
+
+  // Opens the object at an http://, https:// or s3:// URL for reading.
+  absl::StatusOr<std::shared_ptr<const Source>> OpenUrl(std::string_view url) const;
+
+  // Begins an object at an s3:// URL. It becomes visible with Finish, and replaces an object that
+  // is there. Objects of more than one part are uploaded part by part; if Finish was not called, the
+  // destructor aborts the upload. Memory: one part.
+  absl::StatusOr<std::unique_ptr<Sink>> CreateUrl(std::string_view url) const;
+
+  // The objects of the table at an s3:// URL, for TableReader, TableWriter and the functions that
+  // change tables. Commit needs a server that compares versions (If-Match and If-None-Match of PUT).
+  absl::StatusOr<std::shared_ptr<Storage>> OpenTable(std::string_view url) const;
+
+  HttpCounters counters() const;
+
+ private:
+  class CFILE_HIDDEN Impl;
+  explicit HttpClient(std::shared_ptr<Impl> impl);
+
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace cfile

@@ -1,0 +1,186 @@
+#include "cfile/internal/http/disk_cache.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/http/s3_signature.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+namespace fs = std::filesystem;
+using encodings::AsBytes;
+using encodings::StrCat;
+
+constexpr std::string_view kMagic = "cfcache1";
+constexpr size_t kHashBytes = 32;
+constexpr size_t kHeadBytes = kMagic.size() + kHashBytes;
+constexpr std::string_view kTemporarySuffix = ".tmp";
+// Files that a killed process has left behind are deleted after this time.
+constexpr auto kOldTemporary = std::chrono::hours(1);
+
+class File {
+ public:
+  explicit File(int descriptor) : descriptor_(descriptor) {}
+  ~File() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  int get() const { return descriptor_; }
+
+ private:
+  const int descriptor_;
+};
+
+bool ReadAll(int descriptor, std::span<uint8_t> out) {
+  while (!out.empty()) {
+    const ssize_t count = read(descriptor, out.data(), out.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    out = out.subspan(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+bool WriteAll(int descriptor, std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t count = write(descriptor, bytes.data(), bytes.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return false;
+    bytes = bytes.subspan(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+struct CachedFile {
+  fs::file_time_type used;
+  uint64_t size_bytes;
+  fs::path path;
+};
+
+// All files of the cache. Removes old temporary files.
+std::vector<CachedFile> FilesIn(const std::string& directory) {
+  std::vector<CachedFile> files;
+  std::error_code error;
+  const auto now = fs::file_time_type::clock::now();
+  for (auto entry = fs::recursive_directory_iterator(directory, error);
+       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code ignored;  // other processes delete files, too
+    if (entry->is_symlink(ignored) || !entry->is_regular_file(ignored)) continue;
+    const uint64_t size_bytes = entry->file_size(ignored);
+    if (ignored) continue;
+    const auto used = entry->last_write_time(ignored);
+    if (ignored) continue;
+    if (entry->path().extension() == kTemporarySuffix) {
+      if (now - used > kOldTemporary) fs::remove(entry->path(), ignored);
+      continue;
+    }
+    files.push_back({.used = used, .size_bytes = size_bytes, .path = entry->path()});
+  }
+  return files;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<DiskCache>> DiskCache::Open(const std::string& directory,
+                                                           uint64_t max_bytes) {
+  if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(directory, ": cannot make the directory: ", std::strerror(errno)));
+  }
+  struct stat found;
+  if (stat(directory.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) {
+    return absl::InvalidArgumentError(absl::StrCat(directory, ": not a directory"));
+  }
+  if (found.st_uid != geteuid() || (found.st_mode & 077) != 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        directory, ": a cache must belong to the user alone (chmod 700), because whoever can write "
+                   "there can change what is read"));
+  }
+  std::shared_ptr<DiskCache> cache(new DiskCache(directory, max_bytes));
+  cache->Shrink();
+  return cache;
+}
+
+std::string DiskCache::PathOf(std::string_view key) const {
+  const std::string hash = Sha256Hex(AsBytes(key));
+  return StrCat(directory_, "/", hash.substr(0, 2), "/", hash.substr(2));
+}
+
+bool DiskCache::Read(std::string_view key, std::span<uint8_t> out) {
+  const std::string path = PathOf(key);
+  const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  struct stat found;
+  if (file.get() < 0 || fstat(file.get(), &found) != 0) return false;
+  std::array<uint8_t, kHeadBytes> head;
+  const bool complete = static_cast<uint64_t>(found.st_size) == kHeadBytes + out.size() &&
+                        ReadAll(file.get(), head) && ReadAll(file.get(), out);
+  const std::string hash = Sha256Hex(out);
+  const std::string expected = absl::BytesToHexString(
+      {reinterpret_cast<const char*>(head.data()) + kMagic.size(), kHashBytes});
+  if (!complete || !encodings::AsString(head).starts_with(kMagic) || hash != expected) {
+    unlink(path.c_str());
+    return false;
+  }
+  // The time of the last use decides what is deleted first. One minute is precise enough.
+  if (found.st_mtime + 60 < time(nullptr)) futimens(file.get(), nullptr);
+  return true;
+}
+
+void DiskCache::Write(std::string_view key, std::span<const uint8_t> piece) {
+  static std::atomic<uint64_t> number = 0;
+  const std::string path = PathOf(key);
+  const std::string folder = path.substr(0, path.rfind('/'));
+  const std::string temporary = StrCat(path, ".", getpid(), ".", ++number, kTemporarySuffix);
+  mkdir(folder.c_str(), 0700);
+  std::vector<uint8_t> head(kMagic.begin(), kMagic.end());
+  const std::string hash = absl::HexStringToBytes(Sha256Hex(piece));
+  head.insert(head.end(), hash.begin(), hash.end());
+  {
+    const File file(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+    if (file.get() < 0) return;
+    if (!WriteAll(file.get(), head) || !WriteAll(file.get(), piece) ||
+        rename(temporary.c_str(), path.c_str()) != 0) {
+      unlink(temporary.c_str());
+      return;
+    }
+  }
+  // Each process may write a sixteenth of the limit before it counts again.
+  if ((written_bytes_ += kHeadBytes + piece.size()) > max_bytes_ / 16) Shrink();
+}
+
+void DiskCache::Shrink() {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) return;
+  written_bytes_ = 0;
+  std::vector<CachedFile> files = FilesIn(directory_);
+  uint64_t bytes = 0;
+  for (const CachedFile& file : files) bytes += file.size_bytes;
+  if (bytes <= max_bytes_ - max_bytes_ / 16) return;
+  std::sort(files.begin(), files.end(),
+            [](const CachedFile& a, const CachedFile& b) { return a.used < b.used; });
+  for (const CachedFile& file : files) {
+    if (bytes <= max_bytes_ - max_bytes_ / 8) break;
+    std::error_code ignored;
+    fs::remove(file.path, ignored);
+    bytes -= file.size_bytes;
+  }
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,60 @@
+#include "cfile/internal/http/http_server.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "cfile/internal/http/s3_signature.h"
+#include "cfile/internal/http/url.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+std::string BucketUrl(const S3Options& s3, const std::string& bucket) {
+  const Endpoint endpoint = *ParseEndpoint(s3.endpoint);
+  // A certificate for *.HOST does not cover a bucket with dots in its name.
+  if (s3.path_style || bucket.find('.') != std::string::npos)
+    return encodings::StrCat(endpoint.scheme, endpoint.host, "/", bucket);
+  return encodings::StrCat(endpoint.scheme, bucket, ".", endpoint.host);
+}
+
+}  // namespace
+
+HttpServer::HttpServer(std::shared_ptr<Connections> connections, std::shared_ptr<DiskCache> cache,
+                       S3Options s3, const std::string& bucket)
+    : connections_(std::move(connections)),
+      cache_(std::move(cache)),
+      is_s3_(true),
+      s3_(std::move(s3)),
+      bucket_url_(BucketUrl(s3_, bucket)) {}
+
+std::string HttpServer::UrlOf(std::string_view key, UrlQuery query) const {
+  std::string url = encodings::StrCat(bucket_url_, "/", UrlEncode(key, /*keep_slashes=*/true));
+  for (auto& [name, value] : query) {
+    name = UrlEncode(name, /*keep_slashes=*/false);
+    value = UrlEncode(value, /*keep_slashes=*/false);
+  }
+  std::sort(query.begin(), query.end());  // as signatures want it
+  char separator = '?';
+  for (const auto& [name, value] : query) {
+    url += separator;
+    url += encodings::StrCat(name, "=", value);
+    separator = '&';
+  }
+  return url;
+}
+
+std::vector<HttpResponse> HttpServer::Send(std::span<const HttpRequest> requests,
+                                           bool repeatable) const {
+  if (!is_s3_ || s3_.anonymous) return connections_->Send(requests, {}, repeatable);
+  const auto sign = [&](HttpRequest& request) {
+    SignRequest(s3_, Sha256Hex(request.body), std::chrono::system_clock::now(), request);
+  };
+  return connections_->Send(requests, sign, repeatable);
+}
+
+HttpResponse HttpServer::Send(const HttpRequest& request, bool repeatable) const {
+  return std::move(Send(std::span(&request, 1), repeatable).front());
+}
+
+}  // namespace cfile::internal

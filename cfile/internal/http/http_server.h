@@ -1,0 +1,51 @@
+// Requests to one server: signed for S3, or plain.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cfile/http_options.h"
+#include "cfile/internal/http/connections.h"
+#include "cfile/internal/http/disk_cache.h"
+
+namespace cfile::internal {
+
+// Names and values of a URL's query, not encoded.
+using UrlQuery = std::vector<std::pair<std::string, std::string>>;
+
+// Thread-safe.
+class HttpServer {
+ public:
+  // A server whose requests are not signed. It may redirect them.
+  HttpServer(std::shared_ptr<Connections> connections, std::shared_ptr<DiskCache> cache)
+      : connections_(std::move(connections)), cache_(std::move(cache)) {}
+  // A bucket of S3. `s3`: completed options. `bucket`: a name that ParseS3Url has accepted.
+  HttpServer(std::shared_ptr<Connections> connections, std::shared_ptr<DiskCache> cache,
+             S3Options s3, const std::string& bucket);
+
+  // The URL of an object in the bucket, or of the bucket itself if `key` is empty.
+  std::string UrlOf(std::string_view key, UrlQuery query = {}) const;
+
+  // Sends requests, which are signed if that is needed (see Connections::Send).
+  std::vector<HttpResponse> Send(std::span<const HttpRequest> requests,
+                                 bool repeatable = true) const;
+  HttpResponse Send(const HttpRequest& request, bool repeatable = true) const;
+
+  DiskCache* cache() const { return cache_.get(); }  // null: there is none
+  bool is_s3() const { return is_s3_; }
+  const HttpOptions& options() const { return connections_->options(); }
+  const S3Options& s3() const { return s3_; }
+
+ private:
+  const std::shared_ptr<Connections> connections_;
+  const std::shared_ptr<DiskCache> cache_;
+  const bool is_s3_ = false;
+  const S3Options s3_;
+  std::string bucket_url_;  // without a slash at the end
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,28 @@
+// Tables on web servers, and what tables on all HTTP servers share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/internal/http/http_server.h"
+#include "cfile/storage.h"
+
+namespace cfile::internal {
+
+// A table whose files can only be read. `url`: without a slash at the end. `name`: for messages.
+std::shared_ptr<Storage> NewHttpStorage(std::shared_ptr<const HttpServer> server, std::string url,
+                                        std::string name);
+
+// kInvalidArgument: `path` is not "NAME" or "FOLDER/NAME" with the characters that a table uses.
+// Paths may come from a damaged table.cft. `name`: of the storage.
+absl::Status CheckStoragePath(const std::string& name, std::string_view path);
+
+// Reads a whole object; its version is its ETag. Errors as of Storage::Read.
+absl::StatusOr<VersionedObject> ReadObject(const HttpServer& server, const std::string& url,
+                                           const std::string& name, uint64_t max_size_bytes);
+
+}  // namespace cfile::internal

@@ -1,0 +1,16 @@
+// Writes an object of S3.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "cfile/internal/http/http_server.h"
+#include "cfile/io.h"
+
+namespace cfile::internal {
+
+// A sink for the object with this key. See HttpClient::CreateUrl. `name`: for messages.
+std::unique_ptr<Sink> NewS3Sink(std::shared_ptr<const HttpServer> bucket, std::string key,
+                                std::string name);
+
+}  // namespace cfile::internal

@@ -1,0 +1,222 @@
+#include "cfile/internal/http/s3_storage.h"
+
+#include <algorithm>
+#include <mutex>
+#include <pugixml.hpp>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/time/time.h"
+#include "cfile/internal/http/http_source.h"
+#include "cfile/internal/http/http_storage.h"
+#include "cfile/internal/http/s3_sink.h"
+#include "cfile/internal/http/url.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::StrCat;
+using Method = HttpRequest::Method;
+
+// A page of a list has at most 1,000 keys of at most 1,024 bytes, percent-encoded.
+constexpr uint64_t kMaxPageBytes = 8 << 20;
+
+class S3Storage final : public Storage {
+ public:
+  S3Storage(std::shared_ptr<const HttpServer> bucket, std::string prefix, std::string name)
+      : bucket_(std::move(bucket)), prefix_(std::move(prefix)), name_(std::move(name)) {
+    if (!prefix_.empty()) prefix_ += '/';
+  }
+
+  const std::string& name() const override { return name_; }
+
+  absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
+    CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
+    return OpenHttpSource(bucket_, UrlOf(path), NameOf(path));
+  }
+
+  absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
+    CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
+    return NewS3Sink(bucket_, prefix_ + path, NameOf(path));
+  }
+
+  absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
+    std::string prefix = prefix_;
+    if (!folder.empty()) {
+      CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, folder));
+      prefix += StrCat(folder, "/");
+    }
+    std::vector<StorageEntry> entries;
+    std::string token;
+    do {
+      CFILE_ASSIGN_OR_RETURN(token, ListPage(prefix, token, entries));
+    } while (!token.empty());
+    return entries;
+  }
+
+  absl::Status Delete(const std::string& path) override {
+    CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
+    std::vector<StorageEntry> files;
+    // Only a name without a folder can be that of a folder.
+    if (path.find('/') == std::string::npos) {
+      CFILE_ASSIGN_OR_RETURN(files, List(path));
+    }
+    files.push_back({.path = path, .size_bytes = 0, .changed = {}, .identity = {}});
+    std::vector<HttpRequest> requests;
+    for (const StorageEntry& file : files)
+      requests.push_back({.method = Method::kDelete, .url = UrlOf(file.path)});
+    const std::vector<HttpResponse> responses = bucket_->Send(requests);
+    for (size_t i = 0; i < files.size(); ++i) {
+      if (!responses[i].ok() && responses[i].status != 404)
+        return HttpError(NameOf(files[i].path), responses[i]);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<VersionedObject> Read(const std::string& path,
+                                       uint64_t max_size_bytes) const override {
+    CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
+    CFILE_ASSIGN_OR_RETURN(VersionedObject object,
+                           ReadObject(*bucket_, UrlOf(path), NameOf(path), max_size_bytes));
+    if (object.version.empty()) return Unexpected(path, "an object without an ETag");
+    return object;
+  }
+
+  absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
+                      std::string_view bytes) override {
+    CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
+    CFILE_RETURN_IF_ERROR(CheckConditions(path));
+    HttpRequest request = Conditional(path, expected_version);
+    request.body = encodings::AsBytes(bytes);
+    HttpResponse response;
+    // After a failure, the object may have been replaced. So look before each repetition.
+    for (int attempt = 1; attempt <= bucket_->options().max_attempts; ++attempt) {
+      response = bucket_->Send(request, /*repeatable=*/false);
+      if (response.ok()) return absl::OkStatus();
+      // 409: another writer has replaced the object during this request.
+      const bool refused = response.status == 412 || response.status == 409 ||
+                           (response.status == 404 && expected_version);
+      if (refused && attempt == 1) return Refused(path, response);
+      if (!refused && !MayPass(response)) return HttpError(NameOf(path), response);
+      const absl::StatusOr<VersionedObject> now = Read(path, bytes.size());
+      if (now.ok() && now->bytes == bytes) return absl::OkStatus();
+      std::optional<std::string> version;
+      if (now.ok()) {
+        version = now->version;
+      } else if (!absl::IsNotFound(now.status()) && !absl::IsOutOfRange(now.status())) {
+        return Unknown(path, now.status());
+      }
+      // Another writer has replaced the object, perhaps after this call has replaced it.
+      if (absl::IsOutOfRange(now.status()) || version != expected_version)
+        return Unknown(path, HttpError(NameOf(path), response));
+    }
+    return HttpError(NameOf(path), response);
+  }
+
+ private:
+  std::string UrlOf(const std::string& path) const { return bucket_->UrlOf(prefix_ + path); }
+  std::string NameOf(const std::string& path) const { return StrCat(name_, "/", path); }
+
+  HttpRequest Conditional(const std::string& path,
+                          const std::optional<std::string>& expected_version) const {
+    HttpRequest request{.method = Method::kPut, .url = UrlOf(path)};
+    if (expected_version) {
+      request.headers.emplace_back("if-match", *expected_version);
+    } else {
+      request.headers.emplace_back("if-none-match", "*");
+    }
+    return request;
+  }
+
+  // Some servers ignore the condition of a PUT. Then two writers would lose each other's commits.
+  // Before the first commit, tries a condition that cannot be true, on an object that nothing uses.
+  absl::Status CheckConditions(const std::string& path) {
+    const std::lock_guard lock(mutex_);
+    if (has_conditions_) return absl::OkStatus();
+    const std::string probe = StrCat(path, ".probe");
+    const HttpResponse response =
+        bucket_->Send(Conditional(probe, "\"00000000000000000000000000000000\""));
+    if (response.ok()) {
+      (void)Delete(probe);
+      return absl::FailedPreconditionError(
+          StrCat(name_, ": the server ignores the condition If-Match of a PUT, so tables cannot be "
+                        "changed safely there"));
+    }
+    if (response.status != 412 && response.status != 404) return HttpError(NameOf(probe), response);
+    has_conditions_ = true;
+    return absl::OkStatus();
+  }
+
+  absl::Status Refused(const std::string& path, const HttpResponse& response) const {
+    return absl::AbortedError(
+        StrCat(NameOf(path), ": another writer has replaced it (status ", response.status, ")"));
+  }
+  absl::Status Unknown(const std::string& path, const absl::Status& status) const {
+    return absl::UnavailableError(
+        StrCat(NameOf(path), ": it is not known whether the object was replaced: ",
+               std::string_view(status.message().data(), status.message().size())));
+  }
+  absl::Status Unexpected(const std::string& path, std::string_view found) const {
+    return absl::FailedPreconditionError(StrCat(NameOf(path), ": the server sent ", found));
+  }
+
+  // Appends the entries of one page. Returns the token of the next page, or "".
+  absl::StatusOr<std::string> ListPage(const std::string& prefix, const std::string& token,
+                                       std::vector<StorageEntry>& entries) const {
+    UrlQuery query = {{"list-type", "2"}, {"encoding-type", "url"}, {"prefix", prefix}};
+    if (!token.empty()) query.emplace_back("continuation-token", token);
+    const HttpResponse response =
+        bucket_->Send({.url = bucket_->UrlOf("", query), .max_body_bytes = kMaxPageBytes});
+    if (!response.ok()) return HttpError(name_, response);
+    pugi::xml_document document;
+    document.load_buffer(response.body.data(), response.body.size());
+    const pugi::xml_node result = document.child("ListBucketResult");
+    if (!result) return Unexpected("", "no list of objects");
+    for (const pugi::xml_node object : result.children("Contents")) {
+      CFILE_RETURN_IF_ERROR(AddEntry(object, entries));
+    }
+    if (std::string_view(result.child_value("IsTruncated")) != "true") return "";
+    std::string next = result.child_value("NextContinuationToken");
+    if (next.empty() || next == token) return Unexpected("", "a list that does not end");
+    return next;
+  }
+
+  absl::Status AddEntry(const pugi::xml_node& object, std::vector<StorageEntry>& entries) const {
+    std::string key;
+    const std::string_view size_text = object.child_value("Size");
+    const std::string_view time_text = object.child_value("LastModified");
+    uint64_t size_bytes = 0;
+    absl::Time changed;
+    std::string error;
+    if (!UrlDecode(object.child_value("Key"), key) || !key.starts_with(prefix_) ||
+        !absl::SimpleAtoi({size_text.data(), size_text.size()}, &size_bytes) ||
+        !absl::ParseTime(absl::RFC3339_full, {time_text.data(), time_text.size()}, &changed,
+                         &error))
+      return Unexpected("", "a list with an entry that cannot be read");
+    std::string path = key.substr(prefix_.size());
+    // Other objects below the prefix are not files of this table.
+    if (!CheckStoragePath(name_, path).ok()) return absl::OkStatus();
+    entries.push_back({.path = std::move(path),
+                       .size_bytes = size_bytes,
+                       .changed = absl::ToChronoTime(changed),
+                       .identity = object.child_value("ETag")});
+    return absl::OkStatus();
+  }
+
+  const std::shared_ptr<const HttpServer> bucket_;
+  std::string prefix_;  // of the keys: empty, or with a slash at the end
+  const std::string name_;
+  std::mutex mutex_;  // guards the following
+  bool has_conditions_ = false;
+};
+
+}  // namespace
+
+std::shared_ptr<Storage> NewS3Storage(std::shared_ptr<const HttpServer> bucket, std::string prefix,
+                                      std::string name) {
+  return std::make_shared<S3Storage>(std::move(bucket), std::move(prefix), std::move(name));
+}
+
+}  // namespace cfile::internal

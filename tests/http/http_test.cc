@@ -1,0 +1,432 @@
+// Files and tables on S3's servers and on web servers. with_servers.py starts moto, and proxies that
+// disturb requests to it.
+#include "cfile/http.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "cfile/reader.h"
+#include "cfile/writer.h"
+#include "encodings/core/bytes.h"
+#include "tests/cfile/storage_kinds.h"
+
+namespace cfile {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+// The URL of a server of with_servers.py.
+std::string Server(const std::string& name) {
+  const char* url = std::getenv(absl::StrCat("CFILE_TEST_SERVER_", name).c_str());
+  return url == nullptr ? "" : url;
+}
+
+HttpOptions OptionsFor(const std::string& server) {
+  HttpOptions options;
+  options.retry_delay = std::chrono::milliseconds(2);
+  options.s3.endpoint = Server(server);
+  return options;
+}
+
+HttpClient ClientOf(const HttpOptions& options) { return *HttpClient::Create(options); }
+HttpClient ClientOf(const std::string& server) { return ClientOf(OptionsFor(server)); }
+
+// A URL that no other test uses.
+std::string NewUrl() {
+  static std::atomic<int> number = 0;
+  return absl::StrCat("s3://bucket/a key + 100%/", ++number);
+}
+
+// Bytes that differ at all offsets of a block of 64 KiB.
+std::vector<uint8_t> SomeBytes(size_t size_bytes, uint64_t seed = 1) {
+  std::vector<uint8_t> bytes(size_bytes);
+  uint64_t state = seed;
+  for (uint8_t& byte : bytes) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    byte = static_cast<uint8_t>(state >> 56);
+  }
+  return bytes;
+}
+
+void Put(const std::string& url, const std::vector<uint8_t>& bytes) {
+  auto sink = ClientOf("S3").CreateUrl(url);
+  ASSERT_TRUE(sink.ok()) << sink.status();
+  ASSERT_TRUE((*sink)->Append(bytes).ok());
+  const absl::Status status = (*sink)->Finish();
+  ASSERT_TRUE(status.ok()) << status;
+}
+
+absl::StatusOr<std::vector<uint8_t>> Get(const HttpClient& client, const std::string& url) {
+  auto source = client.OpenUrl(url);
+  if (!source.ok()) return source.status();
+  std::vector<uint8_t> bytes((*source)->size());
+  // Two pieces, so that the ends are not all.
+  const size_t half = bytes.size() / 2;
+  ReadRequest pieces[] = {{0, std::span(bytes).first(half), {}},
+                          {half, std::span(bytes).subspan(half), {}}};
+  (*source)->ReadMany(pieces);
+  for (const ReadRequest& piece : pieces) {
+    if (!piece.status.ok()) return piece.status;
+  }
+  return bytes;
+}
+
+uint64_t Number(const std::string& text) {
+  uint64_t number = 0;
+  EXPECT_TRUE(absl::SimpleAtoi(text, &number)) << text;
+  return number;
+}
+
+// The number of requests that the proxy has received since the last call.
+uint64_t RequestsAt(const std::string& server) {
+  auto source = ClientOf(server).OpenUrl(Server(server) + "/-/count");
+  // Opening asks for two ranges of the count. The answer to the first one is the count.
+  if (!source.ok()) {
+    ADD_FAILURE() << source.status();
+    return 0;
+  }
+  std::string text((*source)->size(), '\0');
+  EXPECT_TRUE((*source)->ReadAt(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}).ok());
+  return Number(text);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    S3, StorageTest,
+    testing::Values(StorageKind{"S3",
+                                [](const std::string& directory) {
+                                  return *ClientOf("S3").OpenTable(
+                                      absl::StrCat("s3://bucket", directory));
+                                },
+                                true}),
+    NameOfKind);
+
+TEST(Http, FilesOfAllSizes) {
+  const HttpClient client = ClientOf("S3");
+  for (const size_t size : {0, 1, 4095, 4096, 61'440, 61'441, 65'536, 200'000}) {
+    const std::string url = NewUrl();
+    const std::vector<uint8_t> bytes = SomeBytes(size);
+    Put(url, bytes);
+    const auto found = Get(client, url);
+    ASSERT_TRUE(found.ok()) << size << ": " << found.status();
+    EXPECT_EQ(*found, bytes) << size;
+  }
+}
+
+TEST(Http, PartsOfAnUpload) {
+  HttpOptions options = OptionsFor("S3");
+  options.s3.part_size_bytes = 5 << 20;
+  const HttpClient client = ClientOf(options);
+  for (const size_t size : {5 << 20, (5 << 20) + 1, 10 << 20, (10 << 20) + 7}) {
+    const std::string url = NewUrl();
+    const std::vector<uint8_t> bytes = SomeBytes(size);
+    auto sink = client.CreateUrl(url);
+    ASSERT_TRUE(sink.ok()) << sink.status();
+    for (size_t at = 0; at < size; at += 1'000'003) {
+      ASSERT_TRUE(
+          (*sink)->Append(std::span(bytes).subspan(at, std::min<size_t>(1'000'003, size - at))).ok());
+    }
+    EXPECT_EQ(client.OpenUrl(url).status().code(), absl::StatusCode::kNotFound);
+    const absl::Status status = (*sink)->Finish();
+    ASSERT_TRUE(status.ok()) << status;
+    EXPECT_EQ(*Get(client, url), bytes);
+  }
+}
+
+TEST(Http, AnUploadThatFailsIsAborted) {
+  HttpOptions options = OptionsFor("ERROR_IN_SUCCESS");
+  options.s3.part_size_bytes = 5 << 20;
+  options.max_attempts = 2;
+  const HttpClient client = ClientOf(options);
+  const std::string url = NewUrl();
+  {
+    auto sink = client.CreateUrl(url);
+    ASSERT_TRUE(sink.ok());
+    ASSERT_TRUE((*sink)->Append(SomeBytes(11 << 20)).ok());
+    EXPECT_THAT((*sink)->Finish().ToString(), AllOf(HasSubstr(url), HasSubstr("InternalError")));
+  }
+  EXPECT_EQ(client.OpenUrl(url).status().code(), absl::StatusCode::kNotFound);
+  // Nothing is left of the upload.
+  const auto uploads = ClientOf("S3").OpenUrl(Server("S3") + "/bucket?uploads");
+  ASSERT_TRUE(uploads.ok()) << uploads.status();
+  std::string text((*uploads)->size(), '\0');
+  ASSERT_TRUE(
+      (*uploads)->ReadAt(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}).ok());
+  EXPECT_THAT(text, AllOf(HasSubstr("ListMultipartUploadsResult"), Not(HasSubstr("<Upload>"))));
+}
+
+// Servers that disturb each request once: the library repeats the request.
+class DisturbedTest : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(All, DisturbedTest,
+                         testing::Values("LATENCY", "CUT_FIRST", "TRUNCATED_FIRST",
+                                         "LOST_ANSWER_FIRST", "SLOW_DOWN_FIRST",
+                                         "INTERNAL_ERROR_FIRST"),
+                         [](const auto& test) { return std::string(test.param); });
+
+TEST_P(DisturbedTest, FilesAreWrittenAndRead) {
+  HttpOptions options = OptionsFor(GetParam());
+  options.s3.part_size_bytes = 5 << 20;
+  const HttpClient client = ClientOf(options);
+  for (const size_t size : {1'000, 300'000, 12 << 20}) {
+    const std::string url = NewUrl();
+    const std::vector<uint8_t> bytes = SomeBytes(size);
+    auto sink = client.CreateUrl(url);
+    ASSERT_TRUE(sink.ok()) << sink.status();
+    ASSERT_TRUE((*sink)->Append(bytes).ok());
+    const absl::Status status = (*sink)->Finish();
+    ASSERT_TRUE(status.ok()) << status;
+    const auto found = Get(client, url);
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_EQ(*found, bytes);
+  }
+  EXPECT_EQ(client.counters().retries > 0, std::string(GetParam()) != "LATENCY");
+}
+
+TEST_P(DisturbedTest, TablesLoseNoCommit) {
+  const std::string url = NewUrl();
+  for (uint64_t part = 0; part < 3; ++part) {
+    const auto storage = *ClientOf(GetParam()).OpenTable(url);
+    auto writer =
+        part == 0 ? TableWriter::Create(storage, ManyTypes()) : TableWriter::Append(storage);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE(AppendRows(*writer, 10 * part, 10).ok());
+    const absl::Status status = writer->Finish();
+    ASSERT_TRUE(status.ok()) << status;
+  }
+  const auto table = TableReader::Open(*ClientOf(GetParam()).OpenTable(url));
+  ASSERT_TRUE(table.ok()) << table.status();
+  ExpectTable(*table, 30);
+}
+
+TEST(Http, WritersAtTheSameTimeLoseNoCommit) {
+  const std::string url = NewUrl();
+  constexpr int kWriters = 8;
+  const auto write = [&](int number) {
+    const auto storage = *ClientOf("LATENCY").OpenTable(url);
+    auto writer =
+        number == 0 ? TableWriter::Create(storage, ManyTypes()) : TableWriter::Append(storage);
+    ASSERT_TRUE(writer.ok()) << writer.status();
+    ASSERT_TRUE(AppendRows(*writer, 0, 10).ok());
+    const absl::Status status = writer->Finish();
+    ASSERT_TRUE(status.ok()) << status;
+  };
+  write(0);
+  std::vector<std::thread> writers;
+  for (int i = 1; i < kWriters; ++i) writers.emplace_back(write, i);
+  for (std::thread& writer : writers) writer.join();
+  EXPECT_EQ(TableReader::Open(*ClientOf("S3").OpenTable(url))->num_rows(), 10 * kWriters);
+}
+
+TEST(Http, AServerThatIgnoresConditionsIsRefused) {
+  const auto storage = *ClientOf("NO_CONDITIONS").OpenTable(NewUrl());
+  auto writer = TableWriter::Create(storage, ManyTypes());
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE(AppendRows(*writer, 0, 10).ok());
+  const absl::Status status = writer->Finish();
+  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+  EXPECT_THAT(status.ToString(), HasSubstr("ignores the condition If-Match"));
+}
+
+TEST(Http, ServersThatCannotBeRead) {
+  const std::string url = NewUrl();
+  const std::vector<uint8_t> bytes = SomeBytes(300'000);
+  Put(url, bytes);
+  HttpOptions unavailable = OptionsFor("ALWAYS_UNAVAILABLE");
+  unavailable.max_attempts = 3;
+  const HttpClient client = ClientOf(unavailable);
+  const absl::Status status = Get(client, url).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+  EXPECT_THAT(status.ToString(),
+              AllOf(HasSubstr(url), HasSubstr("503 SlowDown (Please try again.)"),
+                    HasSubstr("request id request-1"), Not(HasSubstr("test-secret"))));
+  EXPECT_EQ(client.counters().requests, 6);  // two ranges, three times
+
+  const absl::Status no_ranges = Get(ClientOf("NO_RANGES"), url).status();
+  EXPECT_EQ(no_ranges.code(), absl::StatusCode::kFailedPrecondition) << no_ranges;
+  std::vector<uint8_t> middle(1000);
+  const absl::Status wrong_range = (*ClientOf("WRONG_RANGE").OpenUrl(url))->ReadAt(100'000, middle);
+  EXPECT_EQ(wrong_range.code(), absl::StatusCode::kFailedPrecondition) << wrong_range;
+  HttpOptions nobody = OptionsFor("S3");
+  nobody.s3.endpoint = "http://127.0.0.1:1";
+  nobody.max_attempts = 2;
+  const absl::Status refused = Get(ClientOf(nobody), url).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kUnavailable) << refused;
+}
+
+TEST(Http, ObjectsThatChangeAreNoticed) {
+  const std::string url = NewUrl();
+  Put(url, SomeBytes(300'000));
+  const auto source = ClientOf("S3").OpenUrl(url);
+  ASSERT_TRUE(source.ok());
+  Put(url, SomeBytes(300'000, 2));
+  std::vector<uint8_t> bytes(10);
+  const absl::Status status = (*source)->ReadAt(100'000, bytes);
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
+  EXPECT_THAT(status.ToString(), HasSubstr("has changed since it was opened"));
+  EXPECT_NE((*source)->identity(), (*ClientOf("S3").OpenUrl(url))->identity());
+}
+
+TEST(Http, RedirectsGetNoSecret) {
+  const std::string url = NewUrl();
+  Put(url, SomeBytes(300'000));
+  // Redirects of S3 are errors.
+  const absl::Status status = Get(ClientOf("REDIRECT_ELSEWHERE"), url).status();
+  EXPECT_THAT(status.ToString(), HasSubstr("the server answered 307"));
+  // A web server may redirect. The user and the password of the URL stay with its host.
+  std::string web = Server("REDIRECT_ELSEWHERE");
+  web.insert(web.find("://") + 3, "user:password@");
+  const auto found = Get(ClientOf("S3"), web + "/bucket/redirected");
+  EXPECT_THAT(found.status().ToString(),
+              AllOf(HasSubstr("404"), Not(HasSubstr("SecretFollowed")), Not(HasSubstr("password"))));
+}
+
+TEST(Http, TlsIsVerified) {
+  const std::string server = Server("HTTPS");
+  if (server.empty()) GTEST_SKIP() << "nginx or openssl is not installed";
+  const std::string folder = std::getenv("CFILE_TEST_WEB_FOLDER");
+  const std::vector<uint8_t> bytes = SomeBytes(300'000);
+  WriteFile(folder + "/file", encodings::AsString(bytes));
+  {
+    auto writer = TableWriter::Create(folder + "/table", ManyTypes());
+    ASSERT_TRUE(writer.ok() && AppendRows(*writer, 0, 10).ok() && writer->Finish().ok());
+  }
+  HttpOptions options;
+  options.max_attempts = 1;
+  options.certificate_file = std::getenv("CFILE_TEST_AUTHORITY");
+  const HttpClient client = ClientOf(options);
+  const auto found = Get(client, server + "/file");
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(*found, bytes);
+  const auto storage = client.OpenTable(server + "/table/");
+  const auto table = TableReader::Open(*storage);
+  ASSERT_TRUE(table.ok()) << table.status();
+  ExpectTable(*table, 10);
+  EXPECT_EQ((*storage)->Delete("x").code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(Get(client, server + "/none").status().code(), absl::StatusCode::kNotFound);
+  // The system does not know the authority.
+  options.certificate_file = "";
+  EXPECT_THAT(Get(ClientOf(options), server + "/file").status().ToString(), HasSubstr("SSL"));
+  // The certificate is for another host.
+  std::string other = server;
+  other.replace(other.find("localhost"), 9, "127.0.0.1");
+  EXPECT_THAT(Get(client, other + "/file").status().ToString(), HasSubstr("SSL"));
+  // https:// is not left for http://.
+  EXPECT_THAT(Get(client, server + "/to-http").status().ToString(), HasSubstr("rotocol"));
+}
+
+TEST(Http, PathsOfATableAreChecked) {
+  const auto storage = *ClientOf("S3").OpenTable(NewUrl());
+  for (const char* path : {"", ".", "..", "../x", "a/..", "a/b/c", "/a", "a//b", "a?b", "a b", "a/"}) {
+    EXPECT_EQ(storage->Open(path).status().code(), absl::StatusCode::kInvalidArgument) << path;
+    EXPECT_EQ(storage->Delete(path).code(), absl::StatusCode::kInvalidArgument) << path;
+  }
+}
+
+TEST(Http, NeighbouringRangesAreOneRequest) {
+  const std::string url = NewUrl();
+  const std::vector<uint8_t> bytes = SomeBytes(2 << 20);
+  Put(url, bytes);
+  const auto source = ClientOf("PROXY").OpenUrl(url);
+  ASSERT_TRUE(source.ok());
+  RequestsAt("PROXY");
+  std::vector<std::vector<uint8_t>> read(6, std::vector<uint8_t>(1000));
+  const uint64_t offsets[] = {100'000, 101'000, 150'000, 700'000, 699'000, 1'500'000};
+  std::vector<ReadRequest> requests;
+  for (size_t i = 0; i < 6; ++i) requests.push_back({offsets[i], read[i], {}});
+  (*source)->ReadMany(requests);
+  for (size_t i = 0; i < 6; ++i) {
+    EXPECT_TRUE(requests[i].status.ok()) << requests[i].status;
+    EXPECT_TRUE(std::equal(read[i].begin(), read[i].end(), bytes.begin() + static_cast<ptrdiff_t>(offsets[i])));
+  }
+  EXPECT_EQ(RequestsAt("PROXY"), 3);
+}
+
+TEST(Http, TheCacheSavesRequests) {
+  TemporaryDirectory directory;
+  HttpOptions options = OptionsFor("PROXY");
+  options.cache_directory = directory.path("cache");
+  const std::string url = NewUrl();
+  const std::vector<uint8_t> bytes = SomeBytes(1'000'000);
+  Put(url, bytes);
+  RequestsAt("PROXY");
+  EXPECT_EQ(*Get(ClientOf(options), url), bytes);
+  EXPECT_EQ(RequestsAt("PROXY"), 3);  // both ends, and all pieces
+  EXPECT_EQ(*Get(ClientOf(options), url), bytes);
+  EXPECT_EQ(RequestsAt("PROXY"), 2);
+  // Another version of the object is another object.
+  const std::vector<uint8_t> changed = SomeBytes(1'000'000, 2);
+  Put(url, changed);
+  EXPECT_EQ(*Get(ClientOf(options), url), changed);
+  RequestsAt("PROXY");
+  // Damaged pieces are read again.
+  int files = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(options.cache_directory)) {
+    if (!entry.is_regular_file()) continue;
+    std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekg(1000);
+    const int byte = file.get();
+    file.seekp(1000);
+    file.put(static_cast<char>(byte ^ 1));
+    ++files;
+  }
+  EXPECT_EQ(files, 2 * 16);
+  EXPECT_EQ(*Get(ClientOf(options), url), changed);
+  EXPECT_EQ(RequestsAt("PROXY"), 3);
+  // The cache is the user's alone.
+  const auto mode = std::filesystem::status(options.cache_directory).permissions();
+  EXPECT_EQ(mode, std::filesystem::perms::owner_all);
+  std::filesystem::permissions(options.cache_directory, std::filesystem::perms(0755));
+  EXPECT_EQ(HttpClient::Create(options).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(Http, TheCacheIsBounded) {
+  TemporaryDirectory directory;
+  HttpOptions options = OptionsFor("S3");
+  options.cache_directory = directory.path("cache");
+  options.max_cache_bytes = 1 << 20;
+  for (int i = 0; i < 5; ++i) {
+    const std::string url = NewUrl();
+    Put(url, SomeBytes(1'000'000));
+    EXPECT_TRUE(Get(ClientOf(options), url).ok());
+    uint64_t size_bytes = 0;
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(options.cache_directory)) {
+      if (entry.is_regular_file()) size_bytes += entry.file_size();
+    }
+    EXPECT_LE(size_bytes, (1 << 20) * 17 / 16);
+    EXPECT_GT(size_bytes, 1 << 19);
+  }
+}
+
+TEST(Http, OpeningAFileIsOneRoundTrip) {
+  std::vector<uint8_t> file;
+  auto writer = Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64());
+  ASSERT_TRUE(writer.ok());
+  std::vector<int64_t> values(200'000);
+  for (size_t i = 0; i < values.size(); ++i)
+    values[i] = static_cast<int64_t>(i * 0x9E3779B97F4A7C15u >> 1);
+  ASSERT_TRUE(writer->Append(values).ok() && writer->Finish().ok());
+  const std::string url = NewUrl();
+  Put(url, file);
+  RequestsAt("PROXY");
+  const auto source = ClientOf("PROXY").OpenUrl(url);
+  ASSERT_TRUE(source.ok());
+  const auto reader = Reader::Open(*source);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ(RequestsAt("PROXY"), 2);  // at the same time: both ends of the file
+}
+
+}  // namespace
+}  // namespace cfile

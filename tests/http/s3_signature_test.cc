@@ -1,0 +1,106 @@
+// Signatures, compared with the examples of Amazon's S3 API reference (Signature Calculations for
+// the Authorization Header: Transferring Payload in a Single Chunk).
+#include "cfile/internal/http/s3_signature.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "cfile/internal/http/connections.h"
+#include "cfile/internal/http/s3_credentials.h"
+#include "cfile/internal/http/url.h"
+#include "encodings/core/bytes.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::AsBytes;
+using testing::EndsWith;
+using Method = HttpRequest::Method;
+
+// 2013-05-24T00:00:00Z, of all examples.
+constexpr std::chrono::system_clock::time_point kTime{std::chrono::seconds{1'369'353'600}};
+
+std::string Authorization(HttpRequest request, std::string_view body = "") {
+  const S3Options options = {.access_key_id = "AKIAIOSFODNN7EXAMPLE",
+                             .secret_access_key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+                             .session_token = {},
+                             .region = "us-east-1",
+                             .endpoint = {}};
+  SignRequest(options, Sha256Hex(AsBytes(body)), kTime, request);
+  return request.headers.back().second;
+}
+
+constexpr std::string_view kHost = "https://examplebucket.s3.amazonaws.com";
+
+TEST(S3Signature, ARange) {
+  EXPECT_EQ(Authorization({.url = std::string(kHost) + "/test.txt",
+                           .headers = {{"range", "bytes=0-9"}}}),
+            "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
+            "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, "
+            "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
+}
+
+TEST(S3Signature, AnObject) {
+  EXPECT_THAT(Authorization({.method = Method::kPut,
+                             .url = std::string(kHost) + "/" + UrlEncode("test$file.text", true),
+                             .headers = {{"date", "Fri, 24 May 2013 00:00:00 GMT"},
+                                         {"x-amz-storage-class", "REDUCED_REDUNDANCY"}}},
+                            "Welcome to Amazon S3."),
+              EndsWith("=98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"));
+}
+
+TEST(S3Signature, AQueryWithoutAValue) {
+  EXPECT_THAT(Authorization({.url = std::string(kHost) + "/?lifecycle="}),
+              EndsWith("=fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543"));
+}
+
+TEST(S3Signature, AList) {
+  EXPECT_THAT(Authorization({.url = std::string(kHost) + "/?max-keys=2&prefix=J"}),
+              EndsWith("=34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7"));
+}
+
+TEST(Ini, SectionsAndComments) {
+  const IniSections sections = ParseIni(
+      "# a comment\n[default]\naws_access_key_id = AAA\r\naws_secret_access_key=b=c\n\n"
+      "[profile two]\nregion = eu-west-1\ns3 =\n  max_concurrent_requests = 20\n; x = y\nnothing\n");
+  EXPECT_EQ(sections, (IniSections{{"default", {{"aws_access_key_id", "AAA"},
+                                                {"aws_secret_access_key", "b=c"}}},
+                                   {"profile two", {{"region", "eu-west-1"}, {"s3", ""}}}}));
+  EXPECT_TRUE(ParseIni("").empty());
+  EXPECT_TRUE(ParseIni("[").empty());
+}
+
+TEST(Url, Encoding) {
+  EXPECT_EQ(UrlEncode("a b/c+d%é~", true), "a%20b/c%2Bd%25%C3%A9~");
+  EXPECT_EQ(UrlEncode("a/b", false), "a%2Fb");
+  std::string decoded;
+  EXPECT_TRUE(UrlDecode("a%20b%2Fc", decoded));
+  EXPECT_EQ(decoded, "a b/c");
+  for (const char* wrong : {"%", "%2", "%zz", "a%"}) EXPECT_FALSE(UrlDecode(wrong, decoded));
+}
+
+TEST(Url, MessagesHaveNoSecret) {
+  EXPECT_EQ(RedactedUrl("https://user:password@host/path?signature=x#y"), "https://host/path");
+  EXPECT_EQ(RedactedUrl("https://host?x@y"), "https://host");
+  EXPECT_EQ(RedactedUrl("s3://bucket/a?b"), "s3://bucket/a?b");
+  EXPECT_EQ(RedactedUrl("no url?secret"), "no url");
+}
+
+TEST(Url, Buckets) {
+  EXPECT_EQ(ParseS3Url("s3://bucket/a/b")->key, "a/b");
+  EXPECT_EQ(ParseS3Url("s3://bucket")->key, "");
+  for (const char* wrong : {"s3://", "s3://a", "s3://Bucket/x", "s3://a..b/x", "s3://-ab/../x/",
+                            "s3://ab_c/x", "https://bucket/x"}) {
+    EXPECT_EQ(ParseS3Url(wrong).status().code(),
+              std::string_view(wrong) == "s3://-ab/../x/" ? absl::StatusCode::kOk
+                                                          : absl::StatusCode::kInvalidArgument)
+        << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace cfile::internal
