@@ -18,7 +18,7 @@ absl::Status ExportToParquet(const Input& input, const CommonOptions& common,
   const ParquetExportOptions parquet{
       .columns = options.choice.columns,
       .progress = [&](uint64_t rows, uint64_t) { return progress.Update(rows, rows).ok(); }};
-  if (input.table) return ExportParquet(common.path, std::move(sink), parquet).status();
+  if (input.table) return ExportParquet(*input.table, std::move(sink), parquet).status();
   if (!options.choice.columns.empty()) {
     return absl::InvalidArgumentError("--columns is for tables, but this is a single column");
   }
