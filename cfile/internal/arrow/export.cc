@@ -42,6 +42,9 @@ class RowsOfTableScan final : public internal::ExportedRows {
   TableScan scan_;
 };
 
+// The validity of rows that are all nulls. The types of values share it.
+constexpr uint8_t kNulls[kMaxBatchRows / 8] = {};
+
 template <typename T>
 class RowsOfScan final : public internal::ExportedRows {
  public:
@@ -57,7 +60,6 @@ class RowsOfScan final : public internal::ExportedRows {
       left_ = batch.values;
     }
     if (left_.empty()) return size_t{0};
-    static constexpr uint8_t kNulls[kMaxBatchRows / 8] = {};
     Batch<T> rows{.values = left_.first(std::min({left_.size(), max_rows, kMaxBatchRows}))};
     if (nulls_) {
       rows.validity = kNulls;
