@@ -171,14 +171,11 @@ def measure_take(data):
     dataset = lance.dataset(data.lance)
     opened = vortex.open(str(data.vortex))
     parquet = ds.dataset(data.parquet["default"])
-    what = f"{data.name}: take 10,000 rows of {len(columns)} columns"
     peers = {"pyarrow": lambda: parquet.take(ordinals, columns=columns, use_threads=False),
              "Lance": lambda: dataset.take(ordinals, columns=columns),
              "Vortex": lambda: opened.scan(columns, indices=vortex.array(pa.array(ordinals))).read_all().to_arrow_table()}
     reach = {"pyarrow": "10", "Lance": "5", "Vortex": "2"}
-    row(what, reach, lambda: table.take(ordinals, columns=columns).to_arrow(), peers)
-    cached = cfile.open(data.own["default"], cache_size_bytes=1 << 30)
-    row(f"{what}, cache of 1 GiB", reach, lambda: cached.take(ordinals, columns=columns).to_arrow(), {"Vortex": peers["Vortex"]})
+    row(f"{data.name}: take 10,000 rows of {len(columns)} columns", reach, lambda: table.take(ordinals, columns=columns).to_arrow(), peers)
 
 
 def measure_write(data, folder):

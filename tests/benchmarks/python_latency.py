@@ -87,12 +87,12 @@ def draw(times, file):
             bar = axes.barh(place + number * 0.2, of_format[work], height=0.18, color=f"C{number}", label=name if place == 0 else None)
             axes.bar_label(bar, [f" {of_format[work]:,.1f} µs" if of_format[work] < 100 else f" {of_format[work]:,.0f} µs"])
     axes.set_xscale("log")
-    axes.set_xlim(0.5, 3e6)
+    axes.set_xlim(0.5, 3e7)
     axes.set_yticks([place + 0.3 for place in range(len(works))], [WORKS[work] for work in works])
     axes.invert_yaxis()
     axes.set_xlabel("microseconds for one look-up, a shorter bar is faster")
-    axes.legend(loc="lower right")
-    figure.tight_layout()
+    figure.tight_layout(rect=(0, 0, 1, 0.92))
+    figure.legend(loc="upper center", ncol=len(times))
     figure.savefig(file, metadata={"Date": None})
 
 

@@ -47,7 +47,7 @@ def open(source: Any, *, filesystem: Any = None, verify_checksums: bool = True, 
 
     verify_checksums: whether each block's checksum is compared when the block is read.
     cache_size_bytes: how many bytes of blocks stay in memory that look-ups and `take` have read. Without it, all files and tables share
-        128 MiB. A larger cache makes many look-ups all over a large table faster.
+        1 GiB, or an eighth of the machine's memory if that is less. Look-ups all over a table are fast if the cache holds its blocks.
 
     NotFoundError: there is nothing at this path. DataError: it is damaged, or is no file or table. Exceptions of an object's methods
     come through. Local files are read with pread: if a file shrinks meanwhile, an exception is raised.

@@ -1,5 +1,8 @@
 #include "tools/python/native/reading.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -135,14 +138,26 @@ uint64_t Count(const Opened& opened, const nb::object& where, uint64_t begin,
   });
 }
 
-// cache_size_bytes: nullopt for the process's cache.
+// The cache of all files and tables that have none of their own: 1 GiB, or an eighth of the
+// machine's memory if that is less. Rows from all over a table need all of its blocks. If the cache
+// were a little smaller than these blocks, it would evict each block before it is needed again.
+const std::shared_ptr<cfile::BlockCache>& SharedCache() {
+  static const auto* const cache = [] {  // never destroyed: the interpreter ends first
+    const uint64_t memory_bytes = static_cast<uint64_t>(std::max(sysconf(_SC_PHYS_PAGES), 0L)) *
+                                  static_cast<uint64_t>(std::max(sysconf(_SC_PAGESIZE), 0L));
+    const auto bytes = static_cast<size_t>(std::min(memory_bytes / 8, uint64_t{1} << 30));
+    return new std::shared_ptr<cfile::BlockCache>(std::make_shared<cfile::BlockCache>(bytes));
+  }();
+  return *cache;
+}
+
+// cache_size_bytes: nullopt for the shared cache.
 cfile::ReaderOptions Options(bool verify_checksums, std::optional<size_t> cache_size_bytes) {
-  cfile::ReaderOptions options{.access = cfile::ReaderOptions::Access::kPread,
-                               .verify_checksums = verify_checksums};
-  if (cache_size_bytes) {
-    options.block_cache = std::make_shared<cfile::BlockCache>(*cache_size_bytes);
-  }
-  return options;
+  return {.access = cfile::ReaderOptions::Access::kPread,
+          .verify_checksums = verify_checksums,
+          .block_cache = cache_size_bytes
+                             ? std::make_shared<cfile::BlockCache>(*cache_size_bytes)
+                             : SharedCache()};
 }
 
 std::unique_ptr<Opened> OpenFile(absl::StatusOr<std::shared_ptr<const cfile::Source>> source,
