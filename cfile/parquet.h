@@ -23,8 +23,9 @@
 // Key-value metadata. A table of all columns of one file keeps the pairs of the file, in the header
 // of its first column, and export writes them again. So libraries of Arrow and pandas get back their
 // schema: ARROW:schema and pandas are left out only if the columns are not the same any more. Time
-// zones in ARROW:schema become those of the columns; without it, all have UTC. Pairs with which Spark
-// and Avro describe their own schema are not kept.
+// zones in ARROW:schema become those of the columns; without it, all have UTC. An export of other
+// time zones than UTC always has ARROW:schema. Pairs with which Spark and Avro describe their own
+// schema are not kept.
 //
 // Trust. A Parquet file is untrusted: each page is checked before its bytes are copied, and the
 // file's statistics are not used unless they were compared with the values. Damage gives kDataLoss

@@ -21,25 +21,11 @@ except ImportError:
     print("SKIPPED: pyarrow is not installed (pip install pyarrow nanoarrow polars brotli zstandard)")
     sys.exit(77)
 
+from arrow_streams import Failed, import_stream
 from reader import Table, present, pretty
 
 failures = 0
 values_seen = 0
-
-
-class Failed(Exception):
-    """The library returned an error."""
-
-
-def import_stream(library, source, path, encoding="auto", compression="none"):
-    """Writes a table from an object with __arrow_c_stream__."""
-    capsule = source.__arrow_c_stream__()
-    pointer = ctypes.pythonapi.PyCapsule_GetPointer
-    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    error = ctypes.create_string_buffer(1000)
-    address = ctypes.c_void_p(pointer(capsule, b"arrow_array_stream"))
-    if library.cfile_test_import_table(address, path.encode(), encoding.encode(), compression.encode(), error):
-        raise Failed(error.value.decode())
 
 
 def plain(scalar):

@@ -4,7 +4,7 @@ import os
 
 
 class Failed(Exception):
-    """The library could not begin the stream."""
+    """The library returned an error."""
 
 
 class Stream:
@@ -60,3 +60,14 @@ class Library:
     def stream(self, path, **options):
         """The rows of a file or table, which is closed again: the stream keeps what it needs."""
         return self.open(path).stream(**options)
+
+
+def import_stream(library, source, path, encoding="auto", compression="none"):
+    """Writes a table from an object with __arrow_c_stream__."""
+    capsule = source.__arrow_c_stream__()
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    error = ctypes.create_string_buffer(1000)
+    address = ctypes.c_void_p(pointer(capsule, b"arrow_array_stream"))
+    if library.cfile_test_import_table(address, path.encode(), encoding.encode(), compression.encode(), error):
+        raise Failed(error.value.decode())

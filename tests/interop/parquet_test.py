@@ -26,7 +26,7 @@ except ImportError:
     sys.exit(77)
 
 import parquet_cases
-from arrow_streams import Failed, Library
+from arrow_streams import Failed, Library, import_stream
 
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden/parquet-files"
 CODECS = (0, 1, 2, 102, 104, 106)  # numbers of cfile::Compression
@@ -194,6 +194,17 @@ def check_schema(cfile, work):
             raise AssertionError(f"the schema of the exported file is {found.schema}, expected {expected.schema}")
         if not found.equals(expected) or not found.to_pandas().equals(expected.to_pandas()):
             raise AssertionError(f"the exported file has {found}, expected {expected}")
+    # A table that was not made of Parquet keeps its time zones, too.
+    struct = pa.struct([("at", pa.timestamp("us", "Asia/Tokyo")), ("n", pa.int8())])
+    made = pa.table({"at": pa.array([1, None], pa.timestamp("ms", "Europe/Berlin")), "name": ["a", "b"],
+                     "price": pa.array([1, 2], pa.decimal128(9, 2)), "day": pa.array([1, 2], pa.date32()),
+                     "groups": pa.array([[{"at": 1, "n": 2}], None], pa.list_(struct)),
+                     "zones": pa.array([[("k", 1)], []], pa.map_(pa.string(), pa.timestamp("ns", "America/New_York")))})
+    import_stream(cfile.streams.library, made, f"{table}zones")
+    cfile.export_parquet(f"{table}zones", copy, True, True, True, 0, 10**6)
+    found = pq.read_table(copy)
+    if not found.equals(made):
+        raise AssertionError(f"the exported file has {found}, expected {made}")
 
 
 def main():

@@ -214,16 +214,20 @@ absl::Status Exporter::WriteIndexes() {
 }
 
 void Exporter::AddMetadata(const Reader& first_file) {
-  if (!options_.columns.empty()) return;  // the texts describe all columns
-  MetadataPairs pairs = first_file.info().header_metadata;
-  const MetadataPairs& others = first_file.info().footer_metadata;
-  pairs.insert(pairs.end(), others.begin(), others.end());
-  RemoveStalePairs(*schema_.tree, pairs);
-  for (const auto& pair : pairs) {
-    const auto has_key = [&](const auto& other) { return other.first == pair.first; };
-    if (pair.first.starts_with(kReservedKeyPrefix)) continue;
-    if (std::none_of(metadata_.begin(), metadata_.end(), has_key)) metadata_.push_back(pair);
+  if (options_.columns.empty()) {  // the texts describe all columns
+    MetadataPairs pairs = first_file.info().header_metadata;
+    const MetadataPairs& others = first_file.info().footer_metadata;
+    pairs.insert(pairs.end(), others.begin(), others.end());
+    RemoveStalePairs(*schema_.tree, pairs);
+    for (const auto& pair : pairs) {
+      const auto has_key = [&](const auto& other) { return other.first == pair.first; };
+      if (pair.first.starts_with(kReservedKeyPrefix)) continue;
+      if (std::none_of(metadata_.begin(), metadata_.end(), has_key)) metadata_.push_back(pair);
+    }
   }
+  std::vector<size_t> columns;
+  for (const ParquetLeaf& leaf : schema_.leaves) columns.push_back(leaf.column);
+  AddTimeZones(rows_.schema, columns, metadata_);
   const std::vector<ArrowLeaf> leaves = ArrowLeavesOf(metadata_, columns_.size());
   for (size_t i = 0; i < leaves.size(); ++i)
     columns_[i].plain_or_codes = leaves[i].is_dictionary;

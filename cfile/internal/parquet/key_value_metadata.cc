@@ -6,6 +6,7 @@
 #include "absl/strings/escaping.h"
 #include "cfile/internal/arrow/field_tree.h"
 #include "cfile/internal/arrow_schema/ipc_fields.h"
+#include "cfile/internal/arrow_schema/ipc_schema_writer.h"
 #include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/metadata_keys.h"
 #include "encodings/core/bytes.h"
@@ -63,6 +64,13 @@ std::vector<ArrowLeaf> LeavesOf(std::string_view arrow_schema, size_t num_leaves
   }
   if (leaves.size() != num_leaves) leaves.clear();
   return leaves;
+}
+
+// Removes what only an export of Arrow streams says, for example cfile.type.
+void RemoveOwnMetadata(ArrowField& field) {
+  std::erase_if(field.metadata,
+                [](const auto& pair) { return pair.first.starts_with(kReservedKeyPrefix); });
+  for (ArrowField& child : field.children) RemoveOwnMetadata(child);
 }
 
 auto FindArrowSchema(const MetadataPairs& pairs) {
@@ -127,6 +135,26 @@ void RemoveStalePairs(const RecordSchema& schema, MetadataPairs& pairs) {
   std::erase_if(pairs, [](const auto& pair) {
     return pair.first == kArrowSchema || pair.first == kPandas;
   });
+}
+
+void AddTimeZones(const Schema& schema, const std::vector<size_t>& columns, MetadataPairs& pairs) {
+  const auto has_other_zone = [&](size_t column) {
+    const std::string& zone = schema.columns[column].type.time_zone;
+    return !zone.empty() && zone != "UTC";
+  };
+  if (std::none_of(columns.begin(), columns.end(), has_other_zone) ||
+      FindArrowSchema(pairs) != pairs.end()) {
+    return;
+  }
+  const auto exported = ColumnsToExport(schema, columns, /*string_views=*/false, "");
+  if (!exported.ok()) return;
+  const auto fields = MakeFieldTree(schema, *exported);
+  if (!fields.ok()) return;
+  ArrowField root = fields->root.WithChildren();
+  RemoveOwnMetadata(root);
+  const std::string message = WriteIpcSchemaMessage(root);
+  if (message.empty()) return;
+  pairs.emplace_back(kArrowSchema, absl::Base64Escape({message.data(), message.size()}));
 }
 
 }  // namespace cfile::internal

@@ -11,6 +11,7 @@
 #include "cfile/internal/parquet/metadata/messages.h"
 #include "cfile/options.h"
 #include "cfile/record_schema.h"
+#include "cfile/schema.h"
 
 namespace cfile::internal {
 
@@ -34,5 +35,9 @@ std::vector<ArrowLeaf> ArrowLeavesOf(const parquet::FileMetaData& file);
 // Removes the pairs that describe columns if their names are not those of `schema`: someone has
 // changed the columns of the table after its import. Also removes what is not UTF-8.
 void RemoveStalePairs(const RecordSchema& schema, MetadataPairs& pairs);
+
+// Adds a schema of Arrow if a column has another time zone than UTC, which Parquet cannot say, and
+// there is no such schema. `columns`: the exported columns, in order.
+void AddTimeZones(const Schema& schema, const std::vector<size_t>& columns, MetadataPairs& pairs);
 
 }  // namespace cfile::internal

@@ -1,0 +1,15 @@
+// Writes a schema of Arrow IPC.
+#pragma once
+
+#include <string>
+
+#include "cfile/internal/arrow/c_data.h"
+
+namespace cfile::internal {
+
+// Returns an encapsulated IPC message with the schema whose fields are the children of `root`.
+// ReadIpcSchemaMessage returns the same fields. Returns "" for types that an export of a table does
+// not have, for example dictionaries.
+std::string WriteIpcSchemaMessage(const ArrowField& root);
+
+}  // namespace cfile::internal

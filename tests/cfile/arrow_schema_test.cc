@@ -1,0 +1,52 @@
+// Schemas of Arrow IPC are read as they were written. tests/interop lets pyarrow read them.
+#include "cfile/internal/arrow_schema/ipc_schema_writer.h"
+
+#include "cfile/internal/arrow_schema/ipc_fields.h"
+#include "encodings/core/bytes.h"
+#include "gtest/gtest.h"
+
+namespace cfile::internal {
+namespace {
+
+void ExpectEqual(const ArrowField& found, const ArrowField& expected) {
+  EXPECT_EQ(found.format, expected.format);
+  EXPECT_EQ(found.name, expected.name);
+  EXPECT_EQ(found.metadata, expected.metadata);
+  EXPECT_EQ(found.flags, expected.flags) << found.name;
+  ASSERT_EQ(found.children.size(), expected.children.size()) << found.name;
+  for (size_t i = 0; i < found.children.size(); ++i)
+    ExpectEqual(found.children[i], expected.children[i]);
+}
+
+TEST(ArrowSchema, IsReadAsItWasWritten) {
+  ArrowField root{.format = "+s"};
+  for (const char* format :
+       {"c", "C", "s", "S", "i", "I", "l", "L", "f", "g", "z", "u", "b", "d:9,2", "d:38,0", "tdD",
+        "tts", "ttm", "ttu", "ttn", "tss:", "tsm:UTC", "tsu:Europe/Berlin", "tsn:+02:00", "w:1",
+        "w:1000"}) {
+    root.children.push_back({.format = format,
+                             .name = std::string(root.children.size(), 'x'),
+                             .flags = root.children.size() % 2 == 0 ? ARROW_FLAG_NULLABLE : 0});
+  }
+  root.children[3].metadata = {{"key", "value"}, {"", ""}, {"ARROW:extension:name", "arrow.uuid"}};
+  const ArrowField list{.format = "+l", .name = "list", .children = {root.children[20]}};
+  const ArrowField entries{
+      .format = "+s", .name = "entries", .children = {root.children[11], list}};
+  root.children.push_back({.format = "+m", .name = "map", .children = {entries}});
+  root.children.push_back(list);
+  const std::string message = WriteIpcSchemaMessage(root);
+  EXPECT_EQ(message.size() % 8, 0u);
+  const auto found = ReadIpcSchemaMessage(encodings::AsBytes(message), {});
+  ASSERT_TRUE(found.ok()) << found.status();
+  ExpectEqual(*found, root);
+}
+
+TEST(ArrowSchema, OtherTypesAreNotWritten) {
+  for (const char* format : {"e", "+vl", "tDs", "d:9,2,256", "vu", "", "ts", "tq:", "+ud:0"}) {
+    EXPECT_EQ(WriteIpcSchemaMessage({.format = "+s", .children = {{.format = format}}}), "")
+        << format;
+  }
+}
+
+}  // namespace
+}  // namespace cfile::internal
