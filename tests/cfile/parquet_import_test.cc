@@ -145,6 +145,59 @@ TEST(ParquetImport, PagesOfVersion1OfListsAreCopied) {
   }
 }
 
+// In pages of version 1, a list may continue on the next page.
+TEST(ParquetImport, ListsThatContinueOnTheNextPage) {
+  const auto table = NewMemoryStorage();
+  Import(InMemory(ReadFile(GoldenPath("pyarrow_nested_v1"))), table,
+         {.columns = {"numbers"}, .copy_pages = false, .writer = {{.max_values_per_block = 4}}});
+  TemporaryDirectory directory;
+  const std::string path = directory.path("v1.parquet");
+  ASSERT_TRUE(ExportParquet(table, path, {.data_page_v2 = false,
+                                          .page_index = false,
+                                          .page_checksums = false,
+                                          .compression = Compression::kNone})
+                  .ok());
+  std::string file = ReadFile(path);
+  auto metadata = internal::parquet::ReadParquetMetadata(*InMemory(file), 1 << 20);
+  ASSERT_TRUE(metadata.ok()) << metadata.status();
+  internal::parquet::RowGroup& group = metadata->file.row_groups.at(0);
+  auto expected = Contents(table);
+  auto& entries = expected.at("numbers.list.element");
+  // Find a page after the first whose repetition levels begin with a literal run, and set the first
+  // level to 1. So the list before this page continues, and there is one row less.
+  auto offset = static_cast<size_t>(group.columns.at(0).meta_data->data_page_offset);
+  size_t pages = 0, changed = 0;
+  for (size_t entry = 0; entry < entries.size(); ++pages) {
+    const std::string rest = file.substr(offset);
+    size_t header_size;
+    const auto header = internal::parquet::ReadPageHeader(
+        {reinterpret_cast<const uint8_t*>(rest.data()), rest.size()}, &header_size);
+    ASSERT_TRUE(header.ok()) << header.status();
+    char* const levels = &file[offset + header_size + sizeof(uint32_t)];
+    if (pages > 0 && changed == 0 && (levels[0] & 1) == 1 && entries[entry].starts_with("0,3,")) {
+      levels[1] |= 1;
+      entries[entry][0] = '1';
+      changed = pages;
+    }
+    entry += static_cast<size_t>(header->data_page_header->num_values);
+    offset += header_size + static_cast<size_t>(header->compressed_page_size);
+  }
+  ASSERT_GT(changed, 0);
+  --metadata->file.num_rows;
+  --group.num_rows;
+  file = file.substr(0, metadata->offset) + internal::parquet::WriteFileMetadata(metadata->file);
+  for (const bool in_memory : {true, false}) {
+    auto source = InMemory(file);
+    if (!in_memory) source = std::make_shared<CopyingSource>(source);
+    const auto copy = NewMemoryStorage();
+    const ParquetReport report =
+        Import(source, copy, {.writer = {kSmallBlocks}, .reader = {.read_ahead_bytes = 16}});
+    EXPECT_EQ(report.recoded_pages, 2);
+    EXPECT_EQ(report.copied_pages + report.recompressed_pages, pages - 2);
+    EXPECT_EQ(Contents(copy), expected);
+  }
+}
+
 TEST(ParquetImport, ValuesOfPyarrow) {
   const auto table = NewMemoryStorage();
   Import(InMemory(ReadFile(GoldenPath("pyarrow_types_v2"))), table);
