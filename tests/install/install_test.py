@@ -379,6 +379,8 @@ def debian(build, work, jobs):
     def field(package, name):
         return run("dpkg-deb", "--field", packages[package], name)
     expect("libabsl" in field(library, "Depends"), f"{library} depends on {field(library, 'Depends')}")
+    if build.on("CFILE_PACKED_RELOCATIONS"):
+        expect("libc6 (>= 2.36)" in field(library, "Depends"), f"{library} does not depend on the glibc that reads its relocations")
     for needed in (f"{library} (=", "libabsl-dev", "libhwy-dev", "libisal-dev", "libxxhash-dev", "pkgconf"):
         expect(needed in field("libcfile-dev", "Depends"), f"libcfile-dev does not depend on {needed}")
     if build.on("CFILE_BUILD_TOOLS"):

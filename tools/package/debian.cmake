@@ -30,7 +30,13 @@ macro(cfile_deb component package section summary text)
   set(CPACK_DEBIAN_${upper}_DESCRIPTION "${summary}\n${about}${text}")
 endmacro()
 file(CONFIGURE OUTPUT triggers CONTENT "activate-noawait ldconfig\n" @ONLY)
-cfile_deb(runtime libcfile${CFILE_SOVERSION} libs "columnar files: one typed column per file" "This package contains the library.")
+# dpkg-shlibdeps does not see that packed relocations need this version of glibc.
+set(glibc "")
+if(CFILE_PACKED_RELOCATIONS)
+  set(glibc "libc6 (>= 2.36)")
+endif()
+cfile_deb(runtime libcfile${CFILE_SOVERSION} libs "columnar files: one typed column per file" "This package contains the library."
+          ${glibc})
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/triggers)
 set(optional_packages "")
@@ -40,7 +46,7 @@ foreach(name ${optional_libraries})
   list(APPEND CPACK_COMPONENTS_ALL runtime_${name})
   list(APPEND optional_packages "${package} (= ${deb_version})")
   cfile_deb(runtime_${name} ${package} libs "columnar files: ${name}" "This package contains the optional library cfile::${name}."
-            "libcfile${CFILE_SOVERSION} (= ${deb_version})")
+            "libcfile${CFILE_SOVERSION} (= ${deb_version})") # which needs the same glibc
   set(CPACK_DEBIAN_${upper}_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/triggers)
 endforeach()
@@ -59,7 +65,7 @@ if(CFILE_BUILD_TOOLS)
     endif()
   endif()
   cfile_deb(tools cfile-tools utils "columnar files: command-line tools"
-            "This package contains cfile-import, which makes a table from CSV or JSON\nLines, cfile-dump, which shows what a file or a table contains, and\ncfile-table, which keeps a table in order."
+            "This package contains cfile-import, which makes a table from CSV, JSON,\nArrow IPC or Parquet, cfile-dump, which shows what a file or a table\ncontains, and cfile-table, which keeps a table in order."
             ${of_library})
   set(CPACK_DEBIAN_TOOLS_PACKAGE_SHLIBDEPS ON)
 endif()
