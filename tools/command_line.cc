@@ -13,6 +13,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "tools/progress.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -99,6 +100,12 @@ void RaiseOpenFileLimit() {
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   limit.rlim_cur = limit.rlim_max;
   setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+std::string PagesText(uint64_t copied, uint64_t recompressed, uint64_t recoded) {
+  return absl::StrCat(WithCommas(copied), copied == 1 ? " page" : " pages", " copied, ",
+                      WithCommas(recompressed), " compressed again, ", WithCommas(recoded),
+                      " encoded again");
 }
 
 ExitCode Print(std::string_view tool, std::string_view text) {

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <cstdio>
 
+#include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 
 namespace cfile::tools {
@@ -42,9 +43,10 @@ void Progress::Cancel() { is_cancelled = true; }
 
 const std::atomic<bool>& Progress::cancelled() { return is_cancelled; }
 
-void Progress::Begin(std::string_view stage, uint64_t total_bytes) {
+void Progress::Begin(std::string_view stage, uint64_t total, Unit unit) {
   stage_ = stage;
-  total_bytes_ = total_bytes;
+  total_ = total;
+  unit_ = unit;
   start_ = Clock::now();
   next_draw_ = start_ + kFirstDraw;
   if (drawn_) Draw(0, 0, start_);
@@ -64,15 +66,19 @@ absl::Status Progress::Update(uint64_t bytes, uint64_t rows) {
 void Progress::Draw(uint64_t bytes, uint64_t rows, Clock::time_point now) {
   if (!shown_) return;
   std::string line = stage_;
-  if (total_bytes_ > 0) {
+  if (total_ > 0) {
     const double seconds = std::chrono::duration<double>(now - start_).count();
-    const double done =
-        std::min(1.0, static_cast<double>(bytes) / static_cast<double>(total_bytes_));
+    const auto amount = static_cast<double>(unit_ == Unit::kRows ? rows : bytes);
+    const double done = std::min(1.0, amount / static_cast<double>(total_));
     std::string figures;
-    if (seconds > 0 && bytes > 0) {
-      figures =
-          absl::StrFormat(" %.0f MB/s  %s rows  ETA %s", static_cast<double>(bytes) / seconds / 1e6,
-                          WithCommas(rows), Duration(seconds * (1 - done) / done));
+    if (seconds > 0 && amount > 0) {
+      const std::string count = WithCommas(rows) + " rows";
+      const double speed = amount / seconds;
+      figures = unit_ == Unit::kRows
+                    ? absl::StrCat(" ", count, "  ", WithCommas(static_cast<uint64_t>(speed)),
+                                   " rows/s")
+                    : absl::StrFormat(" %.0f MB/s  %s", speed / 1e6, count);
+      absl::StrAppend(&figures, "  ETA ", Duration(seconds * (1 - done) / done));
     }
     line += absl::StrFormat(" %3.0f%%", done * 100);
     // The bar takes the width that the figures leave: at most 40 characters. If fewer than 10

@@ -14,6 +14,7 @@ namespace cfile::tools {
 // Shows one stage of work after another, in one line that disappears at the end:
 //
 //   writing  45% [===========>             ] 152 MB/s  151,552 rows  ETA 0:12
+//   exporting  45% [===========>           ] 151,552 rows  1,804,190 rows/s  ETA 0:12
 class Progress {
  public:
   explicit Progress(bool shown) : shown_(shown) {}
@@ -21,10 +22,11 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // Begins a stage of `total_bytes` bytes. 0: not known; only the name of the stage is shown.
-  void Begin(std::string_view stage, uint64_t total_bytes);
-  // Reports that `bytes` bytes and `rows` rows of the stage are done. Cheap enough to be called
-  // every few thousand rows. kCancelled after Cancel().
+  enum class Unit : uint8_t { kBytes, kRows };
+  // Begins a stage of `total` bytes or rows. 0: not known; only the name of the stage is shown.
+  void Begin(std::string_view stage, uint64_t total, Unit unit = Unit::kBytes);
+  // Reports that `bytes` bytes and `rows` rows of the stage are done; `bytes` has no meaning in a
+  // stage of rows. Cheap enough to be called every few thousand rows. kCancelled after Cancel().
   absl::Status Update(uint64_t bytes, uint64_t rows);
   // Removes the line.
   void End();
@@ -42,7 +44,8 @@ class Progress {
   const bool shown_;
   bool drawn_ = false;
   std::string stage_;
-  uint64_t total_bytes_ = 0;
+  uint64_t total_ = 0;
+  Unit unit_ = Unit::kBytes;
   Clock::time_point start_;
   Clock::time_point next_draw_;
 };

@@ -108,7 +108,8 @@ class Types(JsonTest):
                 ([day, zoned], "timestamp(us,UTC)", f'line 2 has "{zoned}"'),
                 ([zoned, "2024-01-31T10:00:00.123456789Z"], "timestamp(ns,UTC)", 'line 2 has "2024-01-31T10:00:00.123456789Z"'),
                 ([day, "2024-02-30"], "string", 'line 2 has "2024-02-30"'), ([day, local, zoned], "string", f'line 3 has "{zoned}"'),
-                ([day, ""], "string", 'line 2 has ""'), (["12", "13"], "string", 'line 1 has "12"'), (["true"], "string", 'line 1 has "true"'),
+                ([day, ""], "string", 'line 2 has ""'), (["12", "13"], "string", 'line 1 has "12"'),
+                (["true"], "string", 'line 1 has "true"'),
                 ([None, None], "string", "no values"), ([1, 2], "int64", "all values"), ([1, 2.5, 3.5], "double", 'line 2 has "2.5"'),
                 ([1, 2**63], "uint64", 'line 2 has "9223372036854775808"'), ([True], "bool", "all values")]:
             with self.subTest(values=values):
@@ -126,7 +127,8 @@ class Types(JsonTest):
         records = [{"a": 1, "b": "2024-01-31", "g": {"d": "31.01.2024"}, "t": 1706659200, "l": ["5"], "m": 1},
                    {"a": 2, "b": "", "g": {"d": "1.2.2024"}, "t": "1706659201", "l": [6], "m": True},
                    {"a": 3, "b": "c", "g": {"d": "02.02.2024"}, "t": 1706659202, "l": [], "m": "x"}]
-        options = {"a": "int8", "b": "string", "g.d": "date(%d.%m.%Y)", "t": "timestamp(s,UTC;%s)", "l.list.element": "int16", "m": "string"}
+        options = {"a": "int8", "b": "string", "g.d": "date(%d.%m.%Y)", "t": "timestamp(s,UTC;%s)", "l.list.element": "int16",
+                   "m": "string"}
         words = [word for name, kind in options.items() for word in ("--type", f"{name}={kind}")]
         types = self.types(records, *words)
         self.assertEqual(types, {name: (kind.split(";")[0] + ")" if ";" in kind else kind.split("(%")[0], "--type")
@@ -144,8 +146,8 @@ class Types(JsonTest):
 
     def test_wrong_values(self):
         self.refuse([{"a": 1}, {"a": 200}], 'bad.jsonl:2: a: "200" is not of type int8: it is outside -128 to 127', "--type", "a=int8")
-        self.refuse([{"a": "1.2.2024"}, {"a": "2024-01-02"}], 'bad.jsonl:2: a: "2024-01-02" is not of type date: expected the form %d.%m.%Y',
-                    "--type", "a=date(%d.%m.%Y)")
+        self.refuse([{"a": "1.2.2024"}, {"a": "2024-01-02"}],
+                    'bad.jsonl:2: a: "2024-01-02" is not of type date: expected the form %d.%m.%Y', "--type", "a=date(%d.%m.%Y)")
         self.refuse([{"a": True}, {"a": 1}], "bad.jsonl:2: a: integers here and true or false in line 1, which no type holds; "
                     "--type or --schema says which type to use")
         self.refuse([{"a": {"b": 1}}], "--type a: bad.jsonl has no column of that name", "--type", "a=int8")

@@ -478,7 +478,8 @@ class Errors(ImportTest):
                           "t.csv:3:1: expected 2 fields, as in the header, but found 1")
         self.expect_error('a\n"x', "t.csv:2:1: this quote is never closed")
         self.expect_error(b"a\ncaf\xe9\n",
-                          't.csv:2:1: column "a": "caf\\xe9" is not of type string: it is not valid UTF-8')
+                          't.csv:2:1: column "a": "caf\\xe9" is not of type string: it is not valid UTF-8; say the charset of the '
+                          "file, for example: --charset windows-1252")
 
     def test_values(self):
         self.expect_error("a,b\n\u00e4,1\n\u00e4,x\n",
@@ -843,7 +844,8 @@ class Records(ImportTest):
 
     def test_schema_is_that_of_all_records(self):
         """Records after the first 4 MiB, from which the schema is found first."""
-        first = '{"i":1,"u":18446744073709551615,"d":0.5,"s":"%s","l":[],"o":{},"e":["x"],"b":true,"n":null,"t":"2024-01-01T00:00:00Z","w":"2024-01-01"}\n' % ("x" * 100_000)
+        first = '{"i":1,"u":18446744073709551615,"d":0.5,"s":"%s","l":[],"o":{},"e":["x"],"b":true,"n":null,' \
+            '"t":"2024-01-01T00:00:00Z","w":"2024-01-01"}\n' % ("x" * 100_000)
         same = ""
         no_element, no_field = first.replace('"o":{}', '"o":{"a":null}'), first.replace('"l":[]', '"l":[null]')
         settled = no_field.replace('"o":{}', '"o":{"a":null}')

@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import random
+import re
 import shutil
 import subprocess
 import sys
@@ -65,6 +67,58 @@ class ParquetImportTest(unittest.TestCase):
                 self.assertEqual(self.rows(f"{golden}-back"), self.rows(golden))
         done = self.run_tool(DUMP, "export", golden, "out.parquet", "--where", "true = true")
         self.assertEqual((done.returncode, (self.folder / "out.parquet").exists()), (1, False))
+
+    def export(self, *options):
+        """Exports table t to out.parquet. Returns what the tool prints, and the counts of --report."""
+        done = self.run_tool(DUMP, "export", "t", "out.parquet", "--report", *options)
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+        text = done.stdout.decode()
+        return text, tuple(map(int, re.search(r"\n(\d+) pages? copied, (\d+) compressed again, (\d+) encoded again\n$", text).groups()))
+
+    def test_export_options(self):
+        generator = random.Random(2)
+        (self.folder / "t.csv").write_text("i,s\n" + "".join(f"{generator.randrange(9)},{generator.choice('ab')}\n" for _ in range(5000)))
+        words = ("--encoding", "parquet-plain", "--compression", "zstd", "--block-size", "8KiB")
+        self.assertEqual(self.run_tool(IMPORT, "t.csv", "t", "--quiet", *words).returncode, 0)
+        rows = self.rows()
+        text, (copied, recompressed, recoded) = self.export()
+        self.assertRegex(text, r"^5,000 rows in 1 row group, [0-9,]+ -> [0-9,]+ bytes\n")
+        self.assertEqual((copied > 0, recompressed, recoded), (True, 0, 0))
+        for options, groups, expected in [
+                (["--compression", "zstd"], 1, (copied, 0, 0)), (["--compression", "none"], 1, (0, copied, 0)),
+                (["--compression", "snappy"], 1, (0, copied, 0)), (["--page-version", "2"], 1, (copied, 0, 0)),
+                (["--row-group-rows", "2000"], "[3-9]", None)]:
+            with self.subTest(options=options):
+                text, counts = self.export(*options)
+                self.assertRegex(text, f"^5,000 rows in {groups} row group")
+                self.assertEqual(counts, expected or counts)
+                self.summary("out.parquet", "back")
+                self.assertEqual(self.rows("back"), rows)
+                shutil.rmtree(self.folder / "back")
+        # The data pages of version 2 have the type 3, those of version 1 the type 0: the first field of the page's header.
+        for version, kind in (("1", 0), ("2", 6)):
+            self.export("--page-version", version)
+            self.assertEqual((self.folder / "out.parquet").read_bytes()[4:6], bytes([0x15, kind]))
+        done = self.run_tool(DUMP, "export", "t", "--to", "parquet", "--report")
+        self.assertEqual((done.stdout[:4], done.stdout[-4:], done.returncode), (b"PAR1", b"PAR1", 0))
+        self.assertIn(b" pages copied, ", done.stderr)
+
+    def test_wrong_export_options(self):
+        self.copy("pyarrow_old_types", "t.parquet")
+        self.summary("t.parquet", "t")
+        for options, message in [
+                (["--compression", "snappy", "--to", "csv"], "--compression is for parquet, but the format is csv"),
+                (["--page-version", "1", "--to", "jsonl"], "--page-version is for parquet, but the format is jsonl"),
+                (["--row-group-rows", "9", "--to", "tsv"], "--row-group-rows is for parquet, but the format is tsv"),
+                (["--report", "--to", "csv"], "--report is for parquet, but the format is csv"),
+                (["--delimiter", ";"], "--delimiter is for csv and tsv, but the format is parquet")]:
+            done = self.run_tool(DUMP, "export", "t", "out.parquet", *options)
+            self.assertEqual((done.returncode, done.stderr.decode()), (1, f"cfile-dump: {message}\n"))
+        for options in (["--page-version", "3"], ["--row-group-rows", "0"], ["--compression", "nonsense"], ["--compression", "zlib"]):
+            done = self.run_tool(DUMP, "export", "t", "out.parquet", *options)
+            self.assertEqual(done.returncode, 1, options)
+            self.assertIn(options[1].encode(), done.stderr)
+        self.assertFalse((self.folder / "out.parquet").exists())
 
     def test_report_counts_pages(self):
         self.copy("pyarrow_encodings", "t.parquet")

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "tools/dump/commands.h"
 #include "tools/where_parser.h"
 
@@ -30,6 +32,7 @@ struct Format {
   ExportFunction* write;
   bool is_text = true;       // may be written to a terminal
   bool has_fields = false;   // obeys --delimiter, --no-header and --print-import-options
+  bool has_pages = false;    // obeys --compression, --row-group-rows, --page-version and --report
 };
 
 constexpr Format kFormats[] = {
@@ -37,7 +40,8 @@ constexpr Format kFormats[] = {
     {.name = "tsv", .extensions = {".tsv", ".tab"}, .write = ExportTsv, .has_fields = true},
     {.name = "jsonl", .extensions = {".jsonl", ".ndjson"}, .write = ExportJsonLines},
 #ifdef CFILE_WITH_PARQUET
-    {.name = "parquet", .extensions = {".parquet", ".parq"}, .write = ExportToParquet, .is_text = false},
+    {.name = "parquet", .extensions = {".parquet", ".parq"}, .write = ExportToParquet,
+     .is_text = false, .has_pages = true},
 #endif
 };
 
@@ -47,6 +51,10 @@ struct CommandLine {
   std::string delimiter;
   bool no_header = false;
   bool print_import_options = false;
+  std::string compression = "auto";
+  std::optional<uint64_t> row_group_rows;
+  std::optional<int> page_version;
+  bool report = false;
   ExportOptions options;
 };
 
@@ -143,6 +151,44 @@ absl::StatusOr<std::string> ImportOptions(const Input& input, const ExportOption
   return text + "\n";
 }
 
+// kInvalidArgument, with the names of the formats that obey it: an option is not for this format.
+absl::Status CheckOptions(const Format& format, const CommandLine& line) {
+  struct Option {
+    std::string_view name;
+    bool given;
+    bool obeyed;
+    std::string_view formats;
+  };
+  constexpr std::string_view kText = "csv and tsv", kParquet = "parquet";
+  const Option options[] = {
+      {"--delimiter", !line.delimiter.empty(), format.has_fields, kText},
+      {"--no-header", line.no_header, format.has_fields, kText},
+      {"--print-import-options", line.print_import_options, format.has_fields, kText},
+      {"--compression", line.compression != "auto", format.has_pages, kParquet},
+      {"--row-group-rows", line.row_group_rows.has_value(), format.has_pages, kParquet},
+      {"--page-version", line.page_version.has_value(), format.has_pages, kParquet},
+      {"--report", line.report, format.has_pages, kParquet}};
+  for (const Option& option : options) {
+    if (!option.given || option.obeyed) continue;
+    return absl::InvalidArgumentError(
+        StrCat(option.name, " is for ", option.formats, ", but the format is ", format.name));
+  }
+  return absl::OkStatus();
+}
+
+// Sets the options of `line.options` from their texts.
+absl::Status ReadOptions(CommandLine& line) {
+  if (!line.delimiter.empty()) {
+    CFILE_ASSIGN_OR_RETURN(line.options.delimiter, ParseDelimiter(line.delimiter));
+  }
+  line.options.header = !line.no_header;
+  ParquetExportOptions& parquet = line.options.parquet;
+  CFILE_ASSIGN_OR_RETURN(parquet.compression, ParseCompression(line.compression));
+  parquet.max_row_group_rows = line.row_group_rows.value_or(parquet.max_row_group_rows);
+  parquet.data_page_v2 = line.page_version.value_or(2) == 2;
+  return absl::OkStatus();
+}
+
 absl::Status Export(const Format& format, const CommandLine& line, const CommonOptions& common,
                     const Input& input) {
   const bool to_file = line.out != "-";
@@ -160,27 +206,18 @@ absl::Status Export(const Format& format, const CommandLine& line, const CommonO
     sink = std::make_unique<StandardOutput>();
   }
   Progress progress(isatty(STDERR_FILENO) != 0 && (to_file || isatty(STDOUT_FILENO) == 0));
-  progress.Begin("exporting", input.num_rows());
+  progress.Begin("exporting", input.num_rows(), Progress::Unit::kRows);
   return format.write(input, common, line.options, std::move(sink), progress);
 }
 
 ExitCode RunExport(CommandLine line, const CommonOptions& common, Output& output) {
   const auto format = ChooseFormat(line);
   if (!format.ok()) return output.Fail(format.status());
-  if (!format->has_fields &&
-      (!line.delimiter.empty() || line.no_header || line.print_import_options)) {
-    return output.Fail(absl::InvalidArgumentError(absl::StrCat(
-        line.print_import_options ? "--print-import-options"
-        : line.no_header          ? "--no-header"
-                                  : "--delimiter",
-        " is for csv and tsv, but the format is ", std::string(format->name))));
-  }
-  if (!line.delimiter.empty()) {
-    const auto delimiter = ParseDelimiter(line.delimiter);
-    if (!delimiter.ok()) return output.Fail(delimiter.status());
-    line.options.delimiter = *delimiter;
-  }
-  line.options.header = !line.no_header;
+  absl::Status status = CheckOptions(*format, line);
+  status.Update(ReadOptions(line));
+  if (!status.ok()) return output.Fail(status);
+  std::string report;
+  if (line.report) line.options.report = &report;
   const auto input = OpenInput(common);
   if (!input.ok()) return output.Fail(input.status());
   if (line.print_import_options) {
@@ -190,8 +227,15 @@ ExitCode RunExport(CommandLine line, const CommonOptions& common, Output& output
     output.text += *text;
     return output.Finish(kFine);
   }
-  const absl::Status status = Export(*format, line, common, *input);
-  if (status.ok()) return kFine;
+  status = Export(*format, line, common, *input);
+  if (status.ok()) {
+    if (line.out == "-") {
+      std::fputs(report.c_str(), stderr);  // standard output has the file
+      return kFine;
+    }
+    output.text += report;
+    return output.Finish(kFine);
+  }
   const ExitCode code = output.Fail(status);
   if (absl::IsCancelled(status)) EndByCaughtSignal();
   return code;
@@ -201,7 +245,7 @@ ExitCode RunExport(CommandLine line, const CommonOptions& common, Output& output
 
 void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommandWithoutJson(
-      app, common, "export", "Write a table or a file as CSV, TSV or JSON Lines",
+      app, common, "export", "Write a table or a file as CSV, TSV, JSON Lines or Parquet",
       "CSV is as in RFC 4180, in UTF-8, with LF at the ends of lines: a null is an empty field, and\n"
       "\"\" is the empty string. Fields with delimiters, quotes or line breaks are quoted. Values have\n"
       "the form that cfile-import reads: 2013-01-31T10:00:00Z, true, nan, inf; binary values are\n"
@@ -220,7 +264,8 @@ void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump export flights | gzip >flights.csv.gz\n"
       "  cfile-dump export flights --columns 'day,\"a,b\"' --where 'month = 7' --to tsv july.txt\n"
       "  cfile-dump export log log.jsonl\n"
-      "  cfile-dump export flights flights.parquet\n"
+      "  cfile-dump export flights flights.parquet --report\n"
+      "  cfile-dump export flights flights.parquet --compression snappy --page-version 1\n"
       "  cfile-dump export keys.cfile --no-header\n"
       "  eval cfile-import flights.csv copy $(cfile-dump export flights --print-import-options)");
   AddIgnoreChecksumsOption(*command, common);
@@ -239,6 +284,25 @@ void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       ->add_option("--delimiter", line->delimiter,
                    "What separates the fields of CSV; 'tab' for a tab (default: ,)")
       ->type_name("CHARACTER");
+  command
+      ->add_option("--compression", line->compression,
+                   "The codec of the pages of Parquet: none, zstd, snappy, ...; auto "
+                   "(default): that of each block, so that its bytes can be copied")
+      ->type_name("CODEC");
+  command
+      ->add_option("--row-group-rows", line->row_group_rows,
+                   "The most rows in a row group of Parquet (default: 1,048,576)")
+      ->type_name("NUMBER")
+      ->check(NumberIn(1, INT64_MAX));
+  command
+      ->add_option("--page-version", line->page_version,
+                   "The version of the pages of Parquet: 1, or 2 (default), whose "
+                   "bytes can be copied more often")
+      ->type_name("NUMBER")
+      ->check(CLI::IsMember({1, 2}).description(""));
+  command->add_flag("--report", line->report,
+                    "Print how many pages of Parquet were copied, compressed again, "
+                    "and encoded again");
   command->add_flag("--print-import-options", line->print_import_options,
                     "Print the options for cfile-import instead, quoted for a shell");
   line->options.num_threads =

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/io.h"
+#include "cfile/parquet_options.h"
 #include "tools/dump/row_selection.h"
 #include "tools/progress.h"
 
@@ -24,6 +25,8 @@ struct ExportOptions {
   bool header = true;     // the first line of CSV has the names of the columns
   char delimiter = '\0';  // '\0': that of the format
   size_t num_threads = 1;
+  ParquetExportOptions parquet;    // without columns, progress and reader options
+  std::string* report = nullptr;   // if not null: gets what --report prints
 };
 
 // Writes all chosen rows of `input`, the table or file at common.path, to `sink`. Calls Finish of

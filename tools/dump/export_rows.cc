@@ -79,7 +79,7 @@ absl::Status WriteRows(uint64_t num_rows, size_t num_threads,
             while (true) {
               absl::Status status = AppendText(piece.text, sink);
               status.Update(piece.status);
-              status.Update(progress.Update(piece.rows->ordinal(), piece.rows->ordinal()));
+              status.Update(progress.Update(0, piece.rows->ordinal()));
               if (!status.ok()) return status;
               if (piece.done) break;
               piece.Fill();

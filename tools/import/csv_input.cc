@@ -13,6 +13,9 @@
 namespace cfile::tools {
 namespace {
 
+constexpr char kCharsetHint[] =
+    "; say the charset of the file, for example: --charset windows-1252";
+
 std::string_view TextOf(const Source& source) {
   const std::span<const uint8_t> bytes = source.InMemory();
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -55,8 +58,7 @@ absl::Status CsvInput::ReadHeader() {
     }
     if (IsUtf8(field.text)) continue;
     return reader_.Error(offset, absl::StrCat("the name ", Quoted(field.text),
-                                              " is not valid UTF-8; say the charset of the file, "
-                                              "for example: --charset windows-1252"));
+                                              " is not valid UTF-8", kCharsetHint));
   }
   names_ = NameColumns(reader_.fields());
   first_record_ = reader_.record_offset();
@@ -154,7 +156,9 @@ absl::Status CsvInput::Error(size_t column, std::string_view message) const {
 }
 
 absl::Status CsvInput::Error(size_t column, const absl::Status& status) const {
-  return Error(column, {status.message().data(), status.message().size()});
+  // The error of a value says that it is not UTF-8, but does not know the options.
+  const bool is_utf8 = IsUtf8(reader_.fields()[column].text);
+  return Error(column, absl::StrCat(status.message(), is_utf8 ? "" : kCharsetHint));
 }
 
 }  // namespace cfile::tools

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tools/command_line.h"
 #include "tools/import/encoding_reason.h"
 #include "tools/utf8.h"
 
@@ -205,9 +206,9 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
   text += '\n';
 
   if (report) {
-    absl::StrAppend(&text, Count(result.copied_pages, "page"), " copied, ",
-                    WithCommas(result.recompressed_pages), " compressed again, ",
-                    WithCommas(result.recoded_pages), " encoded again\n\n");
+    absl::StrAppend(&text,
+                    PagesText(result.copied_pages, result.recompressed_pages, result.recoded_pages),
+                    "\n\n");
   }
   TextTable table("<<><<>><");
   table.Add({"column", "type", "nulls", "encoding", "compression", "bytes", "bytes/row",

@@ -161,7 +161,7 @@ absl::StatusOr<bool> UnsortedTable::AppendSortedTo(TableWriter& to,
   KeyReader reader(std::move(scan), sorted_by, KeysOf(to.schema(), sorted_by), memory_bytes);
   std::optional<SortedRuns> runs;
   for (uint64_t num_rows = 0; num_rows < from.num_rows();) {
-    progress.Begin("reading keys", 0);
+    progress.Begin("reading keys", from.num_rows(), Progress::Unit::kRows);
     CFILE_RETURN_IF_ERROR(reader.Next(progress));
     num_rows += reader.rows().size();
     const bool is_whole = !runs.has_value() && num_rows == from.num_rows();
