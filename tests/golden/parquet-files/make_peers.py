@@ -161,7 +161,8 @@ def spark_files():
     def write(name, table, codec, version, **options):
         schema = ", ".join(f"{field.name} {spark_type(field.type)}" for field in table.schema)
         rows = [tuple(spark_value(row[field.name], field.type) for field in table.schema) for row in table.to_pylist()]
-        settings = {"parquet.writer.version": f"PARQUET_{version}_0", "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS", **options}
+        settings = {"parquet.writer.version": f"PARQUET_{version}_0", "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
+                    **options}
         for key, value in settings.items():
             spark.conf.set(key, value)
         with tempfile.TemporaryDirectory() as folder:
