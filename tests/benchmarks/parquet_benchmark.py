@@ -15,7 +15,6 @@ for the works "csv" and "export", all programs run on one core. Needs the Python
 """
 
 import argparse
-import json
 import os
 import shutil
 import subprocess
@@ -128,20 +127,15 @@ class Benchmark:
     def import_parquet(self, source, *options):
         return lambda target: self.tool("cfile-import", "--quiet", source, target, *options)
 
-    def pages(self, source):
-        table = self.directory / "ours"
-        report = subprocess.run([self.tools / "cfile-import", source, table, "--report", "--overwrite"], check=True,
-                                capture_output=True, text=True)
-        return json.dumps(report.stdout + report.stderr)
-
     def sources(self):
         """Parquet files: name, path."""
-        for nullable, codec in ((False, "none"), (False, "snappy"), (False, "zstd"), (True, "none"), (True, "zstd")):
-            name = f"10 M rows, {'nullable' if nullable else 'required'}, {codec}"
-            def make(path, nullable=nullable, codec=codec):
+        for nullable, codec, dictionary in ((False, "none", False), (False, "none", True), (False, "snappy", True), (False, "zstd", True),
+                                            (True, "none", True), (True, "zstd", True)):
+            kind = f"{'nullable' if nullable else 'required'}{'' if dictionary else ', PLAIN'}, {codec}"
+            def make(path):
                 parquet.write_table(numbers(ROWS, nullable), path, compression=codec, data_page_version="2.0",
-                                    row_group_size=ROW_GROUP)
-            yield name, self.made(f"{'nullable' if nullable else 'required'}-{codec}.parquet", make)
+                                    row_group_size=ROW_GROUP, use_dictionary=dictionary)
+            yield f"10 M rows, {kind}", self.made(f"{kind.replace(', ', '-')}.parquet", make)
         if self.csv_of_flights:
             yield "flights × 100, DuckDB", self.made("flights100.parquet", lambda path: flights(self.csv_of_flights, path, 100))
 
