@@ -15,6 +15,7 @@
 #include "encodings/core/status.h"
 #include "encodings/kernels/delta_byte_kernels.h"
 #include "encodings/parquet/delta_binary_packed.h"
+#include "encodings/parquet/delta_byte_array_places.h"
 #include "encodings/parquet/delta_length_byte_array.h"
 
 namespace cfile::encodings {

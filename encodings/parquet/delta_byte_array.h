@@ -15,8 +15,8 @@
 // a page shared a prefix with the last value of the page before. Such pages are refused.
 //
 // The prefixes are stored in the skip table, not in the page: pages are compatible with other
-// writers and no larger. A prefix is stored if it is short or the page is large (page_skip_table.h).
-// The table takes 24 bytes plus a stored prefix for every 1,024 values.
+// writers and no larger. A prefix is stored if it is short or the page is large
+// (delta_byte_array_places.h). The table takes 24 bytes plus a stored prefix for every 1,024 values.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,6 @@
 #include "encodings/parquet/page_codec.h"
 
 namespace cfile::encodings {
-
-// In a skip table: the prefix is not stored.
-inline constexpr uint32_t kNoDeltaPrefix = UINT32_MAX;
 
 // The encoder and decoder of DELTA_BYTE_ARRAY, for byte arrays of any length or of one fixed
 // length. The decoder rebuilds values in its own buffer: a Read returns at most 1 MiB of values, or

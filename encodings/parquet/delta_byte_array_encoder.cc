@@ -10,8 +10,8 @@
 #include "encodings/core/compare_bytes.h"
 #include "encodings/kernels/delta_byte_kernels.h"
 #include "encodings/parquet/delta_binary_packed.h"
+#include "encodings/parquet/delta_byte_array_places.h"
 #include "encodings/parquet/delta_length_byte_array.h"
-#include "encodings/parquet/page_skip_table.h"
 
 namespace cfile::encodings {
 namespace {
