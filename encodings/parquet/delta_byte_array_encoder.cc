@@ -11,7 +11,6 @@
 #include "encodings/kernels/delta_byte_kernels.h"
 #include "encodings/parquet/delta_binary_packed.h"
 #include "encodings/parquet/delta_length_byte_array.h"
-#include "encodings/parquet/page_skip_table.h"
 
 namespace cfile::encodings {
 namespace {

@@ -5,6 +5,9 @@
 #include <vector>
 
 #include "encodings/core/status.h"
+#include "encodings/parquet/delta_binary_packed.h"
+#include "encodings/parquet/delta_byte_array.h"
+#include "encodings/parquet/delta_length_byte_array.h"
 
 namespace cfile::encodings {
 namespace {

@@ -1,7 +1,6 @@
 // Skip tables of pages that another writer has made (cfile/FORMAT.md, Skip tables).
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -9,46 +8,15 @@
 #include "encodings/core/bytes.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
-#include "encodings/parquet/delta_binary_packed.h"
-#include "encodings/parquet/delta_byte_array.h"
-#include "encodings/parquet/delta_length_byte_array.h"
 
 namespace cfile::encodings {
 
 // Appends the skip table of a page of `count` values to `out`: the same table that an encoder of
-// this library makes. Appends nothing if blocks of `encoding` have no skip table, if the page has up
-// to 1,024 values, or if its delta blocks do not divide 1,024. Takes as long as to decode the page.
+// this library makes. Appends nothing if blocks of `encoding` have no skip table, if the page has
+// up to 1,024 values, or if its delta blocks do not divide 1,024. Takes as long as to decode the
+// page.
 // kDataLoss: the page is damaged; then `out` may have a part of the table.
 absl::Status PutSkipTable(Encoding encoding, PhysicalType type, std::span<const uint8_t> page,
                           uint32_t count, ByteWriter& out);
-
-// Appends the skip table of a page of DELTA_BYTE_ARRAY that has `page_size` bytes. `suffixes` and
-// `data`: the offsets at the begin of the table. value_at(n) returns value n of the page; it is
-// called with ascending numbers.
-template <typename ValueAt>
-void PutDeltaByteArrayPlaces(uint32_t suffixes, uint32_t data, size_t page_size,
-                             std::span<const DeltaPlace<int32_t>> prefix_places,
-                             std::span<const DeltaLengthPlace> suffix_places, ByteWriter& out,
-                             const ValueAt& value_at) {
-  // The table stores all prefixes of at most this many bytes. It stores longer prefixes while these
-  // take at most a sixteenth of the page in total.
-  constexpr size_t kShortPrefix = 64;
-  out.PutFixed(suffixes);
-  out.PutFixed(data);
-  ByteWriter prefixes;
-  size_t allowance = page_size / 16;
-  for (size_t i = 0; i < suffix_places.size(); ++i) {
-    const auto length = static_cast<size_t>(prefix_places[i].value);
-    const bool stored = length <= kShortPrefix || length <= allowance;
-    out.PutFixed(prefix_places[i].offset);
-    out.PutFixed(prefix_places[i].value);
-    PutPlace(suffix_places[i], out);
-    out.PutFixed(stored ? static_cast<uint32_t>(prefixes.size()) : kNoDeltaPrefix);
-    if (!stored) continue;
-    prefixes.PutBytes(value_at((i + 1) * kSkipInterval).substr(0, length));
-    if (length > kShortPrefix) allowance -= length;
-  }
-  out.PutBytes(prefixes.span());
-}
 
 }  // namespace cfile::encodings

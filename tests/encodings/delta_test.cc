@@ -353,12 +353,13 @@ TEST(DeltaBytes, SkipTablesOfFinishedPages) {
     for (const size_t size : {1024, 1025, 2500}) {
       const auto texts = Texts(kind, size);
       const std::vector<std::string_view> values(texts.begin(), texts.end());
-      auto codecs = BytesCodecs();
-      ExpectSameSkipTable<std::string_view>(EncodePage<std::string_view>(*codecs[0].encoder, values),
-                                            Encoding::kParquetDeltaLengthByteArray,
-                                            PhysicalType::kBytes);
-      ExpectSameSkipTable<std::string_view>(EncodePage<std::string_view>(*codecs[1].encoder, values),
-                                            Encoding::kParquetDeltaByteArray, PhysicalType::kBytes);
+      const auto expect_same = [&](const BytesCodec& codec, Encoding encoding) {
+        ExpectSameSkipTable<std::string_view>(EncodePage<std::string_view>(*codec.encoder, values),
+                                              encoding, PhysicalType::kBytes);
+      };
+      const std::vector<BytesCodec> codecs = BytesCodecs();
+      expect_same(codecs[0], Encoding::kParquetDeltaLengthByteArray);
+      expect_same(codecs[1], Encoding::kParquetDeltaByteArray);
     }
   }
 }
