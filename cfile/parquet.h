@@ -5,7 +5,9 @@
 //
 // The metadata and the pages of Parquet are read and written here, without a Parquet library.
 // Blocks in Parquet's encodings become pages, and pages become blocks, without encoding their
-// values again.
+// values again. A copied page with deltas gets a skip table if the size of its delta blocks divides
+// 1,024; pages of DuckDB have delta blocks of 2,048 values. Without a skip table, a seek decodes the
+// block from its first value.
 //
 // Types. Parquet's types become column types, and back:
 //

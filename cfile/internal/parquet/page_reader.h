@@ -59,8 +59,8 @@ struct DataPage {
   uint64_t offset = 0;  // of the page in the file
   uint32_t num_entries = 0;
   bool begins_record = false;  // true: the first entry begins a record
-  // True: the last entry ends a record. Not known of a page of version 1 of a repeated column before
-  // the next page is open.
+  // True: the last entry ends a record. Not known of a page of version 1 of a repeated column
+  // before the next page is open.
   bool ends_record = false;
   Encoding encoding = Encoding::kPlain;
   // Both RLE-hybrid, as in a block of a CFile; empty if the maximum of the levels is 0.
@@ -79,8 +79,8 @@ class PageOpener {
   // the maximum levels of the column.
   PageOpener(int32_t codec, const LevelLimits& limits) : codec_(codec), limits_(limits) {}
 
-  // Opens a page of type DATA_PAGE or DATA_PAGE_V2. A page without entries begins no record. kDataLoss: the page is damaged.
-  // kUnimplemented: an encoding of levels is unknown.
+  // Opens a page of type DATA_PAGE or DATA_PAGE_V2. A page without entries begins no record.
+  // kDataLoss: the page is damaged. kUnimplemented: an encoding of levels is unknown.
   absl::Status Open(const StoredPage& stored, DataPage& page);
   // Decompresses a page of type DICTIONARY_PAGE.
   absl::Status OpenDictionary(const StoredPage& stored, std::span<const uint8_t>& bytes);

@@ -41,8 +41,8 @@ class ColumnWriter {
   // Writes a copy of `block` after the rows so far. The copied block gets no other rows.
   // Precondition: the last record so far is complete. Errors: those of Writer::Append.
   virtual absl::Status CopyBlock(const CopiedBlock& block) = 0;
-  // Adds the values of `dictionary` to the file's dictionary, so that blocks with their codes may be
-  // copied (CopiedBlock::same_dictionary). See BlockEncoder::AdoptDictionary.
+  // Adds the values of `dictionary` to the file's dictionary, so that blocks with their codes may
+  // be copied (CopiedBlock::same_dictionary). See BlockEncoder::AdoptDictionary.
   virtual bool AdoptDictionary(const encodings::Dictionary& dictionary,
                                std::vector<uint32_t>& codes) = 0;
   virtual ColumnTotals totals() const = 0;
