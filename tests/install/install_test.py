@@ -385,7 +385,8 @@ def debian(build, work, jobs):
         expect(needed in field("libcfile-dev", "Depends"), f"libcfile-dev does not depend on {needed}")
     if build.on("CFILE_BUILD_TOOLS"):
         contents = run("dpkg-deb", "--contents", packages["cfile-tools"])
-        for file in ("/usr/bin/cfile-dump", "/usr/share/man/man1/cfile-table.1.gz", "/usr/share/doc/cfile-tools/copyright"):
+        for file in ("/usr/bin/cfile-dump", "/usr/share/man/man1/cfile-table.1.gz", "/usr/share/doc/cfile-tools/copyright",
+                     "/usr/share/zsh/vendor-completions/_cfile-dump"):
             expect(file in contents, f"cfile-tools has no {file}:\n{contents}")
     print(run("lintian", "--fail-on", "error", "--allow-root", "--tag-display-limit", "0", *sorted(packages.values())))
     print(f"made {', '.join(sorted(packages))}")
