@@ -221,8 +221,8 @@ def check_consumers(build, prefix, work, jobs):
         printed = run("cmake", f"-DCMAKE_PREFIX_PATH={prefix}", *options, "-S", HERE / "flavour", "-B", work / "flavour", "--fresh",
                       *build.generator())
         expect(f"flavour: cfile::cfile_{expected};" in printed, f"cfile::cfile with {options} is not {expected}: {printed}")
-    refused = subprocess.run(["cmake", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCOMPONENTS=absent", "-S", HERE / "flavour", "-B", work / "flavour",
-                              "--fresh", *build.generator()], capture_output=True, text=True, check=False)
+    command = ["cmake", "-S", HERE / "flavour", "-B", work / "flavour", "--fresh", *build.generator(), f"-DCMAKE_PREFIX_PATH={prefix}"]
+    refused = subprocess.run([*command, "-DCOMPONENTS=absent"], capture_output=True, text=True, check=False)
     expect(refused.returncode != 0 and "has no component absent" in " ".join(refused.stderr.split()),
            f"find_package does not name a missing component:\n{refused.stderr}")
 
