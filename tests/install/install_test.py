@@ -221,8 +221,8 @@ def check_consumers(build, prefix, work, jobs):
         printed = run("cmake", f"-DCMAKE_PREFIX_PATH={prefix}", *options, "-S", HERE / "flavour", "-B", work / "flavour", "--fresh",
                       *build.generator())
         expect(f"flavour: cfile::cfile_{expected};" in printed, f"cfile::cfile with {options} is not {expected}: {printed}")
-    refused = subprocess.run(["cmake", f"-DCMAKE_PREFIX_PATH={prefix}", "-DCOMPONENTS=absent", "-S", HERE / "flavour", "-B", work / "flavour",
-                              "--fresh", *build.generator()], capture_output=True, text=True, check=False)
+    command = ["cmake", "-S", HERE / "flavour", "-B", work / "flavour", "--fresh", *build.generator(), f"-DCMAKE_PREFIX_PATH={prefix}"]
+    refused = subprocess.run([*command, "-DCOMPONENTS=absent"], capture_output=True, text=True, check=False)
     expect(refused.returncode != 0 and "has no component absent" in " ".join(refused.stderr.split()),
            f"find_package does not name a missing component:\n{refused.stderr}")
 
@@ -385,7 +385,8 @@ def debian(build, work, jobs):
         expect(needed in field("libcfile-dev", "Depends"), f"libcfile-dev does not depend on {needed}")
     if build.on("CFILE_BUILD_TOOLS"):
         contents = run("dpkg-deb", "--contents", packages["cfile-tools"])
-        for file in ("/usr/bin/cfile-dump", "/usr/share/man/man1/cfile-table.1.gz", "/usr/share/doc/cfile-tools/copyright"):
+        for file in ("/usr/bin/cfile-dump", "/usr/share/man/man1/cfile-table.1.gz", "/usr/share/doc/cfile-tools/copyright",
+                     "/usr/share/zsh/vendor-completions/_cfile-dump"):
             expect(file in contents, f"cfile-tools has no {file}:\n{contents}")
     print(run("lintian", "--fail-on", "error", "--allow-root", "--tag-display-limit", "0", *sorted(packages.values())))
     print(f"made {', '.join(sorted(packages))}")

@@ -9,6 +9,9 @@ foreach(component ${CPACK_COMPONENTS_ALL})
   file(COPY_FILE ${CPACK_CFILE_SOURCE_DIR}/CHANGELOG.md ${folder}/doc/${package}/changelog)
   file(WRITE ${folder}/doc/${package}/changelog.Debian
     "cfile (${CPACK_CFILE_VERSION}) unstable; urgency=medium\n\n  * This version of cfile; the file changelog says what is new.\n\n -- ${CPACK_PACKAGE_CONTACT}  ${date}\n")
+  if(EXISTS ${folder}/zsh/site-functions) # Debian's zsh reads this folder only in /usr/local
+    file(RENAME ${folder}/zsh/site-functions ${folder}/zsh/vendor-completions)
+  endif()
   file(CHMOD ${folder}/doc/${package}/copyright PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
   file(GLOB files ${folder}/doc/${package}/changelog* ${folder}/man/man1/*.1)
   file(CHMOD ${files} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
