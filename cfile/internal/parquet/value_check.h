@@ -38,26 +38,16 @@ inline uint64_t BytesBeyondAscii(std::string_view text) {
   return bits & 0x8080808080808080;
 }
 
-// Strings must be UTF-8; decimals must not have more digits than their type; times must lie within
-// one day (24:00:00 included). A plain value.
+// Strings must be UTF-8, and decimals must not have more digits than their type. Times are not
+// checked: writers store negative ones, and readers take them. A plain value.
 template <typename T>
 class ValueCheck {
  public:
   explicit ValueCheck(const ColumnType& type) : type_(type.ToString()) {
     is_text_ = type.data_type == DataType::kString || type.data_type == DataType::kVarchar;
     if constexpr (kHoldsDecimals<T>) {
-      if (type.decimal_precision > 0) {
-        for (int digit = 0; digit < type.decimal_precision; ++digit)
-          most_ = static_cast<T>(10 * most_ + 9);
-        least_ = static_cast<T>(-most_);
-      } else if (type.logical == LogicalType::kTime) {
-        int64_t units = 86'400;
-        for (auto unit = TimeUnit::kSeconds; unit < type.time_unit;
-             unit = static_cast<TimeUnit>(static_cast<int>(unit) + 1)) {
-          units *= 1000;
-        }
-        most_ = static_cast<T>(units);
-      }
+      for (int digit = 0; digit < type.decimal_precision; ++digit)
+        most_ = static_cast<T>(10 * most_ + 9);
     }
   }
 
@@ -76,9 +66,9 @@ class ValueCheck {
     } else if constexpr (kHoldsDecimals<T>) {
       if (most_ == 0) return absl::OkStatus();
       bool wrong = false;
-      for (const T value : values) wrong |= value < least_ || value > most_;
+      for (const T value : values) wrong |= value < -most_ || value > most_;
       for (size_t i = 0; wrong && i < values.size(); ++i) {
-        if (values[i] >= least_ && values[i] <= most_) continue;
+        if (values[i] >= -most_ && values[i] <= most_) continue;
         if constexpr (sizeof(T) <= sizeof(int64_t)) {
           return encodings::DataLoss("value ", first + i, " is ", values[i], ", which no ", type_,
                                      " can be");
@@ -93,8 +83,7 @@ class ValueCheck {
  private:
   std::string type_;
   bool is_text_ = false;
-  T least_{};
-  T most_{};  // 0: all values are right
+  T most_{};  // the largest decimal; 0: all values are right
 };
 
 }  // namespace cfile::internal
