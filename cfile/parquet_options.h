@@ -1,6 +1,7 @@
 // What cfile/parquet.h takes and returns: options and a report.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -39,7 +40,8 @@ struct ParquetImportOptions {
   // nullable gets a value index. Otherwise the columns become Schema::key_columns.
   std::vector<std::string> sorted_by = {};
   // The schema of a new table, instead of that of ParquetSchema with `sorted_by`. It has the same
-  // names, types, lists and groups. A column that is nullable in the file need not be nullable
+  // names, types, lists and groups. A string column of the file may be a binary column here: then
+  // its values need not be UTF-8. A column that is nullable in the file need not be nullable
   // here; a null is then an error.
   std::optional<Schema> schema = {};
   // True: the rows become a new part of an existing table with the same columns.
@@ -54,7 +56,11 @@ struct ParquetImportOptions {
   // the default options, a page keeps its encoding and its codec and is copied if possible. Any
   // other encoding, goal or codec encodes or compresses the values again.
   std::vector<WriterOptions> writer = {};
-  ReaderOptions reader = {};  // limits for pages (max_block_size_bytes), metadata and dictionaries
+  // The largest page or dictionary in bytes, as stored and before compression. kOutOfRange if a page
+  // exceeds it. Other writers make pages that are much larger than blocks. A page or dictionary that
+  // exceeds max_block_size_bytes of the writer's options becomes several smaller blocks.
+  size_t max_page_size_bytes = size_t{1} << 30;
+  ReaderOptions reader = {};  // limits for metadata and dictionaries (max_dictionary_values)
   // Called now and then with the rows done and the rows of the file. False: ends with kCancelled.
   std::function<bool(uint64_t rows_done, uint64_t rows)> progress = nullptr;
 };

@@ -49,6 +49,7 @@ std::string WithOptionNames(std::string_view message) {
   constexpr std::string_view kRaise = ": raise ";
   constexpr std::pair<std::string_view, std::string_view> kOptions[] = {
       {"max_block_size_bytes", "--max-block-size"},
+      {"max_page_size_bytes", "--max-page-size"},
       {"max_bloom_filter_bytes", "--max-bloom-filter-size"},
       {"max_metadata_size_bytes", "--max-metadata-size"},
       {"max_index_size_bytes", "--max-index-size"},

@@ -263,6 +263,9 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       ->group(kLimits);
   size_limit("--max-block-size", import.max_block_size_bytes,
              "Size of a block, and so of a value (default: 16MiB)");
+  size_t max_page_size_bytes = 0;
+  size_limit("--max-page-size", max_page_size_bytes,
+             "Of Parquet: size of a page of the input (default: 1GiB)");
   size_limit("--max-metadata-size", import.max_metadata_size_bytes,
              "Size of header, footer and table.cft (default: 16MiB)");
   app.add_option("--max-depth", import.record_limits.max_depth,
@@ -332,6 +335,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
                   "it is above half of --max-block-size");
     }
     SetMaxLeaves(max_leaves, import.record_limits);
+    if (max_page_size_bytes > 0) import.max_page_size_bytes = max_page_size_bytes;
     for (const std::string& text : types) ParseType(text, import.types);
     if (!names.empty()) import.names = ParseNames(names);
     if (no_header) header = "no";

@@ -46,6 +46,7 @@ struct ImportOptions {
   size_t block_size_bytes = WriterOptions().block_size_bytes;
   size_t max_block_size_bytes = WriterOptions().max_block_size_bytes;
   size_t max_metadata_size_bytes = WriterOptions().max_metadata_size_bytes;
+  std::optional<size_t> max_page_size_bytes = {};  // of a Parquet file
   RecordLimits record_limits = {};
   std::vector<std::string> sorted_by;     // columns, the most significant first
   size_t memory_bytes = size_t{1} << 30;  // for sorting

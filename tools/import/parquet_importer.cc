@@ -73,6 +73,7 @@ class ParquetImporter {
     CFILE_RETURN_IF_ERROR(progress_.Update(0, 0));
     import.columns = options_.columns;
     import.reader = Limits();
+    import.max_page_size_bytes = options_.max_page_size_bytes.value_or(import.max_page_size_bytes);
     import.progress = [&](uint64_t done, uint64_t rows) {
       const double part = rows == 0 ? 0 : static_cast<double>(done) / static_cast<double>(rows);
       return progress_.Update(static_cast<uint64_t>(part * static_cast<double>(bytes)), done).ok();
@@ -154,8 +155,10 @@ class ParquetImporter {
 absl::StatusOr<ImportResult> ImportParquetFiles(const ImportOptions& options, Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as Parquet"));
-  if (!options.types.empty()) {
-    return absl::InvalidArgumentError("--type: the types of Parquet are those of the file");
+  for (const auto& [column, type] : options.types) {
+    if (type.type == ColumnType::Binary()) continue;
+    return absl::InvalidArgumentError(
+        "--type: the types of Parquet are those of the file; only a string may become binary");
   }
   auto result = ImportWithFewestNulls(options, [&](const ImportOptions& chosen) {
     return ParquetImporter(chosen, progress).Run();

@@ -11,6 +11,7 @@
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/parquet/page_copier.h"
 #include "cfile/internal/parquet/page_reader.h"
+#include "cfile/internal/parquet/value_check.h"
 #include "cfile/internal/parquet/value_conversion.h"
 #include "encodings/parquet.h"
 #include "encodings/registry.h"
@@ -78,7 +79,10 @@ class TypedColumnImport final : public ColumnImport {
       : plan_(plan),
         leaf_(plan.metadata->file.schema[plan.leaf.element]),
         values_type_(ValuesOf(leaf_, plan.column.type, plan.leaf.same_pages)),
-        pages_(*plan.source, plan.metadata->offset, plan.reader),
+        pages_(*plan.source, plan.metadata->offset, plan.reader, plan.max_page_size_bytes),
+        level_check_(plan.tree == nullptr ? LevelCheck()
+                                          : LevelCheck(*plan.tree, plan.leaf.column)),
+        value_check_(plan.column.type),
         values_(new T[kBatch]) {}
 
   absl::Status Import(const parquet::ColumnChunk& chunk, uint64_t num_rows, TableWriter& writer,
@@ -88,6 +92,8 @@ class TypedColumnImport final : public ColumnImport {
     return WithMessage(status, StrCat(plan_.source->name(), ": column ", plan_.name, ": ",
                                       status.message()));
   }
+
+  const LevelCheck& levels() const override { return level_check_; }
 
  private:
   LevelLimits limits() const {
@@ -107,11 +113,13 @@ class TypedColumnImport final : public ColumnImport {
     opener_of_waiting_ = std::make_unique<PageOpener>(info.codec, limits());
     copier_.emplace(plan_, info.codec, *to_);
     dictionary_ = nullptr;
+    checked_dictionary_ = false;
     adopted_.reset();
     decoders_.erase(Encoding::kParquetDictionary);
     decoders_.erase(Encoding::kParquetPlainDictionary);
     rows_ = entries_ = 0;
     record_is_open_ = false;
+    level_check_.Begin();
     pages_.Seek(begin);
     const auto num_entries = static_cast<uint64_t>(info.num_values);
     StoredPage stored;
@@ -193,8 +201,14 @@ class TypedColumnImport final : public ColumnImport {
   absl::Status ImportPage(const DataPage& page) {
     if (!page.begins_record && !record_is_open_)
       return DataLoss("the page begins inside of a record, but the record before has ended");
+    CFILE_RETURN_IF_ERROR(
+        level_check_.Add(page.repetition, page.definition, page.num_entries));
     const uint64_t rows_before = RowsIn(*to_);
     CFILE_ASSIGN_OR_RETURN(BlockDecoder<T>* const decoder, DecoderOf(page.encoding));
+    if (HasCodes(page) && !std::exchange(checked_dictionary_, true)) {
+      const absl::Status status = value_check_.Check(decoder->DictionaryValues(), 0);
+      if (!status.ok()) return WithMessage(status, StrCat("dictionary: ", status.message()));
+    }
     bool copied = false;
     if (copier_->MayCopy(page) && (!HasCodes(page) || Adopts())) {
       CFILE_ASSIGN_OR_RETURN(copied, copier_->Copy(page, *decoder, new_codes_, *report_));
@@ -227,6 +241,7 @@ class TypedColumnImport final : public ColumnImport {
       return DataLoss("the header of a dictionary page lacks its fields");
     const parquet::DictionaryPageHeader& header = *stored.header.dictionary_page_header;
     if (dictionary_ != nullptr) return DataLoss("the column chunk has a second dictionary page");
+    if (entries_ > 0) return DataLoss("the dictionary page comes after data pages");
     if (header.num_values < 0) return DataLoss("a dictionary of ", header.num_values, " values");
     if (header.encoding != parquet::Encoding::kPlain &&
         header.encoding != parquet::Encoding::kPlainDictionary) {
@@ -262,11 +277,15 @@ class TypedColumnImport final : public ColumnImport {
   // Returns the next values, between 1 and `most`. Valid until the next call.
   absl::StatusOr<std::span<const T>> ReadValues(BlockDecoder<T>& decoder, size_t most) {
     most = std::min(most, kBatch);
-    if (const std::span<const T> in_place = decoder.Borrow(most); !in_place.empty())
-      return in_place;
-    CFILE_ASSIGN_OR_RETURN(const size_t read, decoder.Read({values_.get(), most}));
-    if (read == 0) return DataLoss("the values end before their last one");
-    return std::span<const T>(values_.get(), read);
+    std::span<const T> values = decoder.Borrow(most);
+    if (values.empty()) {
+      CFILE_ASSIGN_OR_RETURN(const size_t read, decoder.Read({values_.get(), most}));
+      if (read == 0) return DataLoss("the values end before their last one");
+      values = {values_.get(), read};
+    }
+    if (decoder.DictionaryValues().empty())
+      CFILE_RETURN_IF_ERROR(value_check_.Check(values, decoder.position() - values.size()));
+    return values;
   }
 
   // Appends the rows of a column without levels.
@@ -364,6 +383,7 @@ class TypedColumnImport final : public ColumnImport {
   const SchemaElement& leaf_;
   const PageValues values_type_;
   PageReader pages_;
+  LevelCheck level_check_;
 
   // The column chunk that is imported.
   TableWriter* writer_ = nullptr;
@@ -373,6 +393,7 @@ class TypedColumnImport final : public ColumnImport {
   std::unique_ptr<PageOpener> opener_of_waiting_;
   std::optional<PageCopier<T>> copier_;
   std::shared_ptr<const Dictionary> dictionary_;
+  bool checked_dictionary_ = false;  // value_check_ has seen the values of dictionary_
   std::optional<bool> adopted_;  // see Adopts
   std::vector<uint32_t> new_codes_;  // for each code in dictionary_; empty: the codes are the same
   std::map<Encoding, std::unique_ptr<BlockDecoder<T>>> decoders_;
@@ -380,6 +401,7 @@ class TypedColumnImport final : public ColumnImport {
   uint64_t rows_ = 0;
   bool record_is_open_ = false;  // the next page may continue the last record
 
+  const ValueCheck<T> value_check_;
   const std::unique_ptr<T[]> values_;  // kBatch values
   std::unique_ptr<T[]> rows_buffer_;   // kBatch rows, if a page has nulls
   LevelDecoder levels_;

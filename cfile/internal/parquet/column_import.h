@@ -7,6 +7,7 @@
 #include "absl/status/status.h"
 #include "cfile/internal/parquet/column_import_plan.h"
 #include "cfile/internal/parquet/metadata/messages.h"
+#include "cfile/internal/parquet/shared_levels.h"
 #include "cfile/parquet_options.h"
 #include "cfile/table.h"
 
@@ -23,6 +24,9 @@ class ColumnImport {
   // Other errors: those of TableWriter::Append.
   virtual absl::Status Import(const parquet::ColumnChunk& chunk, uint64_t num_rows,
                               TableWriter& writer, ParquetReport& report) = 0;
+
+  // The levels of the chunk that was imported last, for CompareLevels.
+  virtual const LevelCheck& levels() const = 0;
 };
 
 // `plan` must not be changed, and what it points to must outlive the result.

@@ -8,6 +8,7 @@
 #include "cfile/internal/parquet/parquet_schema.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
+#include "cfile/record_schema.h"
 #include "cfile/schema.h"
 
 namespace cfile::internal {
@@ -17,7 +18,9 @@ struct ColumnImportPlan {
   const parquet::ParquetMetadata* metadata = nullptr;
   ParquetLeaf leaf;
   std::string name;            // for messages
+  const RecordSchema* tree = nullptr;  // null: no column is in a group
   ReaderOptions reader;
+  size_t max_page_size_bytes = 0;
   ColumnSchema column;         // of the table
   size_t table_column = 0;     // its position in the table
   WriterOptions writer;        // the options of the column's file

@@ -77,12 +77,15 @@ absl::StatusOr<ParquetReport> Exporter::Export() {
   CFILE_RETURN_IF_ERROR(CheckExportCompression(options_.compression));
   CFILE_ASSIGN_OR_RETURN(schema_, SchemaToParquet(rows_.schema, options_.columns));
   for (const ParquetLeaf& leaf : schema_.leaves) {
+    const size_t number = columns_.size();
     const ColumnType& type = rows_.schema.columns[leaf.column].type;
     columns_.push_back({.chunk = {.type = type,
                                   .parquet_type = *schema_.elements[leaf.element].type,
                                   .path = schema_.Path(leaf),
                                   .has_repetition = leaf.max_repetition > 0,
                                   .has_definition = leaf.max_definition > 0},
+                        .tree = schema_.tree.get(),
+                        .leaf = number,
                         .same_pages = leaf.same_pages,
                         .units_per_value = ParquetUnitsPerValue(type)});
   }
@@ -141,6 +144,11 @@ absl::Status Exporter::WriteRowGroup(std::span<const std::unique_ptr<FileExporte
   for (size_t leaf = 0; leaf < files.size(); ++leaf) {
     auto chunk = files[leaf]->WriteChunk(end, out_, report_);
     CFILE_RETURN_IF_ERROR(InColumn(leaf, chunk.status()));
+    if (leaf > 0) {
+      CFILE_RETURN_IF_ERROR(CompareLevels(*schema_.tree, leaf - 1,
+                                          files[leaf - 1]->levels().after(),
+                                          files[leaf]->levels().before()));
+    }
     const WrittenChunk& written = chunks_.emplace_back(*std::move(chunk));
     group.columns.emplace_back().meta_data = written.metadata;
     group.total_byte_size += written.metadata.total_uncompressed_size;

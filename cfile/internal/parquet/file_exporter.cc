@@ -82,10 +82,13 @@ class TypedExporter final : public FileExporter {
         dictionary_(std::move(dictionary)),
         column_(column),
         options_(options),
+        level_check_(*column.tree, column.leaf),
         values_(type(), dictionary_) {}
 
   absl::StatusOr<WrittenChunk> WriteChunk(uint64_t end, CountingSink& out,
                                           ParquetReport& report) override;
+
+  const LevelCheck& levels() const override { return level_check_; }
 
   std::string_view bloom_filter() const override {
     const bool same = blocks_.statistics() != nullptr && column_.units_per_value == 1;
@@ -134,6 +137,7 @@ class TypedExporter final : public FileExporter {
   bool is_open_ = false;  // values_ is at this block
   PageLevelReader level_reader_;
   PageLevels levels_;
+  LevelCheck level_check_;
   BlockCursor<T> values_;
 
   // The dictionary page of the file, compressed with the codec of the last chunk that needed it.
@@ -217,6 +221,7 @@ template <typename T>
 absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, CountingSink& out,
                                                           ParquetReport& report) {
   assert(row_ < end);
+  level_check_.Begin();
   const Needs needs = NeedsOf(end);
   Compression codec = options_.compression;
   if (codec == Compression::kDefault) {
@@ -278,10 +283,15 @@ absl::Status TypedExporter<T>::WriteBlock(uint64_t end, ChunkWriter& chunk, Parq
       in_block(level_reader_.Open(block_.levels, blocks_.info(), num_rows, present)));
   if (row_ == begin) report.bytes_in += block_.stored_bytes;
 
-  const auto next_rows = [&](uint64_t count) {
-    return level_reader_.Next(static_cast<uint32_t>(count), levels_);
+  if (row_ > begin) {
+    const auto done = static_cast<uint32_t>(row_ - begin);
+    CFILE_RETURN_IF_ERROR(in_block(level_reader_.Next(done, levels_)));
+  }
+  const auto next_rows = [&](uint64_t count) -> absl::Status {
+    CFILE_RETURN_IF_ERROR(level_reader_.Next(static_cast<uint32_t>(count), levels_));
+    return level_check_.Add(levels_.repetition.span(), levels_.definition.span(),
+                            levels_.num_entries);
   };
-  if (row_ > begin) CFILE_RETURN_IF_ERROR(in_block(next_rows(row_ - begin)));
   const uint64_t stop = std::min(end, begin + num_rows);
   const bool whole = row_ == begin && stop == begin + num_rows;
   if (whole && (form == PageForm::kSame || form == PageForm::kPlain)) {

@@ -8,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/internal/parquet/chunk_writer.h"
+#include "cfile/internal/parquet/shared_levels.h"
 #include "cfile/parquet_options.h"
 #include "cfile/reader.h"
 #include "cfile/types.h"
@@ -17,6 +18,8 @@ namespace cfile::internal {
 // How the values of a file become values of Parquet.
 struct ColumnToExport {
   ChunkColumn chunk;
+  const RecordSchema* tree = nullptr;  // the schema of the Parquet file
+  size_t leaf = 0;                     // the number of the column in `tree`
   bool same_pages = false;       // HasSamePages (parquet_type.h)
   int64_t units_per_value = 1;   // ParquetUnitsPerValue
   // True: strings have no encoding but PLAIN and codes. pyarrow reads dictionaries only from these.
@@ -43,6 +46,9 @@ class FileExporter {
   // Precondition: the rows up to `end` were not all written.
   virtual absl::StatusOr<WrittenChunk> WriteChunk(uint64_t end, CountingSink& out,
                                                   ParquetReport& report) = 0;
+
+  // The levels of the chunk that was written last, for CompareLevels.
+  virtual const LevelCheck& levels() const = 0;
 
   // Parquet's split-block Bloom filter of all values of the file, as they are written. Empty if
   // there is none. Valid as long as the exporter.

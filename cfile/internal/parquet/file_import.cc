@@ -36,12 +36,30 @@ absl::Status CheckRowGroups(const parquet::FileMetaData& file) {
   return DataLoss("the row groups have ", num_rows, " rows, the file ", file.num_rows);
 }
 
+// True if values of type `from` are values of type `to`. Texts are bytes, too.
+bool TakesValues(const ColumnType& to, const ColumnType& from) {
+  return HasSameValues(to, from) || (to == ColumnType::Binary() && from == ColumnType::String());
+}
+
 const WriterOptions& OptionsOf(std::span<const WriterOptions> options, size_t column) {
   static const WriterOptions kDefault;
   return options.empty() ? kDefault : options.size() == 1 ? options[0] : options[column];
 }
 
 }  // namespace
+
+std::string GroupsAround(const Schema& schema, size_t column) {
+  static constexpr std::string_view kRepetitions[] = {"required ", "optional ", "repeated "};
+  std::string groups;
+  if (!schema.tree) return groups;
+  const RecordSchema& tree = *schema.tree;
+  for (size_t i = tree.leaf(column).parent; i != 0; i = tree.node(i).parent) {
+    const RecordNode& node = tree.node(i);
+    groups = StrCat(kRepetitions[static_cast<size_t>(node.repetition)], node.name,
+                    groups.empty() ? "" : ", ", groups);
+  }
+  return groups;
+}
 
 absl::StatusOr<ParquetFileImport> ParquetFileImport::Open(std::shared_ptr<const Source> source,
                                                           std::span<const std::string> columns,
@@ -68,21 +86,29 @@ absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_opti
   for (const ParquetLeaf& leaf : from_.leaves) {
     const ColumnSchema& column = from_.schema.columns[leaf.column];
     const std::optional<size_t> found = schema.Find(column.name);
-    if (!found || !HasSameValues(schema.columns[*found].type, column.type) ||
-        schema.columns[*found].levels != column.levels) {
+    if (!found || !TakesValues(schema.columns[*found].type, column.type)) {
+      return absl::InvalidArgumentError(StrCat(
+          source_->name(), ": column ", column.name, " is ", column.type.ToString(),
+          " in this file, but the table has ",
+          !found ? "no such column" : schema.columns[*found].type.ToString()));
+    }
+    const std::string here = GroupsAround(from_.schema, leaf.column);
+    const std::string there = GroupsAround(schema, *found);
+    if (here != there || schema.columns[*found].levels != column.levels) {
       return absl::InvalidArgumentError(
-          StrCat(source_->name(), ": column ", column.name, " is ", column.type.ToString(),
-                 " in this file, but the table has ",
-                 !found ? "no such column"
-                 : HasSameValues(schema.columns[*found].type, column.type)
-                     ? "other lists or groups around it"
-                     : schema.columns[*found].type.ToString()));
+          here == there ? StrCat(source_->name(), ": column ", column.name,
+                                 " may be null in this file or in the table, but not in both")
+                        : StrCat(source_->name(), ": the groups around column ", column.name,
+                                 " are (", here, ") in this file, but (", there,
+                                 ") in the table"));
     }
     plans.push_back({.source = source_.get(),
                      .metadata = &metadata_,
                      .leaf = leaf,
                      .name = column.name,
+                     .tree = from_.schema.tree ? &*from_.schema.tree : nullptr,
                      .reader = options.reader,
+                     .max_page_size_bytes = options.max_page_size_bytes,
                      .column = schema.columns[*found],
                      .table_column = *found,
                      .writer = OptionsOf(writer_options, *found),
@@ -90,13 +116,22 @@ absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_opti
   }
   std::vector<std::unique_ptr<ColumnImport>> columns;
   for (const ColumnImportPlan& plan : plans) columns.push_back(NewColumnImport(plan));
+  const std::vector<RowGroup>& groups = metadata_.file.row_groups;
+  std::vector<GroupLevels> levels_before(groups.size());  // of the column before, by row group
   const auto import = [&](size_t column, const RowGroup& group) -> absl::Status {
     const auto rows = static_cast<uint64_t>(group.num_rows);
     CFILE_RETURN_IF_ERROR(
         columns[column]->Import(group.columns[plans[column].leaf.chunk], rows, writer, report));
+    const auto number = static_cast<size_t>(&group - groups.data());
+    const LevelCheck& levels = columns[column]->levels();
+    if (column > 0 && from_.schema.tree) {
+      const absl::Status status = CompareLevels(*from_.schema.tree, column - 1,
+                                                levels_before[number], levels.before());
+      CFILE_RETURN_IF_ERROR(Named(status, StrCat(source_->name(), ": row group ", number)));
+    }
+    levels_before[number] = levels.after();
     return progress(rows);
   };
-  const std::vector<RowGroup>& groups = metadata_.file.row_groups;
   if (options.part_per_row_group) {
     for (const RowGroup& group : groups) {
       if (&group != &groups[0]) CFILE_RETURN_IF_ERROR(TableWriterAccess::NextPart(writer));

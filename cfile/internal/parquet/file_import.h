@@ -20,6 +20,10 @@
 
 namespace cfile::internal {
 
+// The groups around a column, from the outermost one on: for example "optional a, repeated list".
+// Empty if it is in no group.
+std::string GroupsAround(const Schema& schema, size_t column);
+
 // Thread-compatible.
 class ParquetFileImport {
  public:

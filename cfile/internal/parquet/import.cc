@@ -80,6 +80,18 @@ void Add(const ColumnTotals& part, ColumnTotals& sum) {
   }
 }
 
+// The repetition of a leaf.
+Repetition RepetitionOf(const Schema& schema, size_t column) {
+  if (schema.tree) return schema.tree->leaf(column).repetition;
+  return schema.columns[column].nullable ? Repetition::kOptional : Repetition::kRequired;
+}
+
+std::string NameOf(Repetition repetition) {
+  return repetition == Repetition::kRepeated   ? "repeated"
+         : repetition == Repetition::kOptional ? "optional"
+                                               : "required";
+}
+
 bool IsDirectory(const std::string& path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
@@ -165,23 +177,56 @@ class Import {
     for (const ColumnSchema& column : schema.columns) {
       const std::optional<size_t> found = schema_.Find(column.name);
       if (!found) return differs(column.name, column.type.ToString(), "there is none");
-      ColumnSchema& first = schema_.columns[*found];
+      const ColumnSchema& first = schema_.columns[*found];
       if (!internal::HasSameValues(first.type, column.type))
         return differs(column.name, column.type.ToString(), first.type.ToString());
-      if (first.levels != column.levels) {
-        return differs(column.name, "inside of some lists or groups", "inside of others");
+      const auto leaf_number = static_cast<size_t>(&column - schema.columns.data());
+      const std::string here = internal::GroupsAround(schema, leaf_number);
+      const std::string there = internal::GroupsAround(schema_, *found);
+      if (here != there) {
+        return absl::InvalidArgumentError(StrCat(
+            file.path, ": the groups around column ", column.name, " are (", here, "), but (",
+            there, ") in ", files_.files[0].path, "; all files must have the same groups"));
       }
-      if (!schema_.tree) first.nullable = first.nullable || column.nullable;
+      const Repetition leaf = RepetitionOf(schema, leaf_number);
+      const Repetition first_leaf = RepetitionOf(schema_, *found);
+      if (leaf == first_leaf) continue;
+      // In a group, the levels of all values would change.
+      const bool repeats = leaf == Repetition::kRepeated || first_leaf == Repetition::kRepeated;
+      if (repeats || !here.empty()) return differs(column.name, NameOf(leaf), NameOf(first_leaf));
+      if (leaf == Repetition::kOptional) CFILE_RETURN_IF_ERROR(MakeNullable(*found));
     }
     for (const ColumnSchema& column : schema_.columns) {
       if (!schema.Find(column.name))
         return differs(column.name, "missing", column.type.ToString());
     }
-    if (schema.tree != schema_.tree) {
+    if (!HasSameGroups(schema)) {
       return absl::InvalidArgumentError(
           StrCat(file.path, ": the groups of the schema are not those of ", files_.files[0].path));
     }
     return absl::OkStatus();
+  }
+
+  // Lets a column of schema_ that is in no group have nulls.
+  absl::Status MakeNullable(size_t column) {
+    schema_.columns[column].nullable = true;
+    if (!schema_.tree) return absl::OkStatus();
+    std::vector<RecordNode> nodes(schema_.tree->nodes().begin(), schema_.tree->nodes().end());
+    nodes[schema_.tree->leaves()[column]].repetition = Repetition::kOptional;
+    CFILE_ASSIGN_OR_RETURN(schema_.tree,
+                           RecordSchema::Create(std::move(nodes), options_.reader.record_limits));
+    return absl::OkStatus();
+  }
+
+  // True if the tree of `schema` is that of schema_, apart from columns that may have nulls there.
+  bool HasSameGroups(const Schema& schema) const {
+    if (!schema.tree || !schema_.tree) return schema.tree == schema_.tree;
+    return std::equal(schema.tree->nodes().begin(), schema.tree->nodes().end(),
+                      schema_.tree->nodes().begin(), schema_.tree->nodes().end(),
+                      [](const RecordNode& a, const RecordNode& b) {
+                        return a.name == b.name && a.kind == b.kind &&
+                               a.num_children == b.num_children;
+                      });
   }
 
   absl::Status AddPartitionColumns(const std::string& directory) {

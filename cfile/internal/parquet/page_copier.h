@@ -24,6 +24,7 @@
 #include "cfile/internal/parquet/column_import_plan.h"
 #include "cfile/internal/parquet/page_bytes.h"
 #include "cfile/internal/parquet/page_reader.h"
+#include "cfile/internal/parquet/value_check.h"
 #include "cfile/internal/table/column_writer.h"
 #include "cfile/internal/write/copied_block.h"
 #include "encodings/core/block_codec.h"
@@ -48,6 +49,7 @@ class PageCopier {
         to_(to),
         same_compressed_bytes_(HasSameCompressedBytes(codec)),
         codec_(*CompressionFromParquet(codec)),
+        value_check_(plan.column.type),
         validity_(/*kudu_exact=*/false),
         level_encoder_(plan.column.levels, /*kudu_exact=*/false) {}
 
@@ -66,7 +68,8 @@ class PageCopier {
 
   // Copies a page, and adds it to the counters of `report`. Returns false, without any effect, if
   // the page cannot be copied. `decoder`: for the encoding of the page. `new_codes`: what `to` has
-  // returned when it adopted the dictionary of the decoder. kDataLoss: the page is damaged.
+  // returned when it adopted the dictionary of the decoder. kDataLoss: the page is damaged, or has
+  // a value that ValueCheck refuses; the values of the dictionary were checked before.
   // Preconditions: MayCopy(page); if the page has codes, `to` has adopted the dictionary.
   absl::StatusOr<bool> Copy(DataPage page, encodings::BlockDecoder<T>& decoder,
                             std::span<const uint32_t> new_codes, ParquetReport& report) {
@@ -183,6 +186,8 @@ class PageCopier {
         if (read == 0) return encodings::DataLoss("the page ends before its last value");
         some = {values_.get(), read};
       }
+      if (words.empty())
+        CFILE_RETURN_IF_ERROR(value_check_.Check(some, decoder.position() - some.size()));
       summary_.Add(some);
       if (!plan_.writer.value_index) continue;
       if (!Ascends(some) || (!first && encodings::KeyLess<T>(some.front(), T(last)))) return false;
@@ -233,7 +238,8 @@ class PageCopier {
   absl::Status Translate(encodings::BlockDecoder<T>& decoder,
                          std::span<const uint32_t> new_codes) {
     const uint32_t largest = *std::max_element(new_codes.begin(), new_codes.end());
-    const int width = std::bit_width(largest);
+    // Not all readers of Parquet know codes without bits.
+    const int width = std::max(1, static_cast<int>(std::bit_width(largest)));
     encodings::RleHybridEncoder hybrid(width, /*kudu_exact=*/false);
     CFILE_RETURN_IF_ERROR(decoder.SeekTo(0));
     uint32_t codes[kBatch];
@@ -311,6 +317,7 @@ class PageCopier {
   ColumnWriter& to_;
   const bool same_compressed_bytes_;
   const Compression codec_;
+  const ValueCheck<T> value_check_;
   encodings::ValidityEncoder validity_;
   LevelEncoder level_encoder_;
   ByteWriter levels_;

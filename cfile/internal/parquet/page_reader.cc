@@ -82,11 +82,12 @@ absl::Status PageReader::ReadPage(StoredPage& page) {
                     " bytes follow its header");
   }
   const auto largest = std::max(size, static_cast<size_t>(page.header.uncompressed_page_size));
-  if (largest > options_.max_block_size_bytes) {
+  if (largest > max_page_size_bytes_) {
     return OutOfRange("a page of ", largest, " bytes is ",
-                      AboveLimit(options_.max_block_size_bytes, "max_block_size_bytes"));
+                      AboveLimit(max_page_size_bytes_, "max_page_size_bytes"));
   }
   CFILE_RETURN_IF_ERROR(Read(offset_, size, page.bytes));
+  page.stays = !source_.InMemory().empty();
   offset_ += size;
   if (options_.verify_checksums && page.header.crc) {
     const auto expected = static_cast<uint32_t>(*page.header.crc);
@@ -167,6 +168,13 @@ absl::Status PageOpener::ReadFirstLevel(DataPage& page) const {
   return absl::OkStatus();
 }
 
+std::span<const uint8_t> PageOpener::Keep(const StoredPage& stored) {
+  if (stored.stays || limits_.max_repetition == 0) return stored.bytes;
+  kept_.Clear();
+  kept_.PutBytes(stored.bytes);
+  return kept_.span();
+}
+
 absl::Status PageOpener::OpenV1(const StoredPage& stored, DataPage& page) {
   const parquet::DataPageHeader& header = *stored.header.data_page_header;
   CFILE_RETURN_IF_ERROR(CheckCount(header.num_values, "values"));
@@ -174,13 +182,7 @@ absl::Status PageOpener::OpenV1(const StoredPage& stored, DataPage& page) {
   page.encoding = encodings::parquet::EncodingOf(header.encoding);
   std::span<const uint8_t> bytes;
   CFILE_RETURN_IF_ERROR(
-      Uncompress(stored.bytes, static_cast<size_t>(stored.header.uncompressed_page_size), bytes));
-  page.ends_record = limits_.max_repetition == 0;
-  if (!page.ends_record && bytes.data() == stored.bytes.data()) {
-    uncompressed_.Clear();
-    uncompressed_.PutBytes(bytes);
-    bytes = uncompressed_.span();
-  }
+      Uncompress(Keep(stored), static_cast<size_t>(stored.header.uncompressed_page_size), bytes));
   ByteReader reader(bytes);
   CFILE_RETURN_IF_ERROR(TakeLevels(header.repetition_level_encoding, limits_.max_repetition,
                                    page.num_entries, reader, repetition_, page.repetition));
@@ -201,12 +203,11 @@ absl::Status PageOpener::OpenV2(const StoredPage& stored, DataPage& page) {
   CFILE_RETURN_IF_ERROR(CheckCount(header.repetition_levels_byte_length, "bytes of levels"));
   CFILE_RETURN_IF_ERROR(CheckCount(header.definition_levels_byte_length, "bytes of levels"));
   page.num_entries = static_cast<uint32_t>(header.num_values);
-  page.ends_record = true;
   page.encoding = encodings::parquet::EncodingOf(header.encoding);
   const size_t levels_size = size_t{static_cast<uint32_t>(header.repetition_levels_byte_length)} +
                              static_cast<uint32_t>(header.definition_levels_byte_length);
   const auto size = static_cast<size_t>(stored.header.uncompressed_page_size);
-  ByteReader reader(stored.bytes);
+  ByteReader reader(Keep(stored));
   if (levels_size > size ||
       !reader.ReadBytes(static_cast<uint32_t>(header.repetition_levels_byte_length),
                         page.repetition) ||
@@ -229,6 +230,7 @@ absl::Status PageOpener::OpenV2(const StoredPage& stored, DataPage& page) {
 
 absl::Status PageOpener::Open(const StoredPage& stored, DataPage& page) {
   page.offset = stored.offset;
+  page.ends_record = limits_.max_repetition == 0;
   if (stored.header.type == PageType::kDataPage && stored.header.data_page_header)
     return OpenV1(stored, page);
   if (stored.header.type == PageType::kDataPageV2 && stored.header.data_page_header_v2)

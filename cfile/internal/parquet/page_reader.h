@@ -20,6 +20,7 @@ struct StoredPage {
   parquet::PageHeader header;  // without statistics
   uint64_t offset = 0;         // of the header in the file
   std::span<const uint8_t> bytes;
+  bool stays = false;  // true: `bytes` is valid as long as the source
 };
 
 // Reads the pages of a column chunk, one after the other. If the source is in memory, copies
@@ -28,8 +29,12 @@ struct StoredPage {
 class PageReader {
  public:
   // `end`: all pages of the file end at or before this offset. `source` must outlive the reader.
-  PageReader(const Source& source, uint64_t end, const ReaderOptions& options)
-      : source_(source), end_(end), options_(options) {}
+  PageReader(const Source& source, uint64_t end, const ReaderOptions& options,
+             size_t max_page_size_bytes)
+      : source_(source),
+        end_(end),
+        options_(options),
+        max_page_size_bytes_(max_page_size_bytes) {}
 
   // Goes to the page at `offset`. Precondition: offset <= end.
   void Seek(uint64_t offset) { offset_ = offset; }
@@ -37,7 +42,7 @@ class PageReader {
   // Reads the page at the current offset and moves past it. Verifies the page's checksum if there
   // is one and options.verify_checksums is set. Errors begin with the offset of the page.
   // kDataLoss: the page is damaged or does not end before `end`. kOutOfRange: the page exceeds
-  // max_block_size_bytes. Also returns errors of the source.
+  // max_page_size_bytes. Also returns errors of the source.
   absl::Status Next(StoredPage& page);
 
  private:
@@ -48,6 +53,7 @@ class PageReader {
   const Source& source_;
   const uint64_t end_;
   const ReaderOptions options_;
+  const size_t max_page_size_bytes_;
   uint64_t offset_ = 0;
   encodings::ByteWriter buffer_;  // the bytes from buffer_offset_ on, if the source is not in memory
   uint64_t buffer_offset_ = 0;
@@ -59,8 +65,8 @@ struct DataPage {
   uint64_t offset = 0;  // of the page in the file
   uint32_t num_entries = 0;
   bool begins_record = false;  // true: the first entry begins a record
-  // True: the last entry ends a record. Not known of a page of version 1 of a repeated column
-  // before the next page is open.
+  // True: the last entry ends a record. Not known of a page of a repeated column before the next
+  // page is open: some writers divide records between pages, also between pages of version 2.
   bool ends_record = false;
   Encoding encoding = Encoding::kPlain;
   // Both RLE-hybrid, as in a block of a CFile; empty if the maximum of the levels is 0.
@@ -88,6 +94,8 @@ class PageOpener {
  private:
   absl::Status OpenV1(const StoredPage& stored, DataPage& page);
   absl::Status OpenV2(const StoredPage& stored, DataPage& page);
+  // Returns the page's bytes. Copies them if they must stay valid until the next page is open.
+  std::span<const uint8_t> Keep(const StoredPage& stored);
   // Decompresses `bytes`, which have `size` bytes before compression.
   absl::Status Uncompress(std::span<const uint8_t> bytes, size_t size,
                           std::span<const uint8_t>& out);
@@ -100,6 +108,7 @@ class PageOpener {
 
   const int32_t codec_;
   const LevelLimits limits_;
+  encodings::ByteWriter kept_;
   encodings::ByteWriter uncompressed_;
   encodings::ByteWriter repetition_;  // levels of the deprecated form BIT_PACKED, converted
   encodings::ByteWriter definition_;
