@@ -40,7 +40,7 @@ struct ParquetImportOptions {
   std::vector<std::string> sorted_by = {};
   // The schema of a new table, instead of that of ParquetSchema with `sorted_by`. It has the same
   // names, types, lists and groups. A column that is nullable in the file need not be nullable
-  // here; a null is then an error.
+  // here; a null is then an error. A column of INT96 may have the type int96.
   std::optional<Schema> schema = {};
   // True: the rows become a new part of an existing table with the same columns.
   bool append = false;
