@@ -118,7 +118,7 @@ absl::StatusOr<ColumnType> PhysicalFromParquet(const SchemaElement& leaf) {
     case Type::kBoolean: return ColumnType::Bool();
     case Type::kInt32: return ColumnType::Int32();
     case Type::kInt64: return ColumnType::Int64();
-    case Type::kInt96: return ColumnType::Timestamp(TimeUnit::kNanos);
+    case Type::kInt96: return ColumnType::Timestamp(TimeUnit::kNanos, "");
     case Type::kFloat: return ColumnType::Float();
     case Type::kDouble: return ColumnType::Double();
     case Type::kByteArray: return ColumnType::Binary();
