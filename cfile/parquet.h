@@ -15,7 +15,7 @@
 //   INT32, INT64                     int32, int64; with INTEGER(bits, signed) int8 to uint64
 //   DATE, TIME, TIMESTAMP            date, time, timestamp with the same unit
 //   DECIMAL                          decimal; of INT32, INT64, FIXED_LEN_BYTE_ARRAY and BYTE_ARRAY
-//   INT96                            int96
+//   INT96                            timestamp(ns) without a time zone, see below
 //   FLOAT, DOUBLE                    float, double
 //   FLOAT16                          fixed(2)
 //   BYTE_ARRAY                       binary; with STRING, ENUM and JSON string
@@ -28,6 +28,16 @@
 // zones in ARROW:schema become those of the columns; without it, all have UTC. An export of other
 // time zones than UTC always has ARROW:schema. Pairs with which Spark and Avro describe their own
 // schema are not kept.
+//
+// INT96. Older programs, and Spark, store timestamps as INT96: a day and the nanoseconds of this
+// day. Only times between the years 1677 and 2262 are a timestamp(ns). If there are others,
+// ImportParquet returns kInvalidArgument. It keeps INT96 as it is if the column has the type int96
+// in ParquetImportOptions::schema, or in the table to which rows are appended. ExportParquet makes
+// INT96 of int96, and INT64 with TIMESTAMP of timestamp(ns).
+//
+// The annotations JSON, ENUM, BSON, FLOAT16, INTERVAL and TIME in UTC are kept with the column, as
+// the pair PARQUET:logical_type of its file, and come back. FLOAT16 and INTERVAL have no statistics
+// of their bytes. Other annotations without a column type of their own are lost.
 //
 // Trust. A Parquet file is untrusted: each page is checked before its bytes are copied, and the
 // file's statistics are not used unless they were compared with the values. Damage gives kDataLoss
@@ -91,9 +101,10 @@ CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(const std::string& path
 
 // Makes a Parquet file of a table, or of a single file, whose column gets the name "value".
 // The Parquet file appears when it is complete. The compound keys of a table are not exported; the
-// key columns become the sorting columns of the row groups. The metadata of the first column's file
-// is kept if all columns are exported, except keys that options.metadata has.
-// Statistics and Bloom filters are those of the table, which are not compared with the values.
+// key columns, or else the columns with a value index, become the sorting columns of the row
+// groups. The metadata of the first column's file is kept if all columns are exported, except keys
+// that options.metadata has. Statistics and Bloom filters are those of the table, which are not
+// compared with the values.
 //
 // Memory: one block, page and dictionary of each column, the pages of one column chunk if a
 // dictionary is made for it, and the metadata. Errors: those of TableReader, and of the Sink.

@@ -270,7 +270,7 @@ TEST_F(ArrowImportTest, NullInRequiredColumn) {
   const uint8_t one = 1;
   rows.arrays[0]->buffer_pointers[0] = &one;
   rows.arrays[0]->c.null_count = -1;
-  EXPECT_THAT(Message(Write(rows)), HasSubstr("(the root): a value is null"));
+  EXPECT_THAT(Message(Write(rows)), HasSubstr("the root of the Arrow schema: a value is null"));
 }
 
 TEST_F(ArrowImportTest, TypesThatWiden) {
@@ -449,7 +449,7 @@ TEST_F(ArrowImportTest, SingleColumns) {
   auto writer = Writer<int64_t>::Create(path, ColumnType::Timestamp(TimeUnit::kNanos));
   BuiltStream wrong = StreamOf({.format = "l", .name = "v"}, {});
   EXPECT_THAT(Message(AppendArrow(*writer, wrong.Open())),
-              HasSubstr("field (the root): its values"));
+              HasSubstr("the root of the Arrow schema: its values"));
 }
 
 TEST_F(ArrowImportTest, ColumnsWithLevels) {

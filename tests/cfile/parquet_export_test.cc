@@ -4,7 +4,9 @@
 #include <vector>
 
 #include "cfile/internal/parquet/bounds.h"
+#include "cfile/internal/parquet/key_value_metadata.h"
 #include "cfile/internal/parquet/metadata/file_metadata.h"
+#include "cfile/internal/parquet/parquet_type.h"
 #include "cfile/parquet.h"
 #include "cfile/status.h"
 #include "cfile/table.h"
@@ -115,6 +117,93 @@ TEST(ParquetExport, ADamagedFileIsAnErrorOrTheSameParquetFile) {
   }
 }
 
+TEST(ParquetExport, PartsOfABlockHaveBoundsAndAColumnIndex) {
+  Column<std::string_view> column;
+  for (int i = 0; i < 300; ++i) column.rows.emplace_back(i % 2 == 0 ? "a" : "b");
+  const std::vector<uint8_t> file = WriteColumn<std::string_view>(
+      ColumnType::String(), {.encoding = Encoding::kParquetDictionary}, column);
+  std::vector<uint8_t> parquet;
+  ASSERT_TRUE(Export(file, parquet, {.max_row_group_rows = 200}).ok());
+  const auto source = NewMemoryViewSource(parquet);
+  const auto metadata = internal::parquet::ReadParquetMetadata(*source, 1 << 24);
+  ASSERT_TRUE(metadata.ok()) << metadata.status();
+  ASSERT_EQ(metadata->file.row_groups.size(), 2u);
+  for (const auto& group : metadata->file.row_groups) {
+    EXPECT_TRUE(group.columns[0].column_index_offset.has_value());
+    const internal::parquet::Statistics& statistics = *group.columns[0].meta_data->statistics;
+    EXPECT_EQ(statistics.min_value, "a");
+    EXPECT_EQ(statistics.max_value, "b");
+    // Another part of the block may have the value.
+    EXPECT_EQ(statistics.is_max_value_exact, false);
+  }
+}
+
+TEST(ParquetExport, AColumnWithAValueIndexIsASortingColumn) {
+  Column<int32_t> column{.rows = {1, 2, 3}};
+  for (const bool value_index : {false, true}) {
+    const std::vector<uint8_t> file =
+        WriteColumn<int32_t>(ColumnType::Int32(), {.value_index = value_index}, column);
+    std::vector<uint8_t> parquet;
+    ASSERT_TRUE(Export(file, parquet).ok());
+    const auto source = NewMemoryViewSource(parquet);
+    const auto metadata = internal::parquet::ReadParquetMetadata(*source, 1 << 24);
+    ASSERT_TRUE(metadata.ok()) << metadata.status();
+    const auto& sorting_columns = metadata->file.row_groups[0].sorting_columns;
+    ASSERT_EQ(sorting_columns.size(), value_index ? 1u : 0u);
+    if (!value_index) continue;
+    EXPECT_EQ(sorting_columns[0].column_idx, 0);
+    EXPECT_FALSE(sorting_columns[0].descending);
+  }
+}
+
+TEST(ParquetExport, AnnotationsComeBack) {
+  struct Case {
+    std::string annotation;
+    ColumnType type;
+    bool fits = true;
+    bool has_order = true;
+  };
+  std::mt19937_64 random(3);
+  for (const Case& each :
+       {Case{"JSON", ColumnType::String()}, Case{"ENUM", ColumnType::String()},
+        Case{"BSON", ColumnType::Binary()}, Case{"TIME(UTC)", ColumnType::Time(TimeUnit::kMicros)},
+        Case{"FLOAT16", ColumnType::FixedBytes(2), true, false},
+        Case{"INTERVAL", ColumnType::FixedBytes(12), true, false},
+        Case{"JSON", ColumnType::Binary(), false}, Case{"BSON", ColumnType::String(), false},
+        Case{"FLOAT16", ColumnType::FixedBytes(3), false},
+        Case{"FLOAT16", ColumnType::Int32(), false}, Case{"TIME(UTC)", ColumnType::Int64(), false},
+        Case{"unknown", ColumnType::String(), false}}) {
+    SCOPED_TRACE(each.annotation + " " + each.type.ToString());
+    const std::pair<std::string, std::string> pair{internal::kAnnotationKey, each.annotation};
+    std::vector<uint8_t> file;
+    VisitType(each.type, [&]<typename T>(std::type_identity<T>) {
+      file = WriteColumn<T>(each.type, {.metadata = {pair}},
+                            RandomColumn<T>(each.type, 20, -1, false, random));
+    });
+    std::vector<uint8_t> parquet;
+    ASSERT_TRUE(Export(file, parquet).ok());
+    const auto storage = NewMemoryStorage();
+    for (int times = 0; times < 2; ++times) {
+      const auto source = NewMemorySource(parquet);
+      const auto metadata = internal::parquet::ReadParquetMetadata(*source, 1 << 24);
+      ASSERT_TRUE(metadata.ok()) << metadata.status();
+      EXPECT_EQ(internal::AnnotationToKeep(metadata->file.schema[1]),
+                each.fits ? each.annotation : "");
+      EXPECT_TRUE(metadata->file.key_value_metadata.empty());
+      const auto& chunk = metadata->file.row_groups[0].columns[0];
+      EXPECT_EQ(chunk.meta_data->statistics->min_value.has_value(), each.has_order);
+      EXPECT_EQ(chunk.column_index_offset.has_value(), each.has_order);
+      if (times > 0) break;
+      ASSERT_TRUE(ImportParquet(source, storage).ok());
+      const auto table = TableReader::Open(storage);
+      ASSERT_TRUE(table.ok()) << table.status();
+      EXPECT_EQ(table->schema().columns[0].type, each.type);
+      parquet.clear();
+      ASSERT_TRUE(ExportParquet(*table, NewMemorySink(&parquet)).ok());
+    }
+  }
+}
+
 using ParquetExportTable = TableTestBase;
 
 TEST_F(ParquetExportTable, RowGroupsEndWithTheParts) {
@@ -203,6 +292,22 @@ TEST_F(ParquetExportTable, RoundTripsThroughImport) {
         if (HasFailure()) return;
       }
     }
+  }
+}
+
+TEST(ParquetExport, ADescriptionOfOtherColumnsIsRemoved) {
+  const std::string text =
+      R"({"index_columns": [], "column_indexes": [{"name": null, "field_name": null}],
+          "columns": [{"name": "b", "field_name":"b"}, {"name": "a", "field_name": "a"}]})";
+  for (const bool same : {true, false}) {
+    const auto schema =
+        RecordSchema::Parse(same ? "message m { required int32 a; required int32 b; }"
+                                 : "message m { required int32 a; required int32 c; }");
+    ASSERT_TRUE(schema.ok()) << schema.status();
+    internal::MetadataPairs pairs{{"geo", "map"}, {"pandas", text}};
+    internal::RemoveStalePairs(*schema, pairs);
+    EXPECT_EQ(pairs.size(), same ? 2u : 1u);
+    EXPECT_EQ(pairs[0].first, "geo");
   }
 }
 

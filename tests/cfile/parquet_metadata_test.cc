@@ -433,7 +433,7 @@ TEST(ParquetMetadataTest, ErrorsSayWhatIsWrong) {
   EXPECT_EQ(ErrorOf<KeyValue>(deep(30)), "OK");
   const std::pair<std::string, std::string> kErrors[] = {
       {"", "at offset 0: the message is incomplete"},
-      {Bytes({0}), "at offset 1: the field key is absent before here"},
+      {Bytes({0}), "at offset 1: the message lacks the field key"},
       {Bytes({0x10}), "at offset 1: a field has type 0"},
       {Bytes({0x15, 2}), "at offset 1: field key has type 32-bit integer, expected binary"},
       {Bytes({0x11, 0}), "at offset 1: field key has type boolean, expected binary"},
@@ -485,9 +485,13 @@ TEST(ParquetMetadataTest, FilesThatAreNoParquetFiles) {
         .status()
         .ToString();
   };
-  for (const char* bytes : {"", "PAR1", "PAR1PAR1", "some text that is longer"}) {
+  for (const char* bytes : {"", "some text that is longer"}) {
     EXPECT_THAT(error(bytes, kLimit),
                 HasSubstr("INVALID_ARGUMENT: the file: expected a Parquet file"));
+  }
+  for (const char* bytes : {"PAR1", "PAR1PAR1", "PAR1 and some text that is longer"}) {
+    EXPECT_THAT(error(bytes, kLimit),
+                HasSubstr("INVALID_ARGUMENT: the file: the Parquet file is cut off"));
   }
   EXPECT_THAT(error(std::string_view("PAR1\x00\x00\x00\x00PAR1", 12), kLimit),
               HasSubstr("the file: the metadata at offset 4: the message is incomplete"));

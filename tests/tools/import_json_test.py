@@ -153,9 +153,9 @@ class Types(JsonTest):
         self.refuse([{"a": {"b": 1}}], "--type a: bad.jsonl has no column of that name", "--type", "a=int8")
 
     def test_null_texts_are_for_csv(self):
-        for option in (["--null", "NA"], ["--delimiter", ";"], ["--no-header"], ["--names", "a"], ["--skip-bad-rows", "1"]):
-            name = option[0] if option[0] != "--no-header" else "--header"
-            self.refuse([{"a": 1}], f"{name} is for CSV; bad.jsonl is read as JSON", *option)
+        for option in (["--null", "NA"], ["--delimiter", ";"], ["--no-header"], ["--header", "yes"], ["--names", "a"],
+                       ["--skip-bad-rows", "1"]):
+            self.refuse([{"a": 1}], f"{option[0]} is for CSV; bad.jsonl is read as JSON", *option)
 
 
 class FileOptions(JsonTest):

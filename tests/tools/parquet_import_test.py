@@ -1,5 +1,6 @@
 """Imports Parquet files as users do: parquet_import_test.py CFILE_IMPORT CFILE_DUMP."""
 
+import gzip
 import json
 import os
 import pathlib
@@ -28,11 +29,11 @@ class ParquetImportTest(unittest.TestCase):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(GOLDEN / f"{golden}.parquet", target)
 
-    def run_tool(self, *arguments):
-        return subprocess.run(arguments, cwd=self.folder, capture_output=True, timeout=300)
+    def run_tool(self, *arguments, stdin=None):
+        return subprocess.run(arguments, cwd=self.folder, capture_output=True, timeout=300, input=stdin)
 
-    def summary(self, *arguments):
-        done = self.run_tool(IMPORT, *arguments, "--json")
+    def summary(self, *arguments, stdin=None):
+        done = self.run_tool(IMPORT, *arguments, "--json", stdin=stdin)
         self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
         return json.loads(done.stdout)
 
@@ -54,6 +55,33 @@ class ParquetImportTest(unittest.TestCase):
         self.assertEqual([(c["name"], c["type"], c["nulls"]) for c in summary["columns"]],
                          [("int32", "int32", 4), ("string", "string", 4)])
         self.assertEqual(self.rows()[0][-2:], ["-50", "name 6"])
+
+    def test_pipes_and_compressed_files(self):
+        self.copy("pyarrow_old_types", "t.parquet")
+        self.summary("t.parquet", "t")
+        data = (self.folder / "t.parquet").read_bytes()
+        (self.folder / "t.parquet.gz").write_bytes(gzip.compress(data))
+        for number, (name, stdin, packing) in enumerate((("-", data, ""), ("t.parquet.gz", None, "gzip"),
+                                                         ("-", gzip.compress(data), "gzip"))):
+            summary = self.summary(name, f"u{number}", stdin=stdin)
+            self.assertEqual((summary["format"], summary["rows"], summary["packing"]), ("Parquet", 24, packing))
+            self.assertEqual(summary["bytes_in"], len(data))
+            self.assertEqual(self.rows(f"u{number}"), self.rows())
+        summary = self.summary("-", "sorted", "--sorted-by", "int32", "--nulls", "first", stdin=data)
+        self.assertEqual(summary["rows"], 24)
+        self.assertIn("--charset is for text; t.parquet is not text", self.error("t.parquet", "v", "--charset", "latin-1"))
+
+    def test_int96_is_a_timestamp(self):
+        self.copy("spark_int96", "t.parquet")
+        types = {c["name"]: c["type"] for c in self.summary("t.parquet", "t")["columns"]}
+        self.assertEqual(types["timestamp"], "timestamp(ns)")
+        self.summary("t.parquet", "raw", "--type", "timestamp=int96")
+        at = [row[list(types).index("timestamp")] for row in self.rows()]
+        raw = [row[list(types).index("timestamp")] for row in self.rows("raw")]
+        self.assertEqual(at[2], "1994-10-09T23:59:58.123480000")
+        self.assertEqual(len(raw[2]), 24)
+        # Rows are appended to a table that has int96.
+        self.assertEqual(self.summary("t.parquet", "raw", "--append")["rows"], len(raw))
 
     def test_export_gives_the_same_rows(self):
         for golden in ("pyarrow_old_types", "pyarrow_encodings"):

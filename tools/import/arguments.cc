@@ -49,7 +49,8 @@ constexpr char kFooter[] = R"(Input:
   Parquet is recognised by its content. A directory is read as one table of Parquet files: folders
   named COLUMN=VALUE become columns, names that begin with . or _ are skipped, and links are
   refused. Pages keep their encodings and their compression, and are copied where that is possible,
-  unless --for, --encoding or --compression ask for others.
+  unless --for, --encoding or --compression ask for others. INT96 becomes timestamp(ns);
+  --type COLUMN=int96 keeps it as it is.
 
 Output:
   A new table, or with --append a new part of a table. After an error or Ctrl-C nothing is added.

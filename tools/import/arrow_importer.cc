@@ -182,7 +182,7 @@ class ArrowImporter {
     CFILE_ASSIGN_OR_RETURN(const uint64_t rows, AppendInput(copy));
     CFILE_RETURN_IF_ERROR(copy.Finish());
     CFILE_ASSIGN_OR_RETURN(const bool reordered,
-                           unsorted.AppendSortedTo(writer, sorted_by_,
+                           unsorted.AppendSortedTo(writer, options_.input, sorted_by_,
                                                    options_.memory_bytes, progress_));
     CFILE_RETURN_IF_ERROR(writer.Finish());
     ImportResult result = Describe(writer, rows);

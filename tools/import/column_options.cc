@@ -139,7 +139,8 @@ std::vector<WriterOptions> OptionsOfColumns(const ImportOptions& options, const 
 
 absl::Status RefuseCsvOptions(const ImportOptions& options, std::string_view format) {
   const std::pair<const char*, bool> csv_only[] = {{"--delimiter", options.delimiter.has_value()},
-                                                   {"--header", options.header != Header::kAuto},
+                                                   {"--no-header", options.header == Header::kNo},
+                                                   {"--header", options.header == Header::kYes},
                                                    {"--names", !options.names.empty()},
                                                    {"--skip-bad-rows", options.skip_bad_rows > 0},
                                                    {"--null", !options.null_texts.empty()}};

@@ -31,7 +31,7 @@ absl::StatusOr<ImportResult> ImportAs(InputFormat format, const ImportOptions& o
       return ImportRecords(options, file, progress);
     case InputFormat::kParquet:
 #ifdef CFILE_WITH_PARQUET
-      return ImportParquetFiles(options, progress);
+      return ImportParquetFiles(options, file, progress);
 #else
       return absl::InternalError("FindInputFormat refuses Parquet");
 #endif
@@ -91,10 +91,10 @@ absl::StatusOr<ImportResult> ImportFile(const Arguments& arguments, Progress& pr
                      .map = !HasJsonName(options.input),
                      .progress = [&](uint64_t bytes) { return progress.Update(bytes, 0); }}));
   CFILE_ASSIGN_OR_RETURN(const InputFormat format, FindInputFormat(options, *file.source));
-  if (format == InputFormat::kParquet && (!file.seekable || !file.packing.empty())) {
+  const bool is_text = format == InputFormat::kCsv || format == InputFormat::kJson;
+  if (!is_text && !file.charset.empty()) {
     return absl::InvalidArgumentError(
-        StrCat(file.source->name(), ": Parquet is read in any order, so it must be in a file that is "
-               "not compressed as a whole"));
+        StrCat("--charset is for text; ", file.source->name(), " is not text"));
   }
   CFILE_ASSIGN_OR_RETURN(ImportResult result, ImportAs(format, options, file, progress));
   result.table_bytes = std::max(BytesOf(options.output), bytes_before) - bytes_before;

@@ -1,7 +1,7 @@
 #include "tools/import/parquet_importer.h"
 
 #include <chrono>
-#include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -24,8 +24,10 @@ absl::StatusOr<T> AsInputError(absl::StatusOr<T> result) {
 
 class ParquetImporter {
  public:
-  ParquetImporter(const ImportOptions& options, Progress& progress)
-      : options_(options), progress_(progress) {}
+  // `source`: the input; null: options.input is a directory.
+  ParquetImporter(const ImportOptions& options, std::shared_ptr<const Source> source,
+                  Progress& progress)
+      : options_(options), source_(std::move(source)), progress_(progress) {}
 
   absl::StatusOr<ImportResult> Run() {
     CFILE_RETURN_IF_ERROR(options_.append ? TakeSchemaOfTable(options_, schema_, sorted_by_)
@@ -51,20 +53,16 @@ class ParquetImporter {
   }
 
   absl::Status MakeSchema() {
-    CFILE_ASSIGN_OR_RETURN(
-        Schema schema, AsInputError(ParquetSchema(options_.input,
-                                                  ParquetImportOptions{.columns = options_.columns,
-                                                                       .reader = Limits()})));
+    const ParquetImportOptions import{.columns = options_.columns, .reader = Limits()};
+    CFILE_ASSIGN_OR_RETURN(Schema schema,
+                           AsInputError(source_ == nullptr ? ParquetSchema(options_.input, import)
+                                                           : ParquetSchema(*source_, import)));
     CFILE_ASSIGN_OR_RETURN(schema_, ApplyOptions(options_, std::move(schema)));
     sorted_by_ = options_.sorted_by;
     return absl::OkStatus();
   }
 
-  uint64_t InputBytes() const {
-    std::error_code error;
-    const auto size = std::filesystem::file_size(options_.input, error);
-    return error ? 0 : size;
-  }
+  uint64_t InputBytes() const { return source_ == nullptr ? 0 : source_->size(); }
 
   absl::StatusOr<ParquetReport> ImportInto(const std::string& table,
                                            ParquetImportOptions import) {
@@ -78,7 +76,8 @@ class ParquetImporter {
       const double part = rows == 0 ? 0 : static_cast<double>(done) / static_cast<double>(rows);
       return progress_.Update(static_cast<uint64_t>(part * static_cast<double>(bytes)), done).ok();
     };
-    return AsInputError(ImportParquet(options_.input, table, import));
+    return AsInputError(source_ == nullptr ? ImportParquet(options_.input, table, import)
+                                           : ImportParquet(source_, table, import));
   }
 
   absl::StatusOr<ParquetReport> Write() {
@@ -107,7 +106,8 @@ class ParquetImporter {
                                                      options_.max_block_size_bytes}}}));
     CFILE_ASSIGN_OR_RETURN(
         const bool reordered,
-        unsorted.AppendSortedTo(writer, sorted_by_, options_.memory_bytes, progress_));
+        unsorted.AppendSortedTo(writer, options_.input, sorted_by_, options_.memory_bytes,
+                                progress_));
     CFILE_RETURN_IF_ERROR(writer.Finish());
     std::vector<ColumnTotals> totals;
     for (size_t i = 0; i < schema_.columns.size(); ++i) totals.push_back(writer.totals(i));
@@ -144,6 +144,7 @@ class ParquetImporter {
   }
 
   const ImportOptions& options_;
+  const std::shared_ptr<const Source> source_;
   Progress& progress_;
   Schema schema_;
   std::vector<std::string> sorted_by_;
@@ -152,16 +153,18 @@ class ParquetImporter {
 
 }  // namespace
 
-absl::StatusOr<ImportResult> ImportParquetFiles(const ImportOptions& options, Progress& progress) {
+absl::StatusOr<ImportResult> ImportParquetFiles(const ImportOptions& options, const InputFile& file,
+                                                Progress& progress) {
   const auto start = std::chrono::steady_clock::now();
   CFILE_RETURN_IF_ERROR(RefuseCsvOptions(options, "as Parquet"));
   for (const auto& [column, type] : options.types) {
-    if (type.type == ColumnType::Binary()) continue;
-    return absl::InvalidArgumentError(
-        "--type: the types of Parquet are those of the file; only a string may become binary");
+    if (type.type == ColumnType::Binary() || type.type == ColumnType::Int96()) continue;
+    return absl::InvalidArgumentError(StrCat(
+        "--type ", column, ": the types are those of the Parquet file; only a string may become "
+        "binary, and INT96, which becomes timestamp(ns), may be kept as int96"));
   }
   auto result = ImportWithFewestNulls(options, [&](const ImportOptions& chosen) {
-    return ParquetImporter(chosen, progress).Run();
+    return ParquetImporter(chosen, file.source, progress).Run();
   });
   if (!result.ok()) return result.status();
   result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -154,7 +154,8 @@ absl::StatusOr<ImportResult> WriteSorted(const Schema& schema,
   CFILE_RETURN_IF_ERROR(WriteRecords(lines, parsing, *copy, progress));
   CFILE_ASSIGN_OR_RETURN(
       const bool reordered,
-      unsorted.AppendSortedTo(*writer, sorted_by, options.memory_bytes, progress));
+      unsorted.AppendSortedTo(*writer, options.input, sorted_by, options.memory_bytes,
+                              progress));
   CFILE_RETURN_IF_ERROR(writer->Finish());
   ImportResult result = Describe(*writer, copy->num_records(), lines);
   result.sorted_by = sorted_by;

@@ -116,7 +116,8 @@ std::string NullOption(const std::string& text) {
 // How the input was read and what was chosen.
 void AppendChoices(const ImportOptions& options, const ImportResult& result, std::string& text) {
   if (result.format == "Parquet" && !options.goal_given) {
-    absl::StrAppend(&text, "encodings and codecs: those of the options, otherwise those of the pages\n");
+    absl::StrAppend(&text,
+                    "encodings and codecs: those of the Parquet pages, unless options choose others\n");
     return;
   }
   if (result.format == "CSV") {

@@ -28,9 +28,11 @@ struct KeyedOrdinal {
 // Reads the keys of the rows of a table, in portions that fit into the memory.
 class KeyReader {
  public:
-  KeyReader(TableScan scan, const std::vector<std::string>& names, std::vector<KeyColumn> keys,
-            size_t memory_bytes)
+  // `input`: from where the rows came, for errors.
+  KeyReader(TableScan scan, const std::string& input, const std::vector<std::string>& names,
+            std::vector<KeyColumn> keys, size_t memory_bytes)
       : scan_(std::move(scan)),
+        input_(input),
         names_(names),
         keys_(std::move(keys)),
         memory_bytes_(memory_bytes),
@@ -75,7 +77,7 @@ class KeyReader {
   absl::Status Add(const Batch<T>& values, size_t i, uint64_t ordinal, size_t row) {
     const auto wrong = [&](const char* what) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "row ", ordinal + 1, ": column ", Quoted(names_[i]), ": ", what));
+          input_, ": row ", ordinal + 1, ": column ", Quoted(names_[i]), ": ", what));
     };
     if (!values.IsValid(row)) {
       if (!keys_[i].nullable) return wrong("a null, but the column is not nullable");
@@ -98,6 +100,7 @@ class KeyReader {
   }
 
   TableScan scan_;
+  const std::string& input_;
   const std::vector<std::string>& names_;
   const std::vector<KeyColumn> keys_;
   const size_t memory_bytes_;
@@ -149,7 +152,7 @@ absl::StatusOr<TableWriter> UnsortedTable::NewWriter() const {
   return TableWriter::Create(path(), schema_, own_options_);
 }
 
-absl::StatusOr<bool> UnsortedTable::AppendSortedTo(TableWriter& to,
+absl::StatusOr<bool> UnsortedTable::AppendSortedTo(TableWriter& to, const std::string& input,
                                                    const std::vector<std::string>& sorted_by,
                                                    size_t memory_bytes, Progress& progress) const {
   CFILE_ASSIGN_OR_RETURN(
@@ -158,7 +161,7 @@ absl::StatusOr<bool> UnsortedTable::AppendSortedTo(TableWriter& to,
                                  .max_metadata_size_bytes = own_options_[0].max_metadata_size_bytes,
                                  .record_limits = {SIZE_MAX, SIZE_MAX, SIZE_MAX, SIZE_MAX}}));
   CFILE_ASSIGN_OR_RETURN(TableScan scan, from.NewScan({.columns = sorted_by}));
-  KeyReader reader(std::move(scan), sorted_by, KeysOf(to.schema(), sorted_by), memory_bytes);
+  KeyReader reader(std::move(scan), input, sorted_by, KeysOf(to.schema(), sorted_by), memory_bytes);
   std::optional<SortedRuns> runs;
   for (uint64_t num_rows = 0; num_rows < from.num_rows();) {
     progress.Begin("reading keys", from.num_rows(), Progress::Unit::kRows);

@@ -15,8 +15,8 @@
 
 namespace cfile::tools {
 
-// A temporary table that holds rows in any order, in a folder in the directory of the table that gets
-// the rows. The destructor removes the folder. Thread-compatible.
+// A temporary table that holds rows in any order, in a folder in the directory of the table that
+// gets the rows. The destructor removes the folder. Thread-compatible.
 class UnsortedTable {
  public:
   // `schema`: of the table that gets the rows. `directory`: of this table; it exists.
@@ -34,9 +34,10 @@ class UnsortedTable {
   // not call to.Finish. Returns true if the rows had another order.
   // `memory_bytes`: for the keys of the rows. If they need more, the rows are sorted in runs.
   // kInvalidArgument: a row has a null or nan in a sort column that does not allow it. The error
-  // names the row, counted from 1. kCancelled: Progress::Cancel was called. Other errors are those
-  // of reading and writing.
-  absl::StatusOr<bool> AppendSortedTo(TableWriter& to, const std::vector<std::string>& sorted_by,
+  // names `input`, from which the rows came, and the row, counted from 1. kCancelled:
+  // Progress::Cancel was called. Other errors are those of reading and writing.
+  absl::StatusOr<bool> AppendSortedTo(TableWriter& to, const std::string& input,
+                                      const std::vector<std::string>& sorted_by,
                                       size_t memory_bytes, Progress& progress) const;
 
  private:

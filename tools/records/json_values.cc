@@ -66,7 +66,37 @@ std::string_view KindName(ondemand::json_type type) {
 }
 
 absl::Status InvalidJson(simdjson::error_code error) {
-  return absl::InvalidArgumentError(StrCat("invalid JSON: ", simdjson::error_message(error)));
+  std::string_view what = simdjson::error_message(error);
+  switch (error) {
+    case simdjson::TAPE_ERROR:
+      what = "a comma, a colon, a bracket or a quote is missing or superfluous, or a value is not "
+             "JSON, such as NaN";
+      break;
+    case simdjson::INCOMPLETE_ARRAY_OR_OBJECT:
+      what = "an object or an array does not end";
+      break;
+    case simdjson::INCORRECT_TYPE:
+    case simdjson::T_ATOM_ERROR:
+    case simdjson::F_ATOM_ERROR:
+    case simdjson::N_ATOM_ERROR:
+      what = "a value is neither a string, a number, an object, an array, true, false nor null";
+      break;
+    case simdjson::NUMBER_ERROR:
+      what = "a number has a wrong form";
+      break;
+    case simdjson::STRING_ERROR:
+      what = "a string has a wrong escape";
+      break;
+    case simdjson::UNCLOSED_STRING:
+      what = "a string does not end";
+      break;
+    case simdjson::UNESCAPED_CHARS:
+      what = "a string has a control character without an escape";
+      break;
+    default:
+      break;
+  }
+  return absl::InvalidArgumentError(StrCat("invalid JSON: ", what));
 }
 
 absl::Status OpenRecord(std::string_view json, ondemand::parser& parser,

@@ -32,6 +32,14 @@ inline constexpr std::string_view kTimeUnitLetters = "?smun";
 inline constexpr int64_t kNanosPerDay = 86'400'000'000'000;
 inline constexpr int64_t kJulianDayOf1970 = 2'440'588;
 
+// Converts an int96 to nanoseconds since 1970. Returns false if they do not fit 64 bits.
+inline bool NanosOfInt96(const Int96& value, int64_t& nanos) {
+  const auto of_day = static_cast<int64_t>(uint64_t{value.words[1]} << 32 | value.words[0]);
+  int64_t days_nanos;
+  return !__builtin_mul_overflow(value.words[2] - kJulianDayOf1970, kNanosPerDay, &days_nanos) &&
+         !__builtin_add_overflow(days_nanos, of_day, &nanos);
+}
+
 // Returns the number of decimal digits of the values of a decimal column.
 // An int128 column is a decimal in Arrow, so it has a number of digits, too.
 // Returns 0 for other types.

@@ -121,7 +121,7 @@ absl::Status SetFormat(std::string_view format, ImportField& field) {
   const std::string_view unsupported = NameOfUnsupported(format);
   if (!unsupported.empty()) {
     return absl::UnimplementedError(
-        StrCat(field.InField(), ": no column can hold the type ", unsupported, " (", format, ")"));
+        StrCat(field.InField(), ": no column can hold the type ", unsupported));
   }
   const auto malformed = [&] { return Malformed(field, "unknown format \"", format, "\""); };
   const auto set = [&](ArrowKind kind) {
@@ -363,7 +363,7 @@ const std::string* ImportField::FindMetadata(std::string_view key) const {
 }
 
 std::string ImportField::InField() const {
-  return StrCat("Arrow field ", path.empty() ? "(the root)" : path);
+  return path.empty() ? "the root of the Arrow schema" : StrCat("Arrow field ", path);
 }
 
 const ImportField& ImportField::values() const {

@@ -136,12 +136,7 @@ struct ToDecimalOf38Digits {
 };
 struct ToNanoseconds {
   using Value = int64_t;
-  static bool Convert(const Int96& value, Value& out) {
-    const auto nanos = static_cast<int64_t>(uint64_t{value.words[1]} << 32 | value.words[0]);
-    int64_t days_nanos;
-    return !__builtin_mul_overflow(value.words[2] - kJulianDayOf1970, kNanosPerDay, &days_nanos) &&
-           !__builtin_add_overflow(days_nanos, nanos, &out);
-  }
+  static bool Convert(const Int96& value, Value& out) { return NanosOfInt96(value, out); }
 };
 
 // Converts values to another fixed width. Stores a null as 0.

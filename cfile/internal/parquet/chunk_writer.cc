@@ -190,7 +190,13 @@ absl::Status ChunkWriter::WritePage(const NewPage& page) {
   written.all_null = levels.num_values == 0;
   written.statistics = page.statistics;
   written.statistics.present_count = levels.num_values;
+  if (!column_.has_order) {
+    written.statistics.min_key.reset();
+    written.statistics.max_key.reset();
+  }
   FitBounds(column_.type, written.statistics);
+  // Only after FitBounds, for which a bound that is not exact was cut.
+  if (page.is_part_of_block) written.statistics.min_exact = written.statistics.max_exact = false;
   num_rows_ += levels.num_rows;
   num_entries_ += num_entries;
   ++(page.recoded     ? report_.recoded_pages

@@ -42,6 +42,7 @@ struct ChunkColumn {
   std::vector<std::string_view> path;
   bool has_repetition = false;
   bool has_definition = false;
+  bool has_order = true;  // false: there are no bounds
 };
 
 // A data page before it is written. Spans and `levels` belong to the caller.
@@ -54,6 +55,8 @@ struct NewPage {
   // False: `values` stays as it is if the page may have uncompressed values.
   bool compress = true;
   BlockStatistics statistics = {};  // only the bounds and nan_count
+  // The statistics are those of a block that has more values than the page.
+  bool is_part_of_block = false;
   // Whether the values were encoded for this page.
   bool recoded = false;
   bool recompressed = false;  // the values were compressed otherwise before

@@ -42,6 +42,7 @@ PageValues ValuesOf(const SchemaElement& leaf, const ColumnType& type, bool same
   switch (*leaf.type) {
     case Type::kInt32: return {PhysicalType::kInt32, 0};
     case Type::kInt64: return {PhysicalType::kInt64, 0};
+    case Type::kInt96: return {PhysicalType::kInt96, 0};
     case Type::kFixedLenByteArray:
       return {PhysicalType::kFixedBytes, static_cast<uint32_t>(*leaf.type_length)};
     default: return {PhysicalType::kBytes, 0};
@@ -67,9 +68,12 @@ absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> NewDecoder(Encoding encoding,
     if constexpr (sizeof(T) >= sizeof(int64_t)) {
       if (values.type == PhysicalType::kInt64) return convert(std::type_identity<int64_t>{});
     }
+    if constexpr (std::is_same_v<T, int64_t>) {
+      if (values.type == PhysicalType::kInt96) return convert(std::type_identity<Int96>{});
+    }
     return convert(std::type_identity<std::string_view>{});
   }
-  return absl::InternalError("values that need a conversion are decimals");
+  return absl::InternalError("values that need a conversion are decimals or times of INT96");
 }
 
 template <typename T>
@@ -200,7 +204,7 @@ class TypedColumnImport final : public ColumnImport {
 
   absl::Status ImportPage(const DataPage& page) {
     if (!page.begins_record && !record_is_open_)
-      return DataLoss("the page begins inside of a record, but the record before has ended");
+      return DataLoss("the page continues a record, but no record is open");
     CFILE_RETURN_IF_ERROR(
         level_check_.Add(page.repetition, page.definition, page.num_entries));
     const uint64_t rows_before = RowsIn(*to_);

@@ -49,7 +49,8 @@ class Exporter {
   absl::Status WriteIndexes();
   absl::Status WriteEnd();
   void AddMetadata(const Reader& first_file);
-  std::vector<parquet::SortingColumn> SortingColumns() const;
+  void AnnotateLeaf(const Reader& file, size_t leaf);
+  void FindSortingColumns(std::span<const Reader> files);
   absl::Status InColumn(size_t leaf, const absl::Status& status) const;
   absl::Status Append(std::string_view bytes) { return out_.Append(encodings::AsBytes(bytes)); }
 
@@ -62,6 +63,7 @@ class Exporter {
   std::deque<parquet::RowGroup> row_groups_;
   std::deque<WrittenChunk> chunks_;  // of all row groups, in order
   MetadataPairs metadata_;
+  std::vector<parquet::SortingColumn> sorting_columns_;  // of the current part
 };
 
 absl::Status Exporter::InColumn(size_t leaf, const absl::Status& status) const {
@@ -101,15 +103,21 @@ absl::StatusOr<ParquetReport> Exporter::Export() {
 
 absl::Status Exporter::WritePart(size_t part) {
   std::vector<std::unique_ptr<FileExporter>> files;
-  std::optional<Reader> largest;
+  std::vector<Reader> readers;
   for (size_t leaf = 0; leaf < columns_.size(); ++leaf) {
-    CFILE_ASSIGN_OR_RETURN(const Reader file, rows_.open(part, schema_.leaves[leaf].column));
+    CFILE_ASSIGN_OR_RETURN(Reader file, rows_.open(part, schema_.leaves[leaf].column));
     if (leaf == 0 && part == 0) AddMetadata(file);
+    if (part == 0) AnnotateLeaf(file, leaf);
     auto exporter = FileExporter::Create(file, columns_[leaf], options_);
     CFILE_RETURN_IF_ERROR(InColumn(leaf, exporter.status()));
     files.push_back(*std::move(exporter));
-    if (!largest || file.info().file_size_bytes > largest->info().file_size_bytes) largest = file;
+    readers.push_back(std::move(file));
   }
+  FindSortingColumns(readers);
+  const Reader* const largest = &*std::max_element(
+      readers.begin(), readers.end(), [](const Reader& a, const Reader& b) {
+        return a.info().file_size_bytes < b.info().file_size_bytes;
+      });
   const size_t first_row_group = row_groups_.size();
   const uint64_t num_rows = largest->num_rows();
   for (uint64_t begin = 0; begin < num_rows;) {
@@ -139,7 +147,7 @@ absl::Status Exporter::WriteRowGroup(std::span<const std::unique_ptr<FileExporte
   group.file_offset = static_cast<int64_t>(out_.offset());
   if (row_groups_.size() <= size_t{std::numeric_limits<int16_t>::max()} + 1)
     group.ordinal = static_cast<int16_t>(row_groups_.size() - 1);
-  group.sorting_columns = SortingColumns();
+  group.sorting_columns = sorting_columns_;
   int64_t compressed_size = 0;
   for (size_t leaf = 0; leaf < files.size(); ++leaf) {
     auto chunk = files[leaf]->WriteChunk(end, out_, report_);
@@ -161,19 +169,28 @@ absl::Status Exporter::WriteRowGroup(std::span<const std::unique_ptr<FileExporte
   return absl::OkStatus();
 }
 
-std::vector<parquet::SortingColumn> Exporter::SortingColumns() const {
+// Sets the sorting columns of the part with these files, one for each leaf.
+void Exporter::FindSortingColumns(std::span<const Reader> files) {
   const Schema& schema = rows_.schema;
-  std::vector<parquet::SortingColumn> columns;
+  sorting_columns_.clear();
   for (const size_t key : schema.key_columns) {
     const auto leaf = std::find_if(schema_.leaves.begin(), schema_.leaves.end(),
                                    [&](const ParquetLeaf& l) { return l.column == key; });
-    if (leaf == schema_.leaves.end()) break;
+    if (leaf == schema_.leaves.end() ||
+        !columns_[static_cast<size_t>(leaf - schema_.leaves.begin())].chunk.has_order) {
+      return;
+    }
     const bool nulls_last = std::find(schema.nulls_last.begin(), schema.nulls_last.end(), key) !=
                             schema.nulls_last.end();
-    columns.push_back({.column_idx = static_cast<int32_t>(leaf - schema_.leaves.begin()),
-                       .nulls_first = !nulls_last});
+    sorting_columns_.push_back({.column_idx = static_cast<int32_t>(leaf - schema_.leaves.begin()),
+                                .nulls_first = !nulls_last});
   }
-  return columns;
+  if (!sorting_columns_.empty()) return;
+  // The values of a file with a value index ascend, and there are no nulls.
+  for (size_t leaf = 0; leaf < files.size(); ++leaf) {
+    if (files[leaf].info().value_index_root && columns_[leaf].chunk.has_order)
+      sorting_columns_.push_back({.column_idx = static_cast<int32_t>(leaf), .nulls_first = true});
+  }
 }
 
 // All row groups of a part share the filter of the part's file.
@@ -229,7 +246,7 @@ void Exporter::AddMetadata(const Reader& first_file) {
     RemoveStalePairs(*schema_.tree, pairs);
     for (const auto& pair : pairs) {
       const auto has_key = [&](const auto& other) { return other.first == pair.first; };
-      if (pair.first.starts_with(kReservedKeyPrefix)) continue;
+      if (pair.first.starts_with(kReservedKeyPrefix) || pair.first == kAnnotationKey) continue;
       if (std::none_of(metadata_.begin(), metadata_.end(), has_key)) metadata_.push_back(pair);
     }
   }
@@ -239,6 +256,15 @@ void Exporter::AddMetadata(const Reader& first_file) {
   const std::vector<ArrowLeaf> leaves = ArrowLeavesOf(metadata_, columns_.size());
   for (size_t i = 0; i < leaves.size(); ++i)
     columns_[i].plain_or_codes = leaves[i].is_dictionary;
+}
+
+// Gives a leaf the annotation that the Parquet file had from which the column was imported.
+void Exporter::AnnotateLeaf(const Reader& file, size_t leaf) {
+  parquet::SchemaElement& element = schema_.elements[schema_.leaves[leaf].element];
+  for (const auto& [key, value] : file.info().header_metadata) {
+    if (key == kAnnotationKey) Annotate(value, element);
+  }
+  columns_[leaf].chunk.has_order = HasOrderOfItsBytes(element);
 }
 
 absl::Status Exporter::WriteEnd() {

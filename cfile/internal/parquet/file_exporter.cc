@@ -69,8 +69,8 @@ uint32_t PutDictionary(const encodings::Dictionary& dictionary, PhysicalType typ
   });
 }
 
-// What happens to the values of a block: their bytes are those of a page; the same after a header of
-// kPlainHeaderBytes; they are codes of another form; or they must be encoded again.
+// What happens to the values of a block: their bytes are those of a page; the same after a header
+// of kPlainHeaderBytes; they are codes of another form; or they must be encoded again.
 enum class PageForm : uint8_t { kSame, kPlain, kCodes, kRecoded };
 
 template <typename T>
@@ -124,7 +124,7 @@ class TypedExporter final : public FileExporter {
   absl::Status Recode(ChunkWriter& chunk);
   absl::StatusOr<std::span<const T>> Changed(std::span<const T> values);
   absl::StatusOr<BlockEncoder<T>*> EncoderOf(Encoding encoding);
-  BlockStatistics BlockBounds(bool whole) const;
+  BlockStatistics BlockBounds() const;
 
   SourceBlocks blocks_;
   const std::shared_ptr<const encodings::Dictionary> dictionary_;
@@ -347,18 +347,15 @@ absl::Status TypedExporter<T>::CheckValues() {
 
 // Returns the bounds of the current block's values. They are bounds, too, of a part of the block.
 template <typename T>
-BlockStatistics TypedExporter<T>::BlockBounds(bool whole) const {
-  if (block_.statistics == nullptr) return {};
-  BlockStatistics bounds = *block_.statistics;
-  if (!whole) bounds.min_exact = bounds.max_exact = false;
-  return bounds;
+BlockStatistics TypedExporter<T>::BlockBounds() const {
+  return block_.statistics == nullptr ? BlockStatistics() : *block_.statistics;
 }
 
 // Writes a page of all values of the block, without encoding them again.
 template <typename T>
 absl::Status TypedExporter<T>::CopyPage(PageForm form, ChunkWriter& chunk) {
   if (is_open_) CFILE_RETURN_IF_ERROR(CheckValues());
-  NewPage page{.levels = &levels_, .statistics = BlockBounds(/*whole=*/true)};
+  NewPage page{.levels = &levels_, .statistics = BlockBounds()};
   // Readers refuse some encodings without values.
   if (levels_.num_values == 0) {
     page.encoding = Encoding::kParquetPlain;
@@ -402,7 +399,8 @@ absl::Status TypedExporter<T>::WriteCodes(ChunkWriter& chunk) {
   return chunk.WritePage({.levels = &levels_,
                           .encoding = Encoding::kParquetDictionary,
                           .values = code_bytes_.span(),
-                          .statistics = BlockBounds(whole),
+                          .statistics = BlockBounds(),
+                          .is_part_of_block = !whole,
                           .recoded = true});
 }
 

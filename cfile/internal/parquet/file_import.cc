@@ -77,16 +77,31 @@ absl::StatusOr<ParquetFileImport> ParquetFileImport::Open(std::shared_ptr<const 
   return result;
 }
 
+MetadataPairs ParquetFileImport::Annotations() const {
+  MetadataPairs pairs;
+  for (const ParquetLeaf& leaf : from_.leaves) {
+    const std::string_view annotation = AnnotationToKeep(metadata_.file.schema[leaf.element]);
+    if (!annotation.empty())
+      pairs.emplace_back(from_.schema.columns[leaf.column].name, annotation);
+  }
+  return pairs;
+}
+
 absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_options,
                                       const ParquetImportOptions& options,
                                       const Progress& progress, TableWriter& writer,
                                       ParquetReport& report) const {
   const Schema& schema = writer.schema();
   std::vector<ColumnImportPlan> plans;
-  for (const ParquetLeaf& leaf : from_.leaves) {
+  for (ParquetLeaf leaf : from_.leaves) {
     const ColumnSchema& column = from_.schema.columns[leaf.column];
+    const parquet::SchemaElement& element = metadata_.file.schema[leaf.element];
+    const auto takes = [&](const ColumnType& type) {
+      return TakesValues(type, column.type) ||
+             (type == ColumnType::Int96() && element.type == parquet::Type::kInt96);
+    };
     const std::optional<size_t> found = schema.Find(column.name);
-    if (!found || !TakesValues(schema.columns[*found].type, column.type)) {
+    if (!found || !takes(schema.columns[*found].type)) {
       return absl::InvalidArgumentError(StrCat(
           source_->name(), ": column ", column.name, " is ", column.type.ToString(),
           " in this file, but the table has ",
@@ -102,6 +117,7 @@ absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_opti
                                  " are (", here, ") in this file, but (", there,
                                  ") in the table"));
     }
+    leaf.same_pages = HasSamePages(element, schema.columns[*found].type);
     plans.push_back({.source = source_.get(),
                      .metadata = &metadata_,
                      .leaf = leaf,

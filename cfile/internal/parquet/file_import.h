@@ -10,6 +10,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/internal/parquet/key_value_metadata.h"
 #include "cfile/internal/parquet/metadata/file_metadata.h"
 #include "cfile/internal/parquet/parquet_schema.h"
 #include "cfile/io.h"
@@ -36,6 +37,8 @@ class ParquetFileImport {
   // The schema of the table that has the columns of the file.
   const Schema& schema() const { return from_.schema; }
   const parquet::FileMetaData& metadata() const { return metadata_.file; }
+  // The names of the columns whose leaf has an annotation to keep (parquet_type.h), with its name.
+  MetadataPairs Annotations() const;
   uint64_t num_rows() const { return static_cast<uint64_t>(metadata_.file.num_rows); }
 
   // Called after each column chunk with its number of rows. An error ends the import.

@@ -109,6 +109,7 @@ class Import {
         ParquetFileImport::Open(std::move(source), options_.columns, options_.reader));
     schema_ = file.schema();
     metadata_ = &file.metadata();
+    annotations_ = file.Annotations();
     total_rows_ = file.num_rows();
     CFILE_ASSIGN_OR_RETURN(TableWriter writer, Begin(file.source().name(), table));
     CFILE_RETURN_IF_ERROR(CheckColumns(file.source().name(), writer.schema()));
@@ -167,6 +168,7 @@ class Import {
     const Schema& schema = import.schema();
     if (number == 0) {
       schema_ = schema;
+      annotations_ = import.Annotations();
       return absl::OkStatus();
     }
     const auto differs = [&](const std::string& column, const std::string& here,
@@ -256,6 +258,7 @@ class Import {
   absl::StatusOr<TableWriter> Begin(const std::string& name, const TableLocation& table) {
     writer_options_ = options_.writer;
     KeepMetadata();
+    KeepAnnotations();
     if (options_.append) return TableWriter::Append(table, writer_options_);
     if (options_.schema) return TableWriter::Create(table, *options_.schema, writer_options_);
     Schema schema = schema_;
@@ -292,6 +295,20 @@ class Import {
     if (writer_options_.size() <= 1) writer_options_.resize(schema.columns.size(), first);
     MetadataPairs& kept = writer_options_[0].metadata;
     kept.insert(kept.end(), pairs.begin(), pairs.end());
+  }
+
+  // Adds the annotations of the leaves to the options of their columns.
+  void KeepAnnotations() {
+    if (options_.append) return;
+    const WriterOptions first = writer_options_.empty() ? WriterOptions() : writer_options_[0];
+    if (annotations_.empty() || first.compatibility == Compatibility::kKudu) return;
+    const Schema& schema = options_.schema ? *options_.schema : schema_;
+    if (writer_options_.size() <= 1) writer_options_.resize(schema.columns.size(), first);
+    for (const auto& [column, annotation] : annotations_) {
+      const std::optional<size_t> found = schema.Find(column);
+      if (found && *found < writer_options_.size())
+        writer_options_[*found].metadata.emplace_back(internal::kAnnotationKey, annotation);
+    }
   }
 
   // Each column of the table must get values.
@@ -361,6 +378,7 @@ class Import {
   PartitionedFiles files_;
   Schema schema_;  // of a new table
   const internal::parquet::FileMetaData* metadata_ = nullptr;  // of a single file
+  MetadataPairs annotations_;  // of a new table: the names of columns, and their annotations
   std::vector<WriterOptions> writer_options_;
   uint64_t total_rows_ = 0;
   uint64_t rows_done_ = 0;

@@ -78,15 +78,33 @@ auto FindArrowSchema(const MetadataPairs& pairs) {
                       [](const auto& pair) { return pair.first == kArrowSchema; });
 }
 
-bool HasNamesOf(const ArrowField& arrow, const RecordSchema& schema) {
+// The names of the top-level columns.
+std::vector<std::string_view> NamesOf(const RecordSchema& schema) {
   std::vector<std::string_view> names;
   for (size_t i = 1; i < schema.nodes().size(); i = schema.node(i).end)
     names.push_back(schema.node(i).name);
-  const auto has_name = [](std::string_view name, const ArrowField& child) {
-    return name == child.name;
-  };
-  return std::equal(names.begin(), names.end(), arrow.children.begin(), arrow.children.end(),
-                    has_name);
+  return names;
+}
+
+std::vector<std::string_view> NamesOf(const ArrowField& schema) {
+  std::vector<std::string_view> names;
+  for (const ArrowField& child : schema.children) names.push_back(child.name);
+  return names;
+}
+
+// The names of the columns in JSON of pandas: the strings that follow "field_name". A name with an
+// escape is returned as it is written, so it is taken for another name.
+std::vector<std::string_view> NamesOfPandas(std::string_view json) {
+  static constexpr std::string_view kKey = "\"field_name\":";
+  std::vector<std::string_view> names;
+  while (true) {
+    const size_t key = json.find(kKey);
+    if (key == std::string_view::npos) return names;
+    json.remove_prefix(key + kKey.size());
+    json.remove_prefix(std::min(json.find_first_not_of(" \n"), json.size()));
+    if (!json.starts_with('"')) continue;  // null: the columns themselves have no name
+    names.push_back(json.substr(1, json.find('"', 1) - 1));
+  }
 }
 
 }  // namespace
@@ -128,12 +146,18 @@ std::vector<ArrowLeaf> ArrowLeavesOf(const parquet::FileMetaData& file) {
 void RemoveStalePairs(const RecordSchema& schema, MetadataPairs& pairs) {
   std::erase_if(pairs,
                 [](const auto& pair) { return !IsUtf8(pair.first) || !IsUtf8(pair.second); });
-  const auto arrow = FindArrowSchema(pairs);
-  if (arrow == pairs.end()) return;
-  const std::optional<ArrowField> parsed = ParseArrowSchema(arrow->second);
-  if (parsed && HasNamesOf(*parsed, schema)) return;
-  std::erase_if(pairs, [](const auto& pair) {
-    return pair.first == kArrowSchema || pair.first == kPandas;
+  std::vector<std::string_view> names = NamesOf(schema);
+  if (const auto arrow = FindArrowSchema(pairs); arrow != pairs.end()) {
+    const std::optional<ArrowField> parsed = ParseArrowSchema(arrow->second);
+    if (parsed && NamesOf(*parsed) == names) return;
+    pairs.erase(arrow);
+  }
+  std::sort(names.begin(), names.end());
+  std::erase_if(pairs, [&](const auto& pair) {
+    if (pair.first != kPandas) return false;
+    std::vector<std::string_view> found = NamesOfPandas(pair.second);
+    std::sort(found.begin(), found.end());
+    return found != names;
   });
 }
 

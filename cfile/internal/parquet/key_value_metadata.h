@@ -1,10 +1,12 @@
 // The key-value metadata of Parquet files: pairs of texts, among them the schema of Arrow.
 //
-// A table keeps the pairs in the header of its first column.
+// A table keeps the pairs in the header of its first column. Each column keeps the annotation of
+// its leaf in a pair of its own.
 #pragma once
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,6 +19,9 @@ namespace cfile::internal {
 
 using MetadataPairs = std::vector<std::pair<std::string, std::string>>;
 
+// The value of this pair is the name of an annotation (AnnotationToKeep).
+inline constexpr std::string_view kAnnotationKey = "PARQUET:logical_type";
+
 // Returns the pairs that a table of all columns of the file keeps: all but those that only the
 // writer of the file understands, and those that do not fit the header of a file with `options`.
 MetadataPairs MetadataToKeep(const parquet::FileMetaData& file, const WriterOptions& options);
@@ -27,8 +32,8 @@ struct ArrowLeaf {
   bool is_dictionary = false;  // libraries of Arrow read the values as a dictionary
 };
 
-// Returns one for each leaf. Returns none if there is no schema of Arrow, or if it is damaged or has
-// other leaves: Parquet files need no schema of Arrow.
+// Returns one for each leaf. Returns none if there is no schema of Arrow, or if it is damaged or
+// has other leaves: Parquet files need no schema of Arrow.
 std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leaves);
 std::vector<ArrowLeaf> ArrowLeavesOf(const parquet::FileMetaData& file);
 

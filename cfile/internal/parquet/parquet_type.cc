@@ -118,7 +118,7 @@ absl::StatusOr<ColumnType> PhysicalFromParquet(const SchemaElement& leaf) {
     case Type::kBoolean: return ColumnType::Bool();
     case Type::kInt32: return ColumnType::Int32();
     case Type::kInt64: return ColumnType::Int64();
-    case Type::kInt96: return ColumnType::Int96();
+    case Type::kInt96: return ColumnType::Timestamp(TimeUnit::kNanos, "");
     case Type::kFloat: return ColumnType::Float();
     case Type::kDouble: return ColumnType::Double();
     case Type::kByteArray: return ColumnType::Binary();
@@ -263,6 +263,64 @@ void TypeToParquet(const ColumnType& type, SchemaElement& leaf) {
       return;
   }
   assert(false && "the type is not valid");
+}
+
+namespace {
+
+// The annotations of bytes that have the same column type with and without it.
+struct BytesAnnotation {
+  std::string_view name;
+  bool is_text;                                             // the column type is string
+  int32_t type_length;                                      // 0: BYTE_ARRAY
+  int32_t converted_type;                                   // kNoType: none
+  std::optional<parquet::Empty> LogicalType::*logical_type;  // null: none
+};
+constexpr BytesAnnotation kBytesAnnotations[] = {
+    {"JSON", true, 0, ConvertedType::kJson, &LogicalType::json},
+    {"ENUM", true, 0, ConvertedType::kEnum, &LogicalType::enumeration},
+    {"BSON", false, 0, ConvertedType::kBson, &LogicalType::bson},
+    {"FLOAT16", false, 2, kNoType, &LogicalType::float16},
+    {"INTERVAL", false, 12, ConvertedType::kInterval, nullptr},
+};
+constexpr std::string_view kTimeInUtc = "TIME(UTC)";
+
+}  // namespace
+
+std::string_view AnnotationToKeep(const SchemaElement& leaf) {
+  const LogicalType annotation = AnnotationOf(leaf);
+  if (annotation.time && annotation.time->is_adjusted_to_utc) return kTimeInUtc;
+  for (const BytesAnnotation& each : kBytesAnnotations) {
+    if (each.logical_type != nullptr ? (annotation.*each.logical_type).has_value()
+                                     : leaf.converted_type == each.converted_type)
+      return each.name;
+  }
+  return "";
+}
+
+void Annotate(std::string_view name, SchemaElement& leaf) {
+  if (name == kTimeInUtc && leaf.logical_type && leaf.logical_type->time) {
+    parquet::TimeType& time = *leaf.logical_type->time;
+    time.is_adjusted_to_utc = true;
+    if (time.unit.millis) leaf.converted_type = ConvertedType::kTimeMillis;
+    if (time.unit.micros) leaf.converted_type = ConvertedType::kTimeMicros;
+  }
+  const bool is_text = leaf.logical_type && leaf.logical_type->string;
+  if (leaf.logical_type && !is_text) return;
+  for (const BytesAnnotation& each : kBytesAnnotations) {
+    const int32_t type = each.type_length > 0 ? Type::kFixedLenByteArray : Type::kByteArray;
+    if (each.name != name || each.is_text != is_text || leaf.type != type ||
+        leaf.type_length.value_or(0) != each.type_length)
+      continue;
+    leaf.converted_type.reset();
+    leaf.logical_type.reset();
+    if (each.converted_type != kNoType) leaf.converted_type = each.converted_type;
+    if (each.logical_type != nullptr) (leaf.logical_type.emplace().*each.logical_type).emplace();
+  }
+}
+
+bool HasOrderOfItsBytes(const SchemaElement& leaf) {
+  return !(leaf.logical_type && leaf.logical_type->float16) &&
+         leaf.converted_type != ConvertedType::kInterval;
 }
 
 ColumnType WithTimeZone(const ColumnType& type, const std::string& time_zone) {

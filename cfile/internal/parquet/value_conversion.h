@@ -1,5 +1,5 @@
 // Decoders of Parquet's values for columns that store them in another way: decimals of another
-// width.
+// width, and times of INT96.
 #pragma once
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/internal/arrow/arrow_type.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/seek_by_reading.h"
@@ -26,6 +27,7 @@ inline constexpr bool kHoldsDecimals = std::is_same_v<T, int32_t> || std::is_sam
 
 // Decodes values of P and converts them to T, without loss: integers to wider integers, and bytes,
 // in two's complement with the most significant byte first, to any integer that holds their value.
+// Converts Int96, a day and its nanoseconds, to nanoseconds since 1970.
 template <typename T, typename P>
 class ConvertingDecoder final : public encodings::BlockDecoder<T> {
   static_assert(kHoldsDecimals<T>);
@@ -52,8 +54,7 @@ class ConvertingDecoder final : public encodings::BlockDecoder<T> {
         decoder_->Read({values, std::min(std::size(values), out.size())});
     for (size_t i = 0; i < read.value_or(0); ++i) {
       if (!Convert(values[i], out[i])) {
-        read = encodings::DataLoss("value ", this->position_ + i, " does not fit ", 8 * sizeof(T),
-                                   " bits");
+        read = DoesNotFit(this->position_ + i);
       }
     }
     this->position_ = decoder_->position();
@@ -64,8 +65,19 @@ class ConvertingDecoder final : public encodings::BlockDecoder<T> {
   }
 
  private:
+  static absl::Status DoesNotFit(uint64_t position) {
+    if constexpr (std::is_same_v<P, encodings::Int96>) {
+      return absl::InvalidArgumentError(encodings::StrCat(
+          "value ", position, " is not a time between the years 1677 and 2262, so it is no "
+          "timestamp(ns): give the column the type int96"));
+    } else {
+      return encodings::DataLoss("value ", position, " does not fit ", 8 * sizeof(T), " bits");
+    }
+  }
   static bool Convert(const P& value, T& out) {
-    if constexpr (encodings::kIsBytes<P>) {
+    if constexpr (std::is_same_v<P, encodings::Int96>) {
+      return NanosOfInt96(value, out);
+    } else if constexpr (encodings::kIsBytes<P>) {
       // The bytes before the last sizeof(T) must only repeat the sign.
       using encodings::uint128_t;
       const bool negative = !value.empty() && static_cast<uint8_t>(value[0]) >= 0x80;

@@ -71,8 +71,16 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
     RecordNode& node = schema.nodes_[i];
     if (i > 0 && open.empty())
       return absl::InvalidArgumentError("there are nodes after the end of the tree");
-    if (node.name.empty()) return absl::InvalidArgumentError(StrCat("node ", i, " has no name"));
     node.parent = i > 0 ? open.back().node : 0;
+    if (node.name.empty()) {
+      if (i == 0) return absl::InvalidArgumentError("the root has no name");
+      const size_t number =
+          schema.nodes_[node.parent].num_children - open.back().children_left + 1;
+      return absl::InvalidArgumentError(
+          open.size() == 1
+              ? StrCat("column ", number, " has no name")
+              : StrCat("field ", number, " of ", schema.Path(node.parent), " has no name"));
+    }
     const RecordNode& parent = schema.nodes_[node.parent];
     node.max_repetition = i > 0 ? parent.max_repetition : 0;
     node.max_definition = i > 0 ? parent.max_definition : 0;
@@ -80,13 +88,15 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
     if (node.repetition != Repetition::kRequired) ++node.max_definition;
     const size_t path_bytes = i > 0 ? open.back().path_bytes + node.name.size() + 1 : 0;
     wrong_node = i;
+    // The top-level column of the node.
+    const auto column = [&] { return schema.nodes_[open.size() > 1 ? open[1].node : i].name; };
     if (open.size() > max_depth) {
       if (max_depth == kDeepest) {
-        return absl::InvalidArgumentError(StrCat("node ", i, ": a depth of ", open.size(),
+        return absl::InvalidArgumentError(StrCat("column ", column(), ": a depth of ", open.size(),
                                                  " is above ", kDeepest,
                                                  ", the maximum of any schema"));
       }
-      return OutOfRange("node ", i, ": a depth of ", open.size(), " is ",
+      return OutOfRange("column ", column(), ": a depth of ", open.size(), " is ",
                         AboveLimit(max_depth, "max_depth"));
     }
     if (path_bytes > 0 && path_bytes - 1 > limits.max_path_size_bytes) {

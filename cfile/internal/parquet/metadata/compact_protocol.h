@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -51,9 +52,11 @@ struct ListHeader {
 // was found where.
 class CompactReader {
  public:
-  // `offset`: of the first byte in the file, for errors. The messages that are read may take
-  // `max_memory_bytes` of memory; the caller counts it with Take.
-  CompactReader(std::span<const uint8_t> bytes, uint64_t offset, uint64_t max_memory_bytes)
+  // `offset`: of the first byte in the file, for errors; without it, errors count the bytes of the
+  // message. The messages that are read may take `max_memory_bytes` of memory; the caller counts it
+  // with Take.
+  CompactReader(std::span<const uint8_t> bytes, std::optional<uint64_t> offset,
+                uint64_t max_memory_bytes)
       : bytes_(bytes), offset_(offset), max_memory_bytes_(max_memory_bytes) {}
 
   const absl::Status& status() const { return status_; }
@@ -77,14 +80,15 @@ class CompactReader {
   template <typename... Parts>
   bool Fail(const Parts&... parts) {
     if (status_.ok()) {
-      status_ = encodings::DataLoss("at offset ", offset_ + bytes_.offset(), ": ", parts...);
+      status_ = encodings::DataLoss(offset_ ? "at offset " : "at its byte ",
+                                    offset_.value_or(0) + bytes_.offset(), ": ", parts...);
     }
     return false;
   }
 
  private:
   encodings::ByteReader bytes_;
-  const uint64_t offset_;
+  const std::optional<uint64_t> offset_;
   const uint64_t max_memory_bytes_;
   uint64_t memory_bytes_ = 0;
   absl::Status status_;

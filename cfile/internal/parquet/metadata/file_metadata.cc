@@ -2,6 +2,7 @@
 
 #include <cassert>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -25,8 +26,8 @@ constexpr uint64_t kMostTimes = 32;
 constexpr uint64_t kSmallBytes = 64 * 1024;
 
 template <typename Message>
-absl::StatusOr<Message> Read(std::span<const uint8_t> bytes, std::string_view what, uint64_t offset,
-                             size_t* consumed) {
+absl::StatusOr<Message> Read(std::span<const uint8_t> bytes, std::string_view what,
+                             std::optional<uint64_t> offset, size_t* consumed) {
   CompactReader in(bytes, offset, kSmallBytes + kMostTimes * bytes.size());
   Message message;
   if (!ReadMessage(in, message)) return DataLoss("the ", what, " ", in.status().message());
@@ -87,6 +88,12 @@ absl::StatusOr<ParquetMetadata> ReadAtEnd(const Source& source, uint64_t max_met
         "the metadata is encrypted: encrypted Parquet files are not supported");
   }
   if (magic != kMagic) {
+    uint8_t head[kMagicBytes] = {};
+    if (size >= kMagicBytes) CFILE_RETURN_IF_ERROR(source.ReadAt(0, head));
+    if (encodings::AsString(head) == kMagic) {
+      return absl::InvalidArgumentError(
+          "the Parquet file is cut off: it begins with PAR1, but its end is missing");
+    }
     return absl::InvalidArgumentError(
         StrCat("expected a Parquet file, which ends with PAR1, found other bytes at the end of ",
                size, " bytes"));
@@ -123,17 +130,17 @@ absl::StatusOr<ParquetMetadata> ReadParquetMetadata(const Source& source,
 std::string WriteFileMetadata(const FileMetaData& metadata) { return Write(metadata, kMagic); }
 
 absl::StatusOr<PageHeader> ReadPageHeader(std::span<const uint8_t> bytes, size_t* consumed) {
-  return Read<PageHeader>(bytes, "page header", 0, consumed);
+  return Read<PageHeader>(bytes, "page header", std::nullopt, consumed);
 }
 absl::StatusOr<OffsetIndex> ReadOffsetIndex(std::span<const uint8_t> bytes, size_t* consumed) {
-  return Read<OffsetIndex>(bytes, "offset index", 0, consumed);
+  return Read<OffsetIndex>(bytes, "offset index", std::nullopt, consumed);
 }
 absl::StatusOr<ColumnIndex> ReadColumnIndex(std::span<const uint8_t> bytes, size_t* consumed) {
-  return Read<ColumnIndex>(bytes, "column index", 0, consumed);
+  return Read<ColumnIndex>(bytes, "column index", std::nullopt, consumed);
 }
 absl::StatusOr<BloomFilterHeader> ReadBloomFilterHeader(std::span<const uint8_t> bytes,
                                                         size_t* consumed) {
-  return Read<BloomFilterHeader>(bytes, "header of the Bloom filter", 0, consumed);
+  return Read<BloomFilterHeader>(bytes, "header of the Bloom filter", std::nullopt, consumed);
 }
 
 std::string WritePageHeader(const PageHeader& header) { return Write(header); }

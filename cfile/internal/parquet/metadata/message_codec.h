@@ -127,7 +127,7 @@ bool ReadMessage(CompactReader& in, Message& message) {
     if (header.type == WireType::kStop) {
       return !AnyField<Message>([&](const auto& field) {
         const bool absent = IsRequired(field) && (seen >> field.number & 1) == 0;
-        if (absent) in.Fail("the field ", field.name, " is absent before here");
+        if (absent) in.Fail("the message lacks the field ", field.name);
         return absent;
       });
     }
