@@ -38,6 +38,26 @@ inline uint64_t BytesBeyondAscii(std::string_view text) {
   return bits & 0x8080808080808080;
 }
 
+// Returns 0 if all bytes of all texts are ASCII.
+inline uint64_t BytesBeyondAscii(std::span<const std::string_view> texts) {
+  // The values of a page follow each other, perhaps with a length of 4 bytes before each. All bytes
+  // together are read faster. A long length is not ASCII: then each text is read for itself.
+  bool together = !texts.empty();
+  for (size_t i = 1; i < texts.size(); ++i) {
+    const auto gap = reinterpret_cast<uintptr_t>(texts[i].data()) -
+                     reinterpret_cast<uintptr_t>(texts[i - 1].data()) - texts[i - 1].size();
+    together &= gap == 0 || gap == sizeof(uint32_t);
+  }
+  if (together) {
+    const char* const end = texts.back().data() + texts.back().size();
+    const char* const begin = texts.front().data();
+    if (BytesBeyondAscii({begin, static_cast<size_t>(end - begin)}) == 0) return 0;
+  }
+  uint64_t bits = 0;
+  for (const std::string_view text : texts) bits |= BytesBeyondAscii(text);
+  return bits;
+}
+
 // Strings must be UTF-8, and decimals must not have more digits than their type. Times are not
 // checked: writers store negative ones, and readers take them. A plain value.
 template <typename T>
@@ -56,8 +76,7 @@ class ValueCheck {
   absl::Status Check(std::span<const T> values, uint64_t first) const {
     if constexpr (encodings::kIsBytes<T>) {
       if (!is_text_) return absl::OkStatus();
-      uint64_t others = 0;
-      for (const T& value : values) others |= BytesBeyondAscii(value);
+      const uint64_t others = BytesBeyondAscii(values);
       for (size_t i = 0; others != 0 && i < values.size(); ++i) {
         if (IsUtf8(values[i])) continue;
         return encodings::DataLoss(
