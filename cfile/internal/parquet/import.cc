@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/parquet/file_import.h"
 #include "cfile/internal/parquet/key_value_metadata.h"
@@ -256,7 +257,7 @@ class Import {
   void KeepAnnotations() {
     if (options_.append) return;
     const WriterOptions first = writer_options_.empty() ? WriterOptions() : writer_options_[0];
-    if (annotations_.empty() || first.compatibility == Compatibility::kKudu) return;
+    if (annotations_.empty() || !internal::PolicyOf(first).extensions) return;
     const Schema& schema = options_.schema ? *options_.schema : schema_;
     if (writer_options_.size() <= 1) writer_options_.resize(schema.columns.size(), first);
     for (const auto& [column, annotation] : annotations_) {
