@@ -6,7 +6,7 @@
 The program finds the servers in its environment: CFILE_TEST_SERVER_NAME is http://127.0.0.1:PORT. NAME is S3 for the server itself, or
 one of the disturbances below in capital letters. The exit code is that of the program, or 77 (skipped) if moto is not installed.
 Each proxy listens on a port of its own and disturbs all requests in the same way, so no test waits for another one. Requests to
-/-/count answer with the number of requests that the proxy has received since the last such request.
+/-/count answer with the number of requests that the proxy has received, without these requests.
 
 nginx serves the folder CFILE_TEST_WEB_FOLDER at CFILE_TEST_SERVER_HTTPS. Its certificate is for localhost only, and is signed by the
 authority in CFILE_TEST_AUTHORITY, which is made for this run. Without nginx or openssl, these variables are not set.
@@ -42,7 +42,7 @@ class Proxy(http.server.BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.path == "/-/count":
             with self.lock:
-                count, self.received[0] = self.received[0], 0
+                count = self.received[0]
             return self.respond(200, [], str(count).encode())
         with self.lock:
             self.received[0] += 1

@@ -199,7 +199,7 @@ def check_schema(cfile, work):
     expected = pq.read_table(source)
     for parts, version_2 in itertools.product((False, True), repeat=2):
         name = f"{table}{parts}{version_2}"
-        cfile.import_parquet(source, name, parts)
+        cfile.import_parquet(source, name, parts, 0)
         zones = [cfile.read(name).schema.field(column).type for column in ("at", "utc")]
         if zones != [expected.schema.field(column).type for column in ("at", "utc")]:
             raise AssertionError(f"ImportParquet: the time zones are {zones}")

@@ -47,7 +47,8 @@ def test_every_type_in_every_library(tmp, name):
         pq.write_table(rows, one, row_group_size=2 * len(array))
     except pa.ArrowNotImplementedError:
         pytest.skip("pyarrow does not write this type")
-    pq.write_table(rows, plain, store_schema=False)  # tables have the types of Parquet: a time zone is UTC
+    # Tables have the types of Parquet, and the time zones of Arrow.
+    pq.write_table(rows, plain, store_schema=pa.types.is_timestamp(array.type))
     report = cfile.from_parquet(one, tmp / "table")
     assert (report["rows"], report["row_groups"]) == (3 * len(array), 2) and _pages(report) >= 4
     table = cfile.open(tmp / "table")

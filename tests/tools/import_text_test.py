@@ -298,7 +298,8 @@ class BadRows(TextTest):
                          ([3, 4, 5], [["1", "a"], ["5", "e"]], ["int8", "string"]))
         summary = self.summary_text(text, "--skip-bad-rows", "9", "--type", "i=int8", "--sorted-by", "i", "--not-null", "i")
         self.assertIn('3 bad rows skipped:\n  line 3: column "i": "x" is not of type int8: expected an integer\n'
-                      '  line 4: column "s": "caf\\xe9" is not valid UTF-8\n'
+                      '  line 4: column "s": "caf\\xe9" is not valid UTF-8; '
+                      'say the charset of the file, for example: --charset windows-1252\n'
                       '  line 5: column "i": a null, but the column is not nullable\n', summary)
 
     def test_bad_rows_do_not_count_for_types(self):

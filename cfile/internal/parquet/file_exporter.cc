@@ -13,10 +13,10 @@
 #include "cfile/internal/format/value_summary.h"
 #include "cfile/internal/parquet/page_bytes.h"
 #include "cfile/internal/parquet/source_block.h"
+#include "cfile/internal/parquet/value_check.h"
 #include "cfile/internal/read/block_cursor.h"
 #include "cfile/internal/read/reader_access.h"
 #include "encodings/core/status.h"
-#include "encodings/core/value_dictionary.h"
 #include "encodings/hybrid/levels.h"
 #include "encodings/parquet.h"
 #include "encodings/parquet/page_codec.h"
@@ -50,25 +50,6 @@ Compression CodecOfPages(Compression codec) {
   return CompressionToParquet(codec) ? codec : UsualCodec();
 }
 
-// Appends the dictionary's values in the PLAIN encoding. Returns their number.
-uint32_t PutDictionary(const encodings::Dictionary& dictionary, PhysicalType type,
-                       ByteWriter& out) {
-  return VisitType(type, [&]<typename T>(std::type_identity<T>) {
-    using P = encodings::PageType<T>;
-    const auto& values = static_cast<const encodings::ValueDictionary<P>&>(dictionary);
-    if constexpr (encodings::kIsBytes<P>) {
-      for (const P& value : std::span(values.values.get(), values.size)) {
-        if (type == PhysicalType::kBytes) out.PutFixed(static_cast<uint32_t>(value.size()));
-        out.PutBytes(value);
-      }
-    } else if constexpr (!std::is_same_v<P, bool>) {
-      out.PutBytes({reinterpret_cast<const uint8_t*>(values.values.get()),
-                    values.size * sizeof(P)});
-    }
-    return values.size;
-  });
-}
-
 // What happens to the values of a block: their bytes are those of a page; the same after a header
 // of kPlainHeaderBytes; they are codes of another form; or they must be encoded again.
 enum class PageForm : uint8_t { kSame, kPlain, kCodes, kRecoded };
@@ -83,7 +64,8 @@ class TypedExporter final : public FileExporter {
         column_(column),
         options_(options),
         level_check_(*column.tree, column.leaf),
-        values_(type(), dictionary_) {}
+        values_(type(), dictionary_),
+        value_check_(type()) {}
 
   absl::StatusOr<WrittenChunk> WriteChunk(uint64_t end, CountingSink& out,
                                           ParquetReport& report) override;
@@ -125,6 +107,11 @@ class TypedExporter final : public FileExporter {
   absl::StatusOr<std::span<const T>> Changed(std::span<const T> values);
   absl::StatusOr<BlockEncoder<T>*> EncoderOf(Encoding encoding);
   BlockStatistics BlockBounds() const;
+  // kInvalidArgument: readers of Parquet would refuse a value.
+  absl::Status Writable(std::span<const T> values) const {
+    const absl::Status status = value_check_.Check(values, 0);
+    return status.ok() ? status : absl::InvalidArgumentError(status.message());
+  }
 
   SourceBlocks blocks_;
   const std::shared_ptr<const encodings::Dictionary> dictionary_;
@@ -139,6 +126,8 @@ class TypedExporter final : public FileExporter {
   PageLevels levels_;
   LevelCheck level_check_;
   BlockCursor<T> values_;
+  const ValueCheck<T> value_check_;
+  bool checked_dictionary_ = false;
 
   // The dictionary page of the file, compressed with the codec of the last chunk that needed it.
   std::optional<NewDictionaryPage> dictionary_page_;
@@ -317,7 +306,9 @@ absl::Status TypedExporter<T>::OpenBlock() {
   CFILE_RETURN_IF_ERROR(blocks_.Uncompress(block_));
   CFILE_RETURN_IF_ERROR(values_.Open(block_.levels.values, blocks_.first_row()));
   is_open_ = true;
-  return absl::OkStatus();
+  if (values_.DictionaryValues().empty() || std::exchange(checked_dictionary_, true))
+    return absl::OkStatus();
+  return Writable(values_.DictionaryValues());
 }
 
 // Checks all values of the open block that Open has not checked.
@@ -328,7 +319,7 @@ absl::Status TypedExporter<T>::CheckValues() {
   // For these encodings, Open compares the number of bytes with the number of values.
   if (encoding == Encoding::kPlain || encoding == Encoding::kParquetByteStreamSplit ||
       (encoding == Encoding::kParquetPlain && fixed_width)) {
-    return absl::OkStatus();
+    if (!value_check_.checks()) return absl::OkStatus();
   }
   const bool codes = !values_.DictionaryValues().empty();
   for (uint32_t left = values_.num_present(); left > 0;) {
@@ -338,6 +329,7 @@ absl::Status TypedExporter<T>::CheckValues() {
       count = batch.size();
     } else {
       CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.Next(left));
+      CFILE_RETURN_IF_ERROR(Writable(batch.values));
       count = batch.size();
     }
     left -= static_cast<uint32_t>(count);
@@ -415,6 +407,7 @@ absl::Status TypedExporter<T>::Recode(ChunkWriter& chunk) {
   summary_.Clear();
   for (uint32_t left = levels_.num_values; left > 0;) {
     CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.Next(left));
+    if (values_.DictionaryValues().empty()) CFILE_RETURN_IF_ERROR(Writable(batch.values));
     CFILE_ASSIGN_OR_RETURN(const std::span<const T> values, Changed(batch.values));
     summary_.Add(values);
     if (encoder->Append(values) < values.size()) {

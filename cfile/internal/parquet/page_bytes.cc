@@ -10,6 +10,8 @@
 #include "cfile/internal/parquet/metadata/messages.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
+#include "encodings/core/value_dictionary.h"
+#include "encodings/parquet/page_codec.h"
 
 namespace cfile::internal {
 namespace {
@@ -103,6 +105,24 @@ absl::Status UncompressPage(int32_t codec, std::span<const uint8_t> in, std::spa
 
 uint32_t PageChecksum(std::span<const uint8_t> bytes, uint32_t before) {
   return bytes.empty() ? before : crc32_gzip_refl(before, bytes.data(), bytes.size());
+}
+
+uint32_t PutDictionary(const encodings::Dictionary& dictionary, encodings::PhysicalType type,
+                       encodings::ByteWriter& out) {
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) {
+    using P = encodings::PageType<T>;
+    const auto& values = static_cast<const encodings::ValueDictionary<P>&>(dictionary);
+    if constexpr (encodings::kIsBytes<P>) {
+      for (const P& value : std::span(values.values.get(), values.size)) {
+        if (type == encodings::PhysicalType::kBytes) out.PutFixed(static_cast<uint32_t>(value.size()));
+        out.PutBytes(value);
+      }
+    } else if constexpr (!std::is_same_v<P, bool>) {
+      out.PutBytes({reinterpret_cast<const uint8_t*>(values.values.get()),
+                    values.size * sizeof(P)});
+    }
+    return values.size;
+  });
 }
 
 }  // namespace cfile::internal

@@ -8,6 +8,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/types.h"
+#include "encodings/core/block_codec.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/physical_type.h"
 
 namespace cfile::internal {
 
@@ -28,5 +31,9 @@ absl::Status UncompressPage(int32_t codec, std::span<const uint8_t> in, std::spa
 // The checksum in page headers: CRC32 with the polynomial of zlib.
 // `before`: the checksum of the bytes before `bytes`, if the page has such bytes.
 uint32_t PageChecksum(std::span<const uint8_t> bytes, uint32_t before = 0);
+
+// Appends the values of a dictionary in the PLAIN encoding. Returns their number.
+uint32_t PutDictionary(const encodings::Dictionary& dictionary, encodings::PhysicalType type,
+                       encodings::ByteWriter& out);
 
 }  // namespace cfile::internal

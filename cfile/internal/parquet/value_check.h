@@ -71,6 +71,9 @@ class ValueCheck {
     }
   }
 
+  // False: all values of the type are right.
+  bool checks() const { return is_text_ || most_ != T{}; }
+
   // kDataLoss: a value is wrong. `first`: the number of the first of `values` in the page or
   // dictionary, for the message.
   absl::Status Check(std::span<const T> values, uint64_t first) const {
