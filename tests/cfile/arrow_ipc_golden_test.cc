@@ -84,7 +84,8 @@ TEST(ArrowIpcGolden, AllTypes) {
     const auto rows = RowsOf(Golden(name));
     ASSERT_TRUE(rows.ok()) << name << ": " << rows.status();
     EXPECT_EQ(*rows, expected) << name;
-    const auto again = RowsOf(std::make_shared<testing_support::CountingSource>(NewMemorySource(Golden(name))));
+    const auto again = RowsOf(
+        std::make_shared<testing_support::CountingSource>(NewMemorySource(Golden(name))));
     ASSERT_TRUE(again.ok()) << name << ": " << again.status();
     EXPECT_EQ(*again, expected) << name;
   }
