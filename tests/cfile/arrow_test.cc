@@ -27,6 +27,7 @@
 #include "tests/campaign/heap.h"
 #include "tests/cfile/arrow_testing.h"
 #include "tests/cfile/column_testing.h"
+#include "tests/cfile/counting_source.h"
 #include "tests/cfile/level_testing.h"
 #include "tests/cfile/record_testing.h"
 #include "tests/cfile/table_fixture.h"
@@ -80,7 +81,10 @@ std::vector<Json> Expected(const ColumnType& type, const Column<T>& column) {
 }
 
 constexpr ArrowExportOptions kManyOptions[] = {
-    {}, {.string_views = true}, {.dictionaries = false, .max_batch_rows = 100}};
+    {},
+    {.string_views = true},
+    {.string_views = true, .dictionaries = false, .max_batch_rows = 100},
+    {.dictionaries = false, .max_batch_rows = 100}};
 
 // Exports each type in each encoding, with and without nulls.
 TEST(Arrow, EveryTypeAndEncoding) {
@@ -99,7 +103,14 @@ TEST(Arrow, EveryTypeAndEncoding) {
                                 .block_size_bytes = 1024 + random() % 8192};
           std::vector<uint8_t> sink;
           if (!Writer<T>::Create(NewMemorySink(&sink), type, options).ok()) continue;
-          const Reader reader = OpenBytes(WriteColumn<T>(type, options, column));
+          std::shared_ptr<const Source> source =
+              NewMemorySource(WriteColumn<T>(type, options, column));
+          // Values in memory may be borrowed. Others are decoded into the array.
+          if (random() % 2 == 0)
+            source = std::make_shared<testing_support::CountingSource>(std::move(source));
+          const auto opened = Reader::Open(std::move(source));
+          ASSERT_TRUE(opened.ok()) << opened.status();
+          const Reader& reader = *opened;
           const std::vector<Json> expected = Expected<T>(type, column);
           for (const ArrowExportOptions& arrow_options : kManyOptions) {
             const auto read = Export(reader, kAllRows, arrow_options);
@@ -306,6 +317,33 @@ TEST(Arrow, BorrowsStringsOfViews) {
   EXPECT_TRUE(read->Rows() == Expected<std::string_view>(ColumnType::String(), column));
   read->arrays.clear();
   EXPECT_TRUE(alive.expired());
+}
+
+// Views point into the dictionary of the file, and into decoded strings where a block has no codes.
+TEST(Arrow, ViewsOfDictionaries) {
+  Column<std::string_view> column;
+  for (int i = 0; i < 4000; ++i) {
+    if (i % 7 == 0) column.rows.push_back(std::nullopt);
+    // The dictionary has room for the strings of the first blocks only.
+    else column.rows.push_back(std::string(i % 40, 'v') + std::to_string(i < 2000 ? i % 100 : i));
+  }
+  const auto bytes = WriteColumn<std::string_view>(
+      ColumnType::String(),
+      {.encoding = Encoding::kDict, .nullable = true, .block_size_bytes = 8192}, column);
+  const Reader reader =
+      *Reader::Open(std::make_shared<testing_support::CountingSource>(NewMemorySource(bytes)));
+  for (const size_t rows : {100, 65536}) {
+    auto read = Export(
+        reader, kAllRows,
+        ArrowExportOptions{.string_views = true, .dictionaries = false, .max_batch_rows = rows});
+    ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_TRUE(read->Rows() == Expected<std::string_view>(ColumnType::String(), column));
+    // The buffers of the first array: validity, views, copied strings, the dictionary, sizes.
+    const ArrowArray& values = *read->arrays[0]->children[0];
+    ASSERT_EQ(values.n_buffers, 5);
+    const int64_t copied_bytes = static_cast<const int64_t*>(values.buffers[4])[0];
+    EXPECT_EQ(copied_bytes == 0, rows == 100);
+  }
 }
 
 // A consumer may release arrays in any order, in any thread, and after the stream.

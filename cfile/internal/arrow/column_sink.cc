@@ -58,8 +58,8 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
     store_->AddWritten(batch.size());
     AppendValidity(batch.validity, batch.size());
   }
-  encodings::PackedStrings* Packed() override {
-    return nodes_.empty() ? store_->Packed() : nullptr;
+  encodings::PackedStrings* Packed(const Source& source) override {
+    return nodes_.empty() ? store_->Packed(source) : nullptr;
   }
   void AddPacked(size_t count, const Batch<T>& batch) override {
     AppendValidity(batch.validity, count);

@@ -13,6 +13,7 @@
 #include "cfile/internal/arrow/buffer_pool.h"
 #include "cfile/internal/arrow/dictionary_store.h"
 #include "cfile/internal/arrow/string_store.h"
+#include "cfile/internal/arrow/view_store.h"
 #include "encodings/core/bytes.h"
 
 namespace cfile::internal {
@@ -250,7 +251,7 @@ std::unique_ptr<TypedStore<T>> NewStore(const ColumnType& type, ArrowLayout layo
       case ArrowLayout::kFixedBytes:
         return std::make_unique<FixedBytesStore>(type.type_length, capacity);
       case ArrowLayout::kViews:
-        return NewViewStore();
+        return NewViewStore(capacity);
       case ArrowLayout::kDictionary:
         return NewDictionaryStore(capacity);
       default:

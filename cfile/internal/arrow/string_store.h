@@ -1,7 +1,9 @@
-// Stores the strings of an Arrow array, as offsets and bytes or as views.
+// Stores the strings of an Arrow array as offsets and bytes.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string_view>
 
 #include "cfile/internal/arrow/value_store.h"
@@ -10,8 +12,8 @@ namespace cfile::internal {
 
 // Makes a store for the Arrow types "u" and "z".
 std::unique_ptr<TypedStore<std::string_view>> NewPackedStore();
-// Makes a store for the Arrow types "vu" and "vz".
-// If a string lies in the memory of a source, its view points into this memory.
-std::unique_ptr<TypedStore<std::string_view>> NewViewStore();
+
+// Returns how many of the first values have at most `room` bytes in total.
+size_t Fitting(std::span<const std::string_view> values, size_t room);
 
 }  // namespace cfile::internal

@@ -53,7 +53,7 @@ class TypedStore : public ValueStore {
   // ValueSink explains these functions. A string that is appended to Packed() is a value at once.
   virtual T* Room(size_t /*count*/) { return nullptr; }
   virtual void AddWritten(size_t /*count*/) {}
-  virtual encodings::PackedStrings* Packed() { return nullptr; }
+  virtual encodings::PackedStrings* Packed(const Source& /*source*/) { return nullptr; }
   virtual uint32_t* RoomForCodes(size_t /*count*/) { return nullptr; }
   virtual absl::StatusOr<size_t> AppendCodes(
       const Batch<uint32_t>& codes, std::span<const T> /*values*/,

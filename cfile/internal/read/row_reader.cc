@@ -155,7 +155,7 @@ class FlatRows final : public BlockRows {
           return sink.AddCodes(codes, block_.DictionaryValues(), block_.dictionary());
         }
       }
-      if (encodings::PackedStrings* const packed = sink.Packed()) {
+      if (encodings::PackedStrings* const packed = sink.Packed(file_->source())) {
         Batch<T> batch;
         CFILE_ASSIGN_OR_RETURN(const size_t read, block_.NextPacked(max_rows, *packed, batch));
         if (read > 0) {

@@ -50,7 +50,8 @@ class ValueSink : public RowSink {
 
   // Returns an object for strings. Append strings to it, and then call AddPacked.
   // If the result is null, call Add instead. A later call may return null.
-  virtual encodings::PackedStrings* Packed() { return nullptr; }
+  // `source`: where the values will be read from.
+  virtual encodings::PackedStrings* Packed(const Source& /*source*/) { return nullptr; }
   // Adds `count` rows that were appended to the result of Packed.
   // `batch` has the validity of the rows.
   virtual void AddPacked(size_t /*count*/, const Batch<T>& /*batch*/) {}
