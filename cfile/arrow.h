@@ -54,6 +54,10 @@ struct ArrowExportOptions {
   // So the dictionary may differ from one batch to the next.
   // Columns with levels, rows of a Scan, and rows of ExportArrowTake become plain strings.
   bool dictionaries = true;
+  // If true, and if `dictionaries` is false, these columns become views (as with string_views)
+  // instead of plain strings. The views point into the dictionary.
+  // This suits readers that store strings as views, for example Polars.
+  bool dictionary_views = false;
   // The maximum number of rows in a batch; 0 counts as 1. A batch may have fewer rows.
   // It ends when a column has about 64 MiB, so that the column's strings stay below 2^31 bytes.
   // If values are not copied, a batch may also end at the end of a block of the file.

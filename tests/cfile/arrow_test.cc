@@ -84,6 +84,7 @@ constexpr ArrowExportOptions kManyOptions[] = {
     {},
     {.string_views = true},
     {.string_views = true, .dictionaries = false, .max_batch_rows = 100},
+    {.dictionaries = false, .dictionary_views = true},
     {.dictionaries = false, .max_batch_rows = 100}};
 
 // Exports each type in each encoding, with and without nulls.
@@ -333,10 +334,12 @@ TEST(Arrow, ViewsOfDictionaries) {
   const Reader reader =
       *Reader::Open(std::make_shared<testing_support::CountingSource>(NewMemorySource(bytes)));
   for (const size_t rows : {100, 65536}) {
-    auto read = Export(
-        reader, kAllRows,
-        ArrowExportOptions{.string_views = true, .dictionaries = false, .max_batch_rows = rows});
+    auto read = Export(reader, kAllRows,
+                       ArrowExportOptions{.dictionaries = false,
+                                          .dictionary_views = true,
+                                          .max_batch_rows = rows});
     ASSERT_TRUE(read.ok()) << read.status();
+    EXPECT_STREQ(read->schema->children[0]->format, "vu");
     EXPECT_TRUE(read->Rows() == Expected<std::string_view>(ColumnType::String(), column));
     // The buffers of the first array: validity, views, copied strings, the dictionary, sizes.
     const ArrowArray& values = *read->arrays[0]->children[0];

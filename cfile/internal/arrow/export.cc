@@ -78,11 +78,12 @@ class RowsOfScan final : public internal::ExportedRows {
   std::span<const T> left_;  // the rest of the last batch
 };
 
-// Returns whether a column is exported as a dictionary.
+// Returns whether a column is exported as a dictionary, or as views of a dictionary.
 absl::StatusOr<bool> HasDictionary(const TableScan& scan, size_t number, const ColumnSchema& column,
                                    const ArrowExportOptions& options) {
   const ArrowLayout layout = internal::LayoutOf(column.type, false);
-  if (!options.dictionaries || layout != ArrowLayout::kStrings || column.has_levels()) return false;
+  if (!options.dictionaries && !options.dictionary_views) return false;
+  if (layout != ArrowLayout::kStrings || column.has_levels()) return false;
   CFILE_ASSIGN_OR_RETURN(const std::optional<Reader> file,
                          TableScanAccess::FirstFile(scan, number));
   if (!file || !file->info().dictionary) return false;
@@ -103,7 +104,8 @@ absl::Status ExportTableScan(TableScan scan, const FileInfo* file,
     const ColumnSchema& described = schema.columns[columns[i].column];
     if (schema.tree && described.name.find('.') != std::string::npos) continue;  // in a group
     CFILE_ASSIGN_OR_RETURN(const bool dictionary, HasDictionary(scan, i, described, options));
-    if (dictionary) columns[i].layout = ArrowLayout::kDictionary;
+    if (!dictionary) continue;
+    columns[i].layout = options.dictionaries ? ArrowLayout::kDictionary : ArrowLayout::kViews;
   }
   const uint64_t max_rows = source.num_rows();
   return internal::ExportRows({.rows = std::make_unique<RowsOfTableScan>(std::move(scan)),

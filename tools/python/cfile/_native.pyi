@@ -73,7 +73,7 @@ class Opened:
     fields: list[str]  # the top-level fields of the rows: names of columns, or of groups of a table of nested records
     def stream(self, *, columns: Sequence[str] | None = None, where: Filter | None = None, begin: int = 0, end: int | None = None,
                limit: int | None = None, reverse: bool = False, max_batch_rows: int = 65536, string_views: bool = False,
-               dictionaries: bool = True, column_only: bool = False) -> Stream:
+               dictionaries: bool = True, dictionary_views: bool = False, column_only: bool = False) -> Stream:
         """Scans. column_only: the stream has arrays, not structs; only with one column."""
     def count(self, *, where: Filter | None = None, begin: int = 0, end: int | None = None, limit: int | None = None) -> int:
         """The number of rows that stream() would return."""

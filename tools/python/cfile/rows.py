@@ -85,8 +85,8 @@ class Rows:
     def to_polars(self) -> Any:
         """Reads all rows. Returns a polars.DataFrame; for a column, a polars.Series."""
         polars = need("polars", "to_polars")
-        # Polars stores strings as views, so it need not convert them.
-        return self._consumed(polars.Series if self._column_only else polars.DataFrame, string_views=True)
+        # Polars stores strings as views. Only for strings of a dictionary, making them here is faster than Polars's own conversion.
+        return self._consumed(polars.Series if self._column_only else polars.DataFrame, dictionary_views=True)
 
     def to_numpy(self) -> Any:
         """Reads all rows. Returns a numpy.ndarray for a column, else a dict of arrays by the names of the columns.

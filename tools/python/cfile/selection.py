@@ -63,7 +63,8 @@ class Selection(Rows):
         # A file has one column, which needs no name.
         columns = self._columns if self._opened.is_table else None
         if self._ordinals is not None:
-            options.pop("dictionaries", None)
+            for name in ("dictionaries", "dictionary_views"):
+                options.pop(name, None)
             return self._opened.take(self._ordinals, columns=columns, column_only=self._column_only, **options)
         where = None if self._where is None else self._where.native(_types(self._opened))
         options.setdefault("dictionaries", False)

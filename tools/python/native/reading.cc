@@ -190,7 +190,8 @@ void AddReading(nb::module_& module) {
           "stream",
           [](const Opened& opened, Names columns, const nb::object& where, uint64_t begin,
              std::optional<uint64_t> end, std::optional<uint64_t> limit, bool reverse,
-             size_t max_batch_rows, bool string_views, bool dictionaries, bool column_only) {
+             size_t max_batch_rows, bool string_views, bool dictionaries, bool dictionary_views,
+             bool column_only) {
             TableScanOptions scan{.columns = std::move(columns),
                                   .range = {begin, end.value_or(UINT64_MAX)},
                                   .limit = limit.value_or(UINT64_MAX),
@@ -200,13 +201,14 @@ void AddReading(nb::module_& module) {
             return Stream(opened, scan,
                           {.string_views = string_views,
                            .dictionaries = dictionaries,
+                           .dictionary_views = dictionary_views,
                            .max_batch_rows = max_batch_rows,
                            .column_only = column_only});
           },
           nb::kw_only(), arg("columns") = nb::none(), arg("where") = nb::none(), arg("begin") = 0,
           arg("end") = nb::none(), arg("limit") = nb::none(), arg("reverse") = false,
           arg("max_batch_rows") = cfile::kMaxBatchRows, arg("string_views") = false,
-          arg("dictionaries") = true, arg("column_only") = false)
+          arg("dictionaries") = true, arg("dictionary_views") = false, arg("column_only") = false)
       .def("count", &Count, nb::kw_only(), arg("where") = nb::none(), arg("begin") = 0,
            arg("end") = nb::none(), arg("limit") = nb::none())
       .def(
