@@ -24,7 +24,7 @@ FLAT = {
     "large": (T.DecimalType(38, 10), decimal.Decimal("1234567890123456789012345678.0123456789"), decimal.Decimal("-1E-10")),
     "string": (T.StringType(), "", "Zürich"),
     "binary": (T.BinaryType(), bytearray(b"\0\xff"), bytearray()),
-    "date": (T.DateType(), datetime.date(1, 1, 1), datetime.date(9999, 12, 31)),
+    "date": (T.DateType(), datetime.date(1582, 10, 15), datetime.date(9999, 12, 31)),
     "moment": (T.TimestampType(), MOMENT, datetime.datetime(1955, 1, 1)),
     "local": (T.TimestampNTZType(), MOMENT, datetime.datetime(1, 1, 1)),
 }
@@ -75,7 +75,7 @@ def test_nested(spark, read, save, tmp_path, name):
     assert read(tmp_path / "t", columns="c1,c4").columns == ["c1", "c4"]
 
 
-@pytest.mark.parametrize("column", FLAT)
+@pytest.mark.parametrize("column", [name for name in FLAT if name != "time"])  # Spark does not compare times
 def test_filters(spark, read, save, tmp_path, column):
     """Spark finds the same rows with and without the filter in cfile."""
     data_type, first, second = FLAT[column]

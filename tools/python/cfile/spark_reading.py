@@ -1,6 +1,8 @@
 """Reads tables for Spark. See cfile.spark."""
 from __future__ import annotations
 
+from decimal import Decimal
+
 from . import _native, pushing, spark_types
 from .condition_text import parsed
 from .errors import ArgumentError
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
 _PARTITION_SIZE_BYTES = 32 << 20  # as stored; in memory, rows are often four times as large
+_EXACT_DIGITS = 28  # Spark rounds longer constants before it passes them
 _COMPARISONS = {"EqualTo": "==", "GreaterThan": ">", "GreaterThanOrEqual": ">=", "LessThan": "<", "LessThanOrEqual": "<="}
 
 
@@ -124,6 +127,10 @@ def converted(condition: Any, types: Mapping[str, str]) -> pushing.Converted:
     if len(path) != 1:
         return pushing.NOTHING
     name = path[0]
+    value = getattr(condition, "value", None)
+    if any(isinstance(each, Decimal) and len(each.as_tuple().digits) >= _EXACT_DIGITS
+           for each in (value if isinstance(value, (list, tuple)) else (value,))):
+        return pushing.NOTHING
     if kind in _COMPARISONS:
         return pushing.test(types, _COMPARISONS[kind], name, condition.value, nan_is_greatest=True)
     if kind == "EqualNullSafe":

@@ -30,6 +30,18 @@ def arrow_schema(schema: Any) -> Any:
         return convert(schema)
 
 
+def check_storable(data_type: Any, name: str) -> None:
+    """UnsupportedError: a column of a table cannot have this type of Spark, or a type within it."""
+    kind = type(data_type).__name__
+    if kind in ("VariantType", "NullType", "GeometryType", "GeographyType") or "Interval" in kind:
+        raise UnsupportedError(f"column {name}: a table cannot hold the type {data_type.simpleString()}")
+    for field in getattr(data_type, "fields", ()):
+        check_storable(field.dataType, f"{name}.{field.name}" if name else field.name)
+    for part in ("elementType", "keyType", "valueType"):
+        if hasattr(data_type, part):
+            check_storable(getattr(data_type, part), name)
+
+
 def _readable(field: Any) -> Any:
     """Returns the Arrow type that Spark has and that is most like the type of the field."""
     arrow = need("pyarrow", _PURPOSE)

@@ -30,6 +30,7 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
 
     def __init__(self, path: str, schema: Any, overwrite: bool, options: Mapping[str, str]) -> None:
         self._path = path
+        spark_types.check_storable(schema, "")
         self._schema = spark_types.arrow_schema(schema)
         self._id = options.get("commit_id") or f"spark {uuid.uuid4()}"
         self._options: dict[str, Any] = {}
