@@ -83,6 +83,11 @@ class CFILE_EXPORT TableWriter {
                                              const TableReader& snapshot,
                                              std::span<const std::string> parts,
                                              std::span<const WriterOptions> options = {});
+  // Begins a part that FinishPrepared completes and CommitParts (cfile/prepared_parts.h) publishes.
+  // The table need not exist yet. If it exists, `schema` must be its schema.
+  // kFailedPrecondition: the table has another schema. Other errors as Create and Append.
+  static absl::StatusOr<TableWriter> Prepare(const TableLocation& table, const Schema& schema,
+                                             std::span<const WriterOptions> options = {});
   TableWriter(TableWriter&&) noexcept;
   TableWriter& operator=(TableWriter&&) noexcept;
   ~TableWriter();
@@ -129,6 +134,13 @@ class CFILE_EXPORT TableWriter {
   // into another directory at the same path.
   absl::Status Finish();
 
+  // Does the same as Finish, but does not publish the part. Called instead of Finish.
+  // Returns a description of the part, for CommitParts (cfile/prepared_parts.h).
+  // The files of the part stay when the writer is destroyed. If nobody publishes the part,
+  // CollectGarbage (cfile/table_maintenance.h) removes the files when they are old enough.
+  // Errors as Finish. Precondition: the writer was not begun by Replace.
+  absl::StatusOr<std::string> FinishPrepared();
+
   // What has been written so far to the column's file. Precondition: the column exists.
   ColumnTotals totals(size_t column) const;
   // Bytes of memory that this writer uses for all columns.
@@ -157,6 +169,10 @@ struct PartInfo {
   uint64_t first_ordinal = 0;  // the ordinal of the part's first row in the table
   uint64_t num_rows = 0;
   uint64_t size_bytes = 0;  // of the files of all columns, the key index included
+  // The number of the commit that added the part. Each commit has a greater number than the commits
+  // before it. A part that replaces others has the number of the first of them. The numbers of the
+  // parts of a table ascend. 0: an earlier version of this library wrote the part.
+  uint64_t commit = 0;
   friend bool operator==(const PartInfo&, const PartInfo&) = default;
 };
 

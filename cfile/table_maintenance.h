@@ -139,8 +139,10 @@ struct RemovedGarbage {
 // The age also protects the parts that writers are writing. table.cft does not name such parts yet.
 // A writer changes its files whenever it completes a block of any column.
 // So `older_than` must be longer than the longest time between two blocks of a writer, and longer
-// than the time between the last block and the call of Finish. If `older_than` is too short,
-// CollectGarbage may remove files of the writer. The table is not damaged: Finish returns kAborted.
+// than the time between the last block and the call of Finish, or of CommitParts for a prepared
+// part (cfile/prepared_parts.h).
+// If `older_than` is too short, CollectGarbage may remove files of the writer.
+// The table is not damaged: Finish or CommitParts returns kAborted.
 // A merge in a folder for temporary files (kTemporaryFolderPrefix) must end within `older_than`.
 // On network file systems, add the difference between the clocks of the machines.
 //

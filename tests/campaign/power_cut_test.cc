@@ -22,6 +22,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/inspect.h"
+#include "cfile/prepared_parts.h"
 #include "cfile/reader.h"
 #include "cfile/salvage.h"
 #include "cfile/table_columns.h"
@@ -510,6 +511,46 @@ TEST(PowerCutTest, LostWritesOfATable) {
           const size_t parts = PartsOf(after.path("table"));
           EXPECT_TRUE(parts == before + 1 || (!done && parts == before)) << parts << spelling;
           seen.insert(parts);
+        });
+    EXPECT_EQ(seen.size(), 2);
+  }
+}
+
+// The power is cut while two programs write parts and while a third one publishes them.
+// Then the table has none of the parts or all of them. Repeating the commit publishes them once.
+TEST(PowerCutTest, LostWritesOfPreparedParts) {
+  for (const size_t before : {0, 1}) {
+    const TemporaryDirectory directory;
+    const std::string path = directory.path("table");
+    for (size_t part = 0; part < before; ++part) ASSERT_TRUE(AppendPart(path).ok());
+    std::vector<std::string> parts;
+    std::set<size_t> seen;
+    CutEverywhere(
+        directory.path(),
+        [&]() -> absl::Status {
+          for (size_t part = 0; part < 2; ++part) {
+            auto writer = TableWriter::Prepare(path, TwoColumns());
+            if (!writer.ok()) return writer.status();
+            if (const auto status = AppendRows(*writer, 0, 10); !status.ok()) return status;
+            auto prepared = writer->FinishPrepared();
+            if (!prepared.ok()) return prepared.status();
+            parts.push_back(*std::move(prepared));
+          }
+          return CommitParts(path, parts, {.id = "job"}).status();
+        },
+        [&](const TemporaryDirectory& after, bool done) {
+          const size_t found = PartsOf(after.path("table"));
+          EXPECT_TRUE(found == before + 2 || (!done && found == before)) << found;
+          seen.insert(found);
+          const auto again = CommitParts(after.path("table"), parts, {.id = "job"});
+          if (again.ok()) {
+            EXPECT_EQ(*again, found == before);
+            EXPECT_EQ(PartsOf(after.path("table")), before + 2);
+          } else {
+            // The power was cut before the files of the parts were durable.
+            EXPECT_TRUE(absl::IsAborted(again.status()) && found == before) << again.status();
+            EXPECT_EQ(PartsOf(after.path("table")), before);
+          }
         });
     EXPECT_EQ(seen.size(), 2);
   }

@@ -157,7 +157,7 @@ Chunk: file_name=1:bytes size_bytes=2:uint crc32c=3:fixed32 height=4:uint num_pa
 ChunkContents: parts=1:Part* chunks=2:Chunk*
 Table: schema=1:SchemaNode parts=2:Part* created_by=3:bytes key_columns=4:uint* incompatible_features=5:uint \
     next_column_id=6:uint chunks=7:Chunk* nulls_last=8:uint* condemned=9:bytes* key_index_id=10:uint sequence=11:uint \
-    replaced=12:bytes* commit_ids=13:fixed64*
+    replaced=12:bytes* commit_ids=13:fixed64* job_ids=14:bytes*
 """.strip().splitlines():
     _name, _fields = _line.split(": ")
     MESSAGES[_name] = {}

@@ -253,3 +253,18 @@ def test_repr_is_code():
     again = eval(repr(condition), {name: col(name) for name in "abcde"})
     assert repr(again) == repr(condition)
     assert condition.columns() == set("abcde")
+
+
+@pytest.mark.parametrize("text", ["(a > 1)", "((a == 'x') & ~(b <= 1.5) & b.is_null())", "a.startswith(b'x')", "(a != True)",
+                                  "(a.isin([1, -2]) | b.between('2013-01-01', '2014-01-01'))"])
+def test_conditions_as_texts(text):
+    from cfile.condition_text import parsed
+    assert repr(parsed(text)) == text
+
+
+@pytest.mark.parametrize("text", ["", "a", "5", "a >", "a > 1 & b > 2", "a < b < c", "f(a)", "a.__class__", "a.isin(x=[1])", "col(a) == 1",
+                                  "__import__('os').getpid() == 1", "[a for a in (1, 2)]", "(" * 500])
+def test_texts_that_are_no_conditions(text):
+    from cfile.condition_text import parsed
+    with pytest.raises(cfile.ArgumentError, match="expected a condition"):
+        parsed(text)

@@ -36,9 +36,10 @@ INTERNAL = {
     "write": ["format", "io"],
     "read": ["format", "io"],
     "check": ["read", "format", "wire", "io"],
-    "salvage": ["manifest", "table", "read", "write", "format", "io"],  # Repair rebuilds tables
+    "salvage": ["commit", "manifest", "table", "read", "write", "format", "io"],  # Repair rebuilds tables
     "manifest": ["format", "wire", "io"],
-    "table": ["manifest", "check", "read", "write", "format", "io"],
+    "commit": ["manifest", "io"],
+    "table": ["commit", "manifest", "check", "read", "write", "format", "io"],
     "records": ["table", "read", "write", "format", "io"],
     "arrow": ["table", "manifest", "read", "format", "io"],
     "parquet/metadata": ["io"],

@@ -101,6 +101,10 @@ class LocalStorage final : public Storage {
   absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
                       std::string_view bytes) override {
     const std::string full_path = PathOf(path);
+    if (!expected_version) {
+      CFILE_ASSIGN_OR_RETURN(const bool made, MakeFolder(directory_));
+      if (made) made_directory_ = true;
+    }
     // Make the files that the object names durable before the object itself.
     CFILE_RETURN_IF_ERROR(internal::SyncFolder(directory_));
     if (!expected_version) CFILE_RETURN_IF_ERROR(SyncParent());

@@ -86,6 +86,8 @@ struct TableContents {
   uint64_t sequence = 0;  // the number of the commit; 0: an earlier version made it
   // The ids of the commit `sequence` and of the commits before it, the newest first.
   std::vector<uint64_t> commit_ids = {};
+  // The ids of jobs whose commits have taken place, the newest first (cfile/prepared_parts.h).
+  std::vector<std::string> job_ids = {};
   // Only in a copy of a part's description: the names of the parts that this part replaced.
   std::vector<std::string> replaced = {};
 };
@@ -105,5 +107,8 @@ inline constexpr size_t kMaxChunkEntries = 64;
 
 // A writer names at most this many commits in TableContents::commit_ids.
 inline constexpr size_t kMaxCommitIds = 32;
+
+// A writer keeps at most this many ids in TableContents::job_ids.
+inline constexpr size_t kMaxJobIds = 1000;
 
 }  // namespace cfile::internal

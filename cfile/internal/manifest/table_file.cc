@@ -85,6 +85,7 @@ absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
   contents.condemned.assign(message.condemned.begin(), message.condemned.end());
   contents.sequence = message.sequence.value_or(0);
   contents.commit_ids = std::move(message.commit_ids);
+  contents.job_ids.assign(message.job_ids.begin(), message.job_ids.end());
   contents.replaced.assign(message.replaced.begin(), message.replaced.end());
   CFILE_RETURN_IF_ERROR(CheckRoot(contents));
   return contents;
@@ -228,6 +229,7 @@ std::string SerializeTable(const TableContents& contents) {
   if (contents.sequence > 0) table.sequence = contents.sequence;
   table.replaced.assign(contents.replaced.begin(), contents.replaced.end());
   table.commit_ids = contents.commit_ids;
+  table.job_ids.assign(contents.job_ids.begin(), contents.job_ids.end());
   return SealMessage(MagicOf(features), wire::Serialize(table));
 }
 

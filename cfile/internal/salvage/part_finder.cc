@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/commit/part_copy.h"
 #include "cfile/internal/manifest/manifest_edit.h"
 #include "cfile/internal/manifest/table_file.h"
-#include "cfile/internal/table/part_copy.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -20,7 +20,7 @@ namespace {
 
 using Kind = OtherPart::Kind;
 
-// Words of this file (see also cfile/internal/table/part_copy.h):
+// Words of this file (see also cfile/internal/commit/part_copy.h):
 // - A part is a folder with some rows of the table.
 // - A copy is a file in the folder of a part. It has the table's schema and the part's description.
 // - A mark is an empty file in the folder of a part. It says that the part was dropped.

@@ -6,10 +6,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/inspect.h"
+#include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/manifest/manifest.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/internal/salvage/part_finder.h"
-#include "cfile/internal/table/table_commit.h"
 #include "cfile/reader.h"
 #include "encodings/core/status.h"
 

@@ -6,13 +6,13 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/io/file_system.h"
 #include "cfile/internal/manifest/manifest.h"
 #include "cfile/internal/manifest/manifest_edit.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/internal/salvage/part_salvage.h"
 #include "cfile/internal/salvage/part_survey.h"
-#include "cfile/internal/table/table_commit.h"
 #include "cfile/table.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/manifest/table_file.h"
-#include "cfile/internal/table/table_commit.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {

@@ -5,12 +5,12 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/table/compound_key_check.h"
 #include "cfile/internal/table/default_column.h"
 #include "cfile/internal/table/part_source.h"
-#include "cfile/internal/table/table_commit.h"
 #include "encodings/core/status.h"
 
 namespace cfile {

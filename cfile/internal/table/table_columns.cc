@@ -7,12 +7,12 @@
 
 #include "absl/functional/function_ref.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/internal/table/bound_filter.h"
 #include "cfile/internal/table/column_change.h"
 #include "cfile/internal/table/default_column.h"
-#include "cfile/internal/table/table_commit.h"
 #include "encodings/core/status.h"
 
 namespace cfile {

@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/commit/part_copy.h"
+#include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/manifest/table_file.h"
-#include "cfile/internal/table/part_copy.h"
-#include "cfile/internal/table/table_commit.h"
 #include "cfile/io.h"
 #include "encodings/core/status.h"
 

@@ -36,7 +36,8 @@ absl::StatusOr<PartInfo> TableReader::part(size_t part) const {
   CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));
   PartInfo info{.name = found.part->directory,
                 .first_ordinal = found.first_ordinal,
-                .num_rows = found.part->num_rows};
+                .num_rows = found.part->num_rows,
+                .commit = found.part->order.empty() ? 0 : found.part->order[0]};
   for (const TablePartColumn& column : found.part->columns) info.size_bytes += column.size_bytes;
   return info;
 }

@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <cassert>
 #include <new>
-#include <optional>
-#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
+#include "cfile/internal/commit/new_parts.h"
+#include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/internal/table/column_writer.h"
 #include "cfile/internal/table/compound_key_check.h"
 #include "cfile/internal/table/open_table.h"
-#include "cfile/internal/table/table_commit.h"
 #include "cfile/internal/write/sticky_status.h"
 #include "cfile/reader.h"
 #include "cfile/storage.h"
@@ -26,6 +25,8 @@ namespace {
 
 using internal::ColumnWriter;
 using internal::Manifest;
+using internal::NewParts;
+using internal::Publication;
 using internal::TablePart;
 using internal::TypedColumnWriter;
 
@@ -37,11 +38,11 @@ class TableWriter::Impl {
 
   ~Impl() {
     columns_.clear();  // removes the incomplete files of the columns
-    if (published_) return;
+    if (publication_ != Publication::kNot) return;
     try {
       // A part's name is unique, so this removes no other part, even if another table is now at
       // the path.
-      for (const TablePart& part : complete_parts_) (void)storage_->Delete(part.directory);
+      for (const TablePart& part : new_.parts) (void)storage_->Delete(part.directory);
       if (!part_.directory.empty()) (void)storage_->Delete(part_.directory);
     } catch (const std::bad_alloc&) {
       // Building paths needs memory. If there is none, the part's files stay, as if the process had
@@ -58,9 +59,26 @@ class TableWriter::Impl {
           absl::StrCat(name(), ": expected nothing or an empty directory at this path"));
     }
     CFILE_RETURN_IF_ERROR(files.status());
-    creates_ = true;
-    schema_ = schema;
+    new_.table = NewParts::Table::kMustBeNew;
+    new_.schema = schema;
     SetLimit(options);
+    return BeginPart(options);
+  }
+
+  absl::Status Prepare(const Schema& schema, std::span<const WriterOptions> options) {
+    CFILE_RETURN_IF_ERROR(internal::Named(internal::ValidateSchema(schema), name()));
+    SetLimit(options);
+    const auto now = internal::ReadTable(*storage_, limits());
+    if (!now.ok() && !absl::IsNotFound(now.status())) return now.status();
+    if (now.ok()) {
+      if ((*now)->root().schema != schema) {
+        return absl::FailedPreconditionError(absl::StrCat(
+            internal::TableFilePath(name()), ": the table has another schema than the new part"));
+      }
+      new_.identities = (*now)->root().identities;
+    }
+    new_.table = NewParts::Table::kMayExist;
+    new_.schema = schema;
     return BeginPart(options);
   }
 
@@ -78,10 +96,10 @@ class TableWriter::Impl {
     SetLimit(options);
     CFILE_ASSIGN_OR_RETURN(internal::FoundParts found, internal::FindParts(replaced, now));
     if (found.missing) return internal::NoSuchPart(now, *found.missing);
-    replaced_parts_ = std::move(found.parts);
-    for (const TablePart& part : replaced_parts_) replaced_.push_back(part.directory);
-    schema_ = now.root().schema;
-    identities_ = now.root().identities;
+    new_.replaced_parts = std::move(found.parts);
+    for (const TablePart& part : new_.replaced_parts) new_.replaced.push_back(part.directory);
+    new_.schema = now.root().schema;
+    new_.identities = now.root().identities;
     return BeginPart(options);
   }
 
@@ -89,10 +107,27 @@ class TableWriter::Impl {
     CFILE_RETURN_IF_ERROR(CheckColumns());
     return finished_.Finish([&]() -> absl::Status {
       CFILE_RETURN_IF_ERROR(CompletePart());
-      const absl::Status status = Publish();
+      const absl::Status status = internal::Publish(*storage_, limits(), new_, publication_);
       // Only files of the new parts can be missing.
-      return absl::IsNotFound(status) ? Removed(complete_parts_.back().directory) : status;
+      return absl::IsNotFound(status) ? Removed(new_.parts.back().directory) : status;
     });
+  }
+
+  absl::StatusOr<std::string> FinishPrepared() {
+    assert(new_.replaced.empty());
+    CFILE_RETURN_IF_ERROR(CheckColumns());
+    std::string bytes;
+    const absl::Status status = finished_.Finish([&]() -> absl::Status {
+      CFILE_RETURN_IF_ERROR(CompletePart());
+      bytes = internal::SerializeTable(
+          {.schema = new_.schema, .parts = new_.parts, .identities = new_.identities});
+      CFILE_RETURN_IF_ERROR(
+          internal::CheckTableFileSize(bytes, name(), limits().max_metadata_size_bytes));
+      publication_ = Publication::kUnknown;  // the caller may publish the parts
+      return absl::OkStatus();
+    });
+    CFILE_RETURN_IF_ERROR(status);
+    return bytes;
   }
 
   absl::Status NextPart() {
@@ -104,7 +139,7 @@ class TableWriter::Impl {
     });
   }
 
-  const Schema& schema() const { return schema_; }
+  const Schema& schema() const { return new_.schema; }
   const ColumnWriter& column(size_t i) const {
     assert(i < columns_.size());
     return *columns_[i];
@@ -165,14 +200,14 @@ class TableWriter::Impl {
     return absl::OkStatus();
   }
 
-  // Completes the files of the part, and moves the part to complete_parts_.
+  // Completes the files of the part, and moves the part to new_.parts.
   absl::Status CompletePart() {
     const absl::Status status = FinishPart();
     // Only files of this part can be missing.
     if (absl::IsNotFound(status)) return Removed(part_.directory);
     CFILE_RETURN_IF_ERROR(status);
     for (const auto& column : columns_) complete_totals_.push_back(column->totals());
-    complete_parts_.push_back(part_);
+    new_.parts.push_back(part_);
     part_ = {};
     return absl::OkStatus();
   }
@@ -269,118 +304,18 @@ class TableWriter::Impl {
     return absl::OkStatus();
   }
 
-  // Makes table.cft name the complete parts after the parts that are there now, or in the place of
-  // the parts that they replace.
-  absl::Status Publish() {
-    const absl::Status status = internal::CommitTable(
-        *storage_, limits(),
-        [&](const Manifest* now) -> absl::StatusOr<std::optional<internal::ManifestEdit>> {
-          if (std::exchange(published_, false)) {
-            // The storage says that another commit came first.
-            // But this commit may have succeeded before that one.
-            CFILE_ASSIGN_OR_RETURN(published_, now != nullptr ? Names(*now) : false);
-            if (published_) return std::nullopt;
-          }
-          CFILE_RETURN_IF_ERROR(CheckTable(now));
-          CFILE_RETURN_IF_ERROR(CheckFiles());
-          const Manifest none({.schema = schema_, .parts = {}}, name(), max_table_file_bytes_, {});
-          CFILE_ASSIGN_OR_RETURN(internal::ManifestEdit edit,
-                                 internal::EditManifest(now != nullptr ? *now : none,
-                                                        {.removed = replaced_, .added = complete_parts_}));
-          // From here on, table.cft may name the parts. So the destructor must keep them.
-          // Set published_ before the commit, because a failed allocation may throw in the commit.
-          published_ = true;
-          return edit;
-        });
-    if (status.ok() || !published_) return status;
-    // table.cft may name the parts in spite of the error.
-    const auto now = internal::ReadTable(*storage_, limits());
-    if (now.ok()) {
-      const absl::StatusOr<bool> named = Names(**now);
-      published_ = !named.ok() || *named;
-    } else {
-      published_ = !absl::IsNotFound(now.status());
-    }
-    return status;
-  }
-
-  // True if the parts are in the table.
-  absl::StatusOr<bool> Names(const Manifest& now) const {
-    bool found = false;
-    CFILE_RETURN_IF_ERROR(
-        now.ForEachPart([&](const internal::ManifestPart& part) -> absl::StatusOr<bool> {
-          found = part.part->directory == complete_parts_.back().directory;
-          return !found;
-        }));
-    return found;
-  }
-
-  // kAborted if the parts do not fit the present table. `now`: null if there is no table.
-  absl::Status CheckTable(const Manifest* now) const {
-    const auto aborted = [&](std::string_view what) {
-      return absl::AbortedError(absl::StrCat(internal::TableFilePath(name()), ": ",
-                                             std::string(what), " since this writer began"));
-    };
-    if (creates_) return now != nullptr ? aborted("another writer created it") : absl::OkStatus();
-    if (now == nullptr) return aborted("it has been removed");
-    if (now->root().schema != schema_ || now->root().identities != identities_) {
-      return aborted("its schema has been changed");
-    }
-    const std::vector<std::string>& condemned = now->root().condemned;
-    for (const TablePart& part : complete_parts_) {
-      if (std::count(condemned.begin(), condemned.end(), part.directory) > 0)
-        return Removed(part.directory);
-    }
-    CFILE_ASSIGN_OR_RETURN(const internal::FoundParts found, internal::FindParts(replaced_, *now));
-    if (found.missing) {
-      return absl::AbortedError(absl::StrCat(internal::NoSuchPart(*now, *found.missing).message(),
-                                             " any more, which was to be replaced"));
-    }
-    // The schema is the same, so both parts have the same columns.
-    for (size_t part = 0; part < found.parts.size(); ++part) {
-      for (size_t i = 0; i < stored_.size(); ++i) {
-        if (found.parts[part].columns[i].file_name != replaced_parts_[part].columns[i].file_name) {
-          return aborted(absl::StrCat("column ", stored_[i].name, " of ", replaced_[part],
-                                      ", which was to be replaced, has got other values"));
-        }
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  // `path`: in the storage.
   absl::Status Removed(const std::string& path) const {
-    return absl::AbortedError(absl::StrCat(
-        name(), "/", path, ": the new part has been removed while it was written, or the table has been moved"));
-  }
-
-  // kAborted if a file of the parts is no longer where the writer put it.
-  absl::Status CheckFiles() const {
-    for (const TablePart& part : complete_parts_) {
-      CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage_->List(part.directory));
-      std::set<std::string_view> paths;
-      for (const StorageEntry& file : files) paths.insert(file.path);
-      for (size_t i = 0; i < part.columns.size(); ++i) {
-        const std::string path = internal::PathInStorage(part, i);
-        if (!paths.contains(path)) return Removed(path);
-      }
-    }
-    return absl::OkStatus();
+    return internal::NewPartRemoved(*storage_, path);
   }
 
   const std::shared_ptr<Storage> storage_;
   internal::StickyStatus finished_{name()};
-  bool published_ = false;
+  Publication publication_ = Publication::kNot;  // unless kNot, the destructor keeps the files
   size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
   size_t max_block_size_bytes_ = 0;        // the largest of all columns
-  bool creates_ = false;                   // true: the table is new
-  std::vector<TablePart> replaced_parts_;  // the parts that this part replaces
-  std::vector<std::string> replaced_;      // the names of replaced_parts_
-  Schema schema_;
-  std::optional<internal::ColumnIdentities> identities_;  // of a table whose columns changed
-  std::vector<ColumnSchema> stored_;                      // the columns that columns_ write
+  NewParts new_;                           // what Finish publishes. `parts` has the complete parts
+  std::vector<ColumnSchema> stored_;       // the columns that columns_ write
   std::vector<WriterOptions> options_;
-  std::vector<TablePart> complete_parts_;  // Finish publishes all of them
   std::vector<ColumnTotals> complete_totals_;  // of all columns of the first part, and so on
   TablePart part_;                         // the part that columns_ write
   std::vector<std::unique_ptr<ColumnWriter>> columns_;
@@ -417,6 +352,13 @@ absl::StatusOr<TableWriter> TableWriter::Append(const TableLocation& table,
                                                 std::span<const WriterOptions> options) {
   auto impl = std::make_unique<Impl>(table.storage());
   CFILE_RETURN_IF_ERROR(impl->Append(options));
+  return TableWriter(std::move(impl));
+}
+
+absl::StatusOr<TableWriter> TableWriter::Prepare(const TableLocation& table, const Schema& schema,
+                                                 std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<Impl>(table.storage());
+  CFILE_RETURN_IF_ERROR(impl->Prepare(schema, options));
   return TableWriter(std::move(impl));
 }
 
@@ -460,6 +402,8 @@ absl::Status TableWriter::AppendLevels(size_t column, std::span<const uint16_t> 
 }
 
 absl::Status TableWriter::Finish() { return impl_->Finish(); }
+
+absl::StatusOr<std::string> TableWriter::FinishPrepared() { return impl_->FinishPrepared(); }
 
 ColumnTotals TableWriter::totals(size_t column) const { return impl_->column(column).totals(); }
 

@@ -135,6 +135,7 @@ constexpr Field kTable[] = {
     Make<&Table::sequence>(11, "sequence"),
     Make<&Table::replaced>(12, "replaced"),
     Packed(MakeFixed<&Table::commit_ids>(13, "commit_ids")),
+    Make<&Table::job_ids>(14, "job_ids"),
 };
 
 template <typename Message>

@@ -191,6 +191,7 @@ struct Table {
   std::optional<uint64_t> sequence;
   std::vector<std::string_view> replaced;
   std::vector<uint64_t> commit_ids;
+  std::vector<std::string_view> job_ids;
 };
 
 // Returns the message in an optional field. If the field is absent, returns an empty message.

@@ -20,6 +20,7 @@ from .maintenance import (add_column, add_columns, collect_garbage, compact, dro
 from .opening import open
 from .parquet import from_parquet, to_parquet
 from .polars import scan_polars
+from .preparing import commit, write_part
 from .rows import Rows
 from .selection import Selection
 from .table import Table
@@ -28,7 +29,7 @@ from .writing import append, write
 __all__ = [
     "AccessError", "ArgumentError", "Column", "ColumnName", "Condition", "ConflictError", "DataError", "Error", "ExistsError", "Fragment",
     "LimitError", "NotFoundError", "Rows", "Selection", "SystemFailure", "Table", "UnsupportedError", "__version__", "add_column",
-    "add_columns", "append", "codecs", "col", "collect_garbage", "compact", "drop_columns", "drop_parts", "drop_rows_below", "encodings",
-    "fragments", "from_parquet", "open", "rename_column", "reorder_columns", "repair", "replace_columns", "scan_polars", "to_parquet",
-    "widen_column", "write",
+    "add_columns", "append", "codecs", "col", "collect_garbage", "commit", "compact", "drop_columns", "drop_parts", "drop_rows_below",
+    "encodings", "fragments", "from_parquet", "open", "rename_column", "reorder_columns", "repair", "replace_columns", "scan_polars",
+    "to_parquet", "widen_column", "write", "write_part",
 ]

@@ -97,7 +97,7 @@ class Opened:
     def split(self, max_ranges: int, columns: Sequence[str] | None = None, where: Filter | None = None) -> list[tuple[int, int]]:
         """(begin, end) of ranges that begin at blocks or parts."""
     def parts(self) -> list[dict[str, Any]]:
-        """name, first_ordinal, num_rows, size_bytes of each part of a table; [] for a file."""
+        """name, first_ordinal, num_rows, size_bytes, commit of each part of a table; [] for a file."""
     def info(self) -> dict[str, Any]:
         """A file: type, encoding, compression, nullable, num_rows, file_size_bytes, version, created_by, has_positional_index,
         has_value_index, has_levels, metadata (a dict of str: header, then footer). A table: num_rows, num_parts, size_bytes, key
@@ -113,7 +113,10 @@ class Opened:
         """rows, blocks, bytes (checked) and damages, limits: lists of dicts: message, file (path), offset (bytes, or None), code."""
 
 def open_file(path: str, *, verify_checksums: bool = True, cache_size_bytes: int | None = None) -> Opened: ...
-def open_table(path: str, *, verify_checksums: bool = True, cache_size_bytes: int | None = None) -> Opened: ...
+def open_table(path: str, *, verify_checksums: bool = True, cache_size_bytes: int | None = None,
+               snapshot: bytes | None = None) -> Opened:
+    """snapshot: a result of read_snapshot: opens the table as it was then. ConflictError, later: collect_garbage has removed its files."""
+def read_snapshot(path: str, /) -> bytes: ...
 def open_object(file: RangedObject, *, verify_checksums: bool = True, cache_size_bytes: int | None = None) -> Opened: ...
 def open_objects(files: ObjectFiles, *, verify_checksums: bool = True, cache_size_bytes: int | None = None) -> Opened: ...
 
@@ -138,17 +141,26 @@ class TableWriter:
         settings}. A column with value_index is not nullable. FileExistsError: the path is not empty. UnsupportedError: a field
         has no column type."""
     @staticmethod
+    def create_like(path: str, table: str, settings: dict[str, WriterSettings]) -> TableWriter:
+        """Creates a table with the schema of the table at the path `table`."""
+    @staticmethod
     def leaves(schema: object, /) -> list[str]:
         """The names of the columns of a table with this type."""
     @staticmethod
     def append(path: str, settings: dict[str, WriterSettings]) -> TableWriter: ...
     @staticmethod
     def replace(path: str, parts: Sequence[str], settings: dict[str, WriterSettings]) -> TableWriter: ...
+    @staticmethod
+    def prepare(path: str, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = (),
+                nulls_last: Sequence[str] = ()) -> TableWriter:
+        """Arguments as for create. Begins a part for finish_prepared. ArgumentError: the table exists and has another schema."""
     def write(self, data: object, /) -> None:
         """Appends an object with __arrow_c_stream__. Checks for KeyboardInterrupt between batches."""
     def merge(self, table: str, /) -> None:
         """Appends the rows of all parts of the table at this path in key order (AppendMerged)."""
     def finish(self) -> None: ...
+    def finish_prepared(self) -> bytes:
+        """Completes the part without publishing it. Returns a description for commit_parts. The writer may come from replace([])."""
     def close(self) -> None:
         """Discards what finish() has not published."""
     num_rows: int
@@ -169,6 +181,9 @@ class FileWriter:
 def compact(path: str, parts: Sequence[str], settings: dict[str, WriterSettings]) -> dict[str, int]:
     """rows, copied_blocks, recoded_blocks, copied_bytes."""
 def drop_parts(path: str, parts: Sequence[str], /) -> None: ...
+def commit_parts(path: str, parts: Sequence[bytes], id: str, replaced: Sequence[str], schema: object | None, keys: Sequence[str]) -> bool:
+    """Publishes the parts that TableWriter.finish_prepared has described (cfile/prepared_parts.h). schema, keys: as for TableWriter.create,
+    if the table may have to be created without parts. False: the parts, or a commit with this id, were published before."""
 def drop_rows_below(path: str, column: str | None, key: Any) -> None:
     """column: the sort column; None: the table has key columns, and key is a sequence of stored values for the first of them."""
 def collect_garbage(path: str, older_than_seconds: float) -> list[tuple[str, int]]:

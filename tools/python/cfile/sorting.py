@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    Create = Callable[[str, dict[str, Any]], _native.TableWriter]
+
 
 def sorted_array(stream: Any) -> Any:
     """Sorts one array in memory."""
@@ -59,23 +61,47 @@ def write_sorted(target: str, stream: Any, names: list[str], settings: dict[str,
     for name in names:
         if name not in schema.names:
             raise ArgumentError(f"sorted_by: there is no column {name}; there are {', '.join(schema.names)}")
-    runs = _runs(stream, names, memory_limit_bytes)
-    first = [run for run in (next(runs, None), next(runs, None)) if run is not None]
+    runs, first = _begun(stream, names, memory_limit_bytes)
     # One column without nulls gets a value index. Otherwise the table gets an index of compound keys.
     single = len(names) == 1 and (len(first) < 2 and all(run.column(names[0]).null_count == 0 for run in first)
                                   or not schema.field(names[0]).nullable)
-    if single:
-        settings = {**settings, names[0]: {**settings.get(names[0], settings[""]), "value_index": True}}
-        # A value index has no nulls.
-        position = schema.get_field_index(names[0])
-        schema = schema.set(position, schema.field(position).with_nullable(False))
     keys = [] if single else names
-    with closing(_native.TableWriter.create(target, schema, settings, keys)) as writer:
-        if len(first) == 2:
-            _merge(target, writer, schema, keys, names, chain(_popped(first), runs))
-        elif first:
-            writer.write(first[0])
+    if single:
+        schema = with_index(schema, names[0], settings)
+
+    def create(path: str, settings: dict[str, Any]) -> _native.TableWriter:
+        return _native.TableWriter.create(path, schema, settings, keys)
+    with closing(create(target, settings)) as writer:
+        _fill(writer, first, runs, create, names[0] if single else None, target)
         writer.finish()
+
+
+def with_index(schema: Any, name: str, settings: dict[str, Any]) -> Any:
+    """Gives a column a value index: changes `settings`. Returns the schema, in which the column has no nulls then."""
+    settings[name] = {**settings.get(name, settings[""]), "value_index": True}
+    position = schema.get_field_index(name)
+    return schema.set(position, schema.field(position).with_nullable(False))
+
+
+def fill_sorted(writer: _native.TableWriter, stream: Any, names: list[str], memory_limit_bytes: int, create: Create,
+                indexed: str | None) -> None:
+    """Writes the rows of a stream into a part, sorted by the columns `names`. create, indexed: see _merge."""
+    runs, first = _begun(stream, names, memory_limit_bytes)
+    _fill(writer, first, runs, create, indexed, None)
+
+
+def _begun(stream: Any, names: list[str], memory_limit_bytes: int) -> tuple[Iterator[Any], list[Any]]:
+    """Sorted runs, and the first two of them, which the iterator does not give again."""
+    runs = _runs(stream, names, memory_limit_bytes)
+    return runs, [run for run in (next(runs, None), next(runs, None)) if run is not None]
+
+
+def _fill(writer: _native.TableWriter, first: list[Any], runs: Iterator[Any], create: Create, indexed: str | None,
+          target: str | None) -> None:
+    if len(first) == 2:
+        _merge(target, writer, create, indexed, chain(_popped(first), runs))
+    elif first:
+        writer.write(first[0])
 
 
 def _takeable(data_type: Any) -> Any:
@@ -142,18 +168,22 @@ def _popped(tables: list[Any]) -> Iterator[Any]:
         yield tables.pop(0)
 
 
-def _merge(target: str, writer: _native.TableWriter, schema: Any, keys: list[str], names: list[str], runs: Iterator[Any]) -> None:
-    """Writes runs as parts of a temporary table beside `target`, and merges them."""
+def _merge(target: str | None, writer: _native.TableWriter, create: Create, indexed: str | None, runs: Iterator[Any]) -> None:
+    """Writes runs as parts of a temporary table beside `target` (None: where temporary files are), and merges them.
+
+    create: creates a table like that of `writer` at a path. indexed: the column with a value index; None: the table has key columns.
+    """
     import tempfile
-    folder = os.path.dirname(os.path.abspath(target))
-    settings: dict[str, _native.WriterSettings] = {"": {"goal": "speed"}}
-    if not keys:
-        settings[names[0]] = {"goal": "speed", "value_index": True}
-    with tempfile.TemporaryDirectory(prefix=f".{os.path.basename(target)}-sorting-", dir=folder, ignore_cleanup_errors=True) as temporary:
+    folder = None if target is None else os.path.dirname(os.path.abspath(target))
+    settings: dict[str, Any] = {"": {"goal": "speed"}}
+    if indexed is not None:
+        settings[indexed] = {"goal": "speed", "value_index": True}
+    with tempfile.TemporaryDirectory(prefix=f".{os.path.basename(target or 'cfile')}-sorting-", dir=folder,
+                                     ignore_cleanup_errors=True) as temporary:
         path = os.path.join(temporary, "runs")
         is_first = True
         for run in runs:
-            made = _native.TableWriter.create(path, schema, settings, keys) if is_first else _native.TableWriter.append(path, settings)
+            made = create(path, settings) if is_first else _native.TableWriter.append(path, settings)
             is_first = False
             with closing(made) as part:
                 part.write(run)

@@ -68,7 +68,10 @@ class Table(Rows):
 
     @property
     def parts(self) -> list[dict[str, Any]]:
-        """The parts of the table: name, first_ordinal, num_rows, size_bytes. Each `cfile.append` makes one."""
+        """The parts of the table: name, first_ordinal, num_rows, size_bytes, and commit: the number of the commit that added the part.
+
+        Each `cfile.append` makes one part.
+        """
         return self._opened.parts()
 
     def __len__(self) -> int:

@@ -202,6 +202,7 @@ nb::list Parts(const Opened& opened) {
     dict["first_ordinal"] = part.first_ordinal;
     dict["num_rows"] = part.num_rows;
     dict["size_bytes"] = part.size_bytes;
+    dict["commit"] = part.commit;
     list.append(dict);
   }
   return list;

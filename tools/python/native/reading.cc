@@ -13,6 +13,7 @@
 #include "tools/python/native/describe.h"
 #include "tools/python/native/object_source.h"
 #include "tools/python/native/opened.h"
+#include "tools/python/native/snapshot.h"
 #include "tools/python/native/stream.h"
 #include "tools/python/native/values.h"
 
@@ -292,10 +293,21 @@ void AddReading(nb::module_& module) {
       arg("path"), nb::kw_only(), checksums, cache);
   module.def(
       "open_table",
-      [](const std::string& path, bool verify, Cache cache_size_bytes) {
-        return OpenTable(NewInterruptibleStorage(path), Options(verify, cache_size_bytes));
+      [](const std::string& path, bool verify, Cache cache_size_bytes,
+         const std::optional<nb::bytes>& snapshot) {
+        auto storage = NewInterruptibleStorage(path);
+        if (snapshot) {
+          storage = NewSnapshotStorage(std::move(storage),
+                                       std::string(snapshot->c_str(), snapshot->size()));
+        }
+        return OpenTable(storage, Options(verify, cache_size_bytes));
       },
-      arg("path"), nb::kw_only(), checksums, cache);
+      arg("path"), nb::kw_only(), checksums, cache, arg("snapshot") = nb::none());
+  module.def("read_snapshot", [](const std::string& path) {
+    const std::string bytes =
+        WithoutLock([&] { return ReadSnapshot(*NewInterruptibleStorage(path)); });
+    return nb::bytes(bytes.data(), bytes.size());
+  });
   module.def(
       "open_object",
       [](const nb::object& file, bool verify, Cache cache_size_bytes) {

@@ -7,6 +7,7 @@
 
 #include "cfile/arrow_import.h"
 #include "cfile/levels.h"
+#include "cfile/prepared_parts.h"
 #include "cfile/status.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
@@ -38,12 +39,32 @@ void SetKey(const Names& keys, const Names& nulls_last, Schema& schema) {
   schema.nulls_last = positions(nulls_last);
 }
 
+bool CommitParts(const std::string& path, const std::vector<nb::bytes>& parts,
+                 const std::string& id, const Names& replaced, const nb::object& type,
+                 const Names& keys) {
+  Schema schema;
+  if (!type.is_none()) {
+    schema = ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value));
+    SetKey(keys, {}, schema);
+  }
+  Names descriptions;
+  for (const nb::bytes& part : parts) descriptions.emplace_back(part.c_str(), part.size());
+  return WithoutLock([&] {
+    return cfile::CommitParts(NewInterruptibleStorage(path), descriptions,
+                              {.id = id,
+                               .replaced = replaced,
+                               .schema = type.is_none() ? nullptr : &schema});
+  });
+}
+
 // TableWriter of cfile/_native.pyi.
 class PythonTableWriter {
  public:
   PythonTableWriter(cfile::TableWriter writer, std::string path)
       : writer_(std::move(writer)), path_(std::move(path)) {}
 
+  // `begin`: TableWriter::Create or TableWriter::Prepare.
+  template <auto begin>
   static std::unique_ptr<PythonTableWriter> Create(const std::string& path, const nb::object& type,
                                                    const nb::dict& settings, const Names& keys,
                                                    const Names& nulls_last) {
@@ -54,6 +75,17 @@ class PythonTableWriter {
     for (size_t i = 0; i < options.size(); ++i) {
       if (options[i].value_index) schema.columns[i].nullable = false;
     }
+    return Made(path, [&](const cfile::TableLocation& table) {
+      return begin(table, schema, options);
+    });
+  }
+  static std::unique_ptr<PythonTableWriter> CreateLike(const std::string& path,
+                                                       const std::string& like,
+                                                       const nb::dict& settings) {
+    const Schema schema =
+        WithoutLock([&] { return cfile::TableReader::Open(NewInterruptibleStorage(like)); })
+            .schema();
+    const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
     return Made(path, [&](const cfile::TableLocation& table) {
       return cfile::TableWriter::Create(table, schema, options);
     });
@@ -94,6 +126,16 @@ class PythonTableWriter {
       num_rows_ = finished.totals(0).num_rows;
       return status;
     });
+  }
+  nb::bytes FinishPrepared() {
+    cfile::TableWriter finished = std::move(writer());
+    writer_.reset();
+    const std::string part = WithoutLock([&] {
+      auto description = finished.FinishPrepared();
+      num_rows_ = finished.totals(0).num_rows;
+      return description;
+    });
+    return nb::bytes(part.data(), part.size());
   }
   void Close() {
     nb::gil_scoped_release release;  // removes files
@@ -224,6 +266,8 @@ void AddWriters(nb::module_& module) {
     if (std::string_view(schema->value.format) != "+s") return std::nullopt;
     return FieldsOf(schema->value);
   });
+  module.def("commit_parts", &CommitParts, arg("path"), arg("parts"), arg("id"), arg("replaced"),
+             arg("schema").none(), arg("keys"));
   nb::class_<PythonTableWriter>(module, "TableWriter")
       .def_static("leaves",
                   [](const nb::object& type) {
@@ -234,14 +278,21 @@ void AddWriters(nb::module_& module) {
                     }
                     return names;
                   })
-      .def_static("create", &PythonTableWriter::Create, arg("path"), arg("schema"), arg("settings"),
-                  arg("keys") = Names(), arg("nulls_last") = Names())
+      .def_static("create", &PythonTableWriter::Create<&cfile::TableWriter::Create>, arg("path"),
+                  arg("schema"), arg("settings"), arg("keys") = Names(),
+                  arg("nulls_last") = Names())
+      .def_static("prepare", &PythonTableWriter::Create<&cfile::TableWriter::Prepare>, arg("path"),
+                  arg("schema"), arg("settings"), arg("keys") = Names(),
+                  arg("nulls_last") = Names())
+      .def_static("create_like", &PythonTableWriter::CreateLike, arg("path"), arg("table"),
+                  arg("settings"))
       .def_static("append", &PythonTableWriter::Append, arg("path"), arg("settings"))
       .def_static("replace", &PythonTableWriter::Replace, arg("path"), arg("parts"),
                   arg("settings"))
       .def("write", &PythonTableWriter::Write)
       .def("merge", &PythonTableWriter::Merge)
       .def("finish", &PythonTableWriter::Finish)
+      .def("finish_prepared", &PythonTableWriter::FinishPrepared)
       .def("close", &PythonTableWriter::Close)
       .def_prop_ro("num_rows", &PythonTableWriter::num_rows)
       .def_prop_ro("memory_usage_bytes", &PythonTableWriter::memory_usage_bytes);

@@ -1,4 +1,4 @@
-#include "cfile/internal/table/part_copy.h"
+#include "cfile/internal/commit/part_copy.h"
 
 #include <charconv>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "cfile/internal/table/table_commit.h"
+#include "cfile/internal/commit/table_commit.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/commit/part_copy.h"
 #include "cfile/internal/manifest/table_file.h"
-#include "cfile/internal/table/part_copy.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 

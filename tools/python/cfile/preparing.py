@@ -1,0 +1,129 @@
+"""Writes parts of tables in many processes, and publishes them in one commit."""
+from __future__ import annotations
+
+import os
+from contextlib import closing
+
+from . import _native, restoring
+from .errors import ArgumentError, NotFoundError
+from .optional import Lazy, need
+from .writing import Data, keep_index, names_of, settings_of, with_metadata
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from . import sorting
+
+    # The writer of a part, what creates a similar table, and the column with a value index.
+    Begun = tuple[_native.TableWriter, sorting.Create, str | None]
+else:
+    sorting = Lazy("cfile.sorting")
+
+
+def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[str] | None = None,
+               encoding: str | dict[str, str] | None = None, compression: str | dict[str, str] | None = None,
+               goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
+               bloom_filter: int | dict[str, int] | None = None, memory_limit_bytes: int = 1 << 30) -> bytes:
+    """Writes rows as a part of a table, but does not make them visible. Returns a description of the part, for `cfile.commit`.
+
+    Any number of processes on any machines may write parts of one table at the same time. The table need not exist. If it exists, columns
+    are found by their names, as in `cfile.append`. If it does not, all parts must get data of the same type.
+
+    sorted_by: sorts the rows of the part by these columns. For a new table, the columns become its key; all parts must name the same. One
+        column whose field cannot be null gets a value index instead.
+    Other arguments and errors as for cfile.write.
+
+    If nobody commits the part, `cfile.collect_garbage` removes its files, when they are old enough.
+
+    >>> parts = [cfile.write_part(tmp / "days", pyarrow.table({"day": [day], "count": [day * 10]})) for day in (1, 2)]
+    >>> cfile.commit(tmp / "days", parts, id="load 1")
+    True
+    >>> cfile.open(tmp / "days").to_pylist()
+    [{'day': 1, 'count': 10}, {'day': 2, 'count': 20}]
+    """
+    target = os.fspath(path)
+    settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
+                            "bloom_filter": bloom_filter})
+    names = names_of(sorted_by)
+    with Data(data) as source:
+        if source.fields is None:
+            raise ArgumentError("one array has no name: pass a table with this column")
+        for name in names:
+            if name not in source.fields:
+                raise ArgumentError(f"sorted_by: there is no column {name}; there are {', '.join(source.fields)}")
+        try:
+            opened: _native.Opened | None = _native.open_table(target)
+        except NotFoundError:
+            opened = None
+        if opened is None:
+            writer, create, indexed = _first(target, source, settings, names)
+        else:
+            writer, create, indexed = _further(target, opened, source, settings)
+        with closing(writer):
+            if names:
+                sorting.fill_sorted(writer, source.stream, names, memory_limit_bytes, create, indexed)
+            else:
+                writer.write(source.stream)
+            return writer.finish_prepared()
+
+
+def _first(target: str, source: Data, settings: dict[str, Any], names: list[str]) -> Begun:
+    """The writer of a part of a table that does not exist yet."""
+    with_metadata(settings, next(iter(_native.TableWriter.leaves(source.type)), ""), source.metadata)
+    schema, keys, indexed = _ordered(source.type, settings, names)
+
+    def create(path: str, settings: dict[str, Any]) -> _native.TableWriter:
+        return _native.TableWriter.create(path, schema, settings, keys)
+    return _native.TableWriter.prepare(target, schema, settings, keys), create, indexed
+
+
+def _ordered(schema: Any, settings: dict[str, Any], names: list[str]) -> tuple[Any, list[str], str | None]:
+    """The schema, the key columns, and the column with a value index, of a new table that is sorted by `names`."""
+    if not names:
+        return schema, [], None
+    schema = need("pyarrow", "sorted_by").schema(schema)
+    if len(names) == 1 and not schema.field(names[0]).nullable:
+        return sorting.with_index(schema, names[0], settings), [], names[0]
+    return schema, names, None
+
+
+def _further(target: str, opened: _native.Opened, source: Data, settings: dict[str, Any]) -> Begun:
+    """The writer of a part of a table that exists."""
+    keep_index(opened, settings)
+    with_metadata(settings, opened.columns[0]["name"], restoring.kept(opened.info()["metadata"]) or source.metadata)
+    indexed = next((name for name, chosen in settings.items() if chosen.get("value_index")), None)
+
+    def create(path: str, settings: dict[str, Any]) -> _native.TableWriter:
+        return _native.TableWriter.create_like(path, target, settings)
+    return _native.TableWriter.append(target, settings), create, indexed
+
+
+def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = "", replacing: Sequence[str] = (), schema: Any = None,
+           sorted_by: str | Sequence[str] | None = None) -> bool:
+    """Publishes parts in one step. All their rows become visible at once, after the rows that the table has then.
+
+    parts: the results of `cfile.write_part`, in the order of the rows. If there is no table, it is created.
+    id: names the work, in at most 128 bytes, for example "load of 2013-01-01". The table remembers the newest 1,000 ids. A second commit
+        with the same id changes nothing, so a job that failed after its commit can run again.
+    replacing: the names of parts (Table.parts) whose place the new parts take. Their rows disappear in the same step.
+    schema, sorted_by: make a table without rows if there are neither parts nor a table. `schema`: a pyarrow.Schema, or any object with
+        __arrow_c_schema__.
+
+    Returns whether this call has published the parts: False if an earlier one has. ConflictError: the table has got another schema, a
+    part to replace is gone, or files of the parts are gone. SystemFailure: it may be unknown whether the parts are visible; commit again
+    with the same arguments.
+
+    >>> cfile.write(tmp / "log", pyarrow.table({"message": ["start"]}))
+    >>> part = cfile.write_part(tmp / "log", pyarrow.table({"message": ["stop"]}))
+    >>> cfile.commit(tmp / "log", [part], id="job 7"), cfile.commit(tmp / "log", [part], id="job 7")
+    (True, False)
+    >>> len(cfile.open(tmp / "log"))
+    2
+    """
+    ordered = None
+    keys: list[str] = []
+    if schema is not None:
+        ordered, keys, _ = _ordered(schema, {"": {}}, names_of(sorted_by))
+    return _native.commit_parts(os.fspath(path), list(parts), id, names_of(replacing), ordered, keys)

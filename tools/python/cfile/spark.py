@@ -1,0 +1,73 @@
+"""Apache Spark reads and writes tables of cfile, through its Python Data Source API.
+
+    import cfile.spark
+    cfile.spark.register(spark)
+    spark.read.format("cfile").load("flights")
+    frame.write.format("cfile").mode("append").option("sorted_by", "time").save("flights")
+
+spark.md of this package describes the options. Needs PySpark 4.1 or later and pyarrow, on all machines of the cluster.
+"""
+from __future__ import annotations
+
+from . import _native, spark_types
+from .errors import ArgumentError
+from .optional import need
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+_source: Any = need("pyspark.sql.datasource", "cfile.spark")
+
+_READ_OPTIONS = ("columns", "where", "push_filters", "partition_size_bytes", "ignore_removed")
+_WRITE_OPTIONS = ("sorted_by", "commit_id", "compression", "goal", "encoding", "block_size_bytes", "bloom_filter", "memory_limit_bytes")
+
+
+def register(spark: Any) -> None:
+    """Makes the format "cfile" known to a SparkSession, and lets Spark push filters into it."""
+    spark.dataSource.register(CfileSource)
+    # Without this setting, Spark refuses to read from a source that can take filters.
+    spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
+
+
+class CfileSource(_source.DataSource):  # type: ignore[misc]
+    """The format "cfile". Spark makes the objects."""
+
+    @classmethod
+    def name(cls) -> str:
+        return "cfile"
+
+    def _path(self) -> str:
+        options: Mapping[str, str] = self.options
+        known = {"path", *_READ_OPTIONS, *_WRITE_OPTIONS}
+        for name in options:
+            if name.lower() not in known:
+                raise ArgumentError(f"there is no option {name!r} of the format cfile; there are {', '.join(sorted(known))}")
+        path = options.get("path")
+        if not path:
+            raise ArgumentError("the format cfile needs a path: load(path), save(path)")
+        return path.removeprefix("file://") if path.startswith("file:///") else path
+
+    def _columns(self) -> list[str] | None:
+        """The option "columns": names with commas between them."""
+        text = self.options.get("columns")
+        return None if text is None else [name.strip() for name in text.split(",")]
+
+    def schema(self) -> Any:
+        """The StructType of the table."""
+        opened = _native.open_table(self._path())
+        return spark_types.spark_schema(need("pyarrow", "cfile.spark").schema(opened.arrow_type(columns=self._columns())))
+
+    def reader(self, schema: Any) -> Any:
+        from .spark_reading import BatchReader, FilteringReader
+        pushes = self.options.get("push_filters", "false").lower() == "true"
+        return (FilteringReader if pushes else BatchReader)(self._path(), schema, self.options)
+
+    def streamReader(self, schema: Any) -> Any:
+        from .spark_streaming import StreamReader
+        return StreamReader(self._path(), schema, self.options)
+
+    def writer(self, schema: Any, overwrite: bool) -> Any:
+        from .spark_writing import Writer
+        return Writer(self._path(), schema, overwrite, self.options)

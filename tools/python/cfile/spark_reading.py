@@ -1,0 +1,151 @@
+"""Reads tables for Spark. See cfile.spark."""
+from __future__ import annotations
+
+from decimal import Decimal
+
+from . import _native, pushing, spark_types
+from .condition_text import parsed
+from .errors import ArgumentError
+from .optional import need
+from .selection import Selection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
+
+    from .condition import Condition
+
+_source: Any = need("pyspark.sql.datasource", "cfile.spark")
+
+_PARTITION_SIZE_BYTES = 32 << 20  # as stored; in memory, rows are often four times as large
+_EXACT_DIGITS = 28  # Spark rounds longer constants before it passes them
+_COMPARISONS = {"EqualTo": "==", "GreaterThan": ">", "GreaterThanOrEqual": ">=", "LessThan": "<", "LessThanOrEqual": "<="}
+
+
+class Partition(_source.InputPartition):  # type: ignore[misc]
+    """Consecutive rows of a table: what one task reads."""
+
+    def __init__(self, begin: int, end: int, snapshot: bytes | None = None) -> None:
+        self.begin = begin
+        self.end = end
+        self.snapshot = snapshot  # None: the reader has it
+
+
+class TableRows:
+    """What all readers do: opens the table as it was when the query was planned, and reads rows of it."""
+
+    def __init__(self, path: str, schema: Any, options: Mapping[str, str]) -> None:
+        self.path = path
+        self.fields = spark_types.arrow_schema(schema)
+        self.where = parsed(options["where"]) if "where" in options else None
+        try:
+            self.size_bytes = int(options.get("partition_size_bytes", _PARTITION_SIZE_BYTES))
+        except ValueError:
+            self.size_bytes = 0
+        if self.size_bytes < 1:
+            raise ArgumentError(f"partition_size_bytes: expected a number of bytes, found {options['partition_size_bytes']!r}")
+
+    def open(self, snapshot: bytes) -> _native.Opened:
+        return _native.open_table(self.path, snapshot=snapshot)
+
+    def divided(self, opened: _native.Opened, begin: int, end: int, where: Condition | None) -> list[tuple[int, int]]:
+        """Ranges of rows that begin at parts or blocks. Leaves out parts whose bounds show that no row matches."""
+        native = None if where is None else where.native({column["name"]: column["type"] for column in opened.columns})
+        parts = [part for part in opened.parts() if part["num_rows"] > 0 and begin <= part["first_ordinal"] < end]
+        if not parts:
+            return []
+        kept = opened.split(len(parts), self.fields.names, native) if native is not None else [(begin, end)]
+        rows = sum(min(last, end) - max(first, begin) for first, last in kept if first < end and last > begin)
+        if rows <= 0:
+            return []
+        # Columns that are not read do not count. Parts say only the size of all columns together.
+        share = len(self.fields) / max(1, len(opened.fields))
+        size_bytes = sum(part["size_bytes"] for part in parts) * share * rows / (end - begin)
+        count = max(1, round(size_bytes / self.size_bytes))
+        ranges = opened.split(max(1, round(count * opened.num_rows / (end - begin))), self.fields.names, native)
+        cut = [(max(first, begin), min(last, end)) for first, last in ranges]
+        return [(first, last) for first, last in cut if first < last]
+
+    def batches(self, snapshot: bytes, begin: int, end: int, where: Condition | None) -> Iterator[Any]:
+        """pyarrow.RecordBatches in the types that Spark expects."""
+        rows = Selection(self.open(snapshot), self.fields.names, where=where, begin=begin, end=end)
+        for batch in rows.to_batches():
+            if batch.num_rows > 0:
+                yield spark_types.converted(batch, self.fields)
+
+
+class BatchReader(_source.DataSourceReader):  # type: ignore[misc]
+    """Reads a table once. Spark makes it for each query, pickles it, and calls read in the tasks."""
+
+    def __init__(self, path: str, schema: Any, options: Mapping[str, str]) -> None:
+        self._rows = TableRows(path, schema, options)
+        # All tasks read the table as it is now, even if its parts are merged or dropped meanwhile.
+        self._snapshot = _native.read_snapshot(path)
+        self._where = self._rows.where
+
+    def partitions(self) -> list[Any]:
+        opened = self._rows.open(self._snapshot)
+        ranges = self._rows.divided(opened, 0, opened.num_rows, self._where)
+        # Spark needs one partition at least.
+        return [Partition(begin, end) for begin, end in ranges or [(0, 0)]]
+
+    def read(self, partition: Any) -> Iterator[Any]:
+        return self._rows.batches(self._snapshot, partition.begin, partition.end, self._where)
+
+
+class FilteringReader(BatchReader):
+    """Also takes the filters of the query.
+
+    Spark makes one reader for all queries of a DataFrame that load() has returned, and a new one only for a query with filters (4.1 to
+    4.3). So a query without filters would get the rows of an earlier query. That is why users have to ask for this reader.
+    """
+
+    def pushFilters(self, filters: list[Any]) -> Iterable[Any]:
+        """Takes the filters that cfile can test. Returns those that Spark must test again."""
+        opened = self._rows.open(self._snapshot)
+        types = {}
+        own = need("pyarrow", "cfile.spark").schema(opened.arrow_type())
+        flat = {column["name"]: column["type"] for column in opened.columns if not column["levels"]}
+        for field in self._rows.fields:
+            if field.name in flat and spark_types.comparable(own.field(field.name).type, field.type):
+                types[field.name] = flat[field.name]
+        for each in filters:
+            condition, is_exact = converted(each, types)
+            if condition is not None:
+                self._where = condition if self._where is None else self._where & condition
+            if not is_exact:
+                yield each
+
+
+def converted(condition: Any, types: Mapping[str, str]) -> pushing.Converted:
+    """Converts a filter of pyspark.sql.datasource. `types`: of the columns that can be tested."""
+    kind = type(condition).__name__
+    if kind == "Not":
+        return pushing.negated(converted(condition.child, types))
+    path: tuple[str, ...] = getattr(condition, "attribute", ())
+    if len(path) != 1:
+        return pushing.NOTHING
+    name = path[0]
+    value = getattr(condition, "value", None)
+    if any(isinstance(each, Decimal) and len(each.as_tuple().digits) >= _EXACT_DIGITS
+           for each in (value if isinstance(value, (list, tuple)) else (value,))):
+        return pushing.NOTHING
+    if kind in _COMPARISONS:
+        return pushing.test(types, _COMPARISONS[kind], name, condition.value, nan_is_greatest=True)
+    if kind == "EqualNullSafe":
+        if condition.value is None:
+            return pushing.test(types, "is_null", name)
+        # True where the values are equal. Where the column is null, it is false and not null.
+        return pushing.test(types, "==", name, condition.value)[0], False
+    if kind == "In":
+        found = tuple(value for value in condition.value if value is not None)
+        test = pushing.test(types, "in", name, *found)
+        return test if len(found) == len(condition.value) else (test[0], False)
+    if kind == "IsNull":
+        return pushing.test(types, "is_null", name)
+    if kind == "IsNotNull":
+        return pushing.test(types, "is_not_null", name)
+    if kind == "StringStartsWith":
+        return pushing.test(types, "prefix", name, condition.value)
+    return pushing.NOTHING

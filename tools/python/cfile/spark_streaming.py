@@ -1,0 +1,67 @@
+"""Reads the parts that are appended to a table as a stream of Spark. See cfile.spark."""
+from __future__ import annotations
+
+from . import _native
+from .errors import ConflictError
+from .optional import need
+from .spark_reading import Partition, TableRows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+_source: Any = need("pyspark.sql.datasource", "cfile.spark")
+
+# An offset names a commit of the table: {"commit": number, "rows": rows of the table up to this commit}. The stream has read the rows of
+# all parts whose `commit` is not greater. A part that is made by merging has the commit of the first merged part, so merging parts that
+# were read, or parts that were not read, changes no offset. "rows" shows all other changes: if parts on both sides of an offset are merged,
+# the rows up to the offset become more, and if read rows are dropped or replaced, they become fewer or others.
+_START = {"commit": -1, "rows": 0}
+
+
+class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
+    """Reads the rows of new parts. Spark makes it for each run of a query."""
+
+    def __init__(self, path: str, schema: Any, options: Mapping[str, str]) -> None:
+        self._rows = TableRows(path, schema, options)
+        self._ignores_removed = options.get("ignore_removed", "false").lower() == "true"
+
+    def initialOffset(self) -> dict[str, int]:
+        return dict(_START)
+
+    def latestOffset(self, start: Any = None, limit: Any = None) -> dict[str, int]:
+        """The newest commit that has added a part. Versions of Spark before 4.2 pass no arguments."""
+        opened = _native.open_table(self._rows.path)
+        parts = opened.parts()
+        return {"commit": parts[-1]["commit"], "rows": opened.num_rows} if parts else dict(start or _START)
+
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[Any]:
+        """The rows after the offset `start`, up to and with the offset `end`."""
+        if start == end:
+            return []
+        snapshot = _native.read_snapshot(self._rows.path)
+        opened = self._rows.open(snapshot)
+        ranges = self._rows.divided(opened, self._rows_until(opened, start), self._rows_until(opened, end), self._rows.where)
+        return [Partition(first, last, snapshot) for first, last in ranges]
+
+    def _rows_until(self, opened: _native.Opened, offset: dict[str, int]) -> int:
+        """The number of rows up to an offset. ConflictError: they are not those that the offset has counted."""
+        parts = opened.parts()
+        rows: int = sum(part["num_rows"] for part in parts if part["commit"] <= offset["commit"])
+        if rows == offset["rows"] or (self._ignores_removed and rows < offset["rows"]):
+            return rows
+        if rows < offset["rows"]:
+            raise ConflictError(
+                f"{self._rows.path}: rows that this stream has read were dropped or replaced: the table had {offset['rows']:,} rows up to "
+                f"commit {offset['commit']}, and has {rows:,} now. Set the option ignore_removed to go on with the rows that are new")
+        raise ConflictError(
+            f"{self._rows.path}: parts that this stream has read were merged with parts that it has not read: the table had "
+            f"{offset['rows']:,} rows up to commit {offset['commit']}, and has {rows:,} now. Begin a new query with a new checkpoint, and "
+            f"merge only parts that all streams have read")
+
+    def read(self, partition: Any) -> Iterator[Any]:
+        return self._rows.batches(partition.snapshot, partition.begin, partition.end, self._rows.where)
+
+    def commit(self, end: dict[str, int]) -> None:
+        """Does nothing: the table keeps no state of its streams."""

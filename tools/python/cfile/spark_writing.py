@@ -1,0 +1,114 @@
+"""Writes tables for Spark. See cfile.spark."""
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+
+from . import _native, preparing, spark_types
+from .errors import ArgumentError, NotFoundError
+from .optional import need
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+_source: Any = need("pyspark.sql.datasource", "cfile.spark")
+
+_NUMBERS = ("block_size_bytes", "bloom_filter", "memory_limit_bytes")
+
+
+@dataclass
+class Message(_source.WriterCommitMessage):  # type: ignore[misc]
+    """What a task sends to the driver."""
+
+    part: bytes | None  # a result of cfile.write_part; None: the task had no rows
+
+
+class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
+    """Writes the rows of one job. Spark makes it once for a job, pickles it, and calls write in the tasks and commit at the end."""
+
+    def __init__(self, path: str, schema: Any, overwrite: bool, options: Mapping[str, str]) -> None:
+        self._path = path
+        spark_types.check_storable(schema, "")
+        self._schema = spark_types.arrow_schema(schema)
+        self._id = options.get("commit_id") or f"spark {uuid.uuid4()}"
+        self._options: dict[str, Any] = {}
+        for name in ("compression", "goal", "encoding", *_NUMBERS):
+            if name in options:
+                self._options[name] = int(options[name]) if name in _NUMBERS else options[name]
+        self._sorted_by = [name.strip() for name in options.get("sorted_by", "").split(",") if name.strip()]
+        for name in self._sorted_by:
+            if name not in self._schema.names:
+                raise ArgumentError(f"sorted_by: there is no column {name}; there are {', '.join(self._schema.names)}")
+        self._replaced: list[str] = []
+        try:
+            opened = _native.open_table(path)
+        except NotFoundError:
+            return
+        self._check(opened)
+        if not self._sorted_by:
+            self._sorted_by = _order_of(opened)
+        if overwrite:
+            # Parts that other jobs append while this job runs stay.
+            self._replaced = [part["name"] for part in opened.parts()]
+
+    def _check(self, opened: _native.Opened) -> None:
+        """ArgumentError: the rows do not fit the columns of the table."""
+        missing = set(opened.fields) ^ set(self._schema.names)
+        if missing:
+            raise ArgumentError(f"{self._path}: the table and the data differ in the columns {', '.join(sorted(missing))}")
+        own = spark_types.arrow_schema(spark_types.spark_schema(need("pyarrow", "cfile.spark").schema(opened.arrow_type())))
+        for field in self._schema:
+            if _nullable(own.field(field.name).type) != _nullable(field.type):
+                raise ArgumentError(f"{self._path}: column {field.name} has the type {own.field(field.name).type}, not {field.type}")
+        self._schema = need("pyarrow", "cfile.spark").schema(opened.arrow_type())
+
+    def write(self, iterator: Iterator[Any]) -> Any:
+        """Writes the rows of a task as a part that nobody sees yet. If the task is repeated, the other part becomes garbage."""
+        arrow = need("pyarrow", "cfile.spark")
+        first = next((batch for batch in iterator if batch.num_rows > 0), None)
+        if first is None:
+            return Message(None)
+
+        def batches() -> Iterator[Any]:
+            yield spark_types.converted(first, self._schema)
+            for batch in iterator:
+                yield spark_types.converted(batch, self._schema)
+        rows = arrow.RecordBatchReader.from_batches(self._schema, batches())
+        return Message(preparing.write_part(self._path, rows, sorted_by=self._sorted_by or None, **self._options))
+
+    def commit(self, messages: list[Any]) -> None:
+        """Makes the parts of all tasks visible in one step."""
+        parts = [message.part for message in messages if message is not None and message.part is not None]
+        preparing.commit(self._path, parts, id=self._id, replacing=self._replaced, schema=self._schema, sorted_by=self._sorted_by or None)
+
+    def abort(self, messages: list[Any]) -> None:
+        """Does nothing: nobody sees the parts, and cfile.collect_garbage removes them. After a failed commit, they may be in the table."""
+
+
+def _order_of(opened: _native.Opened) -> list[str]:
+    """The columns by which the rows of each part are sorted."""
+    key: list[str] = opened.info()["key"]
+    if key or opened.num_rows == 0:
+        return key
+    for column in opened.columns:
+        if not column["levels"] and not column["nullable"] and opened.has_index(column["name"]):
+            return [column["name"]]
+    return []
+
+
+def _nullable(data_type: Any) -> Any:
+    """The type, in which all fields may be null: a null where the table has none is an error of its own."""
+    arrow = need("pyarrow", "cfile.spark")
+    types = arrow.types
+
+    def field(of: Any) -> Any:
+        return arrow.field(of.name, _nullable(of.type))
+    if types.is_struct(data_type):
+        return arrow.struct([field(each) for each in data_type])
+    if types.is_map(data_type):
+        return arrow.map_(_nullable(data_type.key_type), _nullable(data_type.item_type))
+    if types.is_list(data_type):
+        return arrow.list_(arrow.field("element", _nullable(data_type.value_type)))
+    return data_type
