@@ -2,6 +2,10 @@
 """Starts moto's S3 server, proxies that disturb requests to it, and nginx for https, on loopback. Then runs a test program.
 
   with_servers.py PROGRAM [ARGUMENTS...]
+  with_servers.py --server PORT PROGRAM [ARGUMENTS...]
+
+The second form uses the S3 server at this port instead of moto. This server has a bucket with the name "bucket", verifies signatures, and
+knows the key AWS_ACCESS_KEY_ID with the secret AWS_SECRET_ACCESS_KEY. tests/campaign/s3_server calls this form.
 
 The program finds the servers in its environment: CFILE_TEST_SERVER_NAME is http://127.0.0.1:PORT. NAME is S3 for the server itself, or
 one of the disturbances below in capital letters. The exit code is that of the program, or 77 (skipped) if moto is not installed.
@@ -10,8 +14,10 @@ Each proxy listens on a port of its own and disturbs all requests in the same wa
 
 nginx serves the folder CFILE_TEST_WEB_FOLDER at CFILE_TEST_SERVER_HTTPS. Its certificate is for localhost only, and is signed by the
 authority in CFILE_TEST_AUTHORITY, which is made for this run. Without nginx or openssl, these variables are not set.
+CFILE_TEST_VERIFIES_SIGNATURES is set in the second form.
 """
 import collections
+import contextlib
 import http.client
 import http.server
 import os
@@ -26,7 +32,6 @@ import threading
 import time
 
 HOST = "127.0.0.1"
-LATENCY_SECONDS = 0.02
 
 
 class Proxy(http.server.BaseHTTPRequestHandler):
@@ -96,9 +101,16 @@ class Proxy(http.server.BaseHTTPRequestHandler):
 
 
 class Latency(Proxy):
+    """Answers 20 ms later."""
+    latency_seconds = 0.02
+
     def disturb(self, body, attempt):
-        time.sleep(LATENCY_SECONDS)
+        time.sleep(self.latency_seconds)
         super().disturb(body, attempt)
+
+
+class LongLatency(Latency):
+    latency_seconds = 0.1
 
 
 class CutFirst(Proxy):
@@ -188,6 +200,11 @@ class RedirectElsewhere(Proxy):
         return super().disturb(body, attempt)
 
 
+def all_proxies(proxy=Proxy):
+    """A class and all classes below it."""
+    return [proxy, *(below for child in proxy.__subclasses__() for below in all_proxies(child))]
+
+
 def name_of(proxy):
     return re.sub(r"(?<!^)(?=[A-Z])", "_", proxy.__name__).upper()
 
@@ -261,7 +278,18 @@ def start_nginx(folder):
                     "CFILE_TEST_WEB_FOLDER": str(folder / "web")}
 
 
-def main():
+def one_write_at_a_time(app):
+    """moto compares the version of a conditional PUT, and then replaces the object: two PUTs at the same time could both be successful."""
+    lock = threading.Lock()
+
+    def locked(environ, start_response):
+        with contextlib.nullcontext() if environ["REQUEST_METHOD"] == "GET" else lock:
+            return app(environ, start_response)
+    return locked
+
+
+def start_moto():
+    """Starts moto with a bucket. Returns the server and its port."""
     try:
         from moto.server import ThreadedMotoServer
     except ImportError as error:
@@ -271,25 +299,40 @@ def main():
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     moto = ThreadedMotoServer(ip_address=HOST, port=0, verbose=False)
     moto.start()
-    backend = moto.get_host_and_port()[1]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-    environment["CFILE_TEST_SERVER_S3"] = f"http://{HOST}:{backend}"
-    for proxy in [Proxy, *Proxy.__subclasses__()]:
-        environment[f"CFILE_TEST_SERVER_{name_of(proxy)}"] = f"http://{HOST}:{start(proxy, backend)}"
-    environment |= {"AWS_ACCESS_KEY_ID": "test-key", "AWS_SECRET_ACCESS_KEY": "test-secret", "HOME": "/nonexistent"}
-    connection = http.client.HTTPConnection(HOST, backend)
+    moto._server.app = one_write_at_a_time(moto._server.app)
+    port = moto.get_host_and_port()[1]
+    connection = http.client.HTTPConnection(HOST, port)
     connection.request("PUT", "/bucket")
     assert connection.getresponse().status == 200
+    return moto, port
+
+
+def main():
+    command = sys.argv[1:]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    environment["HOME"] = "/nonexistent"
+    moto = None
+    if command[0] == "--server":
+        backend, command = int(command[1]), command[2:]
+        environment |= {name: os.environ[name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
+        environment["CFILE_TEST_VERIFIES_SIGNATURES"] = "1"
+    else:
+        moto, backend = start_moto()
+        environment |= {"AWS_ACCESS_KEY_ID": "test-key", "AWS_SECRET_ACCESS_KEY": "test-secret"}
+    environment["CFILE_TEST_SERVER_S3"] = f"http://{HOST}:{backend}"
+    for proxy in all_proxies():
+        environment[f"CFILE_TEST_SERVER_{name_of(proxy)}"] = f"http://{HOST}:{start(proxy, backend)}"
     nginx = None
     with tempfile.TemporaryDirectory() as folder:
         if shutil.which("nginx") and shutil.which("openssl"):
             nginx, variables = start_nginx(pathlib.Path(folder))
             environment |= variables
-        code = subprocess.run(sys.argv[1:], env=environment, check=False).returncode
+        code = subprocess.run(command, env=environment, check=False).returncode
         if nginx is not None:
             nginx.terminate()
             nginx.wait()
-    moto.stop()
+    if moto is not None:
+        moto.stop()
     sys.exit(code)
 
 
