@@ -307,12 +307,15 @@ TEST(Http, KeysWithAllCharacters) {
   for (const std::string name :
        {"a b", "a+b", "100%", "%41", "Zürich/東京", "a=b&c;d", "~!$'()*,:@[]", "a?b#c", "a//b",
         "\"<>\\^`{|}"}) {
+    // versitygw keeps objects as files, so it cannot list such keys.
+    if (name == "a//b" && VerifiesSignatures()) continue;
     const std::string url = absl::StrCat(NewUrl(), "/", name);
     Put(url, SomeBytes(100));
     const auto found = Get(ClientOf("S3"), url);
     ASSERT_TRUE(found.ok()) << found.status();
     EXPECT_EQ(*found, SomeBytes(100));
-    const auto storage = ClientOf("S3").OpenTable(url);
+    // (Some servers have no object whose key is the prefix of a table.)
+    const auto storage = ClientOf("S3").OpenTable(url + ".table");
     ASSERT_TRUE(storage.ok()) << storage.status();
     auto writer = TableWriter::Create(*storage, ManyTypes());
     ASSERT_TRUE(writer.ok() && AppendRows(*writer, 0, 10).ok()) << writer.status();
@@ -340,6 +343,17 @@ TEST(Http, ObjectsThatChangeAreNoticed) {
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
   EXPECT_THAT(status.ToString(), HasSubstr("has changed since it was opened"));
   EXPECT_NE((*source)->identity(), (*ClientOf("S3").OpenUrl(url))->identity());
+}
+
+TEST(Http, SpacesInListsMayBePlus) {
+  const std::string url = NewUrl() + "/a + b";
+  Put(url + "/file", SomeBytes(10));
+  for (const char* server : {"S3", "PLUS_FOR_SPACE"}) {
+    const auto entries = (*ClientOf(server).OpenTable(url))->List("");
+    ASSERT_TRUE(entries.ok()) << entries.status();
+    ASSERT_EQ(entries->size(), 1) << server;
+    EXPECT_EQ((*entries)[0].path, "file");
+  }
 }
 
 TEST(Http, RedirectsGetNoSecret) {

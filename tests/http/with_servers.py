@@ -173,6 +173,14 @@ class NoRanges(Proxy):
         super().disturb(body, attempt)
 
 
+class PlusForSpace(Proxy):
+    """Encodes spaces in lists of keys as Amazon S3 does."""
+    def disturb(self, body, attempt):
+        status, headers, content = self.forward(body)
+        is_list = self.command == "GET" and "list-type=2" in self.path
+        self.respond(status, headers, content.replace(b"%20", b"+") if is_list else content)
+
+
 class NoConditions(Proxy):
     """Ignores the conditions of requests that write, as some servers do."""
     def disturb(self, body, attempt):
