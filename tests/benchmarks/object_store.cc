@@ -200,8 +200,9 @@ void RowOfKey(const Steps& steps) {
 // The value of a row with a compound key.
 void Compound(const Steps& steps) {
   LookUp(steps, "single", [](const TableReader& table) {
+    const size_t index = *table.schema().key_index();
     auto keys = std::make_shared<TableCursor<std::string_view>>(
-        OrDie(table.NewCursor<std::string_view>(table.schema().key_index())));
+        OrDie(table.NewCursor<std::string_view>(index)));
     auto values = std::make_shared<TableCursor<double>>(OrDie(table.NewCursor<double>(kValue)));
     return [=](int64_t id) {
       CompoundKey key(std::vector<ColumnType>{ColumnType::String(), ColumnType::Int64()});

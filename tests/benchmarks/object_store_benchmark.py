@@ -93,12 +93,11 @@ def free_port():
 
 def start_server(program, folder):
     """Starts the S3 server. Returns its process and its port."""
-    for name in ("objects/bucket", "metadata"):
-        (folder / name).mkdir(parents=True, exist_ok=True)
+    (folder / "objects" / "bucket").mkdir(parents=True, exist_ok=True)
     port = free_port()
     with (folder / "server.log").open("w") as log:
-        server = subprocess.Popen([program, "--port", f"{HOST}:{port}", "--quiet", "posix", "--sidecar", folder / "metadata",
-                                   folder / "objects"], env={**os.environ, "ROOT_ACCESS_KEY": KEY, "ROOT_SECRET_KEY": SECRET},
+        server = subprocess.Popen([program, "--port", f"{HOST}:{port}", "--quiet", "posix", folder / "objects"],
+                                  env={**os.environ, "ROOT_ACCESS_KEY": KEY, "ROOT_SECRET_KEY": SECRET},
                                   stdout=log, stderr=log)
     for _ in range(500):
         with socket.socket() as probe:

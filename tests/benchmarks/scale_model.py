@@ -134,34 +134,39 @@ def simulate(threads, latency, bytes_per_second, slots=MAX_IN_FLIGHT):
     return now
 
 
-def simulate_commits(writers, commits, latency, before, attempt, wait=lambda failures: 0.0, seed=1):
-    """Writers append parts to one table. Returns the conditional PUTs of each commit, and the seconds of each commit.
+def simulate_commits(writers, commits, latency, wait=lambda failures: 0.0, seed=1):
+    """Writers append parts to one table. Returns the conditional PUTs of each commit, the seconds of each commit, and all seconds.
 
-    A commit begins with `before` requests, one after the other. Each attempt reads table.cft, sends `attempt` requests, and then the
-    conditional PUT. This is refused if another one was successful since table.cft was read. Then the writer deletes what it has written,
-    waits for wait(failures), and tries again. Requests take the latency, and up to a tenth more.
+    A writer reads table.cft. Then its commit begins: it writes the file of a column. Each attempt reads table.cft, lists the files of the part,
+    writes the copy of its description, and sends the conditional PUT. Before its first PUT, a writer tries whether the server knows conditions.
+    The PUT is refused if another one was successful since table.cft was read. Then the writer deletes the copy, waits for a random time of at
+    most wait(failures), and tries again. Each request takes the latency, and up to a tenth more.
     """
     rng = random.Random(seed)
     took = lambda requests: sum(latency * (1 + rng.random() / 10) for _ in range(requests))
     version, puts, seconds = 0, [], []
-    # (time, writer, step, version that was read, attempts, begin of the commit, commits that are left)
-    events = [(took(before), writer, "read", 0, 0, 0.0, commits) for writer in range(writers)]
+    # (time, writer, step, attempts, begin of the commit, commits that are left, version that was read)
+    events = [(took(1), writer, "begin", 0, 0.0, commits, None) for writer in range(writers)]
     heapq.heapify(events)
+    now = 0.0
     while events:
-        now, writer, step, seen, attempts, begin, left = heapq.heappop(events)
-        if step == "read":  # the server answers with the version that it has at the end of the request
-            heapq.heappush(events, (now + took(1), writer, "write", None, attempts, begin, left))
-        elif step == "write":
-            heapq.heappush(events, (now + took(attempt + 1), writer, "put", version, attempts + 1, begin, left))
-        elif seen == version:
+        now, writer, step, attempts, begin, left, seen = heapq.heappop(events)
+        if step == "begin":
+            event = (now + took(2), writer, "read", 0, now, left, None)
+        elif step == "read":  # the server has just answered
+            probe = 1 if left == commits and attempts == 0 else 0
+            event = (now + took(3 + probe), writer, "put", attempts + 1, begin, left, version)
+        elif seen != version:
+            event = (now + took(2) + wait(attempts) * rng.random(), writer, "read", attempts, begin, left, None)
+        else:
             version += 1
             puts.append(attempts)
             seconds.append(now - begin)
-            if left > 1:
-                heapq.heappush(events, (now + took(before), writer, "read", None, 0, now, left - 1))
-        else:
-            heapq.heappush(events, (now + took(1) + wait(attempts) * rng.random(), writer, "read", None, attempts, begin, left))
-    return puts, seconds
+            if left == 1:
+                continue
+            event = (now + took(1), writer, "begin", 0, 0.0, left - 1, None)
+        heapq.heappush(events, event)
+    return puts, seconds, now
 
 
 def in_turn(rounds_of_files):
@@ -183,7 +188,7 @@ def totals(rounds):
 
 
 # Measured with `scale_parts`: parts of 10 columns.
-MEASURED = Manifest(fixed=552, part=631, chunk=520)
+MEASURED = Manifest(fixed=441, part=585, chunk=447)
 COLUMNS = 10
 ROWS, PARTS, WORKERS = 10 ** 12, 10 ** 5, 10 ** 3
 FILE_BYTES = 40_000_000  # 10^7 rows of 4 bytes
@@ -227,18 +232,14 @@ def print_reads():
                   f"| {size * WORKERS / 1e12:,.1f} | {time:,.0f} s | {requests * WORKERS / time:,.0f} | {size / time / 1e6:,.0f} |")
 
 
-# What a commit does (counted at the relay): see simulate_commits.
-BEFORE_COMMIT, IN_ATTEMPT = 3, 1
-
-
 def print_commits():
     print("| writers | PUTs of table.cft for each commit | s for each commit, median | commits per second | the same with waits: PUTs | s | commits per second |"
           "\n| --- | --- | --- | --- | --- | --- | --- |")
     for writers in (1, 4, 16, 64, 256, 1000):
         cells = []
         for wait in (lambda failures: 0.0, lambda failures: 0.02 * 2 ** min(failures, 7)):
-            puts, seconds = simulate_commits(writers, 4, 0.02, BEFORE_COMMIT, IN_ATTEMPT, wait)
-            cells += [f"{statistics.mean(puts):,.1f}", f"{statistics.median(seconds):,.2f}", f"{writers / statistics.mean(seconds):,.1f}"]
+            puts, seconds, whole = simulate_commits(writers, 4, 0.02, wait)
+            cells += [f"{statistics.mean(puts):,.1f}", f"{statistics.median(seconds):,.2f}", f"{len(puts) / whole:,.1f}"]
         print(f"| {writers:,} | {' | '.join(cells)} |")
 
 
@@ -311,7 +312,7 @@ def check_commits(many_writers, relay_port, comparison):
         text = run([many_writers, f"http://127.0.0.1:{relay_port}", writers, commits], **store.environment(relay_port))
         print(text, end="", file=sys.stderr)
         puts, milliseconds = map(float, re.search(r"lost: ([\d.]+) PUTs.*; (\d+) ms in the median", text).groups())
-        model_puts, model_seconds = simulate_commits(writers, commits, LATENCY, BEFORE_COMMIT, IN_ATTEMPT)
+        model_puts, model_seconds, _ = simulate_commits(writers, commits, LATENCY)
         comparison.compare(f"{writers} writers: PUTs of table.cft for each commit", statistics.mean(model_puts), puts, 0.25)
         comparison.compare(f"{writers} writers: seconds of a commit, median", statistics.median(model_seconds), milliseconds / 1e3, 0.25)
 
