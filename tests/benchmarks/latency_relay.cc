@@ -2,14 +2,14 @@
 //
 //   build/release/tests/benchmarks/latency_relay SERVER_PORT MILLISECONDS
 //
-// The relay listens on a free port of 127.0.0.1, prints the port, and passes bytes between its clients
-// and 127.0.0.1:SERVER_PORT until it is killed. It holds back each request for MILLISECONDS, and
-// passes on everything else at once. So it limits the bandwidth little: the bytes of answers do not
-// pass through the memory of this program.
+// The relay listens on a free port of 127.0.0.1, prints the port, and passes bytes between its
+// clients and 127.0.0.1:SERVER_PORT until it is killed. It holds back each request for
+// MILLISECONDS, and passes on everything else at once. So it limits the bandwidth little: the bytes
+// of answers do not pass through the memory of this program.
 //
-// When the next request begins on a connection, or the connection is closed, the relay prints one line
-// about the last request: begin and end in nanoseconds of CLOCK_MONOTONIC, the bytes that the client
-// has sent and received, and the first line of the request.
+// When the next request begins on a connection, or the connection is closed, the relay prints one
+// line about the last request: begin and end in nanoseconds of CLOCK_MONOTONIC, the bytes that the
+// client has sent and received, and the first line of the request.
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

@@ -4,8 +4,8 @@
 //   object_store WORK URL [THREADS]   does one work on these tables
 //
 // AWS_ENDPOINT_URL and other variables name the server and its key (cfile/http_options.h). A work
-// opens a table, and prints a line of JSON for each of its steps: its begin and end in nanoseconds of
-// CLOCK_MONOTONIC, the requests, and the bytes received. Cold steps begin with an empty cache.
+// opens a table, and prints a line of JSON for each of its steps: its begin and end in nanoseconds
+// of CLOCK_MONOTONIC, the requests, and the bytes received. Cold steps begin with an empty cache.
 //
 // The table "hundred" has 100 parts of 100,000 rows, in the order of the column "id". The table
 // "single" has one part, with the compound key (service, time). Its column "value" has 100 blocks.
@@ -57,14 +57,19 @@ Schema Columns() {
                       {.name = "text", .type = ColumnType::String()}}};
 }
 
-// The row with number `id` of a table of `rows` rows.
-int64_t TimeOf(int64_t id) { return id * 1'000 + id * 7919 % 997; }
-double ValueOf(int64_t id) {
-  return static_cast<double>(static_cast<uint64_t>(id) * 0x9E3779B97F4A7C15u >> 12);
+// The values of a row with this number. Ids and times ascend, in steps of different lengths.
+double ValueOf(int64_t row) {
+  return static_cast<double>(static_cast<uint64_t>(row) * 0x9E3779B97F4A7C15u >> 12);
 }
+int64_t IdOf(int64_t row) {
+  auto mixed = static_cast<uint64_t>(row) * 0x9E3779B97F4A7C15u;
+  mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
+  return row * 4096 + static_cast<int64_t>(mixed >> 52);
+}
+int64_t TimeOf(int64_t row) { return IdOf(row) / 4; }
 std::string ServiceOf(int64_t number) { return absl::StrFormat("service-%02d", number); }
-std::string TextOf(int64_t id) {
-  return absl::StrFormat("request %016x", static_cast<uint64_t>(id + 1) * 0xD6E8FEB86659FD93u);
+std::string TextOf(int64_t row) {
+  return absl::StrFormat("request %016x", static_cast<uint64_t>(row + 1) * 0xD6E8FEB86659FD93u);
 }
 
 // Appends rows [begin, end). service_of: the number of the service of a row.
@@ -74,7 +79,7 @@ void AppendRows(TableWriter& writer, int64_t begin, int64_t end,
   std::vector<double> values;
   std::vector<std::string> texts, services;
   for (int64_t i = begin; i < end; ++i) {
-    ids.push_back(i);
+    ids.push_back(IdOf(i));
     times.push_back(TimeOf(i));
     values.push_back(ValueOf(i));
     services.push_back(ServiceOf(service_of(i)));
@@ -97,12 +102,11 @@ void Write(const HttpClient& client, const std::string& url) {
     TableWriter writer = OrDie(part == 0 ? TableWriter::Create(hundred, Columns(), options)
                                          : TableWriter::Append(hundred, options));
     AppendRows(writer, part * kRowsPerPart, (part + 1) * kRowsPerPart,
-               [](int64_t id) { return id * 31 % kServices; });
+               [](int64_t row) { return row * 31 % kServices; });
     OrDie(writer.Finish());
   }
   Schema sorted = Columns();
   sorted.key_columns = {kService, kTime};
-  options.resize(options.size() + 1);
   options[kId] = {};
   options[kValue] = {.encoding = Encoding::kPlain,
                      .compression = Compression::kNone,
@@ -112,7 +116,7 @@ void Write(const HttpClient& client, const std::string& url) {
       OrDie(TableWriter::Create(OrDie(client.OpenTable(url + "/single")), sorted, options));
   for (int64_t begin = 0; begin < kSingleRows; begin += kRowsPerBlock) {
     AppendRows(writer, begin, begin + kRowsPerBlock,
-               [](int64_t id) { return id / (kSingleRows / kServices); });
+               [](int64_t row) { return row / (kSingleRows / kServices); });
   }
   OrDie(writer.Finish());
 }
@@ -134,7 +138,8 @@ class Steps {
     step();
     const auto end = std::chrono::steady_clock::now();
     const HttpCounters after = client_.counters();
-    absl::PrintF("{\"step\": \"%s\", \"begin\": %d, \"end\": %d, \"requests\": %d, \"bytes\": %d}\n",
+    absl::PrintF("{\"step\": \"%s\", \"begin\": %d, \"end\": %d, \"requests\": %d, "
+                 "\"bytes\": %d}\n",
                  name, begin.time_since_epoch().count(), end.time_since_epoch().count(),
                  after.requests - before.requests, after.bytes_received - before.bytes_received);
   }
@@ -171,8 +176,8 @@ void LookUp(const Steps& steps, const std::string& table_name,
 void Ordinal(const Steps& steps) {
   LookUp(steps, "hundred", [](const TableReader& table) {
     auto cursor = std::make_shared<TableCursor<double>>(OrDie(table.NewCursor<double>(kValue)));
-    return [=](int64_t id) {
-      Check(OrDie(cursor->Get(static_cast<uint64_t>(id))) == ValueOf(id), "the value");
+    return [=](int64_t row) {
+      Check(OrDie(cursor->Get(static_cast<uint64_t>(row))) == ValueOf(row), "the value");
     };
   });
 }
@@ -180,9 +185,9 @@ void Ordinal(const Steps& steps) {
 void Key(const Steps& steps) {
   LookUp(steps, "hundred", [](const TableReader& table) {
     auto cursor = std::make_shared<TableCursor<int64_t>>(OrDie(table.NewCursor<int64_t>(kId)));
-    return [=](int64_t id) {
-      const KeyPosition found = OrDie(cursor->SeekToKey(id));
-      Check(found.exact && found.ordinal == static_cast<uint64_t>(id), "the ordinal");
+    return [=](int64_t row) {
+      const KeyPosition found = OrDie(cursor->SeekToKey(IdOf(row)));
+      Check(found.exact && found.ordinal == static_cast<uint64_t>(row), "the ordinal");
     };
   });
 }
@@ -190,9 +195,10 @@ void Key(const Steps& steps) {
 // The whole row with a key, by a scan.
 void RowOfKey(const Steps& steps) {
   LookUp(steps, "hundred", [](const TableReader& table) {
-    return [=](int64_t id) {
+    return [=](int64_t row) {
       double sum = 0;
-      Check(RowsOf(table, {.where = Eq("id", id)}, &sum) == 1 && sum == ValueOf(id), "the row");
+      const uint64_t rows = RowsOf(table, {.where = Eq("id", IdOf(row))}, &sum);
+      Check(rows == 1 && sum == ValueOf(row), "the row");
     };
   });
 }
@@ -204,31 +210,29 @@ void Compound(const Steps& steps) {
     auto keys = std::make_shared<TableCursor<std::string_view>>(
         OrDie(table.NewCursor<std::string_view>(index)));
     auto values = std::make_shared<TableCursor<double>>(OrDie(table.NewCursor<double>(kValue)));
-    return [=](int64_t id) {
+    return [=](int64_t row) {
       CompoundKey key(std::vector<ColumnType>{ColumnType::String(), ColumnType::Int64()});
-      key.Add<std::string_view>(ServiceOf(id / (kSingleRows / kServices))).Add<int64_t>(TimeOf(id));
+      key.Add<std::string_view>(ServiceOf(row / (kSingleRows / kServices)));
+      key.Add<int64_t>(TimeOf(row));
       const KeyPosition found = OrDie(keys->SeekToKey(key.bytes()));
-      Check(found.exact && found.ordinal == static_cast<uint64_t>(id), "the ordinal");
-      Check(OrDie(values->Get(found.ordinal)) == ValueOf(id), "the value");
+      Check(found.exact && found.ordinal == static_cast<uint64_t>(row), "the ordinal");
+      Check(OrDie(values->Get(found.ordinal)) == ValueOf(row), "the value");
     };
   });
 }
 
 void RowOfCompoundKey(const Steps& steps) {
   LookUp(steps, "single", [](const TableReader& table) {
-    return [=](int64_t id) {
+    return [=](int64_t row) {
       double sum = 0;
-      Check(RowsOf(table,
-                   {.where = And(Eq("service", ServiceOf(id / (kSingleRows / kServices))),
-                                 Eq("time", TimeOf(id)))},
-                   &sum) == 1 &&
-                sum == ValueOf(id),
-            "the row");
+      const std::string service = ServiceOf(row / (kSingleRows / kServices));
+      const Filter filter = And(Eq("service", service), Eq("time", TimeOf(row)));
+      Check(RowsOf(table, {.where = filter}, &sum) == 1 && sum == ValueOf(row), "the row");
     };
   });
 }
 
-// 1,000 rows of all 100 blocks of a column, which are as far from each other as rows of a table are.
+// Takes 1,000 rows: ten of each hundredth of the table's `rows` rows.
 void Take(const Steps& steps, const std::string& table_name, int64_t rows) {
   std::mt19937_64 random(1);
   std::vector<uint64_t> ordinals(1000);
@@ -247,8 +251,8 @@ void Take(const Steps& steps, const std::string& table_name, int64_t rows) {
   });
 }
 
-void Scan(const Steps& steps, size_t num_threads) {
-  const TableReader table = steps.Open("hundred");
+void Scan(const Steps& steps, const std::string& table_name, size_t num_threads) {
+  const TableReader table = steps.Open(table_name);
   steps.Run("scan", [&] {
     const std::vector<OrdinalRange> ranges = OrDie(table.SplitScan({}, 4 * num_threads));
     std::atomic<size_t> next = 0;
@@ -264,7 +268,7 @@ void Scan(const Steps& steps, size_t num_threads) {
       });
     }
     for (std::thread& thread : threads) thread.join();
-    Check(rows == kRows, "the rows");
+    Check(rows == table.num_rows(), "the rows");
   });
 }
 
@@ -281,7 +285,8 @@ void Run(const std::string& work, const std::string& url, size_t num_threads) {
       {"row-of-compound-key", [&] { RowOfCompoundKey(steps); }},
       {"take", [&] { Take(steps, "single", kSingleRows); }},
       {"take-of-parts", [&] { Take(steps, "hundred", kRows); }},
-      {"scan", [&] { Scan(steps, num_threads); }},
+      {"scan-hundred", [&] { Scan(steps, "hundred", num_threads); }},
+      {"scan-single", [&] { Scan(steps, "single", num_threads); }},
   };
   const auto found = works.find(work);
   Check(found != works.end(), "there is no work " + work);

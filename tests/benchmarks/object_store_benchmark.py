@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures tables in an object store with 20 ms for each request, and pyarrow.dataset on the same store and data beside them.
 
-  tests/benchmarks/object_store_benchmark.py SERVER BUILD FOLDER [--latency MILLISECONDS] [--pyarrow PYTHON]
+  tests/benchmarks/object_store_benchmark.py SERVER BUILD FOLDER [--latency MILLISECONDS] [--pyarrow PYTHON] [--works WORK...]
 
 SERVER is the program versitygw (tests/campaign/s3_server builds it), and BUILD a release build with object_store and latency_relay.
 FOLDER keeps the objects for the next run. PYTHON has pyarrow. The server listens on loopback. A relay holds back each request, and writes
@@ -11,7 +11,6 @@ began. Prints a table. The goal of a scan is 0.8 of what curl reaches with 16 ra
 import argparse
 import json
 import os
-import re
 import socket
 import statistics
 import subprocess
@@ -27,6 +26,7 @@ CURL_RANGE_BYTES = 8 << 20
 # Works of object_store, and the goals of their steps: round trips.
 GOALS = {"open": {"open": 3}, "ordinal": {"cold": 4, "warm": 1}, "key": {"cold": 4, "warm": 1}, "row-of-key": {},
          "compound": {"cold": 6, "warm": 1}, "row-of-compound-key": {}, "take": {"take": 10}, "take-of-parts": {}}
+SCANS = ("scan-hundred", "scan-single")
 
 PYARROW = """
 import json, sys, time
@@ -40,7 +40,9 @@ def step(name, work):
     result = work()
     print(json.dumps({"step": name, "begin": begin, "end": time.monotonic_ns()}))
     return result
-def look_up(hundred, id):
+def look_up(hundred, row):
+    mixed = row * 0x9E3779B97F4A7C15 % 2**64
+    id = row * 4096 + ((mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 % 2**64 >> 52)
     table = hundred.to_table(filter=ds.field("id") == id)
     assert table.num_rows == 1 and table["id"][0].as_py() == id
 def opened():
@@ -74,12 +76,15 @@ elif work == "write":
     import pyarrow as pa
     import pyarrow.parquet as pq
     for part in range(100):
-        id = np.arange(part * 100_000, (part + 1) * 100_000)
+        row = np.arange(part * 100_000, (part + 1) * 100_000)
         with np.errstate(over="ignore"):
-            value = (id.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(12)).astype(np.float64)
-            text = (id.astype(np.uint64) + np.uint64(1)) * np.uint64(0xD6E8FEB86659FD93)
-        table = pa.table({"id": id, "time": id * 1000 + id * 7919 % 997,
-                          "service": pa.array([f"service-{number:02d}" for number in id * 31 % 20]), "value": value,
+            mixed = row.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+            text = (row.astype(np.uint64) + np.uint64(1)) * np.uint64(0xD6E8FEB86659FD93)
+            more = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+        id = row * 4096 + (more >> np.uint64(52)).astype(np.int64)
+        value = (mixed >> np.uint64(12)).astype(np.float64)
+        table = pa.table({"id": id, "time": id // 4, "value": value,
+                          "service": pa.array([f"service-{number:02d}" for number in row * 31 % 20]),
                           "text": pa.array([f"request {number:016x}" for number in text.tolist()])})
         pq.write_table(table, f"bucket/parquet/part-{part:03d}.parquet", filesystem=store, compression="zstd")
 """
@@ -180,22 +185,44 @@ def curl_bytes_per_second(folder, port, pattern):
         for begin in range(0, size, CURL_RANGE_BYTES):
             text.append(f'url = "http://{HOST}:{port}/bucket/{path.relative_to(folder / "objects/bucket")}"\n'
                         f'output = "/dev/null"\nrange = {begin}-{min(begin + CURL_RANGE_BYTES, size) - 1}\n'
-                        f'aws-sigv4 = "aws:amz:us-east-1:s3"\nuser = "{KEY}:{SECRET}"\nheader = "x-amz-content-sha256: UNSIGNED-PAYLOAD"\nnext\n')
+                        f'aws-sigv4 = "aws:amz:us-east-1:s3"\nuser = "{KEY}:{SECRET}"\n'
+                        'header = "x-amz-content-sha256: UNSIGNED-PAYLOAD"\nnext\n')
     config.write_text("".join(text).removesuffix("next\n"))
     times = []
     for _ in range(RUNS):
         begin = time.monotonic()
         subprocess.run(["curl", "--silent", "--fail", "--parallel", "--parallel-max", str(THREADS), "--parallel-immediate", "-K", config],
-                       check=True)
+                       check=True, stderr=subprocess.DEVNULL)
         times.append(time.monotonic() - begin)
     return total, len(text), total / statistics.median(times)
 
 
+def print_row(*cells):
+    print(f"| {' | '.join(f'{cell:,}' if isinstance(cell, int) else cell for cell in cells)} |", flush=True)
+
+
 def print_rows(who, work, steps):
     for step, (requests, trips, size, time_seconds) in steps.items():
-        goal = GOALS.get(work, {}).get(step, "") if who == "cfile" else ""
-        print(f"| {work}{'' if step in (work, 'take') else ', ' + step} | {who} | {requests} | {trips} | {size / 1e3:,.0f} | {time_seconds * 1e3:,.0f} ms | {goal} |",
-              flush=True)
+        goal = GOALS[work].get(step, "") if who == "cfile" else ""
+        name = work if step in (work, "take") else f"{work}, {step}"
+        print_row(name, who, requests, trips, f"{size / 1e3:,.0f}", f"{time_seconds * 1e3:,.0f} ms", str(goal))
+
+
+def print_scan(who, size, requests, time_seconds, useful_bytes):
+    print_row(who, f"{size / 1e6:,.0f}", requests, f"{time_seconds:.2f} s", f"{useful_bytes / time_seconds / 1e6:,.0f}")
+
+
+def compare_scans(options, folder, relay, work, url):
+    table = work.removeprefix("scan-")
+    print(f"\n| scan of all columns of {table} | MB | requests | time | MB/s |\n| --- | --- | --- | --- | --- |")
+    total, requests, rate = curl_bytes_per_second(folder, relay.port, f"tables/{table}/*/*.cfile")
+    print_scan(f"curl, {THREADS} ranges at a time", total, requests, total / rate, total)
+    for threads in (1, 4, THREADS):
+        scan = measured(relay, lambda: run_own(options.build, relay.port, work, url, threads))["scan"]
+        print_scan(f"cfile, {threads} threads", scan[2], scan[0], scan[3], total)
+    if options.pyarrow and table == "hundred":
+        scan = measured(relay, lambda: run_pyarrow(options.pyarrow, relay.port, "scan"))["scan"]
+        print_scan("pyarrow.dataset", scan[2], scan[0], scan[3], scan[2])
 
 
 def main():
@@ -205,6 +232,7 @@ def main():
     parser.add_argument("folder", type=Path)
     parser.add_argument("--latency", type=int, default=20)
     parser.add_argument("--pyarrow", metavar="PYTHON")
+    parser.add_argument("--works", nargs="+", choices=[*GOALS, *SCANS])
     options = parser.parse_args()
     folder = options.folder.resolve()
     server, port = start_server(options.server.resolve(), folder)
@@ -217,20 +245,15 @@ def main():
                 run_pyarrow(options.pyarrow, port, "write")
             (folder / "written").touch()
         relay = Relay(options.build, folder, port, options.latency)
-        print("| work | reader | requests | round trips | kB | time | goal |\n| --- | --- | --- | --- | --- | --- | --- |")
-        for work in GOALS:
+        works = options.works or [*GOALS, *SCANS]
+        if not set(works) <= set(SCANS):
+            print("| work | reader | requests | round trips | kB | time | goal |\n| --- | --- | --- | --- | --- | --- | --- |")
+        for work in (work for work in works if work in GOALS):
             print_rows("cfile", work, measured(relay, lambda work=work: run_own(options.build, relay.port, work, url)))
-            if options.pyarrow and re.search(f'work == "{work}"', PYARROW):
+            if options.pyarrow and f'work == "{work}"' in PYARROW:
                 print_rows("pyarrow", work, measured(relay, lambda work=work: run_pyarrow(options.pyarrow, relay.port, work)))
-        print("\n| scan of all columns | MB | requests | time | MB/s |\n| --- | --- | --- | --- | --- |")
-        total, requests, rate = curl_bytes_per_second(folder, relay.port, "tables/hundred/*/*.cfile")
-        print(f"| curl, {THREADS} ranges at a time | {total / 1e6:,.0f} | {requests} | {total / rate:.2f} s | {rate / 1e6:,.0f} |", flush=True)
-        for threads in (1, 2, 4, THREADS):
-            found = measured(relay, lambda threads=threads: run_own(options.build, relay.port, "scan", url, threads))["scan"]
-            print(f"| cfile, {threads} threads | {found[2] / 1e6:,.0f} | {found[0]} | {found[3]:.2f} s | {total / found[3] / 1e6:,.0f} |", flush=True)
-        if options.pyarrow:
-            found = measured(relay, lambda: run_pyarrow(options.pyarrow, relay.port, "scan"))["scan"]
-            print(f"| pyarrow.dataset | {found[2] / 1e6:,.0f} | {found[0]} | {found[3]:.2f} s | {found[2] / found[3] / 1e6:,.0f} |", flush=True)
+        for work in (work for work in works if work in SCANS):
+            compare_scans(options, folder, relay, work, url)
     finally:
         for process in (server, relay.process if relay else None):
             if process is not None:

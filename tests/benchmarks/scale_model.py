@@ -137,10 +137,10 @@ def simulate(threads, latency, bytes_per_second, slots=MAX_IN_FLIGHT):
 def simulate_commits(writers, commits, latency, wait=lambda failures: 0.0, seed=1):
     """Writers append parts to one table. Returns the conditional PUTs of each commit, the seconds of each commit, and all seconds.
 
-    A writer reads table.cft. Then its commit begins: it writes the file of a column. Each attempt reads table.cft, lists the files of the part,
-    writes the copy of its description, and sends the conditional PUT. Before its first PUT, a writer tries whether the server knows conditions.
-    The PUT is refused if another one was successful since table.cft was read. Then the writer deletes the copy, waits for a random time of at
-    most wait(failures), and tries again. Each request takes the latency, and up to a tenth more.
+    A writer reads table.cft. Then its commit begins: it writes the file of a column. Each attempt reads table.cft, lists the files of the
+    part, writes the copy of its description, and sends the conditional PUT. Before its first PUT, a writer tries whether the server knows
+    conditions. The PUT is refused if another one was successful since table.cft was read. Then the writer deletes the copy, waits for a
+    random time of at most wait(failures), and tries again. Each request takes the latency, and up to a tenth more.
     """
     rng = random.Random(seed)
     took = lambda requests: sum(latency * (1 + rng.random() / 10) for _ in range(requests))
@@ -233,8 +233,8 @@ def print_reads():
 
 
 def print_commits():
-    print("| writers | PUTs of table.cft for each commit | s for each commit, median | commits per second | the same with waits: PUTs | s | commits per second |"
-          "\n| --- | --- | --- | --- | --- | --- | --- |")
+    print("| writers | PUTs of table.cft for each commit | s for each commit, median | commits per second | with waits: PUTs | s | "
+          "commits per second |\n| --- | --- | --- | --- | --- | --- | --- |")
     for writers in (1, 4, 16, 64, 256, 1000):
         cells = []
         for wait in (lambda failures: 0.0, lambda failures: 0.02 * 2 ** min(failures, 7)):

@@ -1,5 +1,5 @@
-// Files and tables on S3's servers and on web servers. with_servers.py starts moto, or finds another
-// server, and starts proxies that disturb requests to it.
+// Files and tables on S3's servers and on web servers. with_servers.py starts moto, or finds
+// another server, and starts proxies that disturb requests to it.
 #include "cfile/http.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
-// Lets several writers append parts to one table on an S3 server at the same time, and checks that no
-// part is lost and that no row is there twice. Prints what the commits cost.
+// Lets several writers append parts to one table on an S3 server at the same time, and checks that
+// no part is lost and that no row is there twice. Prints what the commits cost.
 //
 //   with_servers.py many_writers SERVER WRITERS PARTS
 //
@@ -113,7 +113,8 @@ void CheckTable(const std::shared_ptr<Storage>& storage, int64_t parts) {
 
 void Run(const std::string& server, int64_t writers, int64_t parts_of_writer) {
   const HttpOptions options = OptionsFor(server);
-  const std::string url = absl::StrCat("s3://bucket/writers-", Clock::now().time_since_epoch().count());
+  const std::string url =
+      absl::StrCat("s3://bucket/writers-", Clock::now().time_since_epoch().count());
   const HttpClient first = OrDie(HttpClient::Create(options));
   const auto storage = OrDie(first.OpenTable(url));
   Work unused;
@@ -154,8 +155,8 @@ void Run(const std::string& server, int64_t writers, int64_t parts_of_writer) {
   std::sort(all.milliseconds.begin(), all.milliseconds.end());
   const auto parts = static_cast<double>(writers * parts_of_writer);
   std::printf(
-      "%lld writers, %.0f commits in %.2f s, none lost: %.1f PUTs of table.cft (at most %llu) and %.1f "
-      "requests for each commit; %.0f ms in the median, %.0f ms at most\n",
+      "%lld writers, %.0f commits in %.2f s, none lost: %.1f PUTs of table.cft (at most %llu) and "
+      "%.1f requests for each commit; %.0f ms in the median, %.0f ms at most\n",
       static_cast<long long>(writers), parts, seconds, static_cast<double>(all.commits) / parts,
       static_cast<unsigned long long>(all.most_commits), static_cast<double>(all.requests) / parts,
       all.milliseconds[all.milliseconds.size() / 2], all.milliseconds.back());
