@@ -9,6 +9,7 @@
 #include "cfile/arrow_import.h"
 #include "cfile/storage.h"
 #include "tests/cfile/arrow_testing.h"
+#include "tests/cfile/counting_source.h"
 
 namespace cfile {
 namespace {
@@ -24,20 +25,6 @@ Bytes Golden(const std::string& name) {
   EXPECT_FALSE(bytes.empty()) << name;
   return bytes;
 }
-
-// Hides that the bytes are in memory, so that they are read as from a file.
-class CopyingSource final : public Source {
- public:
-  explicit CopyingSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
-  const std::string& name() const override { return source_->name(); }
-  uint64_t size() const override { return source_->size(); }
-  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-    return source_->ReadAt(offset, out);
-  }
-
- private:
-  const std::shared_ptr<const Source> source_;
-};
 
 absl::StatusOr<std::vector<Json>> RowsOf(std::shared_ptr<const Source> source,
                                          const ArrowIpcOptions& options = {}) {
@@ -97,7 +84,8 @@ TEST(ArrowIpcGolden, AllTypes) {
     const auto rows = RowsOf(Golden(name));
     ASSERT_TRUE(rows.ok()) << name << ": " << rows.status();
     EXPECT_EQ(*rows, expected) << name;
-    const auto again = RowsOf(std::make_shared<CopyingSource>(NewMemorySource(Golden(name))));
+    const auto again = RowsOf(
+        std::make_shared<testing_support::CountingSource>(NewMemorySource(Golden(name))));
     ASSERT_TRUE(again.ok()) << name << ": " << again.status();
     EXPECT_EQ(*again, expected) << name;
   }

@@ -17,6 +17,7 @@
 #include "encodings/hybrid/rle_hybrid.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/cfile/counting_source.h"
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
@@ -251,20 +252,6 @@ TEST(ParquetLevels, ExportRefusesWhatImportRefuses) {
   }
 }
 
-// A source whose bytes are not in memory.
-class CopyingSource final : public Source {
- public:
-  explicit CopyingSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
-  const std::string& name() const override { return source_->name(); }
-  uint64_t size() const override { return source_->size(); }
-  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-    return source_->ReadAt(offset, out);
-  }
-
- private:
-  const std::shared_ptr<const Source> source_;
-};
-
 template <typename T>
 std::vector<T> ValuesOf(const TableLocation& location, size_t column = 0) {
   const auto table = TableReader::Open(location);
@@ -301,7 +288,7 @@ TEST(ParquetPages, ARecordMayGoOnInTheNextPage) {
   for (const bool in_memory : {false, true}) {
     const auto table = NewMemoryStorage();
     const auto report = ImportParquet(
-        in_memory ? source : std::make_shared<CopyingSource>(source), table,
+        in_memory ? source : std::make_shared<testing_support::CountingSource>(source), table,
         {.writer = {kSmallBlocks}, .reader = {.read_ahead_bytes = 64}});
     ASSERT_TRUE(report.ok()) << report.status();
     EXPECT_EQ(report->copied_pages, 1);

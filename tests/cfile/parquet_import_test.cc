@@ -14,6 +14,7 @@
 #include "cfile/table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/cfile/counting_source.h"
 #include "tests/cfile/parquet_testing.h"
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
@@ -22,20 +23,6 @@ namespace cfile {
 namespace {
 
 using testing::HasSubstr;
-
-// A source whose bytes are not in memory.
-class CopyingSource final : public Source {
- public:
-  explicit CopyingSource(std::shared_ptr<const Source> source) : source_(std::move(source)) {}
-  const std::string& name() const override { return source_->name(); }
-  uint64_t size() const override { return source_->size(); }
-  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-    return source_->ReadAt(offset, out);
-  }
-
- private:
-  const std::shared_ptr<const Source> source_;
-};
 
 ParquetReport Import(std::shared_ptr<const Source> source, const TableLocation& table,
                      const ParquetImportOptions& options = {}) {
@@ -69,7 +56,7 @@ TEST(ParquetImport, CopiedPagesHoldTheSameValuesAsRecodedOnes) {
       recompressed += report.recompressed_pages;
     }
     const auto reading = NewMemoryStorage();
-    Import(std::make_shared<CopyingSource>(source), reading,
+    Import(std::make_shared<testing_support::CountingSource>(source), reading,
            {.writer = {kSmallBlocks}, .reader = {.read_ahead_bytes = 64}});
     EXPECT_EQ(Contents(reading), expected);
   }
@@ -133,7 +120,7 @@ TEST(ParquetImport, PagesOfVersion1OfListsAreCopied) {
       ASSERT_TRUE(exported.ok()) << exported.status();
       for (const bool in_memory : {true, false}) {
         auto source = InMemory(ReadFile(path));
-        if (!in_memory) source = std::make_shared<CopyingSource>(source);
+        if (!in_memory) source = std::make_shared<testing_support::CountingSource>(source);
         const auto copy = NewMemoryStorage();
         const ParquetReport report = Import(
             source, copy, {.writer = {kSmallBlocks}, .reader = {.read_ahead_bytes = 16}});
@@ -188,7 +175,7 @@ TEST(ParquetImport, ListsThatContinueOnTheNextPage) {
   file = file.substr(0, metadata->offset) + internal::parquet::WriteFileMetadata(metadata->file);
   for (const bool in_memory : {true, false}) {
     auto source = InMemory(file);
-    if (!in_memory) source = std::make_shared<CopyingSource>(source);
+    if (!in_memory) source = std::make_shared<testing_support::CountingSource>(source);
     const auto copy = NewMemoryStorage();
     const ParquetReport report =
         Import(source, copy, {.writer = {kSmallBlocks}, .reader = {.read_ahead_bytes = 16}});

@@ -154,7 +154,8 @@ def check(cfile, source, work, number):
         counts["not read by pyarrow"] += 1
         return
     table, copy = work / "table", work / "copy.parquet"
-    report = cfile.import_parquet(source, table, part_per_row_group=number % 3 == 1, block_size_bytes=0 if number % 5 == 0 else 32)
+    small_blocks = number % 2 == 1
+    report = cfile.import_parquet(source, table, part_per_row_group=number % 3 == 1, block_size_bytes=32 if small_blocks else 0)
     expect_equal(cfile.read(table), expected, "ImportParquet")
     counts.update({f"imported {key}": value for key, value in report.items()})
     options = (number % 3 != 0, number % 5 != 0, number % 4 != 0, CODECS[number % len(CODECS)], (10**6, 100)[number % 7 == 0])
@@ -162,7 +163,8 @@ def check(cfile, source, work, number):
     counts.update({f"exported {key}": value for key, value in report.items()})
     expect_equal(read_pyarrow(copy), expected, f"pyarrow reads what ExportParquet{options} wrote")
     has_int96 = any(column.physical_type == "INT96" for column in pq.ParquetFile(source).schema)
-    for read in (read_duckdb, read_polars, read_fastparquet):
+    # fastparquet fails if a column chunk has several pages of version 2, also in files of pyarrow.
+    for read in (read_duckdb, read_polars) if small_blocks else (read_duckdb, read_polars, read_fastparquet):
         peer = read.__name__.removeprefix("read_")
         try:
             right = read(source)

@@ -41,7 +41,7 @@ absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema)
 absl::StatusOr<std::vector<std::string>> OrderOfTable(const ImportOptions& options,
                                                       const TableReader& table);
 
-// For --append: kInvalidArgument if a column of the table has another type than --type gives.
+// For --append. Returns kInvalidArgument if --type gives a column another type than the table has.
 absl::Status CheckTypeOfTable(const ImportOptions& options, const ColumnSchema& column,
                               const TextType& given);
 

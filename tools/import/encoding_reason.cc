@@ -40,7 +40,7 @@ std::string_view PropertyOf(Encoding encoding) {
     case Encoding::kParquetAlp:
       return "few decimal digits";
     default:
-      return "no other encoding pays off";
+      return "no other encoding saves much";
   }
 }
 

@@ -14,7 +14,8 @@
 namespace cfile::internal {
 namespace {
 
-// A field of a table: a number, or 0 for an offset. nullopt: the field is absent.
+// The number that a field of a table holds. A field that points to something holds 0 at first; the
+// offset is written later. nullopt: the table does not have the field.
 using Cell = std::optional<uint64_t>;
 constexpr size_t kCellBytes = 8;
 

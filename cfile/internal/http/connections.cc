@@ -330,7 +330,6 @@ std::vector<HttpResponse> Connections::Send(std::span<const HttpRequest> request
   std::vector<Transfer> transfers(requests.size());
   std::vector<Transfer*> open;
   for (Transfer& transfer : transfers) open.push_back(&transfer);
-  milliseconds longest = options_.retry_delay;
   for (int attempt = 1; !open.empty(); ++attempt) {
     for (Transfer* transfer : open) {
       const HttpRequest& request = requests[static_cast<size_t>(transfer - transfers.data())];
@@ -343,15 +342,20 @@ std::vector<HttpResponse> Connections::Send(std::span<const HttpRequest> request
     if (!repeatable || attempt >= options_.max_attempts) break;
     if (open.empty()) break;
     retries_ += open.size();
-    // A random delay, so that clients that failed together do not come back together.
-    thread_local std::minstd_rand random(std::random_device{}());
-    std::this_thread::sleep_for(milliseconds(
-        std::uniform_int_distribution<milliseconds::rep>(0, longest.count())(random)));
-    longest = std::min(2 * longest, kLongestDelay);
+    WaitBefore(attempt + 1);
   }
   std::vector<HttpResponse> responses;
   for (Transfer& transfer : transfers) responses.push_back(std::move(transfer.response));
   return responses;
+}
+
+void Connections::WaitBefore(int attempt) const {
+  milliseconds longest = options_.retry_delay;
+  for (int i = 2; i < attempt && longest < kLongestDelay; ++i) longest *= 2;
+  longest = std::min(longest, std::max(options_.retry_delay, kLongestDelay));
+  thread_local std::minstd_rand random(std::random_device{}());
+  std::this_thread::sleep_for(
+      milliseconds(std::uniform_int_distribution<milliseconds::rep>(0, longest.count())(random)));
 }
 
 HttpResponse Connections::Send(const HttpRequest& request, const PrepareRequest& prepare,

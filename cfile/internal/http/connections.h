@@ -69,6 +69,10 @@ class Connections {
   HttpResponse Send(const HttpRequest& request, const PrepareRequest& prepare,
                     bool repeatable = true);
 
+  // Waits before attempt number `attempt`, which is at least 2, for a random time. So clients that
+  // failed together do not come back together.
+  void WaitBefore(int attempt) const;
+
   const HttpOptions& options() const { return options_; }
   HttpCounters counters() const;
 

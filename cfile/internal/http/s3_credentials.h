@@ -16,10 +16,11 @@ namespace cfile::internal {
 using IniSections = std::map<std::string, std::map<std::string, std::string>>;
 IniSections ParseIni(std::string_view text);
 
-// Completes `options` from the environment and from the files that cfile/http.h names. All fields
-// of the result are set, except that the keys are empty if `anonymous` is set, and that the session
-// token may be empty. kFailedPrecondition: there are no keys. kInvalidArgument: a file cannot be
-// read, only one of the two keys is there, or the region or the endpoint is malformed.
+// Sets the empty fields of `options` from the environment and from the files that
+// cfile/http_options.h names. Then all fields are set, with two exceptions: the session token may be
+// empty, and the keys are empty if `anonymous` is set. kFailedPrecondition: there are no keys.
+// kInvalidArgument: a file cannot be read, only one of the two keys is there, or the region or the
+// endpoint is malformed.
 absl::StatusOr<S3Options> CompleteS3Options(S3Options options);
 
 }  // namespace cfile::internal

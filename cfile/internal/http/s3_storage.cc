@@ -91,15 +91,19 @@ class S3Storage final : public Storage {
     HttpRequest request = Conditional(path, expected_version);
     request.body = encodings::AsBytes(bytes);
     HttpResponse response;
+    bool may_be_done = false;  // an attempt failed, but the server may have done what it asked for
     // After a failure, the object may have been replaced. So look before each repetition.
     for (int attempt = 1; attempt <= bucket_->options().max_attempts; ++attempt) {
+      if (attempt > 1) bucket_->WaitBefore(attempt);
       response = bucket_->Send(request, /*repeatable=*/false);
       if (response.ok()) return absl::OkStatus();
-      // 409: another writer has replaced the object during this request.
-      const bool refused = response.status == 412 || response.status == 409 ||
-                           (response.status == 404 && expected_version);
-      if (refused && attempt == 1) return Refused(path, response);
-      if (!refused && !MayPass(response)) return HttpError(NameOf(path), response);
+      const bool refused =
+          response.status == 412 || (response.status == 404 && expected_version);
+      // Another request for the object was in progress, and this one had no effect.
+      const bool conflict = response.status == 409;
+      if (refused && !may_be_done) return Refused(path, response);
+      if (!refused && !conflict && !MayPass(response)) return HttpError(NameOf(path), response);
+      may_be_done = may_be_done || !(refused || conflict);
       const absl::StatusOr<VersionedObject> now = Read(path, bytes.size());
       if (now.ok() && now->bytes == bytes) return absl::OkStatus();
       std::optional<std::string> version;
@@ -109,8 +113,10 @@ class S3Storage final : public Storage {
         return Unknown(path, now.status());
       }
       // Another writer has replaced the object, perhaps after this call has replaced it.
-      if (absl::IsOutOfRange(now.status()) || version != expected_version)
-        return Unknown(path, HttpError(NameOf(path), response));
+      if (absl::IsOutOfRange(now.status()) || version != expected_version) {
+        return may_be_done ? Unknown(path, HttpError(NameOf(path), response))
+                           : Refused(path, response);
+      }
     }
     return HttpError(NameOf(path), response);
   }
