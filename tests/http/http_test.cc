@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -95,17 +97,22 @@ uint64_t Number(const std::string& text) {
   return number;
 }
 
-// The number of requests that the proxy has received since the last call.
-uint64_t RequestsAt(const std::string& server) {
-  auto source = ClientOf(server).OpenUrl(Server(server) + "/-/count");
+// A number that the proxy answers at `path`.
+uint64_t AskProxy(const std::string& server, const std::string& path) {
+  auto source = ClientOf(server).OpenUrl(Server(server) + path);
   if (!source.ok()) {
     ADD_FAILURE() << source.status();
     return 0;
   }
   std::string text((*source)->size(), '\0');
   EXPECT_TRUE((*source)->ReadAt(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}).ok());
+  return Number(text);
+}
+
+// The number of requests that the proxy has received since the last call.
+uint64_t RequestsAt(const std::string& server) {
   static std::map<std::string, uint64_t> before;
-  const uint64_t now = Number(text);
+  const uint64_t now = AskProxy(server, "/-/count");
   return now - std::exchange(before[server], now);
 }
 
@@ -489,22 +496,147 @@ TEST(Http, TheCacheIsBounded) {
   }
 }
 
-TEST(Http, OpeningAFileIsOneRoundTrip) {
+int64_t Mixed(uint64_t row) { return static_cast<int64_t>(row * 0x9E3779B97F4A7C15u >> 1); }
+
+// Puts a file of 200,000 numbers, Mixed(0), Mixed(1), ..., in blocks of 16 KiB.
+std::string PutNumbers() {
   std::vector<uint8_t> file;
-  auto writer = Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64());
-  ASSERT_TRUE(writer.ok());
+  auto writer = Writer<int64_t>::Create(
+      NewMemorySink(&file), ColumnType::Int64(),
+      {.encoding = Encoding::kPlain, .block_size_bytes = 16 << 10});
+  EXPECT_TRUE(writer.ok());
   std::vector<int64_t> values(200'000);
-  for (size_t i = 0; i < values.size(); ++i)
-    values[i] = static_cast<int64_t>(i * 0x9E3779B97F4A7C15u >> 1);
-  ASSERT_TRUE(writer->Append(values).ok() && writer->Finish().ok());
+  for (size_t i = 0; i < values.size(); ++i) values[i] = Mixed(i);
+  EXPECT_TRUE(writer->Append(values).ok() && writer->Finish().ok());
   const std::string url = NewUrl();
   Put(url, file);
+  return url;
+}
+
+TEST(Http, OpeningAFileIsOneRoundTrip) {
+  const std::string url = PutNumbers();
   RequestsAt("PROXY");
   const auto source = ClientOf("PROXY").OpenUrl(url);
   ASSERT_TRUE(source.ok());
   const auto reader = Reader::Open(*source);
   ASSERT_TRUE(reader.ok()) << reader.status();
   EXPECT_EQ(RequestsAt("PROXY"), 2);  // at the same time: both ends of the file
+}
+
+TEST(Http, BlocksAreReadAtTheSameTime) {
+  const std::string url = PutNumbers();
+  RequestsAt("GATHERING");
+  const HttpClient client = ClientOf("GATHERING");
+  const Reader reader = *Reader::Open(*client.OpenUrl(url), {.read_ahead_bytes = 16 << 10});
+  std::vector<uint64_t> ordinals(90);
+  for (size_t i = 0; i < ordinals.size(); ++i) ordinals[i] = i * 2'100;  // in 90 of 98 blocks
+  OwnedBatch<int64_t> taken;
+  ASSERT_TRUE(reader.Take(ordinals, taken).ok());
+  for (size_t i = 0; i < ordinals.size(); ++i)
+    EXPECT_EQ(taken.batch().values[i], Mixed(ordinals[i])) << i;
+  EXPECT_LE(RequestsAt("GATHERING"), 2 + 90);
+  const uint64_t most = AskProxy("GATHERING", "/-/most");
+  EXPECT_GE(most, 12);
+  EXPECT_LE(most, 16);
+  EXPECT_LE(client.counters().connections, 16);
+}
+
+TEST(Http, ReadsInTheBackground) {
+  const std::string url = NewUrl();
+  const std::vector<uint8_t> bytes = SomeBytes(1'000'000);
+  Put(url, bytes);
+  TemporaryDirectory directory;
+  for (const bool cached : {false, true}) {
+    // Each proxy that disturbs the first request makes Wait repeat the read.
+    for (const char* server : {"PROXY", "LATENCY", "CUT_FIRST", "TRUNCATED_FIRST",
+                               "SLOW_DOWN_FIRST", "INTERNAL_ERROR_FIRST"}) {
+      HttpOptions options = OptionsFor(server);
+      if (cached) options.cache_directory = directory.path(server);
+      const HttpClient client = ClientOf(options);
+      const auto source = *client.OpenUrl(url);
+      ASSERT_TRUE(source->ReadsInBackground());
+      struct Piece {
+        uint64_t offset;
+        std::vector<uint8_t> bytes;
+        std::unique_ptr<PendingRead> read;
+      };
+      std::vector<Piece> pieces;
+      for (uint64_t offset = 1; offset + 30'000 < bytes.size(); offset += 30'000) {
+        Piece& piece = pieces.emplace_back(offset, std::vector<uint8_t>(30'000), nullptr);
+        piece.read = source->BeginRead(offset, piece.bytes);
+      }
+      for (size_t i = 0; i < pieces.size(); i += 3) pieces[i].read.reset();  // not needed any more
+      for (Piece& piece : pieces) {
+        if (piece.read == nullptr) continue;
+        const absl::Status status = piece.read->Wait();
+        ASSERT_TRUE(status.ok()) << server << ": " << status;
+        EXPECT_TRUE(std::equal(piece.bytes.begin(), piece.bytes.end(),
+                               bytes.begin() + static_cast<ptrdiff_t>(piece.offset)))
+            << server << " " << piece.offset;
+      }
+    }
+  }
+}
+
+TEST(Http, ReadsInTheBackgroundThroughTheCache) {
+  TemporaryDirectory directory;
+  HttpOptions options = OptionsFor("PROXY");
+  options.cache_directory = directory.path("cache");
+  const std::string url = NewUrl();
+  const std::vector<uint8_t> bytes = SomeBytes(1'000'000);
+  Put(url, bytes);
+  const HttpClient client = ClientOf(options);
+  const auto source = *client.OpenUrl(url);
+  RequestsAt("PROXY");
+  std::vector<uint8_t> read(300'000);
+  for (const uint64_t expected : {1, 0}) {
+    ASSERT_TRUE(source->BeginRead(100'000, read)->Wait().ok());
+    EXPECT_TRUE(std::equal(read.begin(), read.end(), bytes.begin() + 100'000));
+    EXPECT_EQ(RequestsAt("PROXY"), expected);
+  }
+  // A range that begins before the pieces in the cache needs only the others.
+  const uint64_t before = client.counters().bytes_received;
+  read.resize(400'000);
+  ASSERT_TRUE(source->BeginRead(0, read)->Wait().ok());
+  EXPECT_TRUE(std::equal(read.begin(), read.end(), bytes.begin()));
+  EXPECT_EQ(client.counters().bytes_received - before, 64 << 10);
+}
+
+TEST(Http, ReadsInTheBackgroundNoticeAChange) {
+  const std::string url = NewUrl();
+  Put(url, SomeBytes(300'000));
+  const HttpClient client = ClientOf("S3");
+  const auto source = *client.OpenUrl(url);
+  Put(url, SomeBytes(300'000, 2));
+  std::vector<uint8_t> bytes(10);
+  const absl::Status status = source->BeginRead(100'000, bytes)->Wait();
+  EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
+}
+
+TEST(Http, AForkedProcessHasItsOwnConnections) {
+  const std::string url = NewUrl();
+  const std::vector<uint8_t> bytes = SomeBytes(300'000);
+  Put(url, bytes);
+  const HttpClient client = ClientOf("LATENCY");
+  const auto source = *client.OpenUrl(url);
+  std::vector<uint8_t> read(1'000), begun(1'000);
+  auto pending = source->BeginRead(200'000, begun);
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    const bool good = source->ReadAt(100'000, read).ok() && pending->Wait().ok() &&
+                      std::equal(read.begin(), read.end(), bytes.begin() + 100'000) &&
+                      std::equal(begun.begin(), begun.end(), bytes.begin() + 200'000);
+    pending.reset();
+    _exit(good ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  ASSERT_TRUE(pending->Wait().ok());
+  EXPECT_TRUE(std::equal(begun.begin(), begun.end(), bytes.begin() + 200'000));
+  ASSERT_TRUE(source->ReadAt(100'000, read).ok());
+  EXPECT_TRUE(std::equal(read.begin(), read.end(), bytes.begin() + 100'000));
 }
 
 }  // namespace

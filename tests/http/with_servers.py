@@ -10,7 +10,8 @@ knows the key AWS_ACCESS_KEY_ID with the secret AWS_SECRET_ACCESS_KEY. tests/cam
 The program finds the servers in its environment: CFILE_TEST_SERVER_NAME is http://127.0.0.1:PORT. NAME is S3 for the server itself, or
 one of the disturbances below in capital letters. The exit code is that of the program, or 77 (skipped) if moto is not installed.
 Each proxy listens on a port of its own and disturbs all requests in the same way, so no test waits for another one. Requests to
-/-/count answer with the number of requests that the proxy has received, without these requests.
+/-/count answer with the number of requests that the proxy has received, without these requests. Requests to /-/most answer with the
+highest number of requests that were under way at the same time.
 
 nginx serves the folder CFILE_TEST_WEB_FOLDER at CFILE_TEST_SERVER_HTTPS. Its certificate is for localhost only, and is signed by the
 authority in CFILE_TEST_AUTHORITY, which is made for this run. Without nginx or openssl, these variables are not set.
@@ -41,6 +42,7 @@ class Proxy(http.server.BaseHTTPRequestHandler):
     backend = None  # port of the server
     seen = None  # how often each request has arrived
     received = None  # the number of requests
+    under_way = None  # the number of requests now, and the highest number
     lock = threading.Lock()
 
     def handle_request(self):
@@ -49,12 +51,22 @@ class Proxy(http.server.BaseHTTPRequestHandler):
             with self.lock:
                 count = self.received[0]
             return self.respond(200, [], str(count).encode())
+        if self.path == "/-/most":
+            with self.lock:
+                most = self.under_way[1]
+            return self.respond(200, [], str(most).encode())
         with self.lock:
             self.received[0] += 1
+            self.under_way[0] += 1
+            self.under_way[1] = max(self.under_way)
             key = (self.command, self.path, self.headers.get("Range"))
             self.seen[key] += 1
             attempt = self.seen[key]
-        return self.disturb(body, attempt)
+        try:
+            return self.disturb(body, attempt)
+        finally:
+            with self.lock:
+                self.under_way[0] -= 1
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = handle_request
 
@@ -111,6 +123,20 @@ class Latency(Proxy):
 
 class LongLatency(Latency):
     latency_seconds = 0.1
+
+
+class Gathering(Proxy):
+    """Answers no request for a range that is not at an end, before 12 requests were under way at the same time, or one has waited long."""
+    gathered = threading.Condition()
+    most = 0
+
+    def disturb(self, body, attempt):
+        if re.match(r"bytes=[1-9]", self.headers.get("Range", "")):
+            with self.gathered:
+                Gathering.most = max(Gathering.most, self.under_way[0])
+                self.gathered.notify_all()
+                self.gathered.wait_for(lambda: Gathering.most >= 12, timeout=5)
+        super().disturb(body, attempt)
 
 
 class CutFirst(Proxy):
@@ -227,7 +253,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 def start(proxy, backend):
     """Starts a proxy. Returns its port."""
-    handler = type(proxy.__name__, (proxy,), {"backend": backend, "seen": collections.Counter(), "received": [0]})
+    handler = type(proxy.__name__, (proxy,), {"backend": backend, "seen": collections.Counter(), "received": [0], "under_way": [0, 0]})
     server = Server((HOST, 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server.server_port

@@ -36,6 +36,12 @@ class S3Storage final : public Storage {
     CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
     return OpenHttpSource(bucket_, UrlOf(path), NameOf(path));
   }
+  std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenMany(
+      std::span<const std::string> paths) const override {
+    return OpenObjects(bucket_, name_, paths,
+                       [this](const std::string& path) { return UrlOf(path); });
+  }
+  bool OpensAtOnce() const override { return true; }
 
   absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
     CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
