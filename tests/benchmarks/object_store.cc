@@ -1,6 +1,6 @@
 // Works on tables in an object store. object_store_benchmark.py starts the servers and runs them:
 //
-//   object_store write URL            writes the tables hundred and single below URL
+//   object_store write URL            writes the tables hundred, single and long below URL
 //   object_store WORK URL [THREADS]   does one work on these tables
 //
 // AWS_ENDPOINT_URL and other variables name the server and its key (cfile/http_options.h). A work
@@ -9,6 +9,7 @@
 //
 // The table "hundred" has 100 parts of 100,000 rows, in the order of the column "id". The table
 // "single" has one part, with the compound key (service, time). Its column "value" has 100 blocks.
+// The table "long" has one part with more rows.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -45,6 +46,7 @@ constexpr int64_t kRowsPerPart = 100'000;
 constexpr int64_t kRows = kParts * kRowsPerPart;
 constexpr int64_t kSingleRows = 3'200'000;
 constexpr int64_t kRowsPerBlock = kSingleRows / 100;
+constexpr int64_t kLongRows = 24'000'000;
 constexpr int64_t kServices = 20;
 
 enum Column : size_t { kId, kTime, kService, kValue, kText };
@@ -119,6 +121,14 @@ void Write(const HttpClient& client, const std::string& url) {
                [](int64_t row) { return row / (kSingleRows / kServices); });
   }
   OrDie(writer.Finish());
+
+  TableWriter long_writer =
+      OrDie(TableWriter::Create(OrDie(client.OpenTable(url + "/long")), Columns()));
+  for (int64_t begin = 0; begin < kLongRows; begin += kRowsPerPart) {
+    AppendRows(long_writer, begin, begin + kRowsPerPart,
+               [](int64_t row) { return row * 31 % kServices; });
+  }
+  OrDie(long_writer.Finish());
 }
 
 // Runs the steps of one work.
@@ -286,7 +296,7 @@ void Run(const std::string& work, const std::string& url, size_t num_threads) {
       {"take", [&] { Take(steps, "single", kSingleRows); }},
       {"take-of-parts", [&] { Take(steps, "hundred", kRows); }},
       {"scan-hundred", [&] { Scan(steps, "hundred", num_threads); }},
-      {"scan-single", [&] { Scan(steps, "single", num_threads); }},
+      {"scan-long", [&] { Scan(steps, "long", num_threads); }},
   };
   const auto found = works.find(work);
   Check(found != works.end(), "there is no work " + work);

@@ -26,7 +26,7 @@ CURL_RANGE_BYTES = 8 << 20
 # Works of object_store, and the goals of their steps: round trips.
 GOALS = {"open": {"open": 3}, "ordinal": {"cold": 4, "warm": 1}, "key": {"cold": 4, "warm": 1}, "row-of-key": {},
          "compound": {"cold": 6, "warm": 1}, "row-of-compound-key": {}, "take": {"take": 10}, "take-of-parts": {}}
-SCANS = ("scan-hundred", "scan-single")
+SCANS = ("scan-hundred", "scan-long")
 
 PYARROW = """
 import json, sys, time
