@@ -1,11 +1,11 @@
 // A relay in front of a server, which makes each request take longer, and measures each request:
 //
-//   build/release/tests/benchmarks/latency_relay SERVER_PORT MILLISECONDS
+//   build/release/tests/benchmarks/latency_relay SERVER_PORT MILLISECONDS [MEGABYTES_PER_SECOND]
 //
 // The relay listens on a free port of 127.0.0.1, prints the port, and passes bytes between its
 // clients and 127.0.0.1:SERVER_PORT until it is killed. It holds back each request for
-// MILLISECONDS, and passes on everything else at once. So it limits the bandwidth little: the bytes
-// of answers do not pass through the memory of this program.
+// MILLISECONDS, and passes on everything else at once. The bytes of answers do not pass through the
+// memory of this program. MEGABYTES_PER_SECOND limits the bytes of all answers together.
 //
 // When the next request begins on a connection, or the connection is closed, the relay prints one
 // line about the last request: begin and end in nanoseconds of CLOCK_MONOTONIC, the bytes that the
@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -23,6 +24,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <thread>
 
@@ -51,6 +53,34 @@ int NewSocket(uint16_t port, bool listens) {
     Check(connect(result, generic, sizeof(address)) == 0, "connect");
   }
   return result;
+}
+
+// The link that all answers share.
+class Link {
+ public:
+  void set_bytes_per_second(int64_t bytes) { bytes_per_second_ = bytes; }
+
+  // Waits until the link has sent `size_bytes` more bytes.
+  void Wait(int64_t size_bytes) {
+    if (bytes_per_second_ == 0) return;
+    const int64_t nanoseconds = size_bytes * 1'000'000'000 / bytes_per_second_;
+    int64_t free = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      free = free_ = std::max(free_, Now()) + nanoseconds;
+    }
+    std::this_thread::sleep_for(std::chrono::nanoseconds(free - Now()));
+  }
+
+ private:
+  int64_t bytes_per_second_ = 0;  // 0: no limit
+  std::mutex mutex_;
+  int64_t free_ = 0;  // when the link has sent all bytes so far
+};
+
+Link& TheLink() {
+  static Link link;
+  return link;
 }
 
 void SendAtOnce(int connection) {
@@ -110,6 +140,7 @@ class Connection {
       received_ += size;
       end_ = Now();
       answered_ = true;
+      TheLink().Wait(size);
       while (size > 0) {
         const ssize_t now = splice(ends[0], nullptr, client_, nullptr, static_cast<size_t>(size),
                                    SPLICE_F_MOVE);
@@ -143,9 +174,11 @@ class Connection {
 }  // namespace
 
 int main(int argc, char** argv) {
-  Check(argc == 3, "usage: latency_relay SERVER_PORT MILLISECONDS");
+  Check(argc == 3 || argc == 4,
+        "usage: latency_relay SERVER_PORT MILLISECONDS [MEGABYTES_PER_SECOND]");
   const auto server_port = static_cast<uint16_t>(std::atoi(argv[1]));
   const std::chrono::milliseconds latency(std::atoi(argv[2]));
+  if (argc == 4) TheLink().set_bytes_per_second(std::atoll(argv[3]) * 1'000'000);
   std::signal(SIGPIPE, SIG_IGN);
   const int listener = NewSocket(0, true);
   while (true) {

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Measures tables in an object store with 20 ms for each request, and pyarrow.dataset on the same store and data beside them.
 
-  tests/benchmarks/object_store_benchmark.py SERVER BUILD FOLDER [--latency MILLISECONDS] [--pyarrow PYTHON] [--works WORK...]
+  tests/benchmarks/object_store_benchmark.py SERVER BUILD FOLDER [--latency MILLISECONDS] [--megabytes PER_SECOND]
+                                             [--pyarrow PYTHON] [--works WORK...]
 
 SERVER is the program versitygw (tests/campaign/s3_server builds it), and BUILD a release build with object_store and latency_relay.
 FOLDER keeps the objects for the next run. PYTHON has pyarrow. The server listens on loopback. A relay holds back each request, and writes
@@ -113,12 +114,13 @@ def start_server(program, folder):
 
 
 class Relay:
-    """A relay that holds back each request for some milliseconds."""
+    """A relay that holds back each request for some milliseconds. It may also limit the megabytes per second."""
 
-    def __init__(self, build, folder, server_port, latency):
+    def __init__(self, build, folder, server_port, latency, megabytes=None):
         self.log = folder / f"relay-{latency}.log"
         with self.log.open("w") as log:
-            self.process = subprocess.Popen([build / "tests/benchmarks/latency_relay", str(server_port), str(latency)], stdout=log)
+            limit = [str(megabytes)] if megabytes else []
+            self.process = subprocess.Popen([build / "tests/benchmarks/latency_relay", str(server_port), str(latency), *limit], stdout=log)
         while not self.log.read_text().endswith("\n"):
             time.sleep(0.01)
         self.port = int(self.log.read_text())
@@ -231,6 +233,7 @@ def main():
     parser.add_argument("build", type=Path)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--latency", type=int, default=20)
+    parser.add_argument("--megabytes", type=int, help="limits the bytes per second")
     parser.add_argument("--pyarrow", metavar="PYTHON")
     parser.add_argument("--works", nargs="+", choices=[*GOALS, *SCANS])
     options = parser.parse_args()
@@ -244,7 +247,7 @@ def main():
             if options.pyarrow:
                 run_pyarrow(options.pyarrow, port, "write")
             (folder / "written").touch()
-        relay = Relay(options.build, folder, port, options.latency)
+        relay = Relay(options.build, folder, port, options.latency, options.megabytes)
         works = options.works or [*GOALS, *SCANS]
         if not set(works) <= set(SCANS):
             print("| work | reader | requests | round trips | kB | time | goal |\n| --- | --- | --- | --- | --- | --- | --- |")
