@@ -33,7 +33,7 @@ struct S3Options {
 };
 
 struct HttpOptions {
-  size_t max_connections = 16;  // of the client, at least 1; also the most requests in flight
+  size_t max_connections = 16;  // of the client, 1 to 1024; also the most requests in flight
   int max_attempts = 6;         // of one request, at least 1
   // The delay before the second attempt is random, up to this long. The longest delay doubles with
   // each attempt, up to 20 seconds.
@@ -48,7 +48,8 @@ struct HttpOptions {
   std::string cache_directory;
   // The cache keeps at most this many bytes. Each process may exceed this by a sixteenth.
   uint64_t max_cache_bytes = uint64_t{10} << 30;
-  // A file with the certificates of trusted authorities (PEM). Empty: those of the system.
+  // A file with the certificates of trusted authorities (PEM). Empty: SSL_CERT_FILE of the
+  // environment, or those of the system.
   std::string certificate_file;
   S3Options s3;
 };

@@ -22,6 +22,16 @@ struct ReadRequest {
   absl::Status status;     // the result
 };
 
+// A read that Source::BeginRead has begun. Calls are made one at a time, but may come from
+// different threads.
+class CFILE_EXPORT PendingRead {
+ public:
+  // Ends the read. Returns only when the read can not write to memory of the caller any more.
+  virtual ~PendingRead() = default;
+  // Waits for the end of the read. Returns what Source::ReadAt returns. Called at most once.
+  virtual absl::Status Wait() = 0;
+};
+
 // Immutable bytes with random access. Implementations must be thread-safe. Readers share a Source;
 // the last reader destroys the Source, in any thread.
 class CFILE_EXPORT Source {
@@ -57,6 +67,17 @@ class CFILE_EXPORT Source {
   // False if ReadAt returns so soon that a reader gains nothing from several reads at
   // the same time. Cursors then read one range after the other.
   virtual bool HasLatency() const { return true; }
+
+  // True if BeginRead can be called. Then readers call BeginRead instead of ReadMany where they
+  // read in advance, and decode the first ranges while the next ranges are under way.
+  virtual bool ReadsInBackground() const { return false; }
+
+  // Begins to read a range, and returns at once. `out` is filled when PendingRead::Wait has
+  // returned OK. `out` and this source must stay valid until the result is destroyed.
+  // A reader has at most ReaderOptions::max_requests_in_flight pending reads for each cursor, and
+  // for each column of a scan. The source may delay some of them.
+  // Preconditions: ReadsInBackground(); those of ReadAt.
+  virtual std::unique_ptr<PendingRead> BeginRead(uint64_t offset, std::span<uint8_t> out) const;
 
   // A name for these bytes that is valid in the whole process, or "" if there is none.
   // Sources with equal identities must have equal bytes.

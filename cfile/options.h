@@ -187,7 +187,8 @@ struct ReaderOptions {
   // at least this many bytes in advance (at most twice as many). The default has room for four
   // blocks of 256 KiB with their headers, checksums and alignment.
   size_t read_ahead_bytes = (size_t{1} << 20) + (size_t{1} << 16);
-  // The most ranges that one call of Source::ReadMany reads; 0 counts as 1.
+  // The most ranges that one call of Source::ReadMany reads, or that a cursor reads in the
+  // background at the same time (Source::BeginRead); 0 counts as 1.
   // Each range has up to read_ahead_bytes bytes. A cursor keeps the memory of these ranges.
   // A cursor that reads block after block begins with one range.
   // It doubles the number with each call, up to the end of its range of rows.
@@ -195,7 +196,7 @@ struct ReaderOptions {
   // SeekMany, and for the rows that match a filter. Then the first call already has this many
   // ranges.
   // No effect if the source is in memory or has no latency (Source::HasLatency), like local files.
-  size_t max_requests_in_flight = 8;
+  size_t max_requests_in_flight = 16;
 
   // Limits. If a file exceeds a limit, the call returns kOutOfRange before it allocates the memory,
   // and the error names the limit. Such a file is not damaged: it can be read with a higher

@@ -28,6 +28,7 @@
 #include "cfile/options.h"
 #include "cfile/record_schema.h"
 #include "cfile/record_visitor.h"
+#include "cfile/storage.h"
 #include "cfile/table.h"
 #include "encodings/core/export.h"
 
@@ -40,16 +41,16 @@ namespace cfile {
 // when Finish succeeds; a writer that is destroyed earlier removes its part.
 class CFILE_EXPORT RecordWriter final : public RecordVisitor {
  public:
-  // Begins a new table of records. `directory` and errors as TableWriter::Create. `options`: none,
+  // Begins a new table of records. `table` and errors as TableWriter::Create. `options`: none,
   // one for all leaf columns, or one for each.
-  static absl::StatusOr<RecordWriter> Create(const std::string& directory,
+  static absl::StatusOr<RecordWriter> Create(const TableLocation& table,
                                              const RecordSchema& schema,
                                              std::span<const WriterOptions> options = {});
-  // Begins a further part of the table at `directory`. The table may be any table without compound
+  // Begins a further part of `table`. The table may be any table without compound
   // keys; in a table without a tree, a record has one field for each column. kUnimplemented: the
   // table has compound keys, which only TableWriter can append. Other errors as
   // TableWriter::Append.
-  static absl::StatusOr<RecordWriter> Append(const std::string& directory,
+  static absl::StatusOr<RecordWriter> Append(const TableLocation& table,
                                              std::span<const WriterOptions> options = {});
   RecordWriter(RecordWriter&&) noexcept;
   RecordWriter& operator=(RecordWriter&&) noexcept;
@@ -88,10 +89,10 @@ class CFILE_EXPORT RecordWriter final : public RecordVisitor {
 // selected column.
 class CFILE_EXPORT RecordReader {
  public:
-  // Opens the table at `directory`, or uses an open table. `paths` selects leaf columns, or
+  // Opens the table at `table`, or uses an open table. `paths` selects leaf columns, or
   // groups with all leaf columns below them; empty: all. kInvalidArgument: a path does not exist.
   // Other errors are those of TableReader and its cursors.
-  static absl::StatusOr<RecordReader> Open(const std::string& directory,
+  static absl::StatusOr<RecordReader> Open(const TableLocation& table,
                                            std::span<const std::string> paths = {},
                                            const ReaderOptions& options = {});
   static absl::StatusOr<RecordReader> Open(const TableReader& table,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -61,6 +62,19 @@ class CFILE_EXPORT Storage {
   // The file may be deleted while the source is open. Then the source stays readable in some
   // storages. In the others, reads return kNotFound.
   virtual absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const = 0;
+
+  // Opens several files. Returns the results of Open in the order of `paths`.
+  // This implementation calls Open for one file after the other.
+  virtual std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenMany(
+      std::span<const std::string> paths) const {
+    std::vector<absl::StatusOr<std::shared_ptr<const Source>>> sources;
+    for (const std::string& path : paths) sources.push_back(Open(path));
+    return sources;
+  }
+
+  // True if OpenMany takes about as long as Open. Scans of a table then open files early and
+  // together, also files that they may turn out not to need.
+  virtual bool OpensAtOnce() const { return false; }
 
   // Begins a file. The file becomes visible, and is durable, when Sink::Finish succeeds.
   // Precondition: there was never a file at this path.

@@ -2,16 +2,23 @@
 """Starts moto's S3 server, proxies that disturb requests to it, and nginx for https, on loopback. Then runs a test program.
 
   with_servers.py PROGRAM [ARGUMENTS...]
+  with_servers.py --server PORT PROGRAM [ARGUMENTS...]
+
+The second form uses the S3 server at this port instead of moto. This server has a bucket with the name "bucket", verifies signatures, and
+knows the key AWS_ACCESS_KEY_ID with the secret AWS_SECRET_ACCESS_KEY. tests/campaign/s3_server calls this form.
 
 The program finds the servers in its environment: CFILE_TEST_SERVER_NAME is http://127.0.0.1:PORT. NAME is S3 for the server itself, or
 one of the disturbances below in capital letters. The exit code is that of the program, or 77 (skipped) if moto is not installed.
 Each proxy listens on a port of its own and disturbs all requests in the same way, so no test waits for another one. Requests to
-/-/count answer with the number of requests that the proxy has received, without these requests.
+/-/count answer with the number of requests that the proxy has received, without these requests. Requests to /-/most answer with the
+highest number of requests that were under way at the same time.
 
 nginx serves the folder CFILE_TEST_WEB_FOLDER at CFILE_TEST_SERVER_HTTPS. Its certificate is for localhost only, and is signed by the
 authority in CFILE_TEST_AUTHORITY, which is made for this run. Without nginx or openssl, these variables are not set.
+CFILE_TEST_VERIFIES_SIGNATURES is set in the second form.
 """
 import collections
+import contextlib
 import http.client
 import http.server
 import os
@@ -26,7 +33,6 @@ import threading
 import time
 
 HOST = "127.0.0.1"
-LATENCY_SECONDS = 0.02
 
 
 class Proxy(http.server.BaseHTTPRequestHandler):
@@ -36,6 +42,7 @@ class Proxy(http.server.BaseHTTPRequestHandler):
     backend = None  # port of the server
     seen = None  # how often each request has arrived
     received = None  # the number of requests
+    under_way = None  # the number of requests now, and the highest number
     lock = threading.Lock()
 
     def handle_request(self):
@@ -44,12 +51,22 @@ class Proxy(http.server.BaseHTTPRequestHandler):
             with self.lock:
                 count = self.received[0]
             return self.respond(200, [], str(count).encode())
+        if self.path == "/-/most":
+            with self.lock:
+                most = self.under_way[1]
+            return self.respond(200, [], str(most).encode())
         with self.lock:
             self.received[0] += 1
+            self.under_way[0] += 1
+            self.under_way[1] = max(self.under_way)
             key = (self.command, self.path, self.headers.get("Range"))
             self.seen[key] += 1
             attempt = self.seen[key]
-        return self.disturb(body, attempt)
+        try:
+            return self.disturb(body, attempt)
+        finally:
+            with self.lock:
+                self.under_way[0] -= 1
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = handle_request
 
@@ -96,8 +113,29 @@ class Proxy(http.server.BaseHTTPRequestHandler):
 
 
 class Latency(Proxy):
+    """Answers 20 ms later."""
+    latency_seconds = 0.02
+
     def disturb(self, body, attempt):
-        time.sleep(LATENCY_SECONDS)
+        time.sleep(self.latency_seconds)
+        super().disturb(body, attempt)
+
+
+class LongLatency(Latency):
+    latency_seconds = 0.1
+
+
+class Gathering(Proxy):
+    """Answers no request for a range that is not at an end, before 12 requests were under way at the same time, or one has waited long."""
+    gathered = threading.Condition()
+    most = 0
+
+    def disturb(self, body, attempt):
+        if re.match(r"bytes=[1-9]", self.headers.get("Range", "")):
+            with self.gathered:
+                Gathering.most = max(Gathering.most, self.under_way[0])
+                self.gathered.notify_all()
+                self.gathered.wait_for(lambda: Gathering.most >= 12, timeout=5)
         super().disturb(body, attempt)
 
 
@@ -161,6 +199,14 @@ class NoRanges(Proxy):
         super().disturb(body, attempt)
 
 
+class PlusForSpace(Proxy):
+    """Encodes spaces in lists of keys as Amazon S3 does."""
+    def disturb(self, body, attempt):
+        status, headers, content = self.forward(body)
+        is_list = self.command == "GET" and "list-type=2" in self.path
+        self.respond(status, headers, content.replace(b"%20", b"+") if is_list else content)
+
+
 class NoConditions(Proxy):
     """Ignores the conditions of requests that write, as some servers do."""
     def disturb(self, body, attempt):
@@ -188,6 +234,11 @@ class RedirectElsewhere(Proxy):
         return super().disturb(body, attempt)
 
 
+def all_proxies(proxy=Proxy):
+    """A class and all classes below it."""
+    return [proxy, *(below for child in proxy.__subclasses__() for below in all_proxies(child))]
+
+
 def name_of(proxy):
     return re.sub(r"(?<!^)(?=[A-Z])", "_", proxy.__name__).upper()
 
@@ -202,7 +253,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 def start(proxy, backend):
     """Starts a proxy. Returns its port."""
-    handler = type(proxy.__name__, (proxy,), {"backend": backend, "seen": collections.Counter(), "received": [0]})
+    handler = type(proxy.__name__, (proxy,), {"backend": backend, "seen": collections.Counter(), "received": [0], "under_way": [0, 0]})
     server = Server((HOST, 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server.server_port
@@ -261,7 +312,18 @@ def start_nginx(folder):
                     "CFILE_TEST_WEB_FOLDER": str(folder / "web")}
 
 
-def main():
+def one_write_at_a_time(app):
+    """moto compares the version of a conditional PUT, and then replaces the object: two PUTs at the same time could both be successful."""
+    lock = threading.Lock()
+
+    def locked(environ, start_response):
+        with contextlib.nullcontext() if environ["REQUEST_METHOD"] == "GET" else lock:
+            return app(environ, start_response)
+    return locked
+
+
+def start_moto():
+    """Starts moto with a bucket. Returns the server and its port."""
     try:
         from moto.server import ThreadedMotoServer
     except ImportError as error:
@@ -271,25 +333,40 @@ def main():
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     moto = ThreadedMotoServer(ip_address=HOST, port=0, verbose=False)
     moto.start()
-    backend = moto.get_host_and_port()[1]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-    environment["CFILE_TEST_SERVER_S3"] = f"http://{HOST}:{backend}"
-    for proxy in [Proxy, *Proxy.__subclasses__()]:
-        environment[f"CFILE_TEST_SERVER_{name_of(proxy)}"] = f"http://{HOST}:{start(proxy, backend)}"
-    environment |= {"AWS_ACCESS_KEY_ID": "test-key", "AWS_SECRET_ACCESS_KEY": "test-secret", "HOME": "/nonexistent"}
-    connection = http.client.HTTPConnection(HOST, backend)
+    moto._server.app = one_write_at_a_time(moto._server.app)
+    port = moto.get_host_and_port()[1]
+    connection = http.client.HTTPConnection(HOST, port)
     connection.request("PUT", "/bucket")
     assert connection.getresponse().status == 200
+    return moto, port
+
+
+def main():
+    command = sys.argv[1:]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    environment["HOME"] = "/nonexistent"
+    moto = None
+    if command[0] == "--server":
+        backend, command = int(command[1]), command[2:]
+        environment |= {name: os.environ[name] for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")}
+        environment["CFILE_TEST_VERIFIES_SIGNATURES"] = "1"
+    else:
+        moto, backend = start_moto()
+        environment |= {"AWS_ACCESS_KEY_ID": "test-key", "AWS_SECRET_ACCESS_KEY": "test-secret"}
+    environment["CFILE_TEST_SERVER_S3"] = f"http://{HOST}:{backend}"
+    for proxy in all_proxies():
+        environment[f"CFILE_TEST_SERVER_{name_of(proxy)}"] = f"http://{HOST}:{start(proxy, backend)}"
     nginx = None
     with tempfile.TemporaryDirectory() as folder:
         if shutil.which("nginx") and shutil.which("openssl"):
             nginx, variables = start_nginx(pathlib.Path(folder))
             environment |= variables
-        code = subprocess.run(sys.argv[1:], env=environment, check=False).returncode
+        code = subprocess.run(command, env=environment, check=False).returncode
         if nginx is not None:
             nginx.terminate()
             nginx.wait()
-    moto.stop()
+    if moto is not None:
+        moto.stop()
     sys.exit(code)
 
 

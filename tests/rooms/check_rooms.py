@@ -58,7 +58,7 @@ PUBLIC = ["encodings/core"]
 # A header that defines private parts of classes of another header is one unit with it.
 PRIVATE_HALVES = {
     "cfile/internal/read/reader_access.h": "cfile/reader.h",
-    "cfile/internal/table/condition_counts.h": "cfile/table_scan.h",
+    "cfile/internal/table/scan_parts.h": "cfile/table_scan.h",
     "cfile/internal/table/open_table.h": "cfile/table.h",
 }
 # What a private part of cfile/ does not do itself: compare a version or a compatibility. It asks for a property of

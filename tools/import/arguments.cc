@@ -188,11 +188,12 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   app.set_help_flag("-h,--help", "Print this help");
   app.set_version_flag("--version", absl::StrCat(std::string(kImportTool), " ", CFILE_VERSION),
                        "Print the version");
-  app.add_option("IN", import.input, "The file to read, or - for standard input")
+  app.add_option("IN", import.input, "The file to read, its URL, or - for standard input")
       ->required()
       ->type_name("");
   app.add_option("OUT_TABLE", import.output,
-                 "The table: a directory that does not exist yet, with --append one that does")
+                 "The table: a directory that does not exist yet, with --append one that does; or an "
+                 "s3:// URL")
       ->required()
       ->type_name("");
 

@@ -140,8 +140,8 @@ class ArrowImporter {
   }
 
   absl::StatusOr<TableWriter> NewWriter() const {
-    return options_.append ? TableWriter::Append(options_.output, column_options_)
-                           : TableWriter::Create(options_.output, schema_, column_options_);
+    return options_.append ? TableWriter::Append(options_.table, column_options_)
+                           : TableWriter::Create(options_.table, schema_, column_options_);
   }
 
   // Appends all rows of the input.
@@ -177,7 +177,7 @@ class ArrowImporter {
   absl::StatusOr<ImportResult> WriteSorted() {
     CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewWriter());
     CFILE_ASSIGN_OR_RETURN(const UnsortedTable unsorted,
-                           UnsortedTable::Create(options_.output, schema_, column_options_));
+                           UnsortedTable::Create(options_.temporary_directory, schema_, column_options_));
     CFILE_ASSIGN_OR_RETURN(TableWriter copy, unsorted.NewWriter());
     CFILE_ASSIGN_OR_RETURN(const uint64_t rows, AppendInput(copy));
     CFILE_RETURN_IF_ERROR(copy.Finish());

@@ -98,7 +98,7 @@ absl::Status TakeSchemaOfTable(const ImportOptions& options, Schema& schema,
                                std::vector<std::string>& sorted_by) {
   CFILE_ASSIGN_OR_RETURN(
       const TableReader table,
-      TableReader::Open(options.output,
+      TableReader::Open(options.table,
                         {.max_metadata_size_bytes = options.max_metadata_size_bytes,
                          .record_limits = options.record_limits}));
   schema = table.schema();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cfile/options.h"
+#include "cfile/storage.h"
 #include "cfile/types.h"
 #include "tools/import/csv_input.h"
 #include "tools/time_format.h"
@@ -29,7 +30,10 @@ struct Choice {
 
 struct ImportOptions {
   std::string input;   // path of the CSV file, or of JSON Lines (tools/import/records_importer.h)
-  std::string output;  // directory of the table
+  std::string output;  // directory or URL of the table
+  TableLocation table{std::string()};  // the table at `output`
+  // Where temporary folders are made: the directory of the table, or another one if it is at a URL.
+  std::string temporary_directory;
   std::string charset = "auto";             // of the input (InputFileOptions)
   uint64_t max_input_bytes = UINT64_MAX;    // InputFileOptions::max_bytes
   std::optional<char> delimiter;            // nullopt: it is found (delimiter.h)

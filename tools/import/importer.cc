@@ -22,6 +22,7 @@
 #include "tools/import/type_pass.h"
 #include "tools/import/type_reason.h"
 #include "tools/input/text_format.h"
+#include "tools/location.h"
 #include "tools/pieces.h"
 #include "tools/utf8.h"
 
@@ -179,7 +180,7 @@ absl::Status Importer::FindSchema() {
 
 absl::Status Importer::TakeSchemaOfTable() {
   const absl::StatusOr<TableReader> table = TableReader::Open(
-      options_.output, {.max_metadata_size_bytes = options_.max_metadata_size_bytes,
+      options_.table, {.max_metadata_size_bytes = options_.max_metadata_size_bytes,
                         .record_limits = options_.record_limits});
   if (!table.ok()) return table.status();
   const Schema& schema = table->schema();
@@ -314,7 +315,7 @@ absl::Status Importer::WriteSorted(std::span<const WriterOptions> column_options
     sorted_rows_ = sorter->rows();
     if (!runs.has_value()) {
       if (sorter->end() == input_.reader().size()) return WritePieces(begin, writer);
-      CFILE_ASSIGN_OR_RETURN(runs, SortedRuns::Create(options_.output, writer.schema(),
+      CFILE_ASSIGN_OR_RETURN(runs, SortedRuns::Create(options_.temporary_directory, writer.schema(),
                                                       column_options, options_.memory_bytes));
     }
     CFILE_ASSIGN_OR_RETURN(TableWriter run, runs->NewRun());
@@ -373,8 +374,8 @@ absl::StatusOr<ImportResult> Importer::Run() {
     if (key_types_[i].nullable && key_types_[i].nulls_last) schema.nulls_last.push_back(column);
   }
   const std::vector<WriterOptions> column_options = ColumnOptions();
-  auto writer = options_.append ? TableWriter::Append(options_.output, column_options)
-                                : TableWriter::Create(options_.output, schema, column_options);
+  auto writer = options_.append ? TableWriter::Append(options_.table, column_options)
+                                : TableWriter::Create(options_.table, schema, column_options);
   if (!writer.ok()) return writer.status();
   CFILE_RETURN_IF_ERROR(Write(column_options, *writer));
 
@@ -399,15 +400,23 @@ absl::StatusOr<ImportResult> Importer::Run() {
 
 }  // namespace
 
-absl::Status CheckOutputIsFree(const std::string& output) {
+absl::Status CheckOutputIsFree(const ImportOptions& options) {
+  const auto exists = [&] {
+    return absl::AlreadyExistsError(absl::StrCat(
+        options.output, ": exists already; remove it first, or add to a table with --append"));
+  };
+  if (IsUrl(options.output)) {
+    const auto files = options.table.storage()->List("");
+    if (!files.ok()) return files.status();
+    return files->empty() ? absl::OkStatus() : exists();
+  }
   namespace fs = std::filesystem;
   std::error_code error;
-  if (!fs::exists(output, error) ||
-      (fs::is_directory(output, error) && fs::is_empty(output, error))) {
+  if (!fs::exists(options.output, error) ||
+      (fs::is_directory(options.output, error) && fs::is_empty(options.output, error))) {
     return absl::OkStatus();
   }
-  return absl::AlreadyExistsError(
-      absl::StrCat(output, ": exists already; remove it first, or add to a table with --append"));
+  return exists();
 }
 
 absl::StatusOr<ImportResult> Import(const ImportOptions& options, const InputFile& file,

@@ -11,8 +11,9 @@
 
 namespace cfile::tools {
 
-// kAlreadyExists, with advice, if `output` exists and is not an empty directory.
-absl::Status CheckOutputIsFree(const std::string& output);
+// kAlreadyExists, with advice, if there is something at options.output, other than an empty
+// directory. Errors of the storage of options.table.
+absl::Status CheckOutputIsFree(const ImportOptions& options);
 
 // Imports a CSV file into the table options.output. Precondition: `file` was opened with
 // InputFileOptions::map.

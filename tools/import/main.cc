@@ -17,6 +17,7 @@
 #include "tools/import/records_importer.h"
 #include "tools/import/summary.h"
 #include "tools/input/input_file.h"
+#include "tools/location.h"
 #include "tools/progress.h"
 
 namespace cfile::tools {
@@ -49,36 +50,33 @@ absl::StatusOr<ImportResult> ImportAs(InputFormat format, const ImportOptions& o
 std::string SpoolDirectory(const std::string& table) {
   const char* const chosen = std::getenv("TMPDIR");
   if (chosen != nullptr && *chosen != '\0') return chosen;
+  if (IsUrl(table)) return "/tmp";
   const std::filesystem::path parent = (std::filesystem::path(table) / ".").parent_path();
   return parent.parent_path().empty() ? "." : parent.parent_path().string();
 }
 
-// The bytes of all files in a directory.
-uint64_t BytesOf(const std::string& directory) {
+// The bytes of all files of a table; 0 if they cannot be listed.
+uint64_t BytesOf(const TableLocation& table) {
   uint64_t bytes = 0;
-  std::error_code error;
-  for (auto entry = std::filesystem::recursive_directory_iterator(directory, error);
-       !error && entry != std::filesystem::recursive_directory_iterator();
-       entry.increment(error)) {
-    std::error_code ignored;
-    if (!entry->is_regular_file(ignored)) continue;
-    const uint64_t size = entry->file_size(ignored);
-    if (!ignored) bytes += size;
-  }
+  const auto files = table.storage()->List("");
+  if (!files.ok()) return 0;
+  for (const StorageEntry& file : *files) bytes += file.size_bytes;
   return bytes;
 }
 
-absl::StatusOr<ImportResult> ImportFile(const Arguments& arguments, Progress& progress) {
-  const ImportOptions& options = arguments.import;
+absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progress) {
+  CFILE_ASSIGN_OR_RETURN(options.table, TableAt(options.output));
+  options.temporary_directory =
+      IsUrl(options.output) ? SpoolDirectory(options.output) : options.output;
   if (!options.append) {
-    CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options.output));
+    CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options));
   }
   std::error_code error;
-  const uint64_t bytes_before = options.append ? BytesOf(options.output) : 0;
+  const uint64_t bytes_before = options.append ? BytesOf(options.table) : 0;
   if (std::filesystem::is_directory(options.input, error)) {
     CFILE_ASSIGN_OR_RETURN(ImportResult result,
                            ImportAs(InputFormat::kParquet, options, {}, progress));
-    result.table_bytes = std::max(BytesOf(options.output), bytes_before) - bytes_before;
+    result.table_bytes = std::max(BytesOf(options.table), bytes_before) - bytes_before;
     return result;
   }
   progress.Begin("reading", 0);
@@ -97,7 +95,7 @@ absl::StatusOr<ImportResult> ImportFile(const Arguments& arguments, Progress& pr
         StrCat("--charset is for text; ", file.source->name(), " is not text"));
   }
   CFILE_ASSIGN_OR_RETURN(ImportResult result, ImportAs(format, options, file, progress));
-  result.table_bytes = std::max(BytesOf(options.output), bytes_before) - bytes_before;
+  result.table_bytes = std::max(BytesOf(options.table), bytes_before) - bytes_before;
   result.stored_bytes = file.stored_bytes;
   result.packing = file.packing;
   result.charset = file.charset;
@@ -108,7 +106,7 @@ ExitCode Run(const Arguments& arguments) {
   absl::StatusOr<ImportResult> result = absl::UnknownError("");
   {
     Progress progress(arguments.progress);
-    result = ImportFile(arguments, progress);
+    result = ImportFile(arguments.import, progress);
   }
   if (!result.ok()) {
     const ExitCode code = Report(kImportTool, result.status());

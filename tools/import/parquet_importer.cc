@@ -64,7 +64,7 @@ class ParquetImporter {
 
   uint64_t InputBytes() const { return source_ == nullptr ? 0 : source_->size(); }
 
-  absl::StatusOr<ParquetReport> ImportInto(const std::string& table,
+  absl::StatusOr<ParquetReport> ImportInto(const TableLocation& table,
                                            ParquetImportOptions import) {
     const uint64_t bytes = InputBytes();
     progress_.Begin("importing", bytes);
@@ -86,16 +86,16 @@ class ParquetImporter {
                                 .copy_pages = !options_.goal_given,
                                 .writer = column_options_};
     if (!options_.append) import.schema = schema_;
-    return ImportInto(options_.output, std::move(import));
+    return ImportInto(options_.table, std::move(import));
   }
 
   absl::StatusOr<ImportResult> WriteSorted() {
     CFILE_ASSIGN_OR_RETURN(
         TableWriter writer,
-        options_.append ? TableWriter::Append(options_.output, column_options_)
-                        : TableWriter::Create(options_.output, schema_, column_options_));
+        options_.append ? TableWriter::Append(options_.table, column_options_)
+                        : TableWriter::Create(options_.table, schema_, column_options_));
     CFILE_ASSIGN_OR_RETURN(const UnsortedTable unsorted,
-                           UnsortedTable::Create(options_.output, schema_, column_options_));
+                           UnsortedTable::Create(options_.temporary_directory, schema_, column_options_));
     Schema copy = schema_;
     copy.key_columns.clear();
     copy.nulls_last.clear();

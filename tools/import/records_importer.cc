@@ -129,8 +129,8 @@ absl::StatusOr<ImportResult> WriteInOrderOfInput(const Schema& schema,
                                                  Progress& progress) {
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, schema.Records(options.record_limits));
   const std::vector<WriterOptions> column_options = OptionsOfColumns(options, schema, {});
-  auto writer = options.append ? RecordWriter::Append(options.output, column_options)
-                               : RecordWriter::Create(options.output, tree, column_options);
+  auto writer = options.append ? RecordWriter::Append(options.table, column_options)
+                               : RecordWriter::Create(options.table, tree, column_options);
   if (!writer.ok()) return writer.status();
   CFILE_RETURN_IF_ERROR(WriteRecords(lines, parsing, *writer, progress));
   return Describe(writer->table(), writer->num_records(), lines);
@@ -144,11 +144,11 @@ absl::StatusOr<ImportResult> WriteSorted(const Schema& schema,
                                          Progress& progress) {
   CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, schema.Records(options.record_limits));
   const std::vector<WriterOptions> column_options = OptionsOfColumns(options, schema, sorted_by);
-  auto writer = options.append ? TableWriter::Append(options.output, column_options)
-                               : TableWriter::Create(options.output, schema, column_options);
+  auto writer = options.append ? TableWriter::Append(options.table, column_options)
+                               : TableWriter::Create(options.table, schema, column_options);
   if (!writer.ok()) return writer.status();
   CFILE_ASSIGN_OR_RETURN(const UnsortedTable unsorted,
-                         UnsortedTable::Create(options.output, schema, column_options));
+                         UnsortedTable::Create(options.temporary_directory, schema, column_options));
   auto copy = RecordWriter::Create(unsorted.path(), tree, unsorted.own_options());
   if (!copy.ok()) return copy.status();
   CFILE_RETURN_IF_ERROR(WriteRecords(lines, parsing, *copy, progress));

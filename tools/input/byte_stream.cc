@@ -3,7 +3,9 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -47,6 +49,30 @@ class DescriptorStream final : public ByteStream {
   std::string buffer_;
 };
 
+class SourceStream final : public ByteStream {
+ public:
+  SourceStream(std::shared_ptr<const Source> source, std::function<absl::Status()> check)
+      : source_(std::move(source)), check_(std::move(check)) {}
+
+  absl::StatusOr<std::string_view> Next() override {
+    if (absl::Status status = check_(); !status.ok()) return status;
+    constexpr uint64_t kPieceBytes = 4 << 20;
+    piece_.resize(std::min(kPieceBytes, source_->size() - offset_));
+    if (piece_.empty()) return std::string_view();
+    const absl::Status status = source_->ReadAt(
+        offset_, {reinterpret_cast<uint8_t*>(piece_.data()), piece_.size()});
+    if (!status.ok()) return status;
+    offset_ += piece_.size();
+    return std::string_view(piece_);
+  }
+
+ private:
+  const std::shared_ptr<const Source> source_;
+  const std::function<absl::Status()> check_;
+  uint64_t offset_ = 0;
+  std::string piece_;
+};
+
 }  // namespace
 
 std::unique_ptr<ByteStream> NewDescriptorStream(int descriptor, std::string name,
@@ -71,6 +97,11 @@ absl::StatusOr<std::string_view> HeadedStream::Next() {
   if (!std::exchange(head_was_read_, true) && !head_.empty()) return head_;
   if (ended_) return std::string_view();
   return stream_->Next();
+}
+
+std::unique_ptr<ByteStream> NewSourceStream(std::shared_ptr<const Source> source,
+                                            std::function<absl::Status()> check) {
+  return std::make_unique<SourceStream>(std::move(source), std::move(check));
 }
 
 }  // namespace cfile::tools

@@ -9,6 +9,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/io.h"
 
 namespace cfile::tools {
 
@@ -26,6 +27,11 @@ class ByteStream {
 // and each second while it waits for a pipe; an error of `check` ends the stream with this error.
 std::unique_ptr<ByteStream> NewDescriptorStream(int descriptor, std::string name,
                                                 std::function<absl::Status()> check);
+
+// Reads a source from its first byte to its last, in pieces of 4 MiB. Calls `check` before each read;
+// an error of `check` ends the stream with this error.
+std::unique_ptr<ByteStream> NewSourceStream(std::shared_ptr<const Source> source,
+                                            std::function<absl::Status()> check);
 
 // A stream whose first bytes can be looked at before the stream is read.
 class HeadedStream final : public ByteStream {

@@ -15,6 +15,7 @@
 #include "tools/input/decompression.h"
 #include "tools/input/spooled_file.h"
 #include "tools/input/text_format.h"
+#include "tools/location.h"
 
 namespace cfile::tools {
 namespace {
@@ -51,20 +52,30 @@ std::string CharsetOf(const std::string& chosen, std::string_view head) {
 
 absl::StatusOr<InputFile> OpenInputFile(const InputFileOptions& options) {
   const bool standard_input = options.path == "-";
-  const std::string name = standard_input ? "standard input" : options.path;
-  const int descriptor = standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                                        : OpenToRead(options.path);
-  if (descriptor < 0) {
-    const int error = errno;
-    return absl::ErrnoToStatus(error, absl::StrCat("open ", name));
+  const bool at_url = IsUrl(options.path);
+  std::string name = standard_input ? "standard input" : options.path;
+  uint64_t stored_bytes = 0;
+  const auto check = [&] { return options.progress(stored_bytes); };
+  std::unique_ptr<ByteStream> bytes;
+  bool regular = false;
+  if (at_url) {
+    auto source = OpenSourceAt(options.path);
+    if (!source.ok()) return source.status();
+    name = (*source)->name();  // without a password
+    bytes = NewSourceStream(*std::move(source), check);
+  } else {
+    const int descriptor = standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                          : OpenToRead(options.path);
+    if (descriptor < 0) {
+      const int error = errno;
+      return absl::ErrnoToStatus(error, absl::StrCat("open ", name));
+    }
+    struct stat status = {};
+    regular = !standard_input && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
+    bytes = NewDescriptorStream(descriptor, name, check);
   }
-  struct stat status = {};
-  const bool regular = !standard_input && fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode);
 
   InputFile input{.seekable = regular};
-  uint64_t stored_bytes = 0;
-  auto bytes =
-      NewDescriptorStream(descriptor, name, [&] { return options.progress(stored_bytes); });
   auto stream = HeadedStream::Create(
       std::make_unique<CountedStream>(std::move(bytes), &stored_bytes), kFormatHeadBytes);
   if (!stream.ok()) return stream.status();

@@ -90,6 +90,7 @@ absl::Status ExportTake(TableScan scan, std::vector<uint64_t> ordinals, const Fi
   CFILE_ASSIGN_OR_RETURN(std::vector<internal::ExportedColumn> columns,
                          internal::ColumnsToExport(source.schema(), scan.columns(),
                                                    options.string_views, source.name()));
+  internal::OpenFilesOfRows(source, scan.columns(), ordinals);
   const uint64_t num_rows = ordinals.size();
   return internal::ExportRows(
       {.rows = std::make_unique<TakenRows>(std::move(scan), std::move(ordinals)),

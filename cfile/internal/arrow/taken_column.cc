@@ -92,7 +92,7 @@ class GroupReader : public TakenColumn {
       in_part_.assign(begin, std::lower_bound(begin, rows.end(), first + part_.part->num_rows));
       for (uint64_t& row : in_part_) row -= first;
       ChosenRows left{.rows = in_part_.data(), .count = in_part_.size()};
-      reader_->Expect(left, {0, 0}, max_requests_);
+      reader_->Expect(left, {0, 0}, max_requests_, /*all=*/true);
       while (left.count > 0) {
         CFILE_ASSIGN_OR_RETURN(size_t in_block, reader_->Enter(left));
         while (in_block > 0) {

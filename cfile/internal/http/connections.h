@@ -1,57 +1,42 @@
-// HTTP requests with libcurl: several at the same time, over connections that are kept open.
+// HTTP requests over connections that are kept open, and repeated if they fail.
 #pragma once
 
 #include <sys/types.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "cfile/http_options.h"
+#include "cfile/internal/http/http_message.h"
+#include "cfile/internal/http/transfer_thread.h"
 
 namespace cfile::internal {
 
-struct HttpRequest {
-  enum class Method : uint8_t { kGet, kHead, kPut, kPost, kDelete };
-
-  Method method = Method::kGet;
-  std::string url;
-  std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
-  std::span<const uint8_t> body;                             // memory of the caller
-  bool follow_redirects = false;
-  // Where the body of a response with status 206 or 200 goes. If `out` is empty, the body is
-  // HttpResponse::body, which has at most `max_body_bytes` bytes. A longer body is an error.
-  std::span<uint8_t> out;
-  uint64_t max_body_bytes = 1 << 20;
-};
-
-struct HttpResponse {
-  absl::Status transport;  // not OK: there is no response
-  bool too_large = false;  // the transport error is a body that is too long
-  int status = 0;
-  std::map<std::string, std::string> headers;  // names in lower case
-  std::string body;         // also of responses with an error
-  uint64_t body_bytes = 0;  // that were received
-
-  // True if the server did what was asked for.
-  bool ok() const { return transport.ok() && status >= 200 && status < 300; }
-  // The value of a header; "" if there is none.
-  const std::string& Header(const std::string& name) const;
-};
-
 // Adds what only the next attempt can know to a request, such as the time and the signature.
 using PrepareRequest = std::function<void(HttpRequest&)>;
+
+// A request that was begun. Belongs to one thread at a time. The Connections must outlive it.
+class PendingResponse {
+ public:
+  PendingResponse(TransferThread& thread, HttpRequest request, const HttpOptions& options,
+                  bool urgent);
+  // Ends the request. Then nothing writes to HttpRequest::out any more.
+  ~PendingResponse();
+  PendingResponse(const PendingResponse&) = delete;
+  PendingResponse& operator=(const PendingResponse&) = delete;
+
+  // Waits for the end of the request. Called at most once.
+  HttpResponse Wait();
+
+ private:
+  TransferThread& thread_;
+  std::unique_ptr<Transfer> transfer_;
+};
 
 // Thread-safe.
 class Connections {
@@ -69,37 +54,25 @@ class Connections {
   HttpResponse Send(const HttpRequest& request, const PrepareRequest& prepare,
                     bool repeatable = true);
 
+  // Begins a request, and returns at once. The request gives way to those of Send, and is sent only
+  // once.
+  std::unique_ptr<PendingResponse> Begin(HttpRequest request, const PrepareRequest& prepare);
+
   // Waits before attempt number `attempt`, which is at least 2, for a random time. So clients that
   // failed together do not come back together.
   void WaitBefore(int attempt) const;
 
   const HttpOptions& options() const { return options_; }
-  HttpCounters counters() const;
+  HttpCounters counters() const { return counts_.Get(); }
 
  private:
-  struct Transfer;
-  struct CloseMulti {
-    void operator()(void* multi) const;
-  };
-  using Multi = std::unique_ptr<void, CloseMulti>;  // a handle of libcurl with open connections
-
-  // Sends each request once.
-  void SendOnce(std::span<Transfer*> transfers);
-  void Configure(Transfer& transfer);
-  Multi TakeMulti();
+  // The thread of this process: a thread does not survive a fork.
+  TransferThread& thread();
 
   const HttpOptions options_;
+  TransferCounts counts_;
   std::mutex mutex_;  // guards the following
-  std::vector<Multi> idle_;
-  pid_t process_;  // that opened the connections of idle_
-  // The number of requests that may still begin; waits if it is 0.
-  class Slots;
-  const std::unique_ptr<Slots> slots_;
-  std::atomic<uint64_t> requests_ = 0;
-  std::atomic<uint64_t> retries_ = 0;
-  std::atomic<uint64_t> bytes_received_ = 0;
-  std::atomic<uint64_t> bytes_sent_ = 0;
-  std::atomic<uint64_t> connections_ = 0;
+  std::unique_ptr<TransferThread> thread_;
 };
 
 // True if the same request may succeed later: there was no response, or one with the status 429,
@@ -109,8 +82,5 @@ bool MayPass(const HttpResponse& response);
 // The error for a response that is not a success, or for a failed transport. The message has `name`
 // (a redacted URL), the status, the code in an XML body, and the request id.
 absl::Status HttpError(const std::string& name, const HttpResponse& response);
-
-// The first 200 bytes of a text of a server, for messages: '?' stands for what is not printable.
-std::string Printable(std::string_view text);
 
 }  // namespace cfile::internal

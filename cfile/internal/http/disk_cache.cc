@@ -123,6 +123,10 @@ std::string DiskCache::PathOf(std::string_view key) const {
   return StrCat(directory_, "/", hash.substr(0, 2), "/", hash.substr(2));
 }
 
+bool DiskCache::Has(std::string_view key) const {
+  return access(PathOf(key).c_str(), R_OK) == 0;
+}
+
 bool DiskCache::Read(std::string_view key, std::span<uint8_t> out) {
   const std::string path = PathOf(key);
   const File file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));

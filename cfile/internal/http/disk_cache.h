@@ -26,6 +26,8 @@ class DiskCache {
   static absl::StatusOr<std::shared_ptr<DiskCache>> Open(const std::string& directory,
                                                          uint64_t max_bytes);
 
+  // True if the cache has a piece, which may be damaged.
+  bool Has(std::string_view key) const;
   // Fills `out` with the piece. False: the cache does not have it, or has another size of it, or
   // its bytes are damaged; a damaged file is removed.
   bool Read(std::string_view key, std::span<uint8_t> out);

@@ -55,7 +55,8 @@ constexpr size_t kMinPartBytes = size_t{5} << 20;  // of S3, for all parts but t
 
 absl::Status CheckOptions(const HttpOptions& options) {
   const auto wrong = [](std::string_view what) { return absl::InvalidArgumentError(StrCat(what)); };
-  if (options.max_connections < 1) return wrong("max_connections is at least 1");
+  if (options.max_connections < 1 || options.max_connections > 1024)
+    return wrong("max_connections is from 1 to 1024");
   if (options.max_attempts < 1) return wrong("max_attempts is at least 1");
   if (options.retry_delay.count() < 0) return wrong("retry_delay is at least 0");
   if (options.connect_timeout.count() < 1) return wrong("connect_timeout is at least 1 ms");

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "cfile/internal/http/s3_signature.h"
 #include "cfile/internal/http/url.h"
@@ -46,11 +47,18 @@ std::string HttpServer::UrlOf(std::string_view key, UrlQuery query) const {
 
 std::vector<HttpResponse> HttpServer::Send(std::span<const HttpRequest> requests,
                                            bool repeatable) const {
-  if (!is_s3_ || s3_.anonymous) return connections_->Send(requests, {}, repeatable);
-  const auto sign = [&](HttpRequest& request) {
+  return connections_->Send(requests, Signing(), repeatable);
+}
+
+std::unique_ptr<PendingResponse> HttpServer::Begin(HttpRequest request) const {
+  return connections_->Begin(std::move(request), Signing());
+}
+
+PrepareRequest HttpServer::Signing() const {
+  if (!is_s3_ || s3_.anonymous) return {};
+  return [this](HttpRequest& request) {
     SignRequest(s3_, Sha256Hex(request.body), std::chrono::system_clock::now(), request);
   };
-  return connections_->Send(requests, sign, repeatable);
 }
 
 HttpResponse HttpServer::Send(const HttpRequest& request, bool repeatable) const {

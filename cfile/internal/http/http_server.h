@@ -34,6 +34,8 @@ class HttpServer {
   std::vector<HttpResponse> Send(std::span<const HttpRequest> requests,
                                  bool repeatable = true) const;
   HttpResponse Send(const HttpRequest& request, bool repeatable = true) const;
+  // Begins a request (see Connections::Begin).
+  std::unique_ptr<PendingResponse> Begin(HttpRequest request) const;
 
   DiskCache* cache() const { return cache_.get(); }  // null: there is none
   bool is_s3() const { return is_s3_; }
@@ -42,6 +44,9 @@ class HttpServer {
   const S3Options& s3() const { return s3_; }
 
  private:
+  // Signs requests; empty if they are not signed.
+  PrepareRequest Signing() const;
+
   const std::shared_ptr<Connections> connections_;
   const std::shared_ptr<DiskCache> cache_;
   const bool is_s3_ = false;

@@ -125,6 +125,11 @@ class HttpSource final : public Source {
     return request.status;
   }
 
+  bool ReadsInBackground() const override { return true; }
+  std::unique_ptr<PendingRead> BeginRead(uint64_t offset, std::span<uint8_t> out) const override {
+    return std::make_unique<BackgroundRead>(*this, offset, out);
+  }
+
   void ReadMany(std::span<ReadRequest> requests) const override {
     std::vector<ReadRequest*> left;
     {
@@ -138,7 +143,7 @@ class HttpSource final : public Source {
     }
     std::erase_if(left, [](const ReadRequest* range) { return range->out.empty(); });
     if (left.empty()) return;
-    if (server_->cache() != nullptr && !version_.etag.empty()) {
+    if (uses_cache()) {
       FetchThroughCache(left);
     } else {
       Fetch(std::move(left));
@@ -146,6 +151,61 @@ class HttpSource final : public Source {
   }
 
  private:
+  // Reads a range with one request. If the source uses the cache, reads the pieces of the range
+  // that are not in the cache, from the first of them to the last.
+  class BackgroundRead final : public PendingRead {
+   public:
+    BackgroundRead(const HttpSource& source, uint64_t offset, std::span<uint8_t> out)
+        : source_(source), offset_(offset), out_(out) {
+      if (source.uses_cache()) {
+        FindMissingPieces();
+      } else {
+        range_ = {.offset = offset, .out = out, .status = {}};
+      }
+      if (range_.out.empty()) return;
+      request_ = source.RequestOf(range_.offset, range_.out);
+      response_ = source.server_->Begin(request_);
+    }
+
+    absl::Status Wait() override {
+      if (response_ == nullptr) return source_.ReadAt(offset_, out_);
+      const HttpResponse response = response_->Wait();
+      // Connections::Send repeats requests.
+      if (MayPass(response)) return source_.ReadAt(offset_, out_);
+      CFILE_RETURN_IF_ERROR(source_.Check(request_, response, range_.offset, range_.out.size()));
+      if (!source_.uses_cache()) return absl::OkStatus();
+      for (size_t done = 0; done < pieces_.size(); done += kCachedPieceBytes) {
+        source_.server_->cache()->Write(
+            source_.KeyOf((range_.offset + done) / kCachedPieceBytes),
+            std::span(pieces_).subspan(done, std::min(kCachedPieceBytes, pieces_.size() - done)));
+      }
+      return source_.ReadAt(offset_, out_);
+    }
+
+   private:
+    void FindMissingPieces() {
+      uint64_t begin = offset_ / kCachedPieceBytes;
+      uint64_t end = (offset_ + out_.size() + kCachedPieceBytes - 1) / kCachedPieceBytes;
+      const auto has = [&](uint64_t piece) {
+        return source_.server_->cache()->Has(source_.KeyOf(piece));
+      };
+      while (begin < end && has(begin)) ++begin;
+      while (begin < end && has(end - 1)) --end;
+      if (begin == end) return;
+      range_.offset = begin * kCachedPieceBytes;
+      pieces_.resize(std::min(end * kCachedPieceBytes, source_.size_bytes_) - range_.offset);
+      range_.out = pieces_;
+    }
+
+    const HttpSource& source_;
+    const uint64_t offset_;
+    const std::span<uint8_t> out_;
+    ReadRequest range_;            // what is requested; empty: nothing
+    std::vector<uint8_t> pieces_;  // the memory of range_, if the source uses the cache
+    HttpRequest request_;
+    std::unique_ptr<PendingResponse> response_;  // null: nothing is requested
+  };
+
   // Neighbouring ranges that one request reads.
   struct Group {
     std::vector<ReadRequest*> ranges;  // in the order of their offsets
@@ -173,20 +233,29 @@ class HttpSource final : public Source {
     return groups;
   }
 
+  bool uses_cache() const { return server_->cache() != nullptr && !version_.etag.empty(); }
+
+  // A request for the bytes at `offset`. Precondition: `out` is not empty.
+  HttpRequest RequestOf(uint64_t offset, std::span<uint8_t> out) const {
+    HttpRequest request = RangeRequest(*server_, url_,
+                                       StrCat("bytes=", offset, "-", offset + out.size() - 1));
+    version_.Require(request);
+    request.out = out;
+    return request;
+  }
+
   void Fetch(std::vector<ReadRequest*> ranges) const {
     std::vector<Group> groups = Grouped(std::move(ranges));
     std::vector<HttpRequest> requests;
     for (Group& group : groups) {
-      HttpRequest request = RangeRequest(*server_, url_,
-                                         StrCat("bytes=", group.begin, "-", group.end - 1));
-      version_.Require(request);
       if (group.ranges.size() > 1) group.bytes.resize(group.end - group.begin);
-      request.out = group.ranges.size() > 1 ? std::span(group.bytes) : group.ranges[0]->out;
-      requests.push_back(std::move(request));
+      requests.push_back(RequestOf(
+          group.begin, group.ranges.size() > 1 ? std::span(group.bytes) : group.ranges[0]->out));
     }
     const std::vector<HttpResponse> responses = server_->Send(requests);
     for (size_t i = 0; i < groups.size(); ++i) {
-      const absl::Status status = Check(requests[i], responses[i], groups[i]);
+      const absl::Status status = Check(requests[i], responses[i], groups[i].begin,
+                                        groups[i].end - groups[i].begin);
       for (ReadRequest* range : groups[i].ranges) {
         range->status = status;
         if (!status.ok() || groups[i].bytes.empty()) continue;
@@ -238,8 +307,9 @@ class HttpSource final : public Source {
 
   std::string KeyOf(uint64_t piece) const { return StrCat(identity(), " ", piece); }
 
-  absl::Status Check(const HttpRequest& request, const HttpResponse& response,
-                     const Group& group) const {
+  // Checks the response to a request for `size_bytes` bytes at `offset`.
+  absl::Status Check(const HttpRequest& request, const HttpResponse& response, uint64_t offset,
+                     uint64_t size_bytes) const {
     if (!response.transport.ok()) return HttpError(name_, response);
     if (response.status == 412 || response.status == 416) return Changed(name_);
     if (response.status != 206) {
@@ -248,7 +318,7 @@ class HttpSource final : public Source {
     const auto found = ParseContentRange(response.Header("content-range"));
     if (found && found->size_bytes != size_bytes_) return Changed(name_);
     if (Version::Of(response) != version_) return Changed(name_);
-    if (!found || found->range != std::pair(group.begin, group.end - 1) ||
+    if (!found || found->range != std::pair(offset, offset + size_bytes - 1) ||
         response.body_bytes != request.out.size())
       return NoRanges(name_, response);
     return absl::OkStatus();
@@ -268,17 +338,11 @@ BufferedEnds::Piece PieceOf(uint64_t offset, const std::string& body) {
   return {.offset = offset, .bytes = std::vector<uint8_t>(bytes.begin(), bytes.end())};
 }
 
-}  // namespace
-
-absl::StatusOr<std::shared_ptr<const Source>> OpenHttpSource(
-    std::shared_ptr<const HttpServer> server, std::string url, std::string name) {
-  HttpRequest requests[] = {
-      RangeRequest(*server, url, StrCat("bytes=-", kBufferedTailBytes)),
-      RangeRequest(*server, url, StrCat("bytes=0-", kBufferedHeadBytes - 1)),
-  };
-  for (HttpRequest& request : requests) request.max_body_bytes = kBufferedTailBytes;
-  const std::vector<HttpResponse> responses = server->Send(requests);
-  const HttpResponse& last = responses[0];
+// The source of an object whose ends were requested: `last` and `first` are the responses.
+absl::StatusOr<std::shared_ptr<const Source>> SourceOf(std::shared_ptr<const HttpServer> server,
+                                                       std::string url, std::string name,
+                                                       const HttpResponse& last,
+                                                       const HttpResponse& first) {
   if (last.too_large) return NoRanges(name, last);
   if (!last.transport.ok()) return HttpError(name, last);
   const Version version = Version::Of(last);
@@ -296,11 +360,36 @@ absl::StatusOr<std::shared_ptr<const Source>> OpenHttpSource(
       range->range->second + 1 - range->range->first != last.body.size())
     return NoRanges(name, last);
   // The head is only an advantage: without it, the reader asks again.
-  const HttpResponse& first = responses[1];
   BufferedEnds::Piece head;
   if (first.transport.ok() && first.status == 206 && Version::Of(first) == version)
     head = PieceOf(0, first.body);
   return source(range->size_bytes, std::move(head), PieceOf(range->range->first, last.body));
+}
+
+}  // namespace
+
+std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenHttpSources(
+    std::shared_ptr<const HttpServer> server, std::vector<NamedUrl> objects) {
+  std::vector<HttpRequest> requests;
+  for (const NamedUrl& object : objects) {
+    requests.push_back(RangeRequest(*server, object.url, StrCat("bytes=-", kBufferedTailBytes)));
+    requests.push_back(
+        RangeRequest(*server, object.url, StrCat("bytes=0-", kBufferedHeadBytes - 1)));
+  }
+  for (HttpRequest& request : requests) request.max_body_bytes = kBufferedTailBytes;
+  const std::vector<HttpResponse> responses = server->Send(requests);
+  std::vector<absl::StatusOr<std::shared_ptr<const Source>>> sources;
+  for (size_t i = 0; i < objects.size(); ++i) {
+    sources.push_back(SourceOf(server, std::move(objects[i].url), std::move(objects[i].name),
+                               responses[2 * i], responses[2 * i + 1]));
+  }
+  return sources;
+}
+
+absl::StatusOr<std::shared_ptr<const Source>> OpenHttpSource(
+    std::shared_ptr<const HttpServer> server, std::string url, std::string name) {
+  return std::move(
+      OpenHttpSources(std::move(server), {{std::move(url), std::move(name)}}).front());
 }
 
 }  // namespace cfile::internal

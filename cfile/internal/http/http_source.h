@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "cfile/internal/http/http_server.h"
@@ -10,8 +11,17 @@
 
 namespace cfile::internal {
 
-// Opens the object at `url` for reading. Asks for the two ends of the object at the same time, which
-// BufferEnds reads first; these reads then need no request. `name`: for messages.
+struct NamedUrl {
+  std::string url;
+  std::string name;  // for messages
+};
+
+// Opens objects for reading, and returns the results in the same order. Asks for the two ends of
+// all objects at the same time. BufferEnds reads these ends first, and then needs no request.
+std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenHttpSources(
+    std::shared_ptr<const HttpServer> server, std::vector<NamedUrl> objects);
+
+// Opens one object. `name`: for messages.
 absl::StatusOr<std::shared_ptr<const Source>> OpenHttpSource(
     std::shared_ptr<const HttpServer> server, std::string url, std::string name);
 

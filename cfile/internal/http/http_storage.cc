@@ -23,6 +23,12 @@ class HttpStorage final : public Storage {
     CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
     return OpenHttpSource(server_, UrlOf(path), StrCat(name_, "/", path));
   }
+  std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenMany(
+      std::span<const std::string> paths) const override {
+    return OpenObjects(server_, name_, paths,
+                       [this](const std::string& path) { return UrlOf(path); });
+  }
+  bool OpensAtOnce() const override { return true; }
   absl::StatusOr<VersionedObject> Read(const std::string& path,
                                        uint64_t max_size_bytes) const override {
     CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
@@ -68,6 +74,29 @@ absl::Status CheckStoragePath(const std::string& name, std::string_view path) {
   }
   return absl::InvalidArgumentError(
       StrCat(name, ": \"", Printable(path), "\" is not a path that a table has"));
+}
+
+std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenObjects(
+    const std::shared_ptr<const HttpServer>& server, const std::string& name,
+    std::span<const std::string> paths,
+    absl::FunctionRef<std::string(const std::string& path)> url_of) {
+  std::vector<NamedUrl> objects;
+  for (const std::string& path : paths) {
+    if (CheckStoragePath(name, path).ok())
+      objects.push_back({url_of(path), StrCat(name, "/", path)});
+  }
+  auto opened = OpenHttpSources(server, std::move(objects));
+  std::vector<absl::StatusOr<std::shared_ptr<const Source>>> sources;
+  size_t next = 0;
+  for (const std::string& path : paths) {
+    const absl::Status status = CheckStoragePath(name, path);
+    if (status.ok()) {
+      sources.push_back(std::move(opened[next++]));
+    } else {
+      sources.emplace_back(status);
+    }
+  }
+  return sources;
 }
 
 absl::StatusOr<VersionedObject> ReadObject(const HttpServer& server, const std::string& url,

@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/internal/http/http_server.h"
@@ -20,6 +23,12 @@ std::shared_ptr<Storage> NewHttpStorage(std::shared_ptr<const HttpServer> server
 // kInvalidArgument: `path` is not "NAME" or "FOLDER/NAME" with the characters that a table uses.
 // Paths may come from a damaged table.cft. `name`: of the storage.
 absl::Status CheckStoragePath(const std::string& name, std::string_view path);
+
+// Implements Storage::OpenMany. url_of(path) returns the URL of a file. `name`: of the storage.
+std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenObjects(
+    const std::shared_ptr<const HttpServer>& server, const std::string& name,
+    std::span<const std::string> paths,
+    absl::FunctionRef<std::string(const std::string& path)> url_of);
 
 // Reads a whole object; its version is its ETag. Errors as of Storage::Read.
 absl::StatusOr<VersionedObject> ReadObject(const HttpServer& server, const std::string& url,

@@ -36,6 +36,12 @@ class S3Storage final : public Storage {
     CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
     return OpenHttpSource(bucket_, UrlOf(path), NameOf(path));
   }
+  std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenMany(
+      std::span<const std::string> paths) const override {
+    return OpenObjects(bucket_, name_, paths,
+                       [this](const std::string& path) { return UrlOf(path); });
+  }
+  bool OpensAtOnce() const override { return true; }
 
   absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
     CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
@@ -168,6 +174,13 @@ class S3Storage final : public Storage {
     return absl::FailedPreconditionError(StrCat(NameOf(path), ": the server sent ", found));
   }
 
+  // Decodes a key in a list. Amazon S3 and MinIO encode a space as '+', and '+' as %2B.
+  static bool DecodeKey(std::string& key) {
+    std::replace(key.begin(), key.end(), '+', ' ');
+    const std::string text = std::move(key);
+    return UrlDecode(text, key);
+  }
+
   // Appends the entries of one page. Returns the token of the next page, or "".
   absl::StatusOr<std::string> ListPage(const std::string& prefix, const std::string& token,
                                        std::vector<StorageEntry>& entries) const {
@@ -180,8 +193,10 @@ class S3Storage final : public Storage {
     document.load_buffer(response.body.data(), response.body.size());
     const pugi::xml_node result = document.child("ListBucketResult");
     if (!result) return Unexpected("", "no list of objects");
+    // Some servers do not encode keys, whatever the request asks for.
+    const bool encoded = std::string_view(result.child_value("EncodingType")) == "url";
     for (const pugi::xml_node object : result.children("Contents")) {
-      CFILE_RETURN_IF_ERROR(AddEntry(object, entries));
+      CFILE_RETURN_IF_ERROR(AddEntry(object, encoded, entries));
     }
     if (std::string_view(result.child_value("IsTruncated")) != "true") return "";
     std::string next = result.child_value("NextContinuationToken");
@@ -189,14 +204,15 @@ class S3Storage final : public Storage {
     return next;
   }
 
-  absl::Status AddEntry(const pugi::xml_node& object, std::vector<StorageEntry>& entries) const {
-    std::string key;
+  absl::Status AddEntry(const pugi::xml_node& object, bool encoded,
+                        std::vector<StorageEntry>& entries) const {
+    std::string key = object.child_value("Key");
     const std::string_view size_text = object.child_value("Size");
     const std::string_view time_text = object.child_value("LastModified");
     uint64_t size_bytes = 0;
     absl::Time changed;
     std::string error;
-    if (!UrlDecode(object.child_value("Key"), key) || !key.starts_with(prefix_) ||
+    if ((encoded && !DecodeKey(key)) || !key.starts_with(prefix_) ||
         !absl::SimpleAtoi({size_text.data(), size_text.size()}, &size_bytes) ||
         !absl::ParseTime(absl::RFC3339_full, {time_text.data(), time_text.size()}, &changed,
                          &error))

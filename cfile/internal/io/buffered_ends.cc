@@ -33,6 +33,16 @@ absl::Status BufferedEnds::ReadAt(uint64_t offset, std::span<uint8_t> out) const
   return Named(source_->ReadAt(offset, out), name());
 }
 
+std::unique_ptr<PendingRead> BufferedEnds::BeginRead(uint64_t offset,
+                                                     std::span<uint8_t> out) const {
+  class Ended final : public PendingRead {
+    absl::Status Wait() override { return absl::OkStatus(); }
+  };
+  if (Copy(offset, out)) return std::make_unique<Ended>();
+  Count(out.size());
+  return source_->BeginRead(offset, out);
+}
+
 void BufferedEnds::ReadMany(std::span<ReadRequest> requests) const {
   std::vector<ReadRequest> left;
   std::vector<ReadRequest*> asked;

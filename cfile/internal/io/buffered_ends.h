@@ -39,7 +39,9 @@ class BufferedEnds final : public Source {
   uint64_t size() const override { return source_->size(); }
   std::string identity() const override { return source_->identity(); }
   bool HasLatency() const override { return source_->HasLatency(); }
+  bool ReadsInBackground() const override { return source_->ReadsInBackground(); }
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override;
+  std::unique_ptr<PendingRead> BeginRead(uint64_t offset, std::span<uint8_t> out) const override;
   void ReadMany(std::span<ReadRequest> requests) const override;
 
   size_t memory_usage_bytes() const { return head_.bytes.capacity() + tail_.bytes.capacity(); }

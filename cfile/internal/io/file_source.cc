@@ -148,6 +148,11 @@ void Source::ReadMany(std::span<ReadRequest> requests) const {
   for (ReadRequest& request : requests) request.status = ReadAt(request.offset, request.out);
 }
 
+std::unique_ptr<PendingRead> Source::BeginRead(uint64_t, std::span<uint8_t>) const {
+  assert(!"ReadsInBackground() is false");
+  return nullptr;
+}
+
 absl::StatusOr<std::shared_ptr<const Source>> OpenMappedSource(const std::string& path) {
   CFILE_ASSIGN_OR_RETURN(const OpenFile file, OpenRegularFile(path));
   auto source = std::make_shared<MappedSource>(path);

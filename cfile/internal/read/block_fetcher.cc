@@ -26,24 +26,43 @@ bool TooLarge(const ReaderOptions& options, const BlockPointer& block) {
 
 }  // namespace
 
-bool BlockFetcher::TakeRange(const BlockPointer& pointer, BlockBuffer& buffer) {
-  for (Range& range : ranges_) {
-    const bool in_use = range.begin < range.end;
-    if (!in_use || pointer.offset < range.begin || pointer.end() > range.end) continue;
-    if (range.filled) {
-      buffer.stored.Swap(range.bytes);
-      buffer.stored_offset = range.begin;
-    } else {
-      RangeFailed(pointer);
-    }
-    range = Range();  // frees the old memory of `buffer`, which may be large
-    return true;
+std::vector<BlockFetcher::Range>::iterator BlockFetcher::FindRange(const BlockPointer& pointer) {
+  return std::find_if(ranges_.begin(), ranges_.end(), [&](const Range& range) {
+    return pointer.offset >= range.begin && pointer.end() <= range.end;
+  });
+}
+
+std::optional<BlockFetcher::Range> BlockFetcher::TakeRange(const BlockPointer& pointer) {
+  const auto found = FindRange(pointer);
+  if (found == ranges_.end()) return std::nullopt;
+  Range range = std::move(*found);
+  if (range.pending == nullptr) {
+    ranges_.erase(found);
+    return range;
   }
-  return false;
+  // The blocks of the ranges before this one were not needed, so the plan has gone too far.
+  follows_ = found == ranges_.begin();
+  if (!follows_) growing_width_ = 1;
+  ranges_.erase(ranges_.begin(), found + 1);
+  width_ = plan_ == BlockPlan::kSome ? most_width_ : growing_width_;
+  growing_width_ += std::min(growing_width_, most_width_ - growing_width_);
+  next_width_ = growing_width_;
+  most_range_bytes_ = Product(2, most_range_bytes_);
+  planned_bytes_ = 0;
+  for (const Range& planned : ranges_) planned_bytes_ += planned.end - planned.begin;
+  return range;
+}
+
+void BlockFetcher::Use(Range range, const BlockPointer& pointer, BlockBuffer& buffer) {
+  if (range.pending != nullptr) range.filled = range.pending->Wait().ok();
+  range.pending = nullptr;
+  if (!range.filled) return RangeFailed(pointer);
+  buffer.stored.Swap(range.bytes);
+  buffer.stored_offset = range.begin;
 }
 
 void BlockFetcher::RangeFailed(const BlockPointer& pointer) {
-  next_width_ = 1;
+  next_width_ = growing_width_ = 1;
   most_range_bytes_ = pointer.size;
 }
 
@@ -74,19 +93,28 @@ void BlockFetcher::Begin(const Source& source, const ReaderOptions& options,
             options);
 }
 
-bool BlockFetcher::Add(const ReaderOptions& options, const BlockPointer& block, bool wanted) {
+bool BlockFetcher::Extend(const ReaderOptions& options, const BlockPointer& block) {
+  if (ranges_.empty() || ranges_.back().pending != nullptr) return false;
   Range& last = ranges_.back();
-  const uint64_t most_bytes = Product(most_width_, options.read_ahead_bytes);
-  const bool room = !TooLarge(options, first_) && !TooLarge(options, block);
   // If the blocks are not in order, the subtraction wraps around.
   const uint64_t gap = backward_ ? last.begin - block.end() : block.offset - last.end;
   const uint64_t begin = backward_ ? block.offset : last.begin;
   const uint64_t end = backward_ ? last.end : block.end();
-  if (room && gap <= kMaxGapBytes &&
-      end - begin <= std::min(most_range_bytes_, uint64_t{options.read_ahead_bytes})) {
-    planned_bytes_ += gap + block.size;
-    last.begin = begin;
-    last.end = end;
+  if (gap > kMaxGapBytes ||
+      end - begin > std::min(most_range_bytes_, uint64_t{options.read_ahead_bytes}))
+    return false;
+  planned_bytes_ += gap + block.size;
+  last.begin = begin;
+  last.end = end;
+  plan_end_ = Back(block);
+  return true;
+}
+
+bool BlockFetcher::Add(const ReaderOptions& options, const BlockPointer& block, bool wanted) {
+  const uint64_t most_bytes = Product(most_width_, options.read_ahead_bytes);
+  const bool room = !TooLarge(options, first_) && !TooLarge(options, block);
+  if (room && Extend(options, block)) {
+    // The last range has the block.
   } else if (room && ranges_.size() < (wanted ? width_ : growing_width_) &&
              Sum(planned_bytes_, block.size) <= most_bytes) {
     AddRange(block);
@@ -103,6 +131,7 @@ void BlockFetcher::AddRange(const BlockPointer& block) {
   range.begin = block.offset;
   range.end = block.end();
   planned_bytes_ += block.size;
+  plan_end_ = Back(block);
 }
 
 void BlockFetcher::ReadPlanned(const Source& source, const BlockPointer& pointer,
@@ -121,6 +150,10 @@ void BlockFetcher::ReadPlanned(const Source& source, const BlockPointer& pointer
     RangeFailed(pointer);
     return;
   }
+  if (source.ReadsInBackground()) {
+    BeginReads(source);
+    return Use(*TakeRange(pointer), pointer, buffer);
+  }
   requests_.clear();
   for (Range& range : ranges_) {
     const size_t size = range.end - range.begin;
@@ -128,7 +161,15 @@ void BlockFetcher::ReadPlanned(const Source& source, const BlockPointer& pointer
   }
   source.ReadMany(requests_);
   for (size_t i = 0; i < ranges_.size(); ++i) ranges_[i].filled = requests_[i].status.ok();
-  TakeRange(pointer, buffer);
+  Use(*TakeRange(pointer), pointer, buffer);
+}
+
+void BlockFetcher::BeginReads(const Source& source) {
+  for (Range& range : ranges_) {
+    if (range.pending != nullptr) continue;
+    const size_t size = range.end - range.begin;
+    range.pending = source.BeginRead(range.begin, {range.bytes.Extend(size), size});
+  }
 }
 
 }  // namespace cfile::internal

@@ -2,12 +2,16 @@
 // It is used if the source is not in memory.
 // A plan is the ranges of bytes that one call of Source::ReadMany will read.
 // The width of a plan is the number of its ranges.
+// If the source reads in the background, all ranges of a plan are begun at once. Each time the
+// cursor takes a range, further ranges are begun, so that the plan keeps its width.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -99,13 +103,61 @@ class BlockFetcher {
   void Prepare(const Source& source, const ReaderOptions& options, const IndexNode& leaf,
                uint32_t entry, BlockAccess access, const IsCached& is_cached, BlockBuffer& buffer) {
     const BlockPointer& pointer = leaf.entry_pointer(entry);
-    if (buffer.Holds(pointer) || TakeRange(pointer, buffer)) return;
-    const bool alone = plan_ == BlockPlan::kInOrder ? access == BlockAccess::kSeek
-                                                    : wants_ && !wants_(leaf, entry);
-    if (alone) return PlanAfter(pointer, 2, options);
+    if (buffer.Holds(pointer)) return;
+    if (std::optional<Range> range = TakeRange(pointer)) {
+      if (range->pending != nullptr) {
+        AddBlocks(options, leaf, entry, is_cached);
+        BeginReads(source);
+      }
+      return Use(*std::move(range), pointer, buffer);
+    }
+    if (IsAlone(leaf, entry, access)) return PlanAfter(pointer, 2, options);
     Begin(source, options, pointer);
+    AddBlocks(options, leaf, entry, is_cached);
+    ReadPlanned(source, pointer, buffer);
+  }
+
+  // Begins to read what Prepare would read, and does not wait.
+  // Precondition: the source reads in the background.
+  template <typename IsCached>
+  void BeginToPrepare(const Source& source, const ReaderOptions& options, const IndexNode& leaf,
+                      uint32_t entry, BlockAccess access, const IsCached& is_cached,
+                      const BlockBuffer& buffer) {
+    const BlockPointer& pointer = leaf.entry_pointer(entry);
+    if (buffer.Holds(pointer) || FindRange(pointer) != ranges_.end()) return;
+    if (IsAlone(leaf, entry, access)) return;
+    Begin(source, options, pointer);
+    AddBlocks(options, leaf, entry, is_cached);
+    BeginReads(source);
+  }
+
+  // True if the last plan has all blocks of its leaf that the cursor will read.
+  bool has_all_planned() const { return has_all_planned_; }
+
+ private:
+  // A range of bytes of the source. It was read in advance, or will be read.
+  struct Range {
+    uint64_t begin = 0;
+    uint64_t end = 0;
+    encodings::ByteWriter bytes;
+    bool filled = false;
+    // Fills `bytes`; null if nothing does. Declared after `bytes`, so that it is destroyed first.
+    std::unique_ptr<PendingRead> pending;
+  };
+
+  // True if FetchBlock should read the block alone.
+  bool IsAlone(const IndexNode& leaf, uint32_t entry, BlockAccess access) const {
+    return plan_ == BlockPlan::kInOrder ? access == BlockAccess::kSeek
+                                        : wants_ && !wants_(leaf, entry);
+  }
+  // Adds blocks after the block of a leaf's entry to the plan, until the plan has its width.
+  template <typename IsCached>
+  void AddBlocks(const ReaderOptions& options, const IndexNode& leaf, uint32_t entry,
+                 const IsCached& is_cached) {
+    has_all_planned_ = false;
     for (uint32_t next = entry; backward_ ? next-- > 0 : ++next < leaf.num_entries();) {
       const BlockPointer& block = leaf.entry_pointer(next);
+      if (backward_ ? block.end() > plan_end_ : block.offset < plan_end_) continue;
       const bool wanted = !wants_ || wants_(leaf, next);
       if (!wanted && !(perhaps_ && follows_ && perhaps_(leaf, next))) {
         // The cursor may need this block after all.
@@ -114,23 +166,17 @@ class BlockFetcher {
         continue;
       }
       if (is_cached(block)) continue;
-      if (!Add(options, block, wanted)) break;
+      if (!Add(options, block, wanted)) return;
     }
-    ReadPlanned(source, pointer, buffer);
+    has_all_planned_ = true;
   }
-
- private:
-  // A range of bytes of the source. It was read in advance, or will be read.
-  struct Range {
-    uint64_t begin = 0;
-    uint64_t end = 0;  // equal to `begin`: the range is not in use
-    encodings::ByteWriter bytes;
-    bool filled = false;
-  };
-
-  // If a range has the block, moves the range into `buffer` and returns true.
-  // If that range could not be read, forgets the range and also returns true.
-  bool TakeRange(const BlockPointer& pointer, BlockBuffer& buffer);
+  // Returns the range that has the block, or ranges_.end().
+  std::vector<Range>::iterator FindRange(const BlockPointer& pointer);
+  // Removes the range that has the block from the plan, and returns it. nullopt: no range has it.
+  // If the source reads in the background, also removes the ranges before this range.
+  std::optional<Range> TakeRange(const BlockPointer& pointer);
+  // Moves the bytes of a range with the block at `pointer` into `buffer`, if they could be read.
+  void Use(Range range, const BlockPointer& pointer, BlockBuffer& buffer);
   // Returns the offset at which a plan begins if `block` is its first block.
   uint64_t Front(const BlockPointer& block) const { return backward_ ? block.end() : block.offset; }
   // Returns the offset at which a plan ends if `block` is its last block.
@@ -144,9 +190,13 @@ class BlockFetcher {
   void PlanAfter(const BlockPointer& block, size_t width, const ReaderOptions& options);
   // Begins a plan. Its first block is at `pointer`.
   void Begin(const Source& source, const ReaderOptions& options, const BlockPointer& pointer);
+  // Adds a block to the last range of the plan. Returns false if the range cannot have it.
+  bool Extend(const ReaderOptions& options, const BlockPointer& block);
   // Adds a block at the end of the plan. Returns false if the plan has no room for it.
   bool Add(const ReaderOptions& options, const BlockPointer& block, bool wanted);
   void AddRange(const BlockPointer& block);
+  // Begins to read the planned ranges in the background.
+  void BeginReads(const Source& source);
   // Reads the planned ranges. The first range has the block at `pointer`.
   void ReadPlanned(const Source& source, const BlockPointer& pointer, BlockBuffer& buffer);
   // Call this function if a range with the block at `pointer` could not be read.
@@ -157,7 +207,11 @@ class BlockFetcher {
   Wants perhaps_;
   bool backward_ = false;
   size_t max_requests_ = SIZE_MAX;
-  std::vector<Range> ranges_;  // ranges that were read, or, during Prepare, the plan
+  // In the order of reading: ranges that were read, or are read in the background, and, during
+  // Prepare, the plan.
+  std::vector<Range> ranges_;
+  uint64_t plan_end_ = 0;        // where the plan ends: Back of its last block
+  bool has_all_planned_ = false;
   BlockPointer first_;         // the first block of the plan
   uint64_t planned_bytes_ = 0;
   bool follows_ = false;      // the plan begins where the previous plan ended

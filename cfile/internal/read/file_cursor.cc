@@ -145,6 +145,15 @@ absl::Status FileCursor::OpenBlockOf(uint64_t row) {
   return absl::OkStatus();
 }
 
+void FileCursor::BeginBlockOf(uint64_t row) {
+  const bool searches = file_->info().positional_index_root.has_value();
+  if (!file_->reads_in_background() || !searches || InBlock(row)) return;
+  if (path_ == nullptr) path_ = &paths_[0];
+  IndexWalk path(file_.get(), IndexKind::kPositional);
+  if (!path.SeekToOrdinal(row).ok() || !path.valid()) return;
+  file_->BeginToLoad(path.leaf(), path.entry(), BlockAccess::kScan, fetcher_, buffer_);
+}
+
 absl::Status FileCursor::LoadBlock(BlockAccess access, std::optional<uint64_t> expected) {
   CFILE_RETURN_IF_ERROR(OpenBlock(*path_, access, expected));
   loaded_ = true;

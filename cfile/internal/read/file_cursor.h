@@ -119,6 +119,11 @@ class FileCursor : protected BlockWalk {
   // If `row` is not before the current block, the reading begins at the current block.
   absl::Status OpenBlockOf(uint64_t row);
 
+  // Begins to read the block that has row `row`, and the blocks after it, in the background.
+  // OpenBlockOf will find them. Does nothing if the source cannot do this.
+  // Errors are left to OpenBlockOf. Precondition: `row` is a row of the file.
+  void BeginBlockOf(uint64_t row);
+
   // Opens the block at path_'s position. `expected` as in OpenBlock.
   absl::Status LoadBlock(BlockAccess access, std::optional<uint64_t> expected = std::nullopt);
 

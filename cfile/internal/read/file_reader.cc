@@ -319,6 +319,16 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   return loaded;
 }
 
+void FileReader::BeginToLoad(const IndexNode& leaf, uint32_t entry, BlockAccess access,
+                             BlockFetcher& fetcher, const BlockBuffer& buffer) const {
+  CachedBlocks& cache = options_.block_cache->blocks();
+  const auto is_cached = [&](const BlockPointer& block) {
+    return cache.Peek({cache_file_, block}) != nullptr;
+  };
+  if (!reads_in_background() || is_cached(leaf.entry_pointer(entry))) return;
+  fetcher.BeginToPrepare(*source_, options_, leaf, entry, access, is_cached, buffer);
+}
+
 absl::StatusOr<StoredBlock> FileReader::FetchStored(const IndexNode& leaf, uint32_t entry,
                                                     BlockFetcher& fetcher,
                                                     BlockBuffer& buffer) const {

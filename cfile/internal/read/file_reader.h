@@ -58,6 +58,7 @@ class FileReader {
   const ReaderOptions& options() const { return options_; }
   // True if the source's bytes are in memory.
   bool in_memory() const { return !source_->InMemory().empty(); }
+  bool reads_in_background() const { return source_->ReadsInBackground(); }
 
   // Implement the functions of Reader.
   ReaderCounters counters() const { return usage_.counters(); }
@@ -102,6 +103,11 @@ class FileReader {
   absl::StatusOr<LoadedBlock> LoadDataBlock(const IndexNode& leaf, uint32_t entry,
                                             BlockAccess access, BlockFetcher& fetcher,
                                             BlockBuffer& buffer);
+
+  // Begins to read in the background what LoadDataBlock will read with the same arguments.
+  // Does nothing if the source cannot do this, or if the block is at hand.
+  void BeginToLoad(const IndexNode& leaf, uint32_t entry, BlockAccess access,
+                   BlockFetcher& fetcher, const BlockBuffer& buffer) const;
 
   // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock).
   // This function is meant for reading blocks in order.

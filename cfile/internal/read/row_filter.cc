@@ -35,6 +35,16 @@ class ConditionRows : protected FileCursor {
   void Expect(const OrdinalRange& rows, bool backward) {
     expected_ = {rows.begin, std::min(rows.end, num_rows())};
     SetBackward(backward);
+    if (backward || !file_->reads_in_background()) return;
+    for (uint64_t row = expected_.begin; row < expected_.end;) {
+      uint64_t end = expected_.end;
+      for (const PredicateJudge<T>* judge : judges_) {
+        const JudgedRows judged = judge->Judge(row);
+        if (judged.verdict == Verdict::kSome) return BeginBlockOf(row);
+        end = std::min(end, judged.rows.end);
+      }
+      row = end;
+    }
   }
 
   // Opens the block that has row `row`. Returns false if this block was open already.
@@ -47,6 +57,8 @@ class ConditionRows : protected FileCursor {
     if (!status.ok()) return Failed(status);
     return true;
   }
+
+  bool has_all_begun() const { return fetcher_.has_all_planned(); }
 
   // The functions below work on the block that is open.
   uint64_t first_ordinal() const { return first_ordinal_; }
@@ -195,6 +207,8 @@ class ColumnFilter final : public RowFilter {
   }
 
   JudgedRows Judge(uint64_t row) const override { return judge_.Judge(row); }
+  bool reads_in_background() const override { return rows_->file().reads_in_background(); }
+  bool has_all_begun() const override { return rows_->has_all_begun(); }
 
   void Expect(const OrdinalRange& rows, bool backward) override { rows_->Expect(rows, backward); }
 

@@ -32,7 +32,13 @@ class RowFilter {
   // Then these blocks can be read in advance.
   // The order is ascending, or descending if `backward` is true.
   // Without a call of Expect, the order is not known.
+  // If the source reads in the background and the order is ascending, begins to read the first of
+  // these blocks whose rows may match.
   virtual void Expect(const OrdinalRange& rows, bool backward) = 0;
+
+  virtual bool reads_in_background() const = 0;
+  // True if all blocks that Match needs were begun, or if this is likely.
+  virtual bool has_all_begun() const = 0;
 
   // Examines rows from `begin` on, at most `count` and at least 1. Returns how many. Bit i of
   // `bits` stands for row begin + i; 0 means that another condition has excluded the row. Sets the

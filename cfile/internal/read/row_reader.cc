@@ -65,14 +65,22 @@ class BlockRows : public RowReader, protected FileCursor {
         [this](const IndexNode& leaf, uint32_t entry) { return HasRowOf(possible_, leaf, entry); });
   }
 
-  void Expect(const ChosenRows& rows, const OrdinalRange& possible, size_t max_requests) override {
+  void Expect(const ChosenRows& rows, const OrdinalRange& possible, size_t max_requests,
+              bool all) override {
     expected_ = rows;
     possible_ = possible;
     // Consecutive rows may be all rows of the file.
     // The caller may then read only the first of them.
-    fetcher_.SetPlan(rows.rows == nullptr ? BlockPlan::kMaybeSome : BlockPlan::kSome);
+    fetcher_.SetPlan(rows.rows == nullptr && !all ? BlockPlan::kMaybeSome : BlockPlan::kSome);
     fetcher_.SetMaxRequests(max_requests);
   }
+
+  void Begin(const ChosenRows& rows, bool last) override {
+    SetBackward(last);
+    BeginBlockOf(rows.row(last ? rows.count - 1 : 0));
+  }
+  bool reads_in_background() const override { return file_->reads_in_background(); }
+  bool has_all_begun() const override { return fetcher_.has_all_planned(); }
 
   absl::StatusOr<size_t> Enter(const ChosenRows& rows) override {
     SetBackward(false);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <variant>
 
 #include "absl/status/statusor.h"
@@ -40,13 +41,23 @@ class RowReader {
 
   // Says which rows the next calls will read. Then the blocks of these rows can be read in advance,
   // with at most `max_requests` requests at a time.
+  // `all`: true if all of `rows` will be read, false if maybe only the first of them.
+  // If `rows` is an array, all of them will be read.
   // `possible`: other rows that may be read after `rows`.
   // Their blocks are also read in advance, as long as all blocks turn out to be needed.
   // rows.rows must stay valid until the next call of Expect,
   // or until the last call of Enter or EnterLast.
   // Without a call of Expect, blocks are read in advance as for a scan.
-  virtual void Expect(const ChosenRows& rows, const OrdinalRange& possible,
-                      size_t max_requests) = 0;
+  virtual void Expect(const ChosenRows& rows, const OrdinalRange& possible, size_t max_requests,
+                      bool all) = 0;
+
+  // Begins to read the block that Enter, or EnterLast if `last` is true, will open for `rows`.
+  // Does nothing if the source cannot read in the background.
+  virtual void Begin(const ChosenRows& rows, bool last) = 0;
+
+  virtual bool reads_in_background() const = 0;
+  // True if the blocks of all expected rows were begun, or if this is likely.
+  virtual bool has_all_begun() const = 0;
 
   // Opens the block with the first of `rows`, and returns how many of `rows` are in this block:
   // they are the first ones, at least 1.
@@ -66,8 +77,8 @@ class RowReader {
   // block of all of `rows`.
   virtual absl::StatusOr<size_t> Read(const ChosenRows& rows, ColumnBatch& batch) = 0;
 
-  // Data blocks that were opened.
-  uint64_t blocks_read() const { return blocks_read_; }
+  // Returns the number of data blocks that were opened since the last call.
+  uint64_t TakeBlocksRead() { return std::exchange(blocks_read_, 0); }
 
  protected:
   uint64_t blocks_read_ = 0;

@@ -107,11 +107,11 @@ RecordReader::RecordReader(RecordReader&&) noexcept = default;
 RecordReader& RecordReader::operator=(RecordReader&&) noexcept = default;
 RecordReader::~RecordReader() = default;
 
-absl::StatusOr<RecordReader> RecordReader::Open(const std::string& directory,
+absl::StatusOr<RecordReader> RecordReader::Open(const TableLocation& table,
                                                 std::span<const std::string> paths,
                                                 const ReaderOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(directory, options));
-  return Open(table, paths);
+  CFILE_ASSIGN_OR_RETURN(const TableReader reader, TableReader::Open(table, options));
+  return Open(reader, paths);
 }
 
 absl::StatusOr<RecordReader> RecordReader::Open(const TableReader& table,

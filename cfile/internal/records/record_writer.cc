@@ -99,27 +99,29 @@ RecordWriter::RecordWriter(RecordWriter&&) noexcept = default;
 RecordWriter& RecordWriter::operator=(RecordWriter&&) noexcept = default;
 RecordWriter::~RecordWriter() = default;
 
-absl::StatusOr<RecordWriter> RecordWriter::Create(const std::string& directory,
+absl::StatusOr<RecordWriter> RecordWriter::Create(const TableLocation& table,
                                                   const RecordSchema& schema,
                                                   std::span<const WriterOptions> options) {
   if (schema.nodes().empty()) {
-    return absl::InvalidArgumentError(absl::StrCat(directory, ": expected a schema with fields"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(table.storage()->name(), ": expected a schema with fields"));
   }
-  CFILE_ASSIGN_OR_RETURN(TableWriter table,
-                         TableWriter::Create(directory, Schema::OfRecords(schema), options));
-  return RecordWriter(std::make_unique<Impl>(schema, options, std::move(table)));
+  CFILE_ASSIGN_OR_RETURN(TableWriter writer,
+                         TableWriter::Create(table, Schema::OfRecords(schema), options));
+  return RecordWriter(std::make_unique<Impl>(schema, options, std::move(writer)));
 }
 
-absl::StatusOr<RecordWriter> RecordWriter::Append(const std::string& directory,
+absl::StatusOr<RecordWriter> RecordWriter::Append(const TableLocation& table,
                                                   std::span<const WriterOptions> options) {
-  CFILE_ASSIGN_OR_RETURN(TableWriter table, TableWriter::Append(directory, options));
-  if (table.schema().key_index().has_value()) {
+  CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Append(table, options));
+  const std::string name = table.storage()->name();
+  if (writer.schema().key_index().has_value()) {
     return absl::UnimplementedError(
-        absl::StrCat(directory, ": records cannot be appended to a table with compound keys"));
+        absl::StrCat(name, ": records cannot be appended to a table with compound keys"));
   }
   CFILE_ASSIGN_OR_RETURN(const RecordSchema schema,
-                         internal::Named(table.schema().Records(), directory));
-  return RecordWriter(std::make_unique<Impl>(schema, options, std::move(table)));
+                         internal::Named(writer.schema().Records(), name));
+  return RecordWriter(std::make_unique<Impl>(schema, options, std::move(writer)));
 }
 
 const RecordSchema& RecordWriter::schema() const { return impl_->schema(); }

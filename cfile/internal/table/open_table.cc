@@ -166,26 +166,50 @@ absl::Status TableReader::Impl::CheckNotReplaced(const std::string& folder,
 absl::StatusOr<Reader> TableReader::Impl::OpenColumn(const ManifestPart& part,
                                                      size_t column) const {
   assert(column < columns().size());
-  const uint64_t number = part.number * columns().size() + column;
+  const uint64_t number = NumberOf(part, column);
   if (const std::optional<Reader> open = files_.Find(number)) return *open;
   return opening_.Share(number, [&]() -> absl::StatusOr<Reader> {
     // Another thread may have opened the file since it was looked up.
     if (const std::optional<Reader> open = files_.Find(number)) return *open;
-    CFILE_ASSIGN_OR_RETURN(Reader reader, part.part->columns[column].missing
-                                              ? DefaultColumn(*part.part, column)
-                                              : OpenFile(*part.part, column));
+    CFILE_ASSIGN_OR_RETURN(
+        Reader reader,
+        part.part->columns[column].missing
+            ? DefaultColumn(*part.part, column)
+            : OpenFile(*part.part, column,
+                       storage_->Open(internal::PathInStorage(*part.part, column))));
     return files_.Keep(number, std::move(reader));
   });
 }
 
-absl::StatusOr<Reader> TableReader::Impl::OpenFile(const TablePart& part, size_t column) const {
+void TableReader::Impl::OpenTogether(std::span<const PartColumn> files) const {
+  std::vector<PartColumn> closed;
+  std::vector<std::string> paths;
+  for (const PartColumn& file : files) {
+    if (file.part.part->columns[file.column].missing ||
+        files_.Find(NumberOf(file.part, file.column)))
+      continue;
+    closed.push_back(file);
+    paths.push_back(internal::PathInStorage(*file.part.part, file.column));
+  }
+  if (closed.size() < 2) return;
+  auto sources = storage_->OpenMany(paths);
+  for (size_t i = 0; i < closed.size(); ++i) {
+    if (!sources[i].ok()) continue;
+    auto reader = OpenFile(*closed[i].part.part, closed[i].column, std::move(sources[i]));
+    if (reader.ok())
+      files_.Keep(NumberOf(closed[i].part, closed[i].column), *std::move(reader));
+  }
+}
+
+absl::StatusOr<Reader> TableReader::Impl::OpenFile(
+    const TablePart& part, size_t column,
+    absl::StatusOr<std::shared_ptr<const Source>> source) const {
   const std::string path = internal::PathInStorage(part, column);
   // The reader may live longer than this object. So the function owns copies of what it needs.
   const auto error_of_missing = [storage = storage_, options = options_, folder = part.directory,
                                  path](const absl::Status& status) {
     return ErrorOfMissing(*storage, options, folder, path, status);
   };
-  auto source = storage_->Open(path);
   if (absl::IsNotFound(source.status())) return error_of_missing(source.status());
   // Check the identity after the file was opened, because an open file cannot be replaced.
   CFILE_RETURN_IF_ERROR(CheckNotReplaced(part.directory, path));

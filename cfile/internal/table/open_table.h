@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -74,6 +75,8 @@ class TableReader::Impl final : public internal::ScanSource {
   // Implements TableReader::OpenColumn.
   absl::StatusOr<Reader> OpenColumn(const internal::ManifestPart& part,
                                     size_t column) const override;
+  bool opens_at_once() const override { return storage_->OpensAtOnce(); }
+  void OpenTogether(std::span<const PartColumn> files) const override;
   BlockStatistics Bounds(const internal::ManifestPart& part, size_t column) const override;
 
   // Finds the first row of a part whose compound key does not match the row's values in the key
@@ -85,8 +88,13 @@ class TableReader::Impl final : public internal::ScanSource {
  private:
   // Makes a file in memory for a column that the part lacks.
   absl::StatusOr<Reader> DefaultColumn(const internal::TablePart& part, size_t column) const;
-  // Opens a file of the part.
-  absl::StatusOr<Reader> OpenFile(const internal::TablePart& part, size_t column) const;
+  // The number of a file in files_.
+  uint64_t NumberOf(const internal::ManifestPart& part, size_t column) const {
+    return part.number * columns().size() + column;
+  }
+  // Opens a file of the part. `source`: the result of opening it in the storage.
+  absl::StatusOr<Reader> OpenFile(const internal::TablePart& part, size_t column,
+                                  absl::StatusOr<std::shared_ptr<const Source>> source) const;
   // kAborted if a file of a part has been replaced since the table was opened.
   absl::Status CheckNotReplaced(const std::string& folder, const std::string& path) const;
 

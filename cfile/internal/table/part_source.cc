@@ -18,6 +18,11 @@ class PartSource final : public Source {
   uint64_t size() const override { return source_->size(); }
   std::string identity() const override { return source_->identity(); }
   bool HasLatency() const override { return source_->HasLatency(); }
+  bool ReadsInBackground() const override { return source_->ReadsInBackground(); }
+  // A reader reads again what could not be read in advance, and then gets the converted error.
+  std::unique_ptr<PendingRead> BeginRead(uint64_t offset, std::span<uint8_t> out) const override {
+    return source_->BeginRead(offset, out);
+  }
 
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
     return Converted(source_->ReadAt(offset, out));

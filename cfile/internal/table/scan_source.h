@@ -1,15 +1,19 @@
 // What a scan of several columns reads: a table, or a file as a table with one column.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "cfile/internal/manifest/manifest.h"
+#include "cfile/internal/read/reader_access.h"
 #include "cfile/options.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
@@ -53,6 +57,67 @@ class ScanSource {
   virtual BlockStatistics Bounds(const ManifestPart& part, size_t column) const = 0;
   // Errors as TableReader::OpenColumn.
   virtual absl::StatusOr<Reader> OpenColumn(const ManifestPart& part, size_t column) const = 0;
+
+  // True if OpenTogether opens many files in about the time of one.
+  virtual bool opens_at_once() const { return false; }
+  // Opens files that OpenColumn will open, together. Errors are left to OpenColumn.
+  // Precondition: opens_at_once().
+  struct PartColumn {
+    ManifestPart part;
+    size_t column = 0;
+  };
+  virtual void OpenTogether(std::span<const PartColumn> /*files*/) const {}
+};
+
+// The most files that a scan or a take opens together.
+inline constexpr size_t kMostFilesTogether = 64;
+
+// Opens the files of some rows together, if the storage can do this. Errors are left to the
+// reading. `ordinals`: rows of the table, in any order.
+inline void OpenFilesOfRows(const ScanSource& source, const std::vector<size_t>& columns,
+                     std::vector<uint64_t> ordinals) {
+  if (!source.opens_at_once()) return;
+  std::sort(ordinals.begin(), ordinals.end());
+  std::vector<ScanSource::PartColumn> files;
+  for (auto row = ordinals.begin(); row != ordinals.end() && files.size() < kMostFilesTogether;) {
+    const auto part = source.PartOfRow(*row);
+    if (!part.ok()) break;
+    for (const size_t column : columns) files.push_back({*part, column});
+    row = std::lower_bound(row, ordinals.end(), part->first_ordinal + part->part->num_rows);
+  }
+  source.OpenTogether(files);
+}
+
+// A file as a table with one column.
+class FileAsTable final : public ScanSource {
+ public:
+  explicit FileAsTable(const Reader& reader)
+      : reader_(reader),
+        schema_{.columns = {{.name = "value",
+                             .type = reader.type(),
+                             .nullable = reader.info().nullable,
+                             .levels = reader.info().has_levels() ? reader.info().levels
+                                                                  : LevelLimits()}}} {}
+
+  const std::string& name() const override { return ReaderAccess::File(reader_)->source().name(); }
+  const Schema& schema() const override { return schema_; }
+  const ReaderOptions& options() const override { return ReaderAccess::File(reader_)->options(); }
+  uint64_t num_rows() const override { return reader_.num_rows(); }
+  size_t num_parts() const override { return 1; }
+  absl::StatusOr<ManifestPart> Part(size_t) const override { return ManifestPart{.part = part_}; }
+  absl::StatusOr<ManifestPart> PartOfRow(uint64_t) const override { return Part(0); }
+  absl::StatusOr<size_t> PassOver(size_t part, bool, Excludes) const override { return part; }
+  BlockStatistics Bounds(const ManifestPart&, size_t) const override {
+    // Nothing is known: there may be nulls and values.
+    return {.present_count = reader_.num_rows(), .null_count = reader_.num_rows()};
+  }
+  absl::StatusOr<Reader> OpenColumn(const ManifestPart&, size_t) const override { return reader_; }
+
+ private:
+  const Reader reader_;
+  const Schema schema_;
+  const std::shared_ptr<const TablePart> part_ =
+      std::make_shared<TablePart>(TablePart{.num_rows = reader_.num_rows()});
 };
 
 // Gives the library access to the inside of a TableScan (cfile/table_scan.h).

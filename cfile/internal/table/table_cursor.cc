@@ -10,6 +10,7 @@
 #include "cfile/internal/table/key_search.h"
 #include "cfile/internal/table/open_table.h"
 #include "cfile/internal/table/part_cursor.h"
+#include "cfile/internal/table/scan_source.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -86,7 +87,10 @@ class TableCursor<T>::Impl {
       std::prev(found)->second.second.push_back(i);
     }
     const bool one_part = parts.size() == 1;
-    if (!one_part) out.Reset(ordinals.size());
+    if (!one_part) {
+      internal::OpenFilesOfRows(*table_, {column_}, {ordinals.begin(), ordinals.end()});
+      out.Reset(ordinals.size());
+    }
     OwnedBatch<T> taken;
     std::vector<uint64_t> in_part;
     for (const auto& [first_ordinal, chosen] : parts) {

@@ -1,0 +1,12 @@
+// The certificates of the authorities that sign those of servers.
+#pragma once
+
+#include <string>
+
+namespace cfile::internal {
+
+// Returns the file with the certificates of trusted authorities: `chosen`, or SSL_CERT_FILE of the
+// environment, or that of the system. "" means the place that libcurl was built with.
+std::string CertificateFile(const std::string& chosen);
+
+}  // namespace cfile::internal
