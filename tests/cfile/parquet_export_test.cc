@@ -193,6 +193,17 @@ TEST(ParquetExport, AnnotationsComeBack) {
         Case{"JSON", ColumnType::Binary(), false}, Case{"BSON", ColumnType::String(), false},
         Case{"FLOAT16", ColumnType::FixedBytes(3), false},
         Case{"FLOAT16", ColumnType::Int32(), false}, Case{"TIME(UTC)", ColumnType::Int64(), false},
+        Case{"GEOMETRY", ColumnType::Binary(), true, false},
+        Case{"GEOMETRY crs=OGC:CRS84 version=1", ColumnType::Binary(), true, false},
+        Case{"GEOGRAPHY", ColumnType::Binary(), true, false},
+        Case{"GEOGRAPHY algorithm=4 crs=", ColumnType::Binary(), true, false},
+        Case{"GEOGRAPHY crs=EPSG:4326", ColumnType::Binary(), true, false},
+        Case{"GEOMETRY", ColumnType::String(), false}, Case{"GEOMETRYS", ColumnType::Binary(), false},
+        Case{"GEOGRAPHY algorithm=x", ColumnType::Binary(), false},
+        Case{"GEOGRAPHY algorithm=128", ColumnType::Binary(), false},
+        Case{"GEOMETRY crs=\xff", ColumnType::Binary(), false},
+        Case{"VARIANT", ColumnType::Binary(), false},
+        Case{"UNKNOWN", ColumnType::Int32(), false},  // there are values
         Case{"unknown", ColumnType::String(), false}}) {
     SCOPED_TRACE(each.annotation + " " + each.type.ToString());
     const std::pair<std::string, std::string> pair{internal::kAnnotationKey, each.annotation};
@@ -266,9 +277,17 @@ TEST_F(ParquetExportTable, MetadataComesBack) {
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_EQ(pairs_of(*table), expected);
   EXPECT_TRUE(pairs_of(*table, 1).empty());
-  // They describe all columns.
-  const std::string first = table->schema().columns[0].name;
-  EXPECT_TRUE(pairs_of(*imported({.columns = {first}})).empty());
+  // Chosen columns get them, too, also those that a table makes of other options.
+  const std::string last = table->schema().columns.back().name;
+  EXPECT_EQ(pairs_of(*imported({.columns = {last}})), expected);
+  const ParquetImportOptions some{.columns = {last}, .writer = {{.max_values_per_block = 7}}};
+  const auto own = ParquetWriterOptions(*NewMemorySource(parquet), some);
+  ASSERT_TRUE(own.ok()) << own.status();
+  ASSERT_EQ(own->size(), 1u);
+  EXPECT_EQ((*own)[0].max_values_per_block, 7u);
+  Pairs pairs = (*own)[0].metadata;
+  std::erase_if(pairs, [](const auto& pair) { return pair.first == "ARROW:schema"; });
+  EXPECT_EQ(pairs, expected);
 
   std::vector<uint8_t> again;
   const auto exported =
@@ -317,22 +336,6 @@ TEST_F(ParquetExportTable, RoundTripsThroughImport) {
         if (HasFailure()) return;
       }
     }
-  }
-}
-
-TEST(ParquetExport, ADescriptionOfOtherColumnsIsRemoved) {
-  const std::string text =
-      R"({"index_columns": [], "column_indexes": [{"name": null, "field_name": null}],
-          "columns": [{"name": "b", "field_name":"b"}, {"name": "a", "field_name": "a"}]})";
-  for (const bool same : {true, false}) {
-    const auto schema =
-        RecordSchema::Parse(same ? "message m { required int32 a; required int32 b; }"
-                                 : "message m { required int32 a; required int32 c; }");
-    ASSERT_TRUE(schema.ok()) << schema.status();
-    internal::MetadataPairs pairs{{"geo", "map"}, {"pandas", text}};
-    internal::RemoveStalePairs(*schema, pairs);
-    EXPECT_EQ(pairs.size(), same ? 2u : 1u);
-    EXPECT_EQ(pairs[0].first, "geo");
   }
 }
 

@@ -89,11 +89,24 @@ class ParquetImporter {
     return ImportInto(options_.output, std::move(import));
   }
 
+  // The options of a new table with the metadata of the file.
+  absl::StatusOr<std::vector<WriterOptions>> OptionsWithMetadata() const {
+    const ParquetImportOptions import{.columns = options_.columns,
+                                      .schema = schema_,
+                                      .writer = column_options_,
+                                      .reader = Limits()};
+    return AsInputError(source_ == nullptr ? ParquetWriterOptions(options_.input, import)
+                                           : ParquetWriterOptions(*source_, import));
+  }
+
+  absl::StatusOr<TableWriter> NewWriter() const {
+    if (options_.append) return TableWriter::Append(options_.output, column_options_);
+    CFILE_ASSIGN_OR_RETURN(const std::vector<WriterOptions> options, OptionsWithMetadata());
+    return TableWriter::Create(options_.output, schema_, options);
+  }
+
   absl::StatusOr<ImportResult> WriteSorted() {
-    CFILE_ASSIGN_OR_RETURN(
-        TableWriter writer,
-        options_.append ? TableWriter::Append(options_.output, column_options_)
-                        : TableWriter::Create(options_.output, schema_, column_options_));
+    CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewWriter());
     CFILE_ASSIGN_OR_RETURN(const UnsortedTable unsorted,
                            UnsortedTable::Create(options_.output, schema_, column_options_));
     Schema copy = schema_;
