@@ -30,6 +30,7 @@ TEST(ArrowSchema, IsReadAsItWasWritten) {
                              .name = std::string(root.children.size(), 'x'),
                              .flags = root.children.size() % 2 == 0 ? ARROW_FLAG_NULLABLE : 0});
   }
+  root.metadata = {{"of", "the schema"}};
   root.children[3].metadata = {{"key", "value"}, {"", ""}, {"ARROW:extension:name", "arrow.uuid"}};
   const ArrowField list{.format = "+l", .name = "list", .children = {root.children[20]}};
   const ArrowField entries{

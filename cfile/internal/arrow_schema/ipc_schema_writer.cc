@@ -139,6 +139,18 @@ class SchemaWriter {
     }
     return true;
   }
+  // Writes nothing if there is no metadata: then the table does not have the field at `pointer`.
+  void WriteMetadata(const ArrowField& field, size_t pointer) {
+    if (field.metadata.empty()) return;
+    size_t element = out_.Vector(field.metadata.size(), pointer);
+    for (const auto& [key, value] : field.metadata) {
+      const Cell pair[] = {0, 0};
+      const size_t first_of_pair = out_.Table(pair, element);
+      out_.Text(key, first_of_pair);
+      out_.Text(value, first_of_pair + kCellBytes);
+      element += sizeof(uint32_t);
+    }
+  }
   FlatBufferWriter& out() { return out_; }
 
  private:
@@ -166,15 +178,7 @@ class SchemaWriter {
       out_.Table(index->cells, out_.Table(dictionary, cell(4)) + kCellBytes);
     }
     if (!WriteFields(values.children, cell(5))) return false;
-    if (field.metadata.empty()) return true;
-    size_t element = out_.Vector(field.metadata.size(), cell(6));
-    for (const auto& [key, value] : field.metadata) {
-      const Cell pair[] = {0, 0};
-      const size_t first_of_pair = out_.Table(pair, element);
-      out_.Text(key, first_of_pair);
-      out_.Text(value, first_of_pair + kCellBytes);
-      element += sizeof(uint32_t);
-    }
+    WriteMetadata(field, cell(6));
     return true;
   }
 
@@ -195,9 +199,11 @@ std::string WriteIpcSchemaMessage(const ArrowField& root) {
   // The version (5), the kind of the header (a schema), the header, the size of the body
   const Cell message[] = {4, 1, 0, 0};
   const size_t first = out.Table(message, pointer_to_root);
-  const Cell schema[] = {0, 0};  // little-endian; the fields
+  // Little-endian, the fields, metadata
+  const Cell schema[] = {0, 0, root.metadata.empty() ? Cell() : Cell(0)};
   const size_t first_of_schema = out.Table(schema, first + 2 * kCellBytes);
   if (!writer.WriteFields(root.children, first_of_schema + kCellBytes)) return "";
+  writer.WriteMetadata(root, first_of_schema + 2 * kCellBytes);
   out.Align(kCellBytes);
   std::string bytes = out.bytes();
   const auto size = static_cast<uint32_t>(bytes.size() - kPrefixBytes);

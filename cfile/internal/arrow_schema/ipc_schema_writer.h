@@ -8,7 +8,7 @@
 namespace cfile::internal {
 
 // Returns an encapsulated IPC message with the schema whose fields are the children of `root`.
-// ReadIpcSchemaMessage returns the same fields. Metadata of `root` is not written. Returns "" for types
+// ReadIpcSchemaMessage returns the same fields and metadata. Returns "" for types
 // that Parquet cannot hold: unions, intervals, and dictionaries of dictionaries.
 std::string WriteIpcSchemaMessage(const ArrowField& root);
 

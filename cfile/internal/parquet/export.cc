@@ -249,12 +249,11 @@ absl::Status Exporter::AddMetadata() {
   MetadataPairs pairs = first_file.info().header_metadata;
   const MetadataPairs& others = first_file.info().footer_metadata;
   pairs.insert(pairs.end(), others.begin(), others.end());
-  DescribeColumns(rows_.schema, schema_, rows_.num_rows, pairs);
-  for (const auto& pair : pairs) {
-    const auto has_key = [&](const auto& other) { return other.first == pair.first; };
-    if (pair.first.starts_with(kReservedKeyPrefix) || pair.first == kAnnotationKey) continue;
-    if (std::none_of(metadata_.begin(), metadata_.end(), has_key)) metadata_.push_back(pair);
-  }
+  std::erase_if(pairs, [](const auto& pair) {
+    return pair.first.starts_with(kReservedKeyPrefix) || pair.first == kAnnotationKey;
+  });
+  DescribeColumns(rows_.schema, schema_, rows_.num_rows, options_.metadata, pairs);
+  metadata_.insert(metadata_.end(), pairs.begin(), pairs.end());
   const std::vector<ArrowLeaf> leaves = ArrowLeavesOf(metadata_, columns_.size());
   for (size_t i = 0; i < leaves.size(); ++i)
     columns_[i].plain_or_codes = leaves[i].is_dictionary;

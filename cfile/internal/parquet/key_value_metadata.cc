@@ -1,6 +1,7 @@
 #include "cfile/internal/parquet/key_value_metadata.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,46 +40,38 @@ bool Agree(const std::pair<std::string, std::string>& a,
   return one && other && HasSameFields(*one, *other);
 }
 
-// Makes ARROW:schema the schema of the exported columns (DescribeColumns). Returns the names of the
-// columns for which it had another type.
-std::set<std::string> DescribeInArrow(const Schema& schema, const ParquetOfSchema& parquet,
-                                      MetadataPairs& pairs) {
-  std::set<std::string> changed;
-  std::string text;
-  if (const auto found = Find(pairs, kArrowSchema); found != pairs.end()) {
-    text = found->second;
-    pairs.erase(found);
-  }
+// The fields of ARROW:schema for the exported columns.
+struct ArrowFields {
+  std::optional<ArrowField> root;  // nullopt: the pair is not needed
+  std::set<std::string> changed;   // the columns for which the pair has another type
+};
+
+ArrowFields FieldsForExport(const Schema& schema, const ParquetOfSchema& parquet,
+                            const std::optional<ArrowField>& kept) {
+  ArrowFields result;
   absl::StatusOr<ArrowField> own = FieldsOf(schema, parquet);
-  if (!own.ok()) return changed;
-  const std::optional<ArrowField> kept = ParseArrowSchema(text);
-  bool has_own = false, has_kept = false;
+  if (!own.ok()) return result;
+  const auto has_other_zone = [&](const ParquetLeaf& leaf) {
+    const std::string& zone = schema.columns[leaf.column].type.time_zone;
+    return !zone.empty() && zone != "UTC";
+  };
+  bool needed = std::any_of(parquet.leaves.begin(), parquet.leaves.end(), has_other_zone);
   if (kept) {
     std::map<std::string_view, const ArrowField*> by_name;
     for (const ArrowField& field : kept->children) by_name.emplace(field.name, &field);
     for (ArrowField& field : own->children) {
       const auto found = by_name.find(field.name);
-      if (found != by_name.end() && Describes(*found->second, field)) {
+      if (found == by_name.end()) continue;
+      if (Describes(*found->second, field)) {
         field = *found->second;
-        has_kept = true;
-        continue;
+        needed = true;
+      } else {
+        result.changed.insert(field.name);
       }
-      has_own = true;
-      if (found != by_name.end()) changed.insert(field.name);
     }
   }
-  const auto has_other_zone = [&](const ParquetLeaf& leaf) {
-    const std::string& zone = schema.columns[leaf.column].type.time_zone;
-    return !zone.empty() && zone != "UTC";
-  };
-  if (!has_kept &&
-      std::none_of(parquet.leaves.begin(), parquet.leaves.end(), has_other_zone)) {
-    return changed;
-  }
-  // The text of the writer is kept if it is right.
-  if (!has_kept || has_own || !HasSameFields(*own, *kept)) text = WriteArrowSchema(*own);
-  if (!text.empty()) pairs.emplace_back(kArrowSchema, std::move(text));
-  return changed;
+  if (needed) result.root = *std::move(own);
+  return result;
 }
 
 }  // namespace
@@ -124,14 +117,22 @@ std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leav
 }
 
 void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint64_t num_rows,
-                     MetadataPairs& pairs) {
-  std::erase_if(pairs,
-                [](const auto& pair) { return !IsUtf8(pair.first) || !IsUtf8(pair.second); });
-  const std::set<std::string> changed = DescribeInArrow(schema, parquet, pairs);
+                     const MetadataPairs& others, MetadataPairs& pairs) {
+  const auto is_text = [](const auto& pair) { return IsUtf8(pair.first) && IsUtf8(pair.second); };
+  std::erase_if(pairs, [&](const auto& pair) {
+    return !is_text(pair) || Find(others, pair.first) != others.end();
+  });
+  std::string text;
+  if (const auto found = Find(pairs, kArrowSchema); found != pairs.end()) {
+    text = found->second;
+    pairs.erase(found);
+  }
+  const std::optional<ArrowField> kept = ParseArrowSchema(text);
+  ArrowFields arrow = FieldsForExport(schema, parquet, kept);
   std::set<std::string_view> names;
   const RecordSchema& tree = *parquet.tree;
   for (size_t i = 1; i < tree.nodes().size(); i = tree.node(i).end) {
-    if (!changed.contains(tree.node(i).name)) names.insert(tree.node(i).name);
+    if (!arrow.changed.contains(tree.node(i).name)) names.insert(tree.node(i).name);
   }
   std::erase_if(pairs, [&](auto& pair) {
     if (pair.first != kPandas) return false;
@@ -140,6 +141,20 @@ void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint6
     });
     return pair.second.empty();
   });
+  if (!arrow.root || Find(others, kArrowSchema) != others.end()) return;
+  // Arrow C++ reads the pairs from the schema of Arrow, and not from the file.
+  std::copy_if(others.begin(), others.end(), std::back_inserter(arrow.root->metadata), is_text);
+  arrow.root->metadata.insert(arrow.root->metadata.end(), pairs.begin(), pairs.end());
+  const auto is_known = [&](const auto& pair) {
+    const MetadataPairs& all = arrow.root->metadata;
+    return std::find(all.begin(), all.end(), pair) != all.end();
+  };
+  // The text of the writer is kept if it is right.
+  const bool is_right =
+      kept && others.empty() && HasSameFields(*kept, *arrow.root) &&
+      std::all_of(kept->metadata.begin(), kept->metadata.end(), is_known);
+  if (!is_right) text = WriteArrowSchema(*arrow.root);
+  if (!text.empty()) pairs.emplace_back(kArrowSchema, std::move(text));
 }
 
 }  // namespace cfile::internal

@@ -42,8 +42,9 @@ std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leav
 // have `num_rows` rows. The table may have lost or got columns and rows after the pairs were written.
 // ARROW:schema has a field for each column: that of the pair, unless the column now has another
 // type. It is written also if a column has another time zone than UTC, which Parquet cannot say.
-// "pandas" loses the columns that are not there or have another type. Removes what is not UTF-8.
+// "pandas" loses the columns that are not there or have another type. Removes what is not UTF-8, and
+// pairs whose keys `others`, which go into the same file, have.
 void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint64_t num_rows,
-                     MetadataPairs& pairs);
+                     const MetadataPairs& others, MetadataPairs& pairs);
 
 }  // namespace cfile::internal

@@ -85,12 +85,16 @@ std::optional<std::string> Without(std::string_view list, const Stays& stays) {
   const auto elements = ItemsOf(list);
   if (!elements || list[0] != '[') return std::nullopt;
   std::string result = "[";
+  bool all_stay = true;
   for (const Item& element : *elements) {
-    if (!stays(element.value)) continue;
+    if (!stays(element.value)) {
+      all_stay = false;
+      continue;
+    }
     if (result.size() > 1) result += ", ";
     result += element.value;
   }
-  return result + "]";
+  return all_stay ? std::string(list) : result + "]";
 }
 
 // True if the object describes a RangeIndex of this number of rows, or another kind of index.
