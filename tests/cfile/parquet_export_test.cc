@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cfile/internal/parquet/annotation.h"
 #include "cfile/internal/parquet/bounds.h"
 #include "cfile/internal/parquet/key_value_metadata.h"
 #include "cfile/internal/parquet/metadata/file_metadata.h"
@@ -233,6 +234,70 @@ TEST(ParquetExport, AnnotationsComeBack) {
       EXPECT_EQ(table->schema().columns[0].type, each.type);
       parquet.clear();
       ASSERT_TRUE(ExportParquet(*table, NewMemorySink(&parquet)).ok());
+    }
+  }
+}
+
+// Exports a table to Parquet, and returns the schema of the Parquet file.
+std::vector<internal::parquet::SchemaElement> ElementsOf(const TableLocation& table,
+                                                         std::vector<uint8_t>& parquet) {
+  parquet.clear();
+  const auto exported = ExportParquet(table, NewMemorySink(&parquet));
+  EXPECT_TRUE(exported.ok()) << exported.status();
+  const auto metadata =
+      internal::parquet::ReadParquetMetadata(*NewMemoryViewSource(parquet), 1 << 24);
+  EXPECT_TRUE(metadata.ok()) << metadata.status();
+  return metadata.ok() ? metadata->file.schema : std::vector<internal::parquet::SchemaElement>();
+}
+
+TEST(ParquetExport, NullsAreOfUnknownTypeUntilThereIsAValue) {
+  const std::pair<std::string, std::string> pair{internal::kAnnotationKey, "UNKNOWN"};
+  const auto table = NewMemoryStorage();
+  const Schema schema{.columns = {{.name = "n", .type = ColumnType::Int32(), .nullable = true}}};
+  auto writer = TableWriter::Create(table, schema, std::vector{WriterOptions{.metadata = {pair}}});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE(writer->Append<int32_t>(0, std::vector<int32_t>(3), std::vector<uint8_t>{0}).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  std::vector<uint8_t> parquet;
+  auto elements = ElementsOf(table, parquet);
+  ASSERT_EQ(elements.size(), 2u);
+  EXPECT_TRUE(elements[1].logical_type && elements[1].logical_type->unknown);
+  // The annotation comes back.
+  const auto copy = NewMemoryStorage();
+  ASSERT_TRUE(ImportParquet(NewMemorySource(parquet), copy).ok());
+  elements = ElementsOf(copy, parquet);
+  EXPECT_TRUE(elements[1].logical_type && elements[1].logical_type->unknown);
+  auto more = TableWriter::Append(copy);
+  ASSERT_TRUE(more.ok()) << more.status();
+  ASSERT_TRUE(more->Append<int32_t>(0, std::vector<int32_t>{5}).ok());
+  ASSERT_TRUE(more->Finish().ok());
+  elements = ElementsOf(copy, parquet);
+  EXPECT_FALSE(elements[1].logical_type.has_value());
+}
+
+TEST(ParquetExport, VariantsComeBack) {
+  using internal::parquet::SchemaElement;
+  const auto tree = RecordSchema::Parse(
+      "message m { required int32 id; optional group v { required binary metadata; "
+      "optional binary value; } required group other { required binary metadata; } }");
+  ASSERT_TRUE(tree.ok()) << tree.status();
+  const Schema schema = Schema::OfRecords(*tree);
+  for (const std::string text : {"VARIANT", "VARIANT version=1", "VARIANT version=x", "VARIANTS"}) {
+    std::shared_ptr<Storage> table = NewMemoryStorage();
+    std::vector<WriterOptions> options(schema.columns.size());
+    options[1].metadata = {{std::string(internal::kAnnotationKey), text}};
+    options[2].metadata = {{std::string(internal::kAnnotationKey), "VARIANT"}};  // not the first
+    auto writer = TableWriter::Create(table, schema, options);
+    ASSERT_TRUE(writer.ok() && writer->Finish().ok());
+    std::vector<uint8_t> parquet;
+    for (int times = 0; times < 2; ++times) {
+      const auto elements = ElementsOf(table, parquet);
+      ASSERT_EQ(elements.size(), 7u);
+      const bool fits = text.size() < 8 || text.back() == '1';
+      EXPECT_EQ(internal::AnnotationOfGroup(elements[2]), fits ? text : "");
+      EXPECT_FALSE(elements[5].logical_type.has_value());
+      table = NewMemoryStorage();
+      ASSERT_TRUE(ImportParquet(NewMemorySource(parquet), table).ok());
     }
   }
 }
