@@ -22,12 +22,13 @@
 //   FIXED_LEN_BYTE_ARRAY(n)          fixed(n); with UUID uuid
 //   groups, LIST, MAP                records (cfile/record_schema.h)
 //
-// Key-value metadata. A table of all columns of one file keeps the pairs of the file, in the header
-// of its first column, and export writes them again. So libraries of Arrow and pandas get back their
-// schema: ARROW:schema and pandas are left out only if the columns are not the same any more. Time
-// zones in ARROW:schema become those of the columns; without it, all have UTC. An export of other
-// time zones than UTC always has ARROW:schema. Pairs with which Spark and Avro describe their own
-// schema are not kept.
+// Key-value metadata. A table keeps the pairs of its Parquet file, in the header of its first
+// column, or those that all files of a directory have. Rows that are appended change nothing. Export
+// writes the pairs again. ARROW:schema and pandas describe columns: they are written for the columns
+// that are exported and are still of the same type, and pandas' RangeIndex only for the same number
+// of rows. So libraries of Arrow and pandas get back their schema. Time zones in ARROW:schema become
+// those of the columns; without it, all have UTC. An export of other time zones than UTC always has
+// ARROW:schema. Pairs with which Spark and Avro describe their own schema are not kept.
 //
 // INT96. Older programs, and Spark, store timestamps as INT96: a day and the nanoseconds of this
 // day. Only times between the years 1677 and 2262 are a timestamp(ns). If there are others,
@@ -35,9 +36,13 @@
 // in ParquetImportOptions::schema, or in the table to which rows are appended. ExportParquet makes
 // INT96 of int96, and INT64 with TIMESTAMP of timestamp(ns).
 //
-// The annotations JSON, ENUM, BSON, FLOAT16, INTERVAL and TIME in UTC are kept with the column, as
-// the pair PARQUET:logical_type of its file, and come back. FLOAT16 and INTERVAL have no statistics
-// of their bytes. Other annotations without a column type of their own are lost.
+// The annotations JSON, ENUM, BSON, FLOAT16, INTERVAL, TIME in UTC, UNKNOWN, GEOMETRY and GEOGRAPHY
+// are kept with the column, as the pair PARQUET:logical_type of its file, and come back. FLOAT16,
+// INTERVAL, GEOMETRY and GEOGRAPHY have no statistics of their bytes. A column of UNKNOWN, whose
+// values are all null, loses this annotation when the table gets other values. VARIANT is a group of
+// binary columns here. The first field of the group keeps its annotation; it is lost if the first
+// field is a group. The values of a VARIANT are not interpreted. The statistics of GEOMETRY and
+// GEOGRAPHY (bounding boxes) are lost.
 //
 // Trust. A Parquet file is untrusted: each page is checked before its bytes are copied, and the
 // file's statistics are not used unless they were compared with the values. Damage gives kDataLoss
@@ -81,10 +86,20 @@ CFILE_EXPORT absl::StatusOr<Schema> ParquetSchema(const Source& source,
 CFILE_EXPORT absl::StatusOr<Schema> ParquetSchema(const std::string& path,
                                                   const ParquetImportOptions& options);
 
+// Returns options.writer with the metadata that ImportParquet would add: none, or one for each column
+// of a new table. For programs that write the rows themselves, in another order: what is true only of
+// rows in the order of the file (pandas' RangeIndex) is left out. Errors: those of ParquetSchema.
+// Uses options.columns, options.schema, options.writer and options.reader.
+CFILE_EXPORT absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
+    const Source& source, const ParquetImportOptions& options);
+// The same for a file or a directory.
+CFILE_EXPORT absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
+    const std::string& path, const ParquetImportOptions& options);
+
 // Makes a table of a Parquet file. Memory: the largest page of each column, its dictionary, and a
-// TableWriter. An error leaves no table, and no new part. If all columns are imported into a new
-// table, the first column's file gets the key-value metadata, for example "geo" or "pandas". Files
-// for Kudu do not get it. Errors: those of ParquetSchema and TableWriter.
+// TableWriter. An error leaves no table, and no new part. The first column's file of a new table
+// gets the key-value metadata, for example "geo" or "pandas". Files for Kudu do not get it. Errors:
+// those of ParquetSchema and TableWriter.
 CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source,
                                                          const TableLocation& table,
                                                          const ParquetImportOptions& options = {});
@@ -102,8 +117,7 @@ CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(const std::string& path
 // Makes a Parquet file of a table, or of a single file, whose column gets the name "value".
 // The Parquet file appears when it is complete. The compound keys of a table are not exported; the
 // key columns, or else the columns with a value index, become the sorting columns of the row
-// groups. The metadata of the first column's file is kept if all columns are exported, except keys
-// that options.metadata has. Statistics and Bloom filters are those of the table, which are not
+// groups. The metadata of the first column's file is kept, except keys that options.metadata has. Statistics and Bloom filters are those of the table, which are not
 // compared with the values.
 //
 // Memory: one block, page and dictionary of each column, the pages of one column chunk if a

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "cfile/internal/parquet/annotation.h"
 #include "cfile/internal/parquet/bounds.h"
 #include "cfile/internal/parquet/key_value_metadata.h"
 #include "cfile/internal/parquet/metadata/file_metadata.h"
@@ -193,6 +194,17 @@ TEST(ParquetExport, AnnotationsComeBack) {
         Case{"JSON", ColumnType::Binary(), false}, Case{"BSON", ColumnType::String(), false},
         Case{"FLOAT16", ColumnType::FixedBytes(3), false},
         Case{"FLOAT16", ColumnType::Int32(), false}, Case{"TIME(UTC)", ColumnType::Int64(), false},
+        Case{"GEOMETRY", ColumnType::Binary(), true, false},
+        Case{"GEOMETRY crs=OGC:CRS84 version=1", ColumnType::Binary(), true, false},
+        Case{"GEOGRAPHY", ColumnType::Binary(), true, false},
+        Case{"GEOGRAPHY algorithm=4 crs=", ColumnType::Binary(), true, false},
+        Case{"GEOGRAPHY crs=EPSG:4326", ColumnType::Binary(), true, false},
+        Case{"GEOMETRY", ColumnType::String(), false}, Case{"GEOMETRYS", ColumnType::Binary(), false},
+        Case{"GEOGRAPHY algorithm=x", ColumnType::Binary(), false},
+        Case{"GEOGRAPHY algorithm=128", ColumnType::Binary(), false},
+        Case{"GEOMETRY crs=\xff", ColumnType::Binary(), false},
+        Case{"VARIANT", ColumnType::Binary(), false},
+        Case{"UNKNOWN", ColumnType::Int32(), false},  // there are values
         Case{"unknown", ColumnType::String(), false}}) {
     SCOPED_TRACE(each.annotation + " " + each.type.ToString());
     const std::pair<std::string, std::string> pair{internal::kAnnotationKey, each.annotation};
@@ -222,6 +234,70 @@ TEST(ParquetExport, AnnotationsComeBack) {
       EXPECT_EQ(table->schema().columns[0].type, each.type);
       parquet.clear();
       ASSERT_TRUE(ExportParquet(*table, NewMemorySink(&parquet)).ok());
+    }
+  }
+}
+
+// Exports a table to Parquet, and returns the schema of the Parquet file.
+std::vector<internal::parquet::SchemaElement> ElementsOf(const TableLocation& table,
+                                                         std::vector<uint8_t>& parquet) {
+  parquet.clear();
+  const auto exported = ExportParquet(table, NewMemorySink(&parquet));
+  EXPECT_TRUE(exported.ok()) << exported.status();
+  const auto metadata =
+      internal::parquet::ReadParquetMetadata(*NewMemoryViewSource(parquet), 1 << 24);
+  EXPECT_TRUE(metadata.ok()) << metadata.status();
+  return metadata.ok() ? metadata->file.schema : std::vector<internal::parquet::SchemaElement>();
+}
+
+TEST(ParquetExport, NullsAreOfUnknownTypeUntilThereIsAValue) {
+  const std::pair<std::string, std::string> pair{internal::kAnnotationKey, "UNKNOWN"};
+  const auto table = NewMemoryStorage();
+  const Schema schema{.columns = {{.name = "n", .type = ColumnType::Int32(), .nullable = true}}};
+  auto writer = TableWriter::Create(table, schema, std::vector{WriterOptions{.metadata = {pair}}});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE(writer->Append<int32_t>(0, std::vector<int32_t>(3), std::vector<uint8_t>{0}).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  std::vector<uint8_t> parquet;
+  auto elements = ElementsOf(table, parquet);
+  ASSERT_EQ(elements.size(), 2u);
+  EXPECT_TRUE(elements[1].logical_type && elements[1].logical_type->unknown);
+  // The annotation comes back.
+  const auto copy = NewMemoryStorage();
+  ASSERT_TRUE(ImportParquet(NewMemorySource(parquet), copy).ok());
+  elements = ElementsOf(copy, parquet);
+  EXPECT_TRUE(elements[1].logical_type && elements[1].logical_type->unknown);
+  auto more = TableWriter::Append(copy);
+  ASSERT_TRUE(more.ok()) << more.status();
+  ASSERT_TRUE(more->Append<int32_t>(0, std::vector<int32_t>{5}).ok());
+  ASSERT_TRUE(more->Finish().ok());
+  elements = ElementsOf(copy, parquet);
+  EXPECT_FALSE(elements[1].logical_type.has_value());
+}
+
+TEST(ParquetExport, VariantsComeBack) {
+  using internal::parquet::SchemaElement;
+  const auto tree = RecordSchema::Parse(
+      "message m { required int32 id; optional group v { required binary metadata; "
+      "optional binary value; } required group other { required binary metadata; } }");
+  ASSERT_TRUE(tree.ok()) << tree.status();
+  const Schema schema = Schema::OfRecords(*tree);
+  for (const std::string text : {"VARIANT", "VARIANT version=1", "VARIANT version=x", "VARIANTS"}) {
+    std::shared_ptr<Storage> table = NewMemoryStorage();
+    std::vector<WriterOptions> options(schema.columns.size());
+    options[1].metadata = {{std::string(internal::kAnnotationKey), text}};
+    options[2].metadata = {{std::string(internal::kAnnotationKey), "VARIANT"}};  // not the first
+    auto writer = TableWriter::Create(table, schema, options);
+    ASSERT_TRUE(writer.ok() && writer->Finish().ok());
+    std::vector<uint8_t> parquet;
+    for (int times = 0; times < 2; ++times) {
+      const auto elements = ElementsOf(table, parquet);
+      ASSERT_EQ(elements.size(), 7u);
+      const bool fits = text.size() < 8 || text.back() == '1';
+      EXPECT_EQ(internal::AnnotationOfGroup(elements[2]), fits ? text : "");
+      EXPECT_FALSE(elements[5].logical_type.has_value());
+      table = NewMemoryStorage();
+      ASSERT_TRUE(ImportParquet(NewMemorySource(parquet), table).ok());
     }
   }
 }
@@ -266,9 +342,17 @@ TEST_F(ParquetExportTable, MetadataComesBack) {
   ASSERT_TRUE(table.ok()) << table.status();
   EXPECT_EQ(pairs_of(*table), expected);
   EXPECT_TRUE(pairs_of(*table, 1).empty());
-  // They describe all columns.
-  const std::string first = table->schema().columns[0].name;
-  EXPECT_TRUE(pairs_of(*imported({.columns = {first}})).empty());
+  // Chosen columns get them, too, also those that a table makes of other options.
+  const std::string last = table->schema().columns.back().name;
+  EXPECT_EQ(pairs_of(*imported({.columns = {last}})), expected);
+  const ParquetImportOptions some{.columns = {last}, .writer = {{.max_values_per_block = 7}}};
+  const auto own = ParquetWriterOptions(*NewMemorySource(parquet), some);
+  ASSERT_TRUE(own.ok()) << own.status();
+  ASSERT_EQ(own->size(), 1u);
+  EXPECT_EQ((*own)[0].max_values_per_block, 7u);
+  Pairs pairs = (*own)[0].metadata;
+  std::erase_if(pairs, [](const auto& pair) { return pair.first == "ARROW:schema"; });
+  EXPECT_EQ(pairs, expected);
 
   std::vector<uint8_t> again;
   const auto exported =
@@ -317,22 +401,6 @@ TEST_F(ParquetExportTable, RoundTripsThroughImport) {
         if (HasFailure()) return;
       }
     }
-  }
-}
-
-TEST(ParquetExport, ADescriptionOfOtherColumnsIsRemoved) {
-  const std::string text =
-      R"({"index_columns": [], "column_indexes": [{"name": null, "field_name": null}],
-          "columns": [{"name": "b", "field_name":"b"}, {"name": "a", "field_name": "a"}]})";
-  for (const bool same : {true, false}) {
-    const auto schema =
-        RecordSchema::Parse(same ? "message m { required int32 a; required int32 b; }"
-                                 : "message m { required int32 a; required int32 c; }");
-    ASSERT_TRUE(schema.ok()) << schema.status();
-    internal::MetadataPairs pairs{{"geo", "map"}, {"pandas", text}};
-    internal::RemoveStalePairs(*schema, pairs);
-    EXPECT_EQ(pairs.size(), same ? 2u : 1u);
-    EXPECT_EQ(pairs[0].first, "geo");
   }
 }
 

@@ -183,6 +183,45 @@ def check(cfile, source, work, number):
         counts[f"read by {peer}"] += 1
 
 
+class Wkb(pa.ExtensionType):
+    """Makes Arrow C++ write the annotations GEOMETRY and GEOGRAPHY."""
+
+    def __init__(self, description=b"{}"):
+        self.description = description
+        super().__init__(pa.binary(), "geoarrow.wkb")
+
+    def __arrow_ext_serialize__(self):
+        return self.description
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage, description):
+        return cls(description)
+
+
+def check_annotations(cfile, work):
+    """Annotations without a column type of their own come back, and pyarrow reads them."""
+    points = pa.array([bytes([1, 1, 0, 0, 0, *[0] * 16]), None], pa.binary())
+    made = pa.table({"null": pa.nulls(2), "nulls": pa.array([[None], []], pa.list_(pa.null()))} | {
+        name: pa.ExtensionArray.from_storage(Wkb(description), points)
+        for name, description in [("plain", b"{}"), ("crs", b'{"crs": "EPSG:4326"}'), ("sphere", b'{"edges": "spherical"}')]})
+    source, table, copy = work / "annotated.parquet", work / "annotated", work / "annotated_copy.parquet"
+    pa.register_extension_type(Wkb())
+    try:
+        for store_schema in (False, True):
+            pq.write_table(made, source, store_schema=store_schema)
+            cfile.import_parquet(source, f"{table}{store_schema}", False, 0)
+            cfile.export_parquet(f"{table}{store_schema}", copy, True, True, True, 0, 10**6)
+            found, expected = pq.read_table(copy), pq.read_table(source)
+            if not found.equals(expected) or not found.schema.equals(expected.schema, check_metadata=True):
+                raise AssertionError(f"the exported file has {found}, expected {expected}")
+            types = [[(column.logical_type.type, str(column.logical_type)) for column in pq.read_metadata(path).schema]
+                     for path in (copy, source)]
+            if types[0] != types[1] or len(set(types[0])) < 4:
+                raise AssertionError(f"the annotations of the exported file are {types[0]}, expected {types[1]}")
+    finally:
+        pa.unregister_extension_type("geoarrow.wkb")
+
+
 def check_schema(cfile, work):
     """What Arrow and pandas say about the columns and the table survives: the schema is the same in all details."""
     import pandas as pd
@@ -228,7 +267,7 @@ def main():
     cfile, wanted = Cfile(sys.argv[1]), re.compile(sys.argv[2] if len(sys.argv) > 2 else "")
     golden = [(path.name, path) for path in sorted(GOLDEN.glob("*.parquet"))
               if "encrypted" not in path.name and "interval" not in path.name]  # pyarrow does not read INTERVAL
-    cases = itertools.chain([("schema", check_schema)], golden, parquet_cases.all_cases())
+    cases = itertools.chain([("schema", check_schema), ("annotations", check_annotations)], golden, parquet_cases.all_cases())
     failures = 0
     with tempfile.TemporaryDirectory() as folder:
         for number, (name, write) in enumerate(cases):
@@ -237,8 +276,8 @@ def main():
             work = pathlib.Path(folder) / str(number)
             work.mkdir()
             try:
-                if write is check_schema:
-                    check_schema(cfile, work)
+                if write in (check_schema, check_annotations):
+                    write(cfile, work)
                     continue
                 if isinstance(write, pathlib.Path):
                     source = write

@@ -197,6 +197,53 @@ class ParquetImportTest(unittest.TestCase):
         self.assertIn("in/year=2025/x.parquet: column int64 is int64, but there is none in in/year=2023/x.parquet",
                       self.error("in", "u"))
 
+    def pandas(self, *options):
+        """Exports table t. Returns the names of columns and the index that the pair "pandas" of the Parquet file has."""
+        done = self.run_tool(DUMP, "export", "t", "out.parquet", *options)
+        self.assertEqual((done.returncode, done.stderr.decode()), (0, ""))
+        data = (self.folder / "out.parquet").read_bytes().decode("latin-1")
+        described, _ = json.JSONDecoder().raw_decode(data, data.index("{", data.index("pandas\x18")))
+        shutil.rmtree(self.folder / "t")
+        return [column["field_name"] for column in described["columns"]], described["index_columns"]
+
+    def test_metadata(self):
+        self.copy("fastparquet_types", "f.parquet")
+        self.copy("fastparquet_types", "one/f.parquet")
+        for part in ("a=1", "a=2"):
+            self.copy("fastparquet_types", f"two/{part}/f.parquet")
+        names = ["int", "double", "maybe", "text", "flag", "kind", "at", "json"]
+        rows = [{"kind": "range", "name": None, "start": 0, "step": 1, "stop": 24}]
+        for source, imported, exported, expected in [
+                ("f.parquet", [], [], (names, rows)),
+                ("f.parquet", ["--columns", "text", "--columns", "maybe"], [], (["maybe", "text"], rows)),
+                ("f.parquet", [], ["--columns", "at,kind"], (["kind", "at"], rows)),
+                ("f.parquet", ["--sorted-by", "int"], [], (names, rows)),  # the rows have this order
+                ("f.parquet", ["--sorted-by", "kind"], [], (names, [])),
+                ("f.parquet", ["--sorted-by", "kind", "--columns", "kind"], [], (["kind"], [])),
+                ("f.parquet", ["--for", "size"], [], (names, rows)),
+                ("one", [], [], (names, rows)), ("two", [], [], (names, [])), ("two", ["--sorted-by", "int"], [], (names, []))]:
+            with self.subTest(source=source, imported=imported, exported=exported):
+                self.summary(source, "t", *imported)
+                self.assertEqual(self.pandas(*exported), expected)
+        # The table keeps its own metadata. A file that differs takes the description from a directory.
+        self.summary("f.parquet", "t")
+        self.summary("f.parquet", "t", "--append")
+        self.assertEqual(self.pandas(), (names, []))
+        data = (GOLDEN / "fastparquet_types.parquet").read_bytes()
+        (self.folder / "two/a=2/f.parquet").write_bytes(data.replace(b'"pandas_type": "mixed-integer"', b'"pandas_type": "other-integer"'))
+        self.summary("two", "t")
+        with self.assertRaises(ValueError):
+            self.pandas()
+
+    def test_arrow_schema(self):
+        self.copy("pyarrow_arrow_schema", "a.parquet")
+        for options in ([], ["--columns", "string"], ["--sorted-by", "string"]):
+            self.summary("a.parquet", "t", *options)
+            for columns in ([], ["--columns", "string"]):
+                self.assertEqual(self.run_tool(DUMP, "export", "t", "out.parquet", *columns).returncode, 0)
+                self.assertIn(b"ARROW:schema", (self.folder / "out.parquet").read_bytes())
+            shutil.rmtree(self.folder / "t")
+
     def test_errors(self):
         self.copy("pyarrow_encrypted_footer", "e.parquet")
         self.assertIn("e.parquet: the metadata is encrypted", self.error("e.parquet", "t", exit_code=4))

@@ -50,7 +50,9 @@ constexpr char kFooter[] = R"(Input:
   named COLUMN=VALUE become columns, names that begin with . or _ are skipped, and links are
   refused. Pages keep their encodings and their compression, and are copied where that is possible,
   unless --for, --encoding or --compression ask for others. INT96 becomes timestamp(ns);
-  --type COLUMN=int96 keeps it as it is.
+  --type COLUMN=int96 keeps it as it is, and --type COLUMN=binary takes strings that are not UTF-8.
+  A new table keeps the key-value metadata of the file, or the pairs that all files of a directory
+  have; with --append the table keeps its own.
 
 Output:
   A new table, or with --append a new part of a table. After an error or Ctrl-C nothing is added.
@@ -258,7 +260,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
         ->group(kLimits);
   };
   app.add_option("--max-input-bytes", import.max_input_bytes,
-                 "Text that comes from a pipe, from compressed data or from\nanother charset "
+                 "Input that comes from a pipe, from compressed data or from\nanother charset "
                  "(default: no limit)")
       ->type_name("BYTES")
       ->transform(BytesIn(1, kMaxIndexBytes))

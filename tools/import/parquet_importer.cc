@@ -89,13 +89,27 @@ class ParquetImporter {
     return ImportInto(options_.table, std::move(import));
   }
 
+  // The options of a new table with the metadata of the file.
+  absl::StatusOr<std::vector<WriterOptions>> OptionsWithMetadata() const {
+    const ParquetImportOptions import{.columns = options_.columns,
+                                      .schema = schema_,
+                                      .writer = column_options_,
+                                      .reader = Limits()};
+    return AsInputError(source_ == nullptr ? ParquetWriterOptions(options_.input, import)
+                                           : ParquetWriterOptions(*source_, import));
+  }
+
+  absl::StatusOr<TableWriter> NewWriter() const {
+    if (options_.append) return TableWriter::Append(options_.table, column_options_);
+    CFILE_ASSIGN_OR_RETURN(const std::vector<WriterOptions> options, OptionsWithMetadata());
+    return TableWriter::Create(options_.table, schema_, options);
+  }
+
   absl::StatusOr<ImportResult> WriteSorted() {
-    CFILE_ASSIGN_OR_RETURN(
-        TableWriter writer,
-        options_.append ? TableWriter::Append(options_.table, column_options_)
-                        : TableWriter::Create(options_.table, schema_, column_options_));
+    CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewWriter());
     CFILE_ASSIGN_OR_RETURN(const UnsortedTable unsorted,
-                           UnsortedTable::Create(options_.temporary_directory, schema_, column_options_));
+                           UnsortedTable::Create(options_.temporary_directory, schema_,
+                                                 column_options_));
     Schema copy = schema_;
     copy.key_columns.clear();
     copy.nulls_last.clear();

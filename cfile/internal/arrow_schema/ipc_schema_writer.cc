@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_split.h"
 
 namespace cfile::internal {
 namespace {
@@ -75,37 +76,53 @@ struct Type {
   std::string_view text = {};
 };
 
-uint64_t ParseNumber(std::string_view text) {
-  uint64_t number = 0;
-  (void)absl::SimpleAtoi({text.data(), text.size()}, &number);
-  return number;
+// The numbers of the types whose tables have no fields that matter, by the format. Table 8 (date) and
+// table 3 (floating point) have a number.
+struct PlainType {
+  std::string_view format;
+  uint8_t number;
+  Cell cell = std::nullopt;
+};
+constexpr PlainType kPlainTypes[] = {
+    {"n", 1},      {"e", 3, 0},   {"f", 3, 1},   {"g", 3, 2},  {"z", 4},   {"u", 5},
+    {"b", 6},      {"tdD", 8, 0}, {"tdm", 8, 1}, {"+l", 12},   {"+s", 13}, {"Z", 19},
+    {"U", 20},     {"+L", 21},    {"+r", 22},    {"vz", 23},   {"vu", 24}, {"+vl", 25},
+    {"+vL", 26},
+};
+
+// The numbers between the commas of a text, for example of "9,2".
+std::vector<Cell> ParseNumbers(std::string_view text) {
+  std::vector<Cell> numbers;
+  for (const absl::string_view part : absl::StrSplit(absl::string_view(text.data(), text.size()), ',')) {
+    uint64_t number = 0;
+    (void)absl::SimpleAtoi(part, &number);
+    numbers.emplace_back(number);
+  }
+  return numbers;
 }
 
 // The reverse of FormatOf in ipc_fields.cc. nullopt: see WriteIpcSchemaMessage.
-std::optional<Type> TypeOf(std::string_view format) {
+std::optional<Type> TypeOf(std::string_view format, int64_t flags) {
   constexpr std::string_view kIntegers = "cCsSiIlL", kUnits = "smun";
   if (const size_t at = kIntegers.find(format); format.size() == 1 && at < kIntegers.size())
     return Type{2, {uint64_t{8} << at / 2, 1 - at % 2}};
-  if (format == "f" || format == "g") return Type{3, {format == "f" ? 1 : 2}};
-  if (format == "z") return Type{4};
-  if (format == "u") return Type{5};
-  if (format == "b") return Type{6};
-  if (format == "tdD") return Type{8, {0}};
-  if (format == "+l") return Type{12};
-  if (format == "+s") return Type{13};
-  if (format == "+m") return Type{17, {0}};
-  if (format.starts_with("w:")) return Type{15, {ParseNumber(format.substr(2))}};
+  for (const PlainType& type : kPlainTypes) {
+    if (type.format != format) continue;
+    return type.cell ? Type{type.number, {type.cell}} : Type{type.number};
+  }
+  if (format == "+m") return Type{17, {(flags & ARROW_FLAG_MAP_KEYS_SORTED) != 0}};
+  if (format.starts_with("w:")) return Type{15, ParseNumbers(format.substr(2))};
+  if (format.starts_with("+w:")) return Type{16, ParseNumbers(format.substr(3))};
   if (format.starts_with("d:")) {
-    const size_t comma = format.find(',');
-    if (comma == std::string_view::npos || format.find(',', comma + 1) != std::string_view::npos)
-      return std::nullopt;
-    return Type{7, {ParseNumber(format.substr(2, comma - 2)), ParseNumber(format.substr(comma + 1)),
-                    128}};
+    Type decimal{7, ParseNumbers(format.substr(2))};
+    if (decimal.cells.size() == 2) decimal.cells.emplace_back(128);
+    return decimal.cells.size() == 3 ? std::optional(decimal) : std::nullopt;
   }
   if (format.size() < 3) return std::nullopt;
   const size_t unit = kUnits.find(format[2]);
   if (unit == std::string_view::npos) return std::nullopt;
   if (format.starts_with("tt")) return Type{9, {unit, unit < 2 ? 32 : 64}};
+  if (format.starts_with("tD")) return Type{18, {unit}};
   if (!format.starts_with("ts") || format.size() < 4) return std::nullopt;
   const std::string_view zone = format.substr(4);
   return Type{10, {unit, zone.empty() ? Cell() : Cell(0)}, zone};
@@ -122,25 +139,10 @@ class SchemaWriter {
     }
     return true;
   }
-  FlatBufferWriter& out() { return out_; }
-
- private:
-  bool WriteField(const ArrowField& field, size_t pointer) {
-    const std::optional<Type> type = TypeOf(field.format);
-    if (!type || !field.dictionary.empty()) return false;
-    const bool nullable = (field.flags & ARROW_FLAG_NULLABLE) != 0;
-    // The name, nullable, the number of the type, the type, the dictionary, children, metadata
-    const Cell cells[] = {0, nullable, type->number, 0, std::nullopt, 0,
-                          field.metadata.empty() ? Cell() : Cell(0)};
-    const size_t first = out_.Table(cells, pointer);
-    const auto cell = [&](size_t i) { return first + kCellBytes * i; };
-    out_.Text(field.name, cell(0));
-    const size_t first_of_type = out_.Table(type->cells, cell(3));
-    if (!type->text.empty())
-      out_.Text(type->text, first_of_type + kCellBytes * (type->cells.size() - 1));
-    if (!WriteFields(field.children, cell(5))) return false;
-    if (field.metadata.empty()) return true;
-    size_t element = out_.Vector(field.metadata.size(), cell(6));
+  // Writes nothing if there is no metadata: then the table does not have the field at `pointer`.
+  void WriteMetadata(const ArrowField& field, size_t pointer) {
+    if (field.metadata.empty()) return;
+    size_t element = out_.Vector(field.metadata.size(), pointer);
     for (const auto& [key, value] : field.metadata) {
       const Cell pair[] = {0, 0};
       const size_t first_of_pair = out_.Table(pair, element);
@@ -148,10 +150,40 @@ class SchemaWriter {
       out_.Text(value, first_of_pair + kCellBytes);
       element += sizeof(uint32_t);
     }
+  }
+  FlatBufferWriter& out() { return out_; }
+
+ private:
+  bool WriteField(const ArrowField& field, size_t pointer) {
+    // Arrow's table of a field has the type of the values, not that of the indexes.
+    const bool is_dictionary = !field.dictionary.empty();
+    const ArrowField& values = is_dictionary ? field.dictionary[0] : field;
+    const std::optional<Type> type = TypeOf(values.format, values.flags);
+    const std::optional<Type> index = is_dictionary ? TypeOf(field.format, 0) : std::nullopt;
+    if (!type || !values.dictionary.empty() || index.has_value() != is_dictionary) return false;
+    const bool nullable = (field.flags & ARROW_FLAG_NULLABLE) != 0;
+    // The name, nullable, the number of the type, the type, the dictionary, children, metadata
+    const Cell cells[] = {0, nullable, type->number, 0, is_dictionary ? Cell(0) : Cell(), 0,
+                          field.metadata.empty() ? Cell() : Cell(0)};
+    const size_t first = out_.Table(cells, pointer);
+    const auto cell = [&](size_t i) { return first + kCellBytes * i; };
+    out_.Text(field.name, cell(0));
+    const size_t first_of_type = out_.Table(type->cells, cell(3));
+    if (!type->text.empty())
+      out_.Text(type->text, first_of_type + kCellBytes * (type->cells.size() - 1));
+    if (is_dictionary) {
+      // The number of the dictionary, the type of the indexes, whether the dictionary is ordered
+      const Cell dictionary[] = {num_dictionaries_++, 0,
+                                 (field.flags & ARROW_FLAG_DICTIONARY_ORDERED) != 0};
+      out_.Table(index->cells, out_.Table(dictionary, cell(4)) + kCellBytes);
+    }
+    if (!WriteFields(values.children, cell(5))) return false;
+    WriteMetadata(field, cell(6));
     return true;
   }
 
   FlatBufferWriter out_;
+  uint64_t num_dictionaries_ = 0;
 };
 
 }  // namespace
@@ -167,9 +199,11 @@ std::string WriteIpcSchemaMessage(const ArrowField& root) {
   // The version (5), the kind of the header (a schema), the header, the size of the body
   const Cell message[] = {4, 1, 0, 0};
   const size_t first = out.Table(message, pointer_to_root);
-  const Cell schema[] = {0, 0};  // little-endian; the fields
+  // Little-endian, the fields, metadata
+  const Cell schema[] = {0, 0, root.metadata.empty() ? Cell() : Cell(0)};
   const size_t first_of_schema = out.Table(schema, first + 2 * kCellBytes);
   if (!writer.WriteFields(root.children, first_of_schema + kCellBytes)) return "";
+  writer.WriteMetadata(root, first_of_schema + 2 * kCellBytes);
   out.Align(kCellBytes);
   std::string bytes = out.bytes();
   const auto size = static_cast<uint32_t>(bytes.size() - kPrefixBytes);

@@ -8,8 +8,8 @@
 namespace cfile::internal {
 
 // Returns an encapsulated IPC message with the schema whose fields are the children of `root`.
-// ReadIpcSchemaMessage returns the same fields. Returns "" for types that an export of a table does
-// not have, for example dictionaries.
+// ReadIpcSchemaMessage returns the same fields and metadata. Returns "" for types
+// that Parquet cannot hold: unions, intervals, and dictionaries of dictionaries.
 std::string WriteIpcSchemaMessage(const ArrowField& root);
 
 }  // namespace cfile::internal

@@ -11,7 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/internal/arrow/field_tree.h"
 #include "cfile/internal/format/metadata_keys.h"
+#include "cfile/internal/parquet/annotation.h"
 #include "cfile/internal/parquet/chunk_writer.h"
 #include "cfile/internal/parquet/file_exporter.h"
 #include "cfile/internal/parquet/key_value_metadata.h"
@@ -48,8 +50,8 @@ class Exporter {
   absl::Status WriteBloomFilter(const FileExporter& file, size_t leaf, size_t first_row_group);
   absl::Status WriteIndexes();
   absl::Status WriteEnd();
-  void AddMetadata(const Reader& first_file);
-  void AnnotateLeaf(const Reader& file, size_t leaf);
+  absl::Status AddMetadata();
+  absl::Status AnnotateLeaf(const Reader& file, size_t leaf);
   void FindSortingColumns(std::span<const Reader> files);
   absl::Status InColumn(size_t leaf, const absl::Status& status) const;
   absl::Status Append(std::string_view bytes) { return out_.Append(encodings::AsBytes(bytes)); }
@@ -63,6 +65,7 @@ class Exporter {
   std::deque<parquet::RowGroup> row_groups_;
   std::deque<WrittenChunk> chunks_;  // of all row groups, in order
   MetadataPairs metadata_;
+  std::deque<std::string> annotations_;  // texts into which schema_ points
   std::vector<parquet::SortingColumn> sorting_columns_;  // of the current part
 };
 
@@ -106,12 +109,14 @@ absl::Status Exporter::WritePart(size_t part) {
   std::vector<Reader> readers;
   for (size_t leaf = 0; leaf < columns_.size(); ++leaf) {
     CFILE_ASSIGN_OR_RETURN(Reader file, rows_.open(part, schema_.leaves[leaf].column));
-    if (leaf == 0 && part == 0) AddMetadata(file);
-    if (part == 0) AnnotateLeaf(file, leaf);
-    auto exporter = FileExporter::Create(file, columns_[leaf], options_);
+    if (part == 0) CFILE_RETURN_IF_ERROR(AnnotateLeaf(file, leaf));
+    readers.push_back(std::move(file));
+  }
+  if (part == 0) CFILE_RETURN_IF_ERROR(AddMetadata());
+  for (size_t leaf = 0; leaf < columns_.size(); ++leaf) {
+    auto exporter = FileExporter::Create(readers[leaf], columns_[leaf], options_);
     CFILE_RETURN_IF_ERROR(InColumn(leaf, exporter.status()));
     files.push_back(*std::move(exporter));
-    readers.push_back(std::move(file));
   }
   FindSortingColumns(readers);
   const Reader* const largest = &*std::max_element(
@@ -238,33 +243,46 @@ absl::Status Exporter::WriteIndexes() {
                &parquet::ColumnChunk::offset_index_length);
 }
 
-void Exporter::AddMetadata(const Reader& first_file) {
-  if (options_.columns.empty()) {  // the texts describe all columns
-    MetadataPairs pairs = first_file.info().header_metadata;
-    const MetadataPairs& others = first_file.info().footer_metadata;
-    pairs.insert(pairs.end(), others.begin(), others.end());
-    RemoveStalePairs(*schema_.tree, pairs);
-    for (const auto& pair : pairs) {
-      const auto has_key = [&](const auto& other) { return other.first == pair.first; };
-      if (pair.first.starts_with(kReservedKeyPrefix) || pair.first == kAnnotationKey) continue;
-      if (std::none_of(metadata_.begin(), metadata_.end(), has_key)) metadata_.push_back(pair);
-    }
-  }
-  std::vector<size_t> columns;
-  for (const ParquetLeaf& leaf : schema_.leaves) columns.push_back(leaf.column);
-  AddTimeZones(rows_.schema, columns, metadata_);
+// Adds the metadata of the table, which the file of its first column has.
+absl::Status Exporter::AddMetadata() {
+  CFILE_ASSIGN_OR_RETURN(const Reader first_file, rows_.open(0, 0));
+  MetadataPairs pairs = first_file.info().header_metadata;
+  const MetadataPairs& others = first_file.info().footer_metadata;
+  pairs.insert(pairs.end(), others.begin(), others.end());
+  std::erase_if(pairs, [](const auto& pair) {
+    return pair.first.starts_with(kReservedKeyPrefix) || pair.first == kAnnotationKey;
+  });
+  DescribeColumns(rows_.schema, schema_, rows_.num_rows, options_.metadata, pairs);
+  metadata_.insert(metadata_.end(), pairs.begin(), pairs.end());
   const std::vector<ArrowLeaf> leaves = ArrowLeavesOf(metadata_, columns_.size());
   for (size_t i = 0; i < leaves.size(); ++i)
     columns_[i].plain_or_codes = leaves[i].is_dictionary;
+  return absl::OkStatus();
 }
 
 // Gives a leaf the annotation that the Parquet file had from which the column was imported.
-void Exporter::AnnotateLeaf(const Reader& file, size_t leaf) {
-  parquet::SchemaElement& element = schema_.elements[schema_.leaves[leaf].element];
+absl::Status Exporter::AnnotateLeaf(const Reader& file, size_t leaf) {
+  const ParquetLeaf& place = schema_.leaves[leaf];
+  parquet::SchemaElement& element = schema_.elements[place.element];
+  const size_t parent = schema_.tree->node(place.element).parent;
+  const bool is_first = parent > 0 && parent + 1 == place.element;
   for (const auto& [key, value] : file.info().header_metadata) {
-    if (key == kAnnotationKey) Annotate(value, element);
+    if (key != kAnnotationKey || !IsUtf8(value)) continue;
+    // The elements may point into the text.
+    annotations_.push_back(value);
+    Annotate(annotations_.back(), element, is_first ? &schema_.elements[parent] : nullptr);
+  }
+  // UNKNOWN means that all values are null. The table may have got others later.
+  if (element.logical_type && element.logical_type->unknown) {
+    for (size_t part = 0; part < rows_.num_parts; ++part) {
+      CFILE_ASSIGN_OR_RETURN(const Reader other, rows_.open(part, place.column));
+      CFILE_ASSIGN_OR_RETURN(const auto statistics, other.Statistics());
+      if (statistics == nullptr ? other.num_rows() > 0 : statistics->file.present_count > 0)
+        TypeToParquet(rows_.schema.columns[place.column].type, element);
+    }
   }
   columns_[leaf].chunk.has_order = HasOrderOfItsBytes(element);
+  return absl::OkStatus();
 }
 
 absl::Status Exporter::WriteEnd() {

@@ -5,6 +5,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/io/named_status.h"
+#include "cfile/internal/parquet/annotation.h"
 #include "cfile/internal/parquet/column_import.h"
 #include "cfile/internal/parquet/parquet_type.h"
 #include "cfile/internal/table/column_writer.h"
@@ -80,9 +81,10 @@ absl::StatusOr<ParquetFileImport> ParquetFileImport::Open(std::shared_ptr<const 
 MetadataPairs ParquetFileImport::Annotations() const {
   MetadataPairs pairs;
   for (const ParquetLeaf& leaf : from_.leaves) {
-    const std::string_view annotation = AnnotationToKeep(metadata_.file.schema[leaf.element]);
+    std::string annotation = AnnotationToKeep(metadata_.file.schema[leaf.element]);
+    if (annotation.empty()) annotation = AnnotationOfGroup(metadata_.file.schema[leaf.element - 1]);
     if (!annotation.empty())
-      pairs.emplace_back(from_.schema.columns[leaf.column].name, annotation);
+      pairs.emplace_back(from_.schema.columns[leaf.column].name, std::move(annotation));
   }
   return pairs;
 }

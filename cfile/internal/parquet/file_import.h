@@ -37,7 +37,7 @@ class ParquetFileImport {
   // The schema of the table that has the columns of the file.
   const Schema& schema() const { return from_.schema; }
   const parquet::FileMetaData& metadata() const { return metadata_.file; }
-  // The names of the columns whose leaf has an annotation to keep (parquet_type.h), with its name.
+  // The names of the columns whose leaf has an annotation to keep (annotation.h), with its text.
   MetadataPairs Annotations() const;
   uint64_t num_rows() const { return static_cast<uint64_t>(metadata_.file.num_rows); }
 

@@ -11,6 +11,7 @@
 
 #include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/io/named_status.h"
+#include "cfile/internal/parquet/annotation.h"
 #include "cfile/internal/parquet/file_import.h"
 #include "cfile/internal/parquet/key_value_metadata.h"
 #include "cfile/internal/parquet/parquet_type.h"
@@ -108,10 +109,7 @@ class Import {
     CFILE_ASSIGN_OR_RETURN(
         const ParquetFileImport file,
         ParquetFileImport::Open(std::move(source), options_.columns, options_.reader));
-    schema_ = file.schema();
-    metadata_ = &file.metadata();
-    annotations_ = file.Annotations();
-    total_rows_ = file.num_rows();
+    Survey(file);
     CFILE_ASSIGN_OR_RETURN(TableWriter writer, Begin(file.source().name(), table));
     CFILE_RETURN_IF_ERROR(CheckColumns(file.source().name(), writer.schema()));
     CFILE_RETURN_IF_ERROR(Write(file, writer));
@@ -130,6 +128,22 @@ class Import {
       CFILE_RETURN_IF_ERROR(WritePartitions(file, import.num_rows(), writer));
     }
     return Finish(writer);
+  }
+
+  // Reads what a new table takes from the metadata of a file.
+  void Survey(const ParquetFileImport& file) {
+    schema_ = file.schema();
+    kept_ = internal::MetadataToKeep(file.metadata(), FirstOptions());
+    annotations_ = file.Annotations();
+    total_rows_ += file.num_rows();
+  }
+
+  // Returns the options of the files of a new table, without the order of the rows.
+  std::vector<WriterOptions> OptionsForAnyOrder() {
+    internal::RemoveOrderOfRows(kept_);
+    writer_options_ = options_.writer;
+    KeepMetadata();
+    return writer_options_;
   }
 
   // Compares the schemas of all files in a directory. Returns the schema of a new table.
@@ -165,13 +179,18 @@ class Import {
   absl::Status Survey(size_t number) {
     const PartitionedFile& file = files_.files[number];
     CFILE_ASSIGN_OR_RETURN(const ParquetFileImport import, Open(file));
-    total_rows_ += import.num_rows();
     const Schema& schema = import.schema();
     if (number == 0) {
-      schema_ = schema;
-      annotations_ = import.Annotations();
+      Survey(import);
       return absl::OkStatus();
     }
+    total_rows_ += import.num_rows();
+    internal::KeepAgreedPairs(internal::MetadataToKeep(import.metadata(), FirstOptions()), kept_);
+    internal::RemoveOrderOfRows(kept_);
+    const MetadataPairs annotations = import.Annotations();
+    std::erase_if(annotations_, [&](const auto& pair) {
+      return std::find(annotations.begin(), annotations.end(), pair) == annotations.end();
+    });
     const auto differs = [&](const std::string& column, const std::string& here,
                              const std::string& first) {
       return absl::InvalidArgumentError(StrCat(file.path, ": column ", column, " is ", here,
@@ -258,8 +277,7 @@ class Import {
 
   absl::StatusOr<TableWriter> Begin(const std::string& name, const TableLocation& table) {
     writer_options_ = options_.writer;
-    KeepMetadata();
-    KeepAnnotations();
+    if (!options_.append) KeepMetadata();
     if (options_.append) return TableWriter::Append(table, writer_options_);
     if (options_.schema) return TableWriter::Create(table, *options_.schema, writer_options_);
     Schema schema = schema_;
@@ -285,30 +303,27 @@ class Import {
     return TableWriter::Create(table, schema, writer_options_);
   }
 
-  // Adds the key-value metadata of the file to the options of the first column of a new table. The
-  // pairs may describe all columns, and only these.
+  WriterOptions FirstOptions() const {
+    return options_.writer.empty() ? WriterOptions() : options_.writer[0];
+  }
+
+  // Adds the metadata that a new table keeps to writer_options_: key-value metadata to those of the
+  // first column, annotations to those of their columns.
   void KeepMetadata() {
-    if (metadata_ == nullptr || options_.append || !options_.columns.empty()) return;
-    const WriterOptions first = writer_options_.empty() ? WriterOptions() : writer_options_[0];
-    const MetadataPairs pairs = internal::MetadataToKeep(*metadata_, first);
-    if (pairs.empty()) return;
+    const WriterOptions first = FirstOptions();
+    const bool annotates = !annotations_.empty() && internal::PolicyOf(first).extensions;
+    if (kept_.empty() && !annotates) return;
     const Schema& schema = options_.schema ? *options_.schema : schema_;
     if (writer_options_.size() <= 1) writer_options_.resize(schema.columns.size(), first);
     MetadataPairs& kept = writer_options_[0].metadata;
-    kept.insert(kept.end(), pairs.begin(), pairs.end());
-  }
-
-  // Adds the annotations of the leaves to the options of their columns.
-  void KeepAnnotations() {
-    if (options_.append) return;
-    const WriterOptions first = writer_options_.empty() ? WriterOptions() : writer_options_[0];
-    if (annotations_.empty() || !internal::PolicyOf(first).extensions) return;
-    const Schema& schema = options_.schema ? *options_.schema : schema_;
-    if (writer_options_.size() <= 1) writer_options_.resize(schema.columns.size(), first);
+    kept.insert(kept.end(), kept_.begin(), kept_.end());
+    if (!annotates) return;
     for (const auto& [column, annotation] : annotations_) {
       const std::optional<size_t> found = schema.Find(column);
-      if (found && *found < writer_options_.size())
+      if (found && *found < writer_options_.size() &&
+          annotation.size() <= internal::MaxKeptBytes(writer_options_[*found]) / 2) {
         writer_options_[*found].metadata.emplace_back(internal::kAnnotationKey, annotation);
+      }
     }
   }
 
@@ -378,7 +393,7 @@ class Import {
   const ParquetImportOptions& options_;
   PartitionedFiles files_;
   Schema schema_;  // of a new table
-  const internal::parquet::FileMetaData* metadata_ = nullptr;  // of a single file
+  MetadataPairs kept_;         // of a new table: the key-value metadata
   MetadataPairs annotations_;  // of a new table: the names of columns, and their annotations
   std::vector<WriterOptions> writer_options_;
   uint64_t total_rows_ = 0;
@@ -401,6 +416,27 @@ absl::StatusOr<Schema> ParquetSchema(const std::string& path,
   if (IsDirectory(path)) return Import(options).SchemaOf(path);
   CFILE_ASSIGN_OR_RETURN(const auto source, OpenFile(path, options.reader.access));
   return ParquetSchema(*source, options);
+}
+
+absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
+    const Source& source, const ParquetImportOptions& options) {
+  const std::shared_ptr<const Source> view(std::shared_ptr<void>(), &source);
+  CFILE_ASSIGN_OR_RETURN(const ParquetFileImport file,
+                         ParquetFileImport::Open(view, options.columns, options.reader));
+  Import import(options);
+  import.Survey(file);
+  return import.OptionsForAnyOrder();
+}
+
+absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
+    const std::string& path, const ParquetImportOptions& options) {
+  if (IsDirectory(path)) {
+    Import import(options);
+    CFILE_RETURN_IF_ERROR(import.SchemaOf(path).status());
+    return import.OptionsForAnyOrder();
+  }
+  CFILE_ASSIGN_OR_RETURN(const auto source, OpenFile(path, options.reader.access));
+  return ParquetWriterOptions(*source, options);
 }
 
 absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source,

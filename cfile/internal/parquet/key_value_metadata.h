@@ -1,48 +1,50 @@
 // The key-value metadata of Parquet files: pairs of texts, among them the schema of Arrow.
 //
 // A table keeps the pairs in the header of its first column. Each column keeps the annotation of
-// its leaf in a pair of its own.
+// its leaf in a pair of its own (annotation.h).
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cfile/internal/parquet/arrow_description.h"
 #include "cfile/internal/parquet/metadata/messages.h"
+#include "cfile/internal/parquet/parquet_schema.h"
 #include "cfile/options.h"
-#include "cfile/record_schema.h"
 #include "cfile/schema.h"
 
 namespace cfile::internal {
 
 using MetadataPairs = std::vector<std::pair<std::string, std::string>>;
 
-// The value of this pair is the name of an annotation (AnnotationToKeep).
-inline constexpr std::string_view kAnnotationKey = "PARQUET:logical_type";
-
 // Returns the pairs that a table of all columns of the file keeps: all but those that only the
 // writer of the file understands, and those that do not fit the header of a file with `options`.
 MetadataPairs MetadataToKeep(const parquet::FileMetaData& file, const WriterOptions& options);
 
-// What the schema of Arrow says about a leaf of the Parquet schema.
-struct ArrowLeaf {
-  std::string time_zone;       // "": none
-  bool is_dictionary = false;  // libraries of Arrow read the values as a dictionary
-};
+// The most bytes of pairs that the header of a file with `options` keeps.
+size_t MaxKeptBytes(const WriterOptions& options);
 
-// Returns one for each leaf. Returns none if there is no schema of Arrow, or if it is damaged or
-// has other leaves: Parquet files need no schema of Arrow.
+// Removes the pairs that `other`, the pairs of another file with the same columns, does not have. Two
+// descriptions for pandas are the same if they differ only in the labels of the rows (RangeIndex).
+void KeepAgreedPairs(const MetadataPairs& other, MetadataPairs& pairs);
+
+// Removes what is true only of rows in the order of the file: pandas' RangeIndex.
+void RemoveOrderOfRows(MetadataPairs& pairs);
+
+// See arrow_description.h. Returns none if there is no schema of Arrow.
 std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leaves);
-std::vector<ArrowLeaf> ArrowLeavesOf(const parquet::FileMetaData& file);
 
-// Removes the pairs that describe columns if their names are not those of `schema`: someone has
-// changed the columns of the table after its import. Also removes what is not UTF-8.
-void RemoveStalePairs(const RecordSchema& schema, MetadataPairs& pairs);
-
-// Adds a schema of Arrow if a column has another time zone than UTC, which Parquet cannot say, and
-// there is no such schema. `columns`: the exported columns, in order.
-void AddTimeZones(const Schema& schema, const std::vector<size_t>& columns, MetadataPairs& pairs);
+// Makes the descriptions of columns true for the columns `parquet` of a table with `schema`, which
+// have `num_rows` rows. The table may have lost or got columns and rows after the pairs were written.
+// ARROW:schema has a field for each column: that of the pair, unless the column now has another
+// type. It is written also if a column has another time zone than UTC, which Parquet cannot say.
+// "pandas" loses the columns that are not there or have another type. Removes what is not UTF-8, and
+// pairs whose keys `others`, which go into the same file, have.
+void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint64_t num_rows,
+                     const MetadataPairs& others, MetadataPairs& pairs);
 
 }  // namespace cfile::internal

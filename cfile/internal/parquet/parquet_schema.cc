@@ -7,7 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/arrow/column_tree.h"
 #include "cfile/internal/io/named_status.h"
-#include "cfile/internal/parquet/key_value_metadata.h"
+#include "cfile/internal/parquet/arrow_description.h"
 #include "cfile/internal/parquet/parquet_type.h"
 #include "encodings/core/status.h"
 
@@ -205,7 +205,15 @@ class SchemaParser {
 absl::StatusOr<SchemaOfParquet> SchemaFromParquet(const parquet::FileMetaData& file,
                                                   std::span<const std::string> columns,
                                                   const RecordLimits& limits) {
-  return SchemaParser(file.schema, columns, ArrowLeavesOf(file)).Parse(limits);
+  const auto num_leaves = std::count_if(file.schema.begin(), file.schema.end(),
+                                        [](const auto& node) { return node.type.has_value(); });
+  std::vector<ArrowLeaf> arrow;
+  for (const auto& [key, value] : file.key_value_metadata) {
+    if (key != kArrowSchema) continue;
+    arrow = ArrowLeavesOf(value.value_or(""), static_cast<size_t>(num_leaves));
+    break;
+  }
+  return SchemaParser(file.schema, columns, std::move(arrow)).Parse(limits);
 }
 
 std::vector<std::string_view> ParquetOfSchema::Path(const ParquetLeaf& leaf) const {

@@ -30,42 +30,6 @@ std::string TypeName(const SchemaElement& leaf) {
   return name;
 }
 
-// Returns the logical type. If there is none, returns the logical type that the converted type
-// stands for, without members if there is neither.
-LogicalType AnnotationOf(const SchemaElement& leaf) {
-  if (leaf.logical_type && !leaf.logical_type->unknown_field) return *leaf.logical_type;
-  LogicalType result;
-  const auto integer = [&](int8_t bits, bool is_signed) { result.integer = {bits, is_signed}; };
-  const auto unit = [](bool micros) {
-    parquet::TimeType time{.is_adjusted_to_utc = true};
-    (micros ? time.unit.micros : time.unit.millis).emplace();
-    return time;
-  };
-  switch (leaf.converted_type.value_or(kNoType)) {
-    case ConvertedType::kUtf8: result.string.emplace(); break;
-    case ConvertedType::kEnum: result.enumeration.emplace(); break;
-    case ConvertedType::kJson: result.json.emplace(); break;
-    case ConvertedType::kBson: result.bson.emplace(); break;
-    case ConvertedType::kDate: result.date.emplace(); break;
-    case ConvertedType::kTimeMillis: result.time = unit(false); break;
-    case ConvertedType::kTimeMicros: result.time = unit(true); break;
-    case ConvertedType::kTimestampMillis: result.timestamp = unit(false); break;
-    case ConvertedType::kTimestampMicros: result.timestamp = unit(true); break;
-    case ConvertedType::kUint8: integer(8, false); break;
-    case ConvertedType::kUint16: integer(16, false); break;
-    case ConvertedType::kUint32: integer(32, false); break;
-    case ConvertedType::kUint64: integer(64, false); break;
-    case ConvertedType::kInt8: integer(8, true); break;
-    case ConvertedType::kInt16: integer(16, true); break;
-    case ConvertedType::kInt32: integer(32, true); break;
-    case ConvertedType::kInt64: integer(64, true); break;
-    case ConvertedType::kDecimal:
-      result.decimal = {.scale = leaf.scale.value_or(0), .precision = leaf.precision.value_or(0)};
-      break;
-  }
-  return result;
-}
-
 absl::StatusOr<ColumnType> DecimalFromParquet(const SchemaElement& leaf,
                                               const parquet::DecimalType& decimal) {
   const std::string name = StrCat("DECIMAL(", decimal.precision, ",", decimal.scale, ")");
@@ -136,6 +100,40 @@ std::optional<TimeUnit> UnitFromParquet(const parquet::TimeUnit& unit) {
 }
 
 }  // namespace
+
+LogicalType AnnotationOf(const SchemaElement& leaf) {
+  if (leaf.logical_type && !leaf.logical_type->unknown_field) return *leaf.logical_type;
+  LogicalType result;
+  const auto integer = [&](int8_t bits, bool is_signed) { result.integer = {bits, is_signed}; };
+  const auto unit = [](bool micros) {
+    parquet::TimeType time{.is_adjusted_to_utc = true};
+    (micros ? time.unit.micros : time.unit.millis).emplace();
+    return time;
+  };
+  switch (leaf.converted_type.value_or(kNoType)) {
+    case ConvertedType::kUtf8: result.string.emplace(); break;
+    case ConvertedType::kEnum: result.enumeration.emplace(); break;
+    case ConvertedType::kJson: result.json.emplace(); break;
+    case ConvertedType::kBson: result.bson.emplace(); break;
+    case ConvertedType::kDate: result.date.emplace(); break;
+    case ConvertedType::kTimeMillis: result.time = unit(false); break;
+    case ConvertedType::kTimeMicros: result.time = unit(true); break;
+    case ConvertedType::kTimestampMillis: result.timestamp = unit(false); break;
+    case ConvertedType::kTimestampMicros: result.timestamp = unit(true); break;
+    case ConvertedType::kUint8: integer(8, false); break;
+    case ConvertedType::kUint16: integer(16, false); break;
+    case ConvertedType::kUint32: integer(32, false); break;
+    case ConvertedType::kUint64: integer(64, false); break;
+    case ConvertedType::kInt8: integer(8, true); break;
+    case ConvertedType::kInt16: integer(16, true); break;
+    case ConvertedType::kInt32: integer(32, true); break;
+    case ConvertedType::kInt64: integer(64, true); break;
+    case ConvertedType::kDecimal:
+      result.decimal = {.scale = leaf.scale.value_or(0), .precision = leaf.precision.value_or(0)};
+      break;
+  }
+  return result;
+}
 
 absl::StatusOr<ColumnType> TypeFromParquet(const SchemaElement& leaf) {
   assert(leaf.type.has_value());
@@ -263,64 +261,6 @@ void TypeToParquet(const ColumnType& type, SchemaElement& leaf) {
       return;
   }
   assert(false && "the type is not valid");
-}
-
-namespace {
-
-// The annotations of bytes that have the same column type with and without it.
-struct BytesAnnotation {
-  std::string_view name;
-  bool is_text;                                             // the column type is string
-  int32_t type_length;                                      // 0: BYTE_ARRAY
-  int32_t converted_type;                                   // kNoType: none
-  std::optional<parquet::Empty> LogicalType::*logical_type;  // null: none
-};
-constexpr BytesAnnotation kBytesAnnotations[] = {
-    {"JSON", true, 0, ConvertedType::kJson, &LogicalType::json},
-    {"ENUM", true, 0, ConvertedType::kEnum, &LogicalType::enumeration},
-    {"BSON", false, 0, ConvertedType::kBson, &LogicalType::bson},
-    {"FLOAT16", false, 2, kNoType, &LogicalType::float16},
-    {"INTERVAL", false, 12, ConvertedType::kInterval, nullptr},
-};
-constexpr std::string_view kTimeInUtc = "TIME(UTC)";
-
-}  // namespace
-
-std::string_view AnnotationToKeep(const SchemaElement& leaf) {
-  const LogicalType annotation = AnnotationOf(leaf);
-  if (annotation.time && annotation.time->is_adjusted_to_utc) return kTimeInUtc;
-  for (const BytesAnnotation& each : kBytesAnnotations) {
-    if (each.logical_type != nullptr ? (annotation.*each.logical_type).has_value()
-                                     : leaf.converted_type == each.converted_type)
-      return each.name;
-  }
-  return "";
-}
-
-void Annotate(std::string_view name, SchemaElement& leaf) {
-  if (name == kTimeInUtc && leaf.logical_type && leaf.logical_type->time) {
-    parquet::TimeType& time = *leaf.logical_type->time;
-    time.is_adjusted_to_utc = true;
-    if (time.unit.millis) leaf.converted_type = ConvertedType::kTimeMillis;
-    if (time.unit.micros) leaf.converted_type = ConvertedType::kTimeMicros;
-  }
-  const bool is_text = leaf.logical_type && leaf.logical_type->string;
-  if (leaf.logical_type && !is_text) return;
-  for (const BytesAnnotation& each : kBytesAnnotations) {
-    const int32_t type = each.type_length > 0 ? Type::kFixedLenByteArray : Type::kByteArray;
-    if (each.name != name || each.is_text != is_text || leaf.type != type ||
-        leaf.type_length.value_or(0) != each.type_length)
-      continue;
-    leaf.converted_type.reset();
-    leaf.logical_type.reset();
-    if (each.converted_type != kNoType) leaf.converted_type = each.converted_type;
-    if (each.logical_type != nullptr) (leaf.logical_type.emplace().*each.logical_type).emplace();
-  }
-}
-
-bool HasOrderOfItsBytes(const SchemaElement& leaf) {
-  return !(leaf.logical_type && leaf.logical_type->float16) &&
-         leaf.converted_type != ConvertedType::kInterval;
 }
 
 ColumnType WithTimeZone(const ColumnType& type, const std::string& time_zone) {

@@ -11,6 +11,10 @@
 
 namespace cfile::internal {
 
+// Returns the logical type. If there is none, returns the logical type that the converted type
+// stands for, without members if there is neither.
+parquet::LogicalType AnnotationOf(const parquet::SchemaElement& leaf);
+
 // Returns the column type of a leaf: of its logical type, or of its converted type (the older
 // form), or of its physical type. A decimal keeps the width that it has in the file: INT32 becomes
 // decimal32 and INT64 decimal64, unless the precision needs more. Bytes become the narrowest
@@ -23,17 +27,6 @@ absl::StatusOr<ColumnType> TypeFromParquet(const parquet::SchemaElement& leaf);
 // precision and logical_type. Other fields stay as they are. int128 becomes DECIMAL(38, 0).
 // Precondition: Validate(type).ok().
 void TypeToParquet(const ColumnType& type, parquet::SchemaElement& leaf);
-
-// Returns the name of the annotation of `leaf` if its column type does not say it: JSON, ENUM,
-// BSON, FLOAT16, INTERVAL or TIME(UTC). Otherwise "". Precondition: TypeFromParquet(leaf).ok().
-std::string_view AnnotationToKeep(const parquet::SchemaElement& leaf);
-
-// Gives `leaf`, which TypeToParquet has made, the annotation with this name. Changes nothing if
-// such a leaf cannot have it, or if there is none with this name.
-void Annotate(std::string_view name, parquet::SchemaElement& leaf);
-
-// True if the values of `leaf` have the order of its physical type. FLOAT16 and INTERVAL have not.
-bool HasOrderOfItsBytes(const parquet::SchemaElement& leaf);
 
 // Returns a timestamp that has a time zone with another one, and any other type as it is. "" is no
 // time zone.

@@ -1,0 +1,50 @@
+// The schema of Arrow in the key-value metadata of a Parquet file: a message of Arrow IPC in Base64.
+// It says what Parquet's types do not say: time zones, dictionaries, durations, extension types.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/internal/arrow/c_data.h"
+#include "cfile/internal/parquet/parquet_schema.h"
+#include "cfile/schema.h"
+
+namespace cfile::internal {
+
+// The key of the pair.
+inline constexpr std::string_view kArrowSchema = "ARROW:schema";
+
+// Returns a struct of the fields. nullopt: the text is no such message.
+std::optional<ArrowField> ParseArrowSchema(std::string_view text);
+
+// Returns the text for the children of `root`. Returns "" if a type cannot be written
+// (ipc_schema_writer.h).
+std::string WriteArrowSchema(const ArrowField& root);
+
+// True if two schemas have the same fields. Their own metadata may differ.
+bool HasSameFields(const ArrowField& a, const ArrowField& b);
+
+// What the schema of Arrow says about a leaf of the Parquet schema.
+struct ArrowLeaf {
+  std::string time_zone;       // "": none
+  bool is_dictionary = false;  // libraries of Arrow read the values as a dictionary
+};
+
+// Returns one for each leaf. Returns none if the text is no schema of Arrow or has not `num_leaves`
+// leaves: Parquet files need no schema of Arrow.
+std::vector<ArrowLeaf> ArrowLeavesOf(std::string_view text, size_t num_leaves);
+
+// Returns the fields of the columns of a Parquet file that is made of a table with `schema`, as
+// libraries of Arrow read them if there is no schema of Arrow, but with time zones.
+// kUnimplemented: a column has no Arrow type.
+absl::StatusOr<ArrowField> FieldsOf(const Schema& schema, const ParquetOfSchema& parquet);
+
+// True if `field` says about a column what is true. `own`: the field of the column in FieldsOf.
+// `field` may say that strings are a dictionary, that integers are a duration, and the like.
+bool Describes(const ArrowField& field, const ArrowField& own);
+
+}  // namespace cfile::internal

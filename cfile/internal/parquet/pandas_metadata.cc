@@ -1,0 +1,147 @@
+#include "cfile/internal/parquet/pandas_metadata.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "absl/strings/escaping.h"
+#include "absl/strings/numbers.h"
+#include "encodings/core/physical_type.h"
+
+namespace cfile::internal {
+namespace {
+
+constexpr std::string_view kSpace = " \t\r\n";
+
+std::string_view WithoutSpace(std::string_view text) {
+  text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
+  return text.substr(0, text.find_last_not_of(kSpace) + 1);
+}
+
+// An element of a list, or a member of an object.
+struct Item {
+  std::string_view key;  // "": an element
+  std::string_view value;
+};
+
+// Returns the string that a text of JSON is. nullopt: it is no string, or has an escape that only
+// JSON has.
+std::optional<std::string> StringOf(std::string_view text) {
+  std::string string;
+  if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::nullopt;
+  text = text.substr(1, text.size() - 2);
+  if (!absl::CUnescape({text.data(), text.size()}, &string)) return std::nullopt;
+  return string;
+}
+
+// Returns the items of a list or an object. nullopt: the brackets do not match. Looks only at
+// brackets, commas, colons and strings; the items may be wrong in themselves.
+std::optional<std::vector<Item>> ItemsOf(std::string_view text) {
+  if (text.size() < 2 || (text[0] != '[' && text[0] != '{')) return std::nullopt;
+  const bool is_object = text[0] == '{';
+  if (text.back() != (is_object ? '}' : ']')) return std::nullopt;
+  text = WithoutSpace(text.substr(1, text.size() - 2));
+  std::vector<Item> items;
+  if (text.empty()) return items;
+  size_t depth = 0, begin = 0;
+  std::optional<size_t> colon;
+  const auto end_item = [&](size_t end) {
+    const size_t value = colon ? *colon + 1 : begin;
+    items.push_back({.key = colon ? WithoutSpace(text.substr(begin, *colon - begin)) : "",
+                     .value = WithoutSpace(text.substr(value, end - value))});
+    begin = end + 1;
+    const bool good = colon.has_value() == is_object && !items.back().value.empty();
+    colon.reset();
+    return good;
+  };
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '"') {
+      for (++i; i < text.size() && text[i] != '"'; ++i) i += text[i] == '\\';
+      if (i >= text.size()) return std::nullopt;
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
+      if (depth-- == 0) return std::nullopt;
+    } else if (depth == 0 && c == ':' && !colon) {
+      colon = i;
+    } else if (depth == 0 && c == ',' && !end_item(i)) {
+      return std::nullopt;
+    }
+  }
+  if (depth > 0 || !end_item(text.size())) return std::nullopt;
+  return items;
+}
+
+// Returns the value of a member of an object; "" if there is none.
+std::string_view Find(const std::vector<Item>& object, std::string_view key) {
+  const auto found = std::find_if(object.begin(), object.end(),
+                                  [&](const Item& item) { return StringOf(item.key) == key; });
+  return found == object.end() ? "" : found->value;
+}
+
+// The list without the elements for which `stays` is false. nullopt: it is no list.
+template <typename Stays>
+std::optional<std::string> Without(std::string_view list, const Stays& stays) {
+  const auto elements = ItemsOf(list);
+  if (!elements || list[0] != '[') return std::nullopt;
+  std::string result = "[";
+  bool all_stay = true;
+  for (const Item& element : *elements) {
+    if (!stays(element.value)) {
+      all_stay = false;
+      continue;
+    }
+    if (result.size() > 1) result += ", ";
+    result += element.value;
+  }
+  return all_stay ? std::string(list) : result + "]";
+}
+
+// True if the object describes a RangeIndex of this number of rows, or another kind of index.
+bool HasRows(const std::vector<Item>& index, std::optional<uint64_t> num_rows) {
+  if (StringOf(Find(index, "kind")) != "range") return true;
+  int64_t start, stop, step;
+  const auto read = [&](std::string_view key, int64_t& number) {
+    const std::string_view text = Find(index, key);
+    return absl::SimpleAtoi(absl::string_view(text.data(), text.size()), &number);
+  };
+  if (!num_rows || !read("start", start) || !read("stop", stop) || !read("step", step) || step == 0)
+    return false;
+  const encodings::int128_t distance = encodings::int128_t{stop} - start;
+  const encodings::int128_t rows = std::max<encodings::int128_t>((distance + step - (step > 0 ? 1 : -1)) / step, 0);
+  return rows == static_cast<encodings::int128_t>(*num_rows);
+}
+
+}  // namespace
+
+std::string DescribeForPandas(std::string_view description, std::optional<uint64_t> num_rows,
+                              absl::FunctionRef<bool(std::string_view name)> has_column) {
+  description = WithoutSpace(description);
+  const auto members = ItemsOf(description);
+  if (!members || !description.starts_with('{')) return "";
+  const auto is_column = [&](std::string_view object) {
+    const auto column = ItemsOf(object);
+    const auto name = column ? StringOf(Find(*column, "field_name")) : std::nullopt;
+    return name.has_value() && has_column(*name);
+  };
+  const auto is_index = [&](std::string_view index) {
+    if (const auto object = ItemsOf(index)) return HasRows(*object, num_rows);
+    const auto name = StringOf(index);
+    return name.has_value() && has_column(*name);
+  };
+  std::string result;
+  size_t done = 0;
+  for (const Item& member : *members) {
+    const std::optional<std::string> key = StringOf(member.key);
+    if (key != "columns" && key != "index_columns") continue;
+    const auto list = key == "columns" ? Without(member.value, is_column)
+                                       : Without(member.value, is_index);
+    if (!list) return "";
+    const auto begin = static_cast<size_t>(member.value.data() - description.data());
+    result.append(description.substr(done, begin - done)).append(*list);
+    done = begin + member.value.size();
+  }
+  return result.append(description.substr(done));
+}
+
+}  // namespace cfile::internal
