@@ -13,7 +13,6 @@
 #include "cfile/internal/arrow/buffer_pool.h"
 #include "cfile/internal/arrow/dictionary_store.h"
 #include "cfile/internal/arrow/string_store.h"
-#include "cfile/internal/arrow/view_store.h"
 #include "encodings/core/bytes.h"
 
 namespace cfile::internal {

@@ -1,4 +1,4 @@
-#include "cfile/internal/arrow/view_store.h"
+#include "cfile/internal/arrow/string_store.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "cfile/internal/arrow/buffer_pool.h"
-#include "cfile/internal/arrow/string_store.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 
