@@ -149,7 +149,7 @@ void Source::ReadMany(std::span<ReadRequest> requests) const {
 }
 
 std::unique_ptr<PendingRead> Source::BeginRead(uint64_t, std::span<uint8_t>) const {
-  assert(!"ReadsInBackground() is false");
+  assert(false && "ReadsInBackground() is false");
   return nullptr;
 }
 
