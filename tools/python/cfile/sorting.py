@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
+    from .locations import Location
+
 
 def sorted_array(stream: Any) -> Any:
     """Sorts one array in memory."""
@@ -53,7 +55,7 @@ def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterato
         yield run()
 
 
-def write_sorted(target: str, stream: Any, names: list[str], settings: dict[str, Any], memory_limit_bytes: int) -> None:
+def write_sorted(target: Location, stream: Any, names: list[str], settings: dict[str, Any], memory_limit_bytes: int) -> None:
     """Writes the rows of a stream into a new table, sorted by the columns `names`."""
     schema = need("pyarrow", "sorted_by").schema(stream)
     for name in names:
@@ -142,14 +144,15 @@ def _popped(tables: list[Any]) -> Iterator[Any]:
         yield tables.pop(0)
 
 
-def _merge(target: str, writer: _native.TableWriter, schema: Any, keys: list[str], names: list[str], runs: Iterator[Any]) -> None:
-    """Writes runs as parts of a temporary table beside `target`, and merges them."""
+def _merge(target: Location, writer: _native.TableWriter, schema: Any, keys: list[str], names: list[str], runs: Iterator[Any]) -> None:
+    """Writes runs as parts of a temporary table beside `target`, or in tempfile's folder for a URL, and merges them."""
     import tempfile
-    folder = os.path.dirname(os.path.abspath(target))
+    folder = os.path.dirname(os.path.abspath(target)) if isinstance(target, str) else tempfile.gettempdir()
     settings: dict[str, _native.WriterSettings] = {"": {"goal": "speed"}}
     if not keys:
         settings[names[0]] = {"goal": "speed", "value_index": True}
-    with tempfile.TemporaryDirectory(prefix=f".{os.path.basename(target)}-sorting-", dir=folder, ignore_cleanup_errors=True) as temporary:
+    prefix = f".{os.path.basename(str(target))}-sorting-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True) as temporary:
         path = os.path.join(temporary, "runs")
         is_first = True
         for run in runs:

@@ -11,6 +11,7 @@
 #include "cfile/compound_key.h"
 #include "cfile/status.h"
 #include "tools/python/native/describe.h"
+#include "tools/python/native/location.h"
 #include "tools/python/native/object_source.h"
 #include "tools/python/native/opened.h"
 #include "tools/python/native/stream.h"
@@ -160,12 +161,11 @@ cfile::ReaderOptions Options(bool verify_checksums, std::optional<size_t> cache_
                              : SharedCache()};
 }
 
-std::unique_ptr<Opened> OpenFile(absl::StatusOr<std::shared_ptr<const cfile::Source>> source,
+std::unique_ptr<Opened> OpenFile(std::shared_ptr<const cfile::Source> source,
                                  const cfile::ReaderOptions& options) {
-  std::shared_ptr<const cfile::Source> bytes = ValueOf(std::move(source));
-  std::string name = bytes->name();
+  std::string name = source->name();
   cfile::Reader file =
-      WithoutLock([&] { return cfile::Reader::Open(std::move(bytes), options); });
+      WithoutLock([&] { return cfile::Reader::Open(std::move(source), options); });
   return std::make_unique<Opened>(std::move(file), std::move(name));
 }
 
@@ -284,14 +284,14 @@ void AddReading(nb::module_& module) {
   using Cache = std::optional<size_t>;
   module.def(
       "open_file",
-      [](const std::string& path, bool verify, Cache cache_size_bytes) {
-        return OpenFile(OpenInterruptibleFile(path), Options(verify, cache_size_bytes));
+      [](const Location& path, bool verify, Cache cache_size_bytes) {
+        return OpenFile(WithoutLock([&] { return path.OpenFile(); }), Options(verify, cache_size_bytes));
       },
       arg("path"), nb::kw_only(), checksums, cache);
   module.def(
       "open_table",
-      [](const std::string& path, bool verify, Cache cache_size_bytes) {
-        return OpenTable(NewInterruptibleStorage(path), Options(verify, cache_size_bytes));
+      [](const Location& path, bool verify, Cache cache_size_bytes) {
+        return OpenTable(path.Storage(), Options(verify, cache_size_bytes));
       },
       arg("path"), nb::kw_only(), checksums, cache);
   module.def(

@@ -11,7 +11,7 @@
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/writer.h"
-#include "tools/python/native/object_source.h"
+#include "tools/python/native/location.h"
 #include "tools/python/native/settings.h"
 #include "tools/python/native/stream.h"
 
@@ -41,10 +41,10 @@ void SetKey(const Names& keys, const Names& nulls_last, Schema& schema) {
 // TableWriter of cfile/_native.pyi.
 class PythonTableWriter {
  public:
-  PythonTableWriter(cfile::TableWriter writer, std::string path)
-      : writer_(std::move(writer)), path_(std::move(path)) {}
+  PythonTableWriter(cfile::TableWriter writer, std::string name)
+      : writer_(std::move(writer)), name_(std::move(name)) {}
 
-  static std::unique_ptr<PythonTableWriter> Create(const std::string& path, const nb::object& type,
+  static std::unique_ptr<PythonTableWriter> Create(const Location& path, const nb::object& type,
                                                    const nb::dict& settings, const Names& keys,
                                                    const Names& nulls_last) {
     Schema schema = ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value));
@@ -58,14 +58,14 @@ class PythonTableWriter {
       return cfile::TableWriter::Create(table, schema, options);
     });
   }
-  static std::unique_ptr<PythonTableWriter> Append(const std::string& path,
+  static std::unique_ptr<PythonTableWriter> Append(const Location& path,
                                                    const nb::dict& settings) {
     const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
     return Made(path, [&](const cfile::TableLocation& table) {
       return cfile::TableWriter::Append(table, options);
     });
   }
-  static std::unique_ptr<PythonTableWriter> Replace(const std::string& path, const Names& parts,
+  static std::unique_ptr<PythonTableWriter> Replace(const Location& path, const Names& parts,
                                                     const nb::dict& settings) {
     const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
     return Made(path, [&](const cfile::TableLocation& table) {
@@ -75,13 +75,13 @@ class PythonTableWriter {
 
   void Write(const nb::object& data) {
     cfile::TableWriter& writer = this->writer();
-    const auto stream = StreamOf(data, path_);
+    const auto stream = StreamOf(data, name_);
     WithoutLock([&] { return cfile::AppendArrow(writer, &stream->value); });
   }
-  void Merge(const std::string& from) {
+  void Merge(const Location& from) {
     cfile::TableWriter& writer = this->writer();
-    WithoutLock([&]() -> absl::Status {
-      const auto table = cfile::TableReader::Open(NewInterruptibleStorage(from));
+    AtTable(from, [&](const auto& storage) -> absl::Status {
+      const auto table = cfile::TableReader::Open(storage);
       if (!table.ok()) return table.status();
       return cfile::AppendMerged(*table, writer);
     });
@@ -104,9 +104,9 @@ class PythonTableWriter {
 
  private:
   template <typename Make>
-  static std::unique_ptr<PythonTableWriter> Made(const std::string& path, Make&& make) {
-    cfile::TableWriter writer = WithoutLock([&] { return make(NewInterruptibleStorage(path)); });
-    return std::make_unique<PythonTableWriter>(std::move(writer), path);
+  static std::unique_ptr<PythonTableWriter> Made(const Location& path, Make&& make) {
+    cfile::TableWriter writer = AtTable(path, make);
+    return std::make_unique<PythonTableWriter>(std::move(writer), path.text());
   }
   cfile::TableWriter& writer() {
     if (!writer_) RaiseClosed();
@@ -114,7 +114,7 @@ class PythonTableWriter {
   }
 
   std::optional<cfile::TableWriter> writer_;
-  const std::string path_;
+  const std::string name_;
   uint64_t num_rows_ = 0;
 };
 
@@ -170,29 +170,30 @@ cfile::ColumnSchema ColumnOf(ArrowSchema& type) {
 // FileWriter of cfile/_native.pyi.
 class FileWriter {
  public:
-  FileWriter(const std::string& path, const nb::object& type, const nb::dict& settings,
+  FileWriter(const Location& path, const nb::object& type, const nb::dict& settings,
              const std::optional<std::string>& column_type)
-      : path_(path) {
+      : name_(path.text()) {
     cfile::ColumnSchema column = ColumnOf(SchemaOf(type)->value);
     if (column_type) column.type = ValueOf(cfile::ColumnType::Parse(*column_type));
     cfile::WriterOptions options = OptionsOf(settings);
     if (!settings.contains("nullable")) options.nullable = column.nullable && !options.value_index;
-    writer_ = WithoutLock([&] {
-      return cfile::VisitType(
-          column.type,
-          [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<AnyWriter>> {
-            if (column.has_levels()) {
-              return MadeTyped(
-                  cfile::LevelWriter<T>::Create(path, column.type, column.levels, options));
-            }
-            return MadeTyped(cfile::Writer<T>::Create(path, column.type, options));
-          });
+    using Made = absl::StatusOr<std::unique_ptr<AnyWriter>>;
+    writer_ = WithoutLock([&]() -> Made {
+      auto file = path.CreateFile();
+      if (!file.ok()) return file.status();
+      return cfile::VisitType(column.type, [&]<typename T>(std::type_identity<T>) -> Made {
+        if (column.has_levels()) {
+          return MadeTyped(cfile::LevelWriter<T>::Create(*std::move(file), column.type,
+                                                         column.levels, options));
+        }
+        return MadeTyped(cfile::Writer<T>::Create(*std::move(file), column.type, options));
+      });
     });
   }
 
   void Write(const nb::object& data) {
     AnyWriter& writer = this->writer();
-    const auto stream = StreamOf(data, path_);
+    const auto stream = StreamOf(data, name_);
     WithoutLock([&] { return writer.Append(&stream->value); });
   }
   void Finish() {
@@ -211,7 +212,7 @@ class FileWriter {
   }
 
   std::unique_ptr<AnyWriter> writer_;
-  const std::string path_;
+  const std::string name_;
   uint64_t num_rows_ = 0;
 };
 
@@ -248,7 +249,7 @@ void AddWriters(nb::module_& module) {
   nb::class_<FileWriter>(module, "FileWriter")
       .def_static(
           "create",
-          [](const std::string& path, const nb::object& schema, const nb::dict& settings,
+          [](const Location& path, const nb::object& schema, const nb::dict& settings,
              const std::optional<std::string>& type) {
             return std::make_unique<FileWriter>(path, schema, settings, type);
           },
