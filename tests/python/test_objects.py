@@ -291,7 +291,7 @@ def _serving(folder, certificate=None):
 
 def test_http_file(server):
     url = f"http://127.0.0.1:{server.server_address[1]}/f"
-    column = cfile.open(url)
+    column = cfile.open(url, filesystem=fsspec.filesystem("http"))
     assert len(server.requests) <= 5, server.requests
     server.requests.clear()
     assert column.to_arrow().to_pylist()[-1] == ROWS - 1
@@ -302,7 +302,7 @@ def test_http_file(server):
 
 def test_http_table_one_column(server):
     url = f"http://127.0.0.1:{server.server_address[1]}/t"
-    table = cfile.open(url)
+    table = cfile.open(url, filesystem=fsspec.filesystem("http"))
     opening = list(server.requests)
     assert len(opening) <= 8, opening
     server.requests.clear()
@@ -310,15 +310,16 @@ def test_http_table_one_column(server):
     assert len(server.requests) <= 8, server.requests
     assert not any(path.endswith(f"c{number}.cfile") for _, path, _ in server.requests for number in (0, 1, 2, 4))
     with pytest.raises(FileNotFoundError):
-        cfile.open(url + "absent")
+        cfile.open(url + "absent", filesystem=fsspec.filesystem("http"))
 
 
 def test_https(folder, certificate):
     for server in _serving(folder, certificate):
         url = f"https://127.0.0.1:{server.server_address[1]}"
-        _check_file(cfile.open(f"{url}/f"))
+        files = fsspec.filesystem("https")
+        _check_file(cfile.open(f"{url}/f", filesystem=files))
         server.requests.clear()
-        _check_table(cfile.open(f"{url}/t"))
+        _check_table(cfile.open(f"{url}/t", filesystem=files))
         assert any(wanted for _, _, wanted in server.requests), server.requests
 
 

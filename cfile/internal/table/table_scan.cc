@@ -121,6 +121,7 @@ class TableScan::Impl {
   // Goes to the next part that the scan reads. Returns false if there is none.
   absl::StatusOr<bool> EnterPart() {
     part_ = {};
+    look_ahead_failed_ = false;
     if (!ahead_.empty()) {
       part_ = std::move(ahead_.front());
       ahead_.pop_front();
@@ -139,7 +140,7 @@ class TableScan::Impl {
 
   // Begins to read the next parts in the background, if all blocks of this part were begun.
   void LookAhead() {
-    if (reverse_ || left_ <= chosen_.count) return;
+    if (reverse_ || left_ <= chosen_.count || look_ahead_failed_) return;
     bool all_begun = true;
     const auto check = [&](const auto& reader) {
       all_begun = all_begun && reader.reads_in_background() && reader.has_all_begun();
@@ -154,8 +155,9 @@ class TableScan::Impl {
         most_ahead_, std::max<size_t>(source_->options().max_requests_in_flight /
                                           std::max<size_t>(columns_.size(), 1), 1));
     while (ahead_.size() < most) {
-      // An error is returned when the scan comes to the part.
       auto part = parts_.Next();
+      // The scan returns the error when it comes to the part.
+      look_ahead_failed_ = !part.ok();
       if (!part.ok() || !part->has_value()) return;
       ahead_.push_back(**std::move(part));
       internal::ScannedPart& next = ahead_.back();
@@ -362,6 +364,7 @@ class TableScan::Impl {
   internal::ScanParts parts_;
   internal::ScannedPart part_;                // the part that is scanned
   std::deque<internal::ScannedPart> ahead_;   // the parts after it that were begun
+  bool look_ahead_failed_ = false;            // while the scan was in part_
   size_t parts_entered_ = 0;
   size_t most_ahead_ = 1;  // of ahead_; it doubles with each part, because the caller may stop
   static constexpr size_t kMostPartsAhead = 64;

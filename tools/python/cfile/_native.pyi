@@ -64,6 +64,15 @@ class ArrowType:
     """A schema; __arrow_c_schema__ may be called many times."""
     def __arrow_c_schema__(self) -> object: ...
 
+class Location:
+    """A path, or an s3:// or https:// URL and how to reach it. A path may be passed as a str instead."""
+    def __init__(self, url: str, options: dict[str, Any] = ...) -> None:
+        """options: those of cfile.open. KeyError: there is no such option. Needs has_http()."""
+    def __str__(self) -> str: ...
+
+def has_http() -> bool:
+    """Whether this build can read and write URLs."""
+
 class Opened:
     """An open file or table. Thread-safe. All calls release the interpreter lock while they work."""
     is_table: bool
@@ -112,11 +121,11 @@ class Opened:
     def verify(self) -> dict[str, Any]:
         """rows, blocks, bytes (checked) and damages, limits: lists of dicts: message, file (path), offset (bytes, or None), code."""
 
-def open_file(path: str, *, verify_checksums: bool = True, cache_size_bytes: int | None = None) -> Opened: ...
-def open_table(path: str, *, verify_checksums: bool = True, cache_size_bytes: int | None = None,
+def open_file(path: str | Location, *, verify_checksums: bool = True, cache_size_bytes: int | None = None) -> Opened: ...
+def open_table(path: str | Location, *, verify_checksums: bool = True, cache_size_bytes: int | None = None,
                snapshot: bytes | None = None) -> Opened:
     """snapshot: a result of read_snapshot: opens the table as it was then. ConflictError, later: collect_garbage has removed its files."""
-def read_snapshot(path: str, /) -> bytes: ...
+def read_snapshot(path: str | Location, /) -> bytes: ...
 def open_object(file: RangedObject, *, verify_checksums: bool = True, cache_size_bytes: int | None = None) -> Opened: ...
 def open_objects(files: ObjectFiles, *, verify_checksums: bool = True, cache_size_bytes: int | None = None) -> Opened: ...
 
@@ -135,28 +144,28 @@ class WriterSettings(TypedDict, total=False):
 class TableWriter:
     """Writes a part of a table. Not thread-safe. Without finish() nothing becomes visible."""
     @staticmethod
-    def create(path: str, schema: object, settings: dict[str, WriterSettings] | WriterSettings, keys: Sequence[str] = (),
+    def create(path: str | Location, schema: object, settings: dict[str, WriterSettings] | WriterSettings, keys: Sequence[str] = (),
                nulls_last: Sequence[str] = ()) -> TableWriter:
         """`schema`: an object with __arrow_c_schema__ (a struct type). settings: {"": settings of all columns not named, column:
         settings}. A column with value_index is not nullable. FileExistsError: the path is not empty. UnsupportedError: a field
         has no column type."""
     @staticmethod
-    def create_like(path: str, table: str, settings: dict[str, WriterSettings]) -> TableWriter:
+    def create_like(path: str | Location, table: str | Location, settings: dict[str, WriterSettings]) -> TableWriter:
         """Creates a table with the schema of the table at the path `table`."""
     @staticmethod
     def leaves(schema: object, /) -> list[str]:
         """The names of the columns of a table with this type."""
     @staticmethod
-    def append(path: str, settings: dict[str, WriterSettings]) -> TableWriter: ...
+    def append(path: str | Location, settings: dict[str, WriterSettings]) -> TableWriter: ...
     @staticmethod
-    def replace(path: str, parts: Sequence[str], settings: dict[str, WriterSettings]) -> TableWriter: ...
+    def replace(path: str | Location, parts: Sequence[str], settings: dict[str, WriterSettings]) -> TableWriter: ...
     @staticmethod
-    def prepare(path: str, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = (),
+    def prepare(path: str | Location, schema: object, settings: dict[str, WriterSettings], keys: Sequence[str] = (),
                 nulls_last: Sequence[str] = ()) -> TableWriter:
         """Arguments as for create. Begins a part for finish_prepared. ArgumentError: the table exists and has another schema."""
     def write(self, data: object, /) -> None:
         """Appends an object with __arrow_c_stream__. Checks for KeyboardInterrupt between batches."""
-    def merge(self, table: str, /) -> None:
+    def merge(self, table: str | Location, /) -> None:
         """Appends the rows of all parts of the table at this path in key order (AppendMerged)."""
     def finish(self) -> None: ...
     def finish_prepared(self) -> bytes:
@@ -169,7 +178,7 @@ class TableWriter:
 class FileWriter:
     """Writes one file. Not thread-safe."""
     @staticmethod
-    def create(path: str, schema: object, settings: WriterSettings, type: str | None = None) -> FileWriter:
+    def create(path: str | Location, schema: object, settings: WriterSettings, type: str | None = None) -> FileWriter:
         """`schema`: an object with __arrow_c_schema__: the type of the column, or a struct with one field. type: the column's type, if
         it is not the type that belongs to the Arrow type."""
     def write(self, data: object, /) -> None: ...
@@ -178,36 +187,37 @@ class FileWriter:
     num_rows: int
 
 # Maintenance of the table at `path` (cfile/table_maintenance.h, cfile/table_columns.h, cfile/table_repair.h).
-def compact(path: str, parts: Sequence[str], settings: dict[str, WriterSettings]) -> dict[str, int]:
+def compact(path: str | Location, parts: Sequence[str], settings: dict[str, WriterSettings]) -> dict[str, int]:
     """rows, copied_blocks, recoded_blocks, copied_bytes."""
-def drop_parts(path: str, parts: Sequence[str], /) -> None: ...
-def commit_parts(path: str, parts: Sequence[bytes], id: str, replaced: Sequence[str], schema: object | None, keys: Sequence[str]) -> bool:
+def drop_parts(path: str | Location, parts: Sequence[str], /) -> None: ...
+def commit_parts(path: str | Location, parts: Sequence[bytes], id: str, replaced: Sequence[str], schema: object | None,
+                 keys: Sequence[str]) -> bool:
     """Publishes the parts that TableWriter.finish_prepared has described (cfile/prepared_parts.h). schema, keys: as for TableWriter.create,
     if the table may have to be created without parts. False: the parts, or a commit with this id, were published before."""
-def drop_rows_below(path: str, column: str | None, key: Any) -> None:
+def drop_rows_below(path: str | Location, column: str | None, key: Any) -> None:
     """column: the sort column; None: the table has key columns, and key is a sequence of stored values for the first of them."""
-def collect_garbage(path: str, older_than_seconds: float) -> list[tuple[str, int]]:
+def collect_garbage(path: str | Location, older_than_seconds: float) -> list[tuple[str, int]]:
     """(name, size in bytes) of what was removed."""
-def add_column(path: str, name: str, type: str, nullable: bool, default: Any | None) -> None: ...
-def write_columns(path: str, data: object, settings: dict[str, WriterSettings], replace: bool) -> None:
+def add_column(path: str | Location, name: str, type: str, nullable: bool, default: Any | None) -> None: ...
+def write_columns(path: str | Location, data: object, settings: dict[str, WriterSettings], replace: bool) -> None:
     """`data`: an object with __arrow_c_schema__ and __arrow_c_stream__ (a struct type), with all rows of the table. replace: gives new
     values to the columns of these names; else adds columns. UnsupportedError: a field has no column type."""
-def drop_columns(path: str, names: Sequence[str], /) -> None: ...
-def rename_column(path: str, old: str, new: str, /) -> None: ...
-def reorder_columns(path: str, names: Sequence[str], /) -> None: ...
-def widen_column(path: str, name: str, type: str, /) -> None: ...
+def drop_columns(path: str | Location, names: Sequence[str], /) -> None: ...
+def rename_column(path: str | Location, old: str, new: str, /) -> None: ...
+def reorder_columns(path: str | Location, names: Sequence[str], /) -> None: ...
+def widen_column(path: str | Location, name: str, type: str, /) -> None: ...
 
-def repair(path: str, *, salvage: bool = False, force: bool = False, dry_run: bool = False) -> list[dict[str, Any]]:
+def repair(path: str | Location, *, salvage: bool = False, force: bool = False, dry_run: bool = False) -> list[dict[str, Any]]:
     """Each part: name, state, num_rows, lost_rows, reason."""
 
 # Parquet (cfile/parquet.h). Both return rows, row_groups, copied_pages, recompressed_pages, recoded_pages, bytes_in, bytes_out.
-def import_parquet(source: str | RangedObject, target: str, settings: dict[str, WriterSettings], *, columns: Sequence[str],
+def import_parquet(source: str | Location | RangedObject, target: str | Location, settings: dict[str, WriterSettings], *, columns: Sequence[str],
                    sorted_by: Sequence[str], append: bool, part_per_row_group: bool, copy_pages: bool) -> dict[str, int]:
     """source: a path, also of a directory, or an object. target: the path of a table. columns: [] for all."""
 def export_parquet(source: Opened, target: Any, *, columns: Sequence[str], max_row_group_rows: int, compression: str | None,
                    page_version: int, page_index: bool, page_checksums: bool, check_values: bool,
                    metadata: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """target: a path, or an object with write(bytes)."""
+    """target: a location, or an object with write(bytes)."""
 
 def fields_of(schema: object, /) -> list[str] | None:
     """The names of the fields of a struct type; None if `schema` (an object with __arrow_c_schema__) is another type."""

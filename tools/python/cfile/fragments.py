@@ -76,18 +76,19 @@ class Fragment(Rows):
 
 
 def fragments(path: Any, count: int | None = None, *, columns: Sequence[str] | None = None, where: Condition | None = None,
-              filesystem: Any = None) -> list[Fragment]:
+              filesystem: Any = None, storage_options: Mapping[str, Any] | None = None) -> list[Fragment]:
     """Divides a table or a file into pieces of similar size that begin at parts or blocks.
 
     count: about so many pieces; without it, one for each million rows. columns, where: as for Table.scan. Parts whose bounds exclude
-    `where` are left out. path, filesystem: as for cfile.open.
+    `where` are left out. path, filesystem, storage_options: as for cfile.open. A pickled fragment has the path and the storage options,
+    and no keys or passwords: these come from the environment of the program that reads the fragment.
 
     >>> cfile.write(tmp / "n", pyarrow.table({"n": range(300_000)}))
     >>> sum(piece.to_arrow().num_rows for piece in cfile.fragments(tmp / "n", 4))
     300000
     """
-    table = opened(path, filesystem=filesystem)
-    options = {} if filesystem is None else {"filesystem": filesystem}
+    options = {name: value for name, value in (("filesystem", filesystem), ("storage_options", storage_options)) if value is not None}
+    table = opened(path, **options)
     native = None
     if where is not None:
         native = where.native({column["name"]: column["type"] for column in table.columns})

@@ -1,19 +1,20 @@
 """Changes tables: merges and drops parts, drops rows, changes columns, and repairs.
 
-Programs that have the table open keep the rows and columns that they opened.
+Programs that have the table open keep the rows and columns that they opened. A table is at a path or at an s3:// URL; `storage_options`
+are those of cfile.open.
 """
 from __future__ import annotations
 
-import os
-
 from . import _native, restoring
 from .errors import ArgumentError
+from .locations import located
 from .optional import Lazy
 from .writing import Data, settings_of, with_metadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import os
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     Path = str | os.PathLike[str]
@@ -26,7 +27,8 @@ _WEEK_SECONDS = 7 * 24 * 3600.0
 
 
 def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, str] | None = None,
-            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None) -> dict[str, int]:
+            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
+            storage_options: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Merges parts into one, in the order of the key. Without names of parts, all of them.
 
     Blocks that stay together are copied without decoding. Returns rows, copied_blocks, recoded_blocks and copied_bytes.
@@ -36,24 +38,25 @@ def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, 
     >>> cfile.compact(tmp / "log")["rows"]
     2
     """
-    target = os.fspath(path)
+    target = located(path, storage_options)
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal})
     opened = _native.open_table(target)
     with_metadata(settings, opened.columns[0]["name"], restoring.kept(opened.info()["metadata"]))
     return _native.compact(target, list(parts), settings)
 
 
-def drop_parts(path: Path, parts: Sequence[str]) -> None:
+def drop_parts(path: Path, parts: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes parts (Table.parts names them). Their files stay until collect_garbage. NotFoundError: there is no such part."""
-    _native.drop_parts(os.fspath(path), [parts] if isinstance(parts, str) else list(parts))
+    _native.drop_parts(located(path, storage_options), [parts] if isinstance(parts, str) else list(parts))
 
 
-def drop_rows_below(path: Path, key: Any, column: str | None = None) -> None:
+def drop_rows_below(path: Path, key: Any, column: str | None = None, *,
+                    storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes the rows whose key is less than `key`, for example old rows of a log.
 
     `key` and `column`: as for Table.seek. ArgumentError: the table is not sorted by this column.
     """
-    target = os.fspath(path)
+    target = located(path, storage_options)
     opened = _native.open_table(target)
     types = {info["name"]: info["type"] for info in opened.columns}
     names = opened.info()["key"]
@@ -69,15 +72,17 @@ def drop_rows_below(path: Path, key: Any, column: str | None = None) -> None:
     _native.drop_rows_below(target, column, values.key_of(key, types[column]))
 
 
-def collect_garbage(path: Path, older_than_seconds: float = _WEEK_SECONDS) -> list[tuple[str, int]]:
+def collect_garbage(path: Path, older_than_seconds: float = _WEEK_SECONDS, *,
+                    storage_options: Mapping[str, Any] | None = None) -> list[tuple[str, int]]:
     """Removes files that the table does not need any more and that are older. Returns their names and sizes in bytes.
 
     Open readers can read a dropped part until its files are removed. Use 0 only if no program has the table open.
     """
-    return _native.collect_garbage(os.fspath(path), older_than_seconds)
+    return _native.collect_garbage(located(path, storage_options), older_than_seconds)
 
 
-def add_column(path: Path, name: str, type: str, *, nullable: bool = True, default: Any = None) -> None:
+def add_column(path: Path, name: str, type: str, *, nullable: bool = True, default: Any = None,
+               storage_options: Mapping[str, Any] | None = None) -> None:
     """Adds a column. Rows that exist get `default`, or null. `type`: as in Table.types. Writes no file of a column.
 
     >>> cfile.write(tmp / "people", pyarrow.table({"name": ["Ada"]}))
@@ -86,11 +91,12 @@ def add_column(path: Path, name: str, type: str, *, nullable: bool = True, defau
     {'name': 'Ada', 'born': 1815}
     """
     stored = None if default is None else values.exact_of(default, type)
-    _native.add_column(os.fspath(path), name, type, nullable, stored)
+    _native.add_column(located(path, storage_options), name, type, nullable, stored)
 
 
 def add_columns(path: Path, data: Any, *, encoding: str | dict[str, str] | None = None,
-                compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None) -> None:
+                compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
+                storage_options: Mapping[str, Any] | None = None) -> None:
     """Adds columns with values. `data` has one row for each row of the table, in the same order. All arguments as for cfile.write.
 
     ArgumentError: `data` has more or fewer rows. ConflictError: since the call began, the table has got or lost rows or columns.
@@ -101,11 +107,12 @@ def add_columns(path: Path, data: Any, *, encoding: str | dict[str, str] | None 
     >>> cfile.open(tmp / "trips")[1]
     {'miles': 20.0, 'km': 32.18688}
     """
-    _write_columns(path, data, {"encoding": encoding, "compression": compression, "goal": goal}, replace=False)
+    _write_columns(path, data, {"encoding": encoding, "compression": compression, "goal": goal}, storage_options, replace=False)
 
 
 def replace_columns(path: Path, data: Any, *, encoding: str | dict[str, str] | None = None,
-                    compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None) -> None:
+                    compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
+                    storage_options: Mapping[str, Any] | None = None) -> None:
     """Gives new values to the columns that `data` has. Arguments and errors as for add_columns. The types of the columns stay.
 
     Rows that are appended meanwhile keep their values. A column loses its value index; key columns cannot be replaced.
@@ -115,11 +122,11 @@ def replace_columns(path: Path, data: Any, *, encoding: str | dict[str, str] | N
     >>> cfile.open(tmp / "trips")[1]
     {'miles': 20.0, 'to': 'Paris'}
     """
-    _write_columns(path, data, {"encoding": encoding, "compression": compression, "goal": goal}, replace=True)
+    _write_columns(path, data, {"encoding": encoding, "compression": compression, "goal": goal}, storage_options, replace=True)
 
 
-def _write_columns(path: Path, data: Any, options: dict[str, Any], *, replace: bool) -> None:
-    target = os.fspath(path)
+def _write_columns(path: Path, data: Any, options: dict[str, Any], storage_options: Mapping[str, Any] | None, *, replace: bool) -> None:
+    target = located(path, storage_options)
     settings = settings_of(options)
     with Data(data) as source:
         if source.fields is None:
@@ -131,30 +138,31 @@ def _write_columns(path: Path, data: Any, options: dict[str, Any], *, replace: b
         _native.write_columns(target, source.stream, settings, replace)
 
 
-def drop_columns(path: Path, names: Sequence[str]) -> None:
+def drop_columns(path: Path, names: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Removes columns. Their files stay until collect_garbage."""
-    _native.drop_columns(os.fspath(path), [names] if isinstance(names, str) else list(names))
+    _native.drop_columns(located(path, storage_options), [names] if isinstance(names, str) else list(names))
 
 
-def rename_column(path: Path, old: str, new: str) -> None:
+def rename_column(path: Path, old: str, new: str, *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Gives a column another name."""
-    _native.rename_column(os.fspath(path), old, new)
+    _native.rename_column(located(path, storage_options), old, new)
 
 
-def reorder_columns(path: Path, names: Sequence[str]) -> None:
+def reorder_columns(path: Path, names: Sequence[str], *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Puts the columns into this order. Each column must be named once."""
-    _native.reorder_columns(os.fspath(path), list(names))
+    _native.reorder_columns(located(path, storage_options), list(names))
 
 
-def widen_column(path: Path, name: str, type: str) -> None:
+def widen_column(path: Path, name: str, type: str, *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Gives a column a type that can hold all values of the old one, for example "int64" instead of "int32"."""
-    _native.widen_column(os.fspath(path), name, type)
+    _native.widen_column(located(path, storage_options), name, type)
 
 
-def repair(path: Path, *, salvage: bool = False, force: bool = False, dry_run: bool = False) -> list[dict[str, Any]]:
+def repair(path: Path, *, salvage: bool = False, force: bool = False, dry_run: bool = False,
+           storage_options: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
     """Rebuilds a damaged table from the parts that can be read. Returns name, state, num_rows, lost_rows and reason of each part.
 
     salvage: also reads all values, and keeps the rows that can be read of damaged parts. force: rebuilds a sound table, too.
     dry_run: changes nothing.
     """
-    return _native.repair(os.fspath(path), salvage=salvage, force=force, dry_run=dry_run)
+    return _native.repair(located(path, storage_options), salvage=salvage, force=force, dry_run=dry_run)

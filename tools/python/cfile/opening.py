@@ -5,25 +5,21 @@ import os
 
 from . import _native
 from .column import Column
+from .locations import is_url, local_path, located, opened_at
 from .table import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 
-def local_path(source: Any, filesystem: Any = None) -> str | None:
-    """Returns the path of a local file or directory; None if `source` is a URL, an object, or belongs to a filesystem of fsspec."""
-    if filesystem is not None or not isinstance(source, (str, os.PathLike)):
-        return None
-    path = os.fspath(source)
-    if isinstance(path, bytes):
-        path = os.fsdecode(path)
-    return None if "://" in path or "::" in path else path
-
-
-def opened(source: Any, *, filesystem: Any = None, **options: Any) -> _native.Opened:
+def opened(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None, **options: Any) -> _native.Opened:
     """Opens what `open` opens, for the modules of this package. `options`: those of the native module."""
+    if filesystem is None and (storage_options or is_url(source)):
+        location = located(source, storage_options)
+        assert not isinstance(location, str)  # only URLs have options
+        return opened_at(location, **options)
     path = local_path(source, filesystem)
     if path is not None:
         return _native.open_table(path, **options) if os.path.isdir(path) else _native.open_file(path, **options)
@@ -34,16 +30,26 @@ def opened(source: Any, *, filesystem: Any = None, **options: Any) -> _native.Op
     return _native.open_object(files, **options)
 
 
-def open(source: Any, *, filesystem: Any = None, verify_checksums: bool = True, cache_size_bytes: int | None = None) -> Any:
+def open(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None, verify_checksums: bool = True,
+         cache_size_bytes: int | None = None) -> Any:
     """Opens a file or a table, to read it.
 
     source: the path of a file gives a Column, the path of a directory a Table. Other possibilities:
 
-    - a URL of fsspec: "memory://name", "zip://name::archive.zip", "https://host/name", of a file or a table;
+    - an s3:// or https:// URL of a file or a table;
+    - a URL of fsspec: "memory://name", "zip://name::archive.zip", of a file or a table;
     - a path, and the fsspec file system that has it in `filesystem`;
     - an open binary file: any object with read, seek and tell;
     - an object with an attribute `size` (in bytes) and a method `read_ranges`, which takes a list of (offset, size) and returns a list of
       bytes.
+
+    storage_options: how s3:// and https:// URLs are reached. All of these are optional:
+
+    - "endpoint": the URL of a server other than Amazon's; "region"; "anonymous": True if requests are not signed; "path_style": True if
+      the name of the bucket is in the path, as it always is with an endpoint. Without them, the usual variables of the environment and
+      the files in ~/.aws count (AWS_ENDPOINT_URL, AWS_REGION, ...). Keys and passwords come from there only.
+    - "cache": a directory that keeps what was read, up to 10 GiB. It must belong to this user alone.
+    - "certificate_file": the authorities that sign certificates of servers; else SSL_CERT_FILE of the environment, or the system's.
 
     verify_checksums: whether each block's checksum is compared when the block is read.
     cache_size_bytes: how many bytes of blocks stay in memory that look-ups and `take` have read. Without it, all files and tables share
@@ -57,5 +63,6 @@ def open(source: Any, *, filesystem: Any = None, verify_checksums: bool = True, 
     >>> cfile.open(path)[1]
     5
     """
-    source_opened = opened(source, filesystem=filesystem, verify_checksums=verify_checksums, cache_size_bytes=cache_size_bytes)
+    source_opened = opened(source, filesystem=filesystem, storage_options=storage_options, verify_checksums=verify_checksums,
+                           cache_size_bytes=cache_size_bytes)
     return Table(source_opened) if source_opened.is_table else Column(source_opened, source_opened.columns[0])

@@ -6,7 +6,8 @@ import os
 from . import _native
 from .column import Column
 from .errors import ArgumentError
-from .opening import local_path, opened
+from .locations import is_url, local_path, located
+from .opening import opened
 from .table import Table
 from .writing import keep_index, names_of, publish, settings_of, write
 
@@ -15,13 +16,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from .locations import Location
+
 
 def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str | Sequence[str] | None = None,
                  columns: Sequence[str] | None = None, encoding: str | dict[str, str] | None = None,
                  compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
                  block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None,
                  part_per_row_group: bool = False, append: bool = False, overwrite: bool = False, memory_limit_bytes: int = 1 << 30,
-                 filesystem: Any = None) -> dict[str, int]:
+                 filesystem: Any = None, storage_options: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Makes a table of a Parquet file, or of a directory of Parquet files.
 
     source: the path of a file; a URL of fsspec, an open binary file or an object with read_ranges, as for cfile.open; or the path of a
@@ -33,7 +36,8 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
         their encoding and compression, and most are copied without decoding their values. With goal, all values are encoded again.
     part_per_row_group: each row group becomes a part of the table. Its dictionaries are copied, too.
     append: the rows become a new part of the table at `target`, in its order.
-    overwrite: whether to replace what is at `target`. Without it, ExistsError is raised.
+    overwrite: whether to replace what is at `target`. Without it, ExistsError is raised. A table at a URL cannot be replaced.
+    source and target can be s3:// URLs, and the source an https:// URL. storage_options: as for cfile.open, for both.
 
     Returns rows, row_groups, copied_pages, recompressed_pages (the encoded values were copied, and compressed again), recoded_pages (the
     values were encoded again), bytes_in and bytes_out.
@@ -50,17 +54,19 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
     >>> towns[towns.find(5)]
     {'id': 5, 'town': 'Paris'}
     """
-    path = os.fspath(target)
+    path = located(target, storage_options if is_url(target) else None)
     options: dict[str, Any] = {"encoding": encoding, "compression": compression, "goal": goal,
                                "block_size_bytes": block_size_bytes, "bloom_filter": bloom_filter}
     settings = settings_of(options)
     names = names_of(sorted_by)
     file: Any = local_path(source, filesystem)
-    if file is None:
+    if file is None and filesystem is None and is_url(source):
+        file = located(source, storage_options)
+    elif file is None:
         from . import ranges
         file = ranges.file_of(source, filesystem)
 
-    def made(at: str, settings: Any, names: Sequence[str], append: bool = False) -> dict[str, int]:
+    def made(at: Location, settings: Any, names: Sequence[str], append: bool = False) -> dict[str, int]:
         return _native.import_parquet(file, at, settings, columns=list(columns or ()), sorted_by=names, append=append,
                                       part_per_row_group=part_per_row_group, copy_pages=goal is None)
 
@@ -70,7 +76,7 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
         keep_index(_native.open_table(path), settings)
         return made(path, settings, (), append=True)
 
-    def write_at(at: str) -> dict[str, int]:
+    def write_at(at: Location) -> dict[str, int]:
         try:
             return made(at, settings, names)
         except ArgumentError:
@@ -78,27 +84,31 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
                 raise
         # The rows may have another order. If the error is another one, it is raised again.
         import tempfile
-        folder, name = os.path.split(os.path.abspath(at))
+        folder, name = os.path.split(os.path.abspath(at)) if isinstance(at, str) else (tempfile.gettempdir(), "cfile")
         with tempfile.TemporaryDirectory(prefix=f".{name}-unsorted-", dir=folder, ignore_cleanup_errors=True) as temporary:
             unsorted = os.path.join(temporary, "rows")
             report = made(unsorted, {"": {}}, ())
-            write(at, Table(_native.open_table(unsorted)), sorted_by=names, memory_limit_bytes=memory_limit_bytes, **options)
+            write(at if isinstance(at, str) else target, Table(_native.open_table(unsorted)), sorted_by=names,
+                  memory_limit_bytes=memory_limit_bytes, storage_options=None if isinstance(at, str) else storage_options, **options)
         recoded = report["copied_pages"] + report["recompressed_pages"] + report["recoded_pages"]
         return report | {"copied_pages": 0, "recompressed_pages": 0, "recoded_pages": recoded, "bytes_out": _size_of(at)}
     return publish(path, overwrite, write_at)
 
 
-def _size_of(folder: str) -> int:
-    return sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(folder) for name in names)
+def _size_of(table: Location) -> int:
+    if not isinstance(table, str):
+        return sum(part["size_bytes"] for part in _native.open_table(table).parts())
+    return sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(table) for name in names)
 
 
 def to_parquet(source: Any, target: Any, *, columns: Sequence[str] | None = None, row_group_rows: int = 1 << 20,
                compression: str | None = None, page_version: int = 2, page_index: bool = True, page_checksums: bool = True,
-               check_values: bool = True, metadata: Mapping[str, str] | None = None, filesystem: Any = None) -> dict[str, int]:
+               check_values: bool = True, metadata: Mapping[str, str] | None = None, filesystem: Any = None,
+               storage_options: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Makes a Parquet file of a table or a file. Blocks in Parquet's encodings become pages without decoding their values.
 
-    source: a Table, the Column of a file, or anything that cfile.open takes, with `filesystem` if needed.
-    target: a path, whose file is replaced; or an object with a method write, for example an open binary file. It stays open.
+    source: a Table, the Column of a file, or anything that cfile.open takes, with `filesystem` or `storage_options` if needed.
+    target: a path or an s3:// URL, whose file is replaced; or an object with a method write, such as an open binary file. It stays open.
     columns: only these columns. They keep the order of the table.
     row_group_rows: a row group ends after this number of rows, or some rows before, and at the end of each part.
     compression: the codec of all pages. Without it, pages keep the codec of their blocks, if Parquet has this codec.
@@ -126,12 +136,12 @@ def to_parquet(source: Any, target: Any, *, columns: Sequence[str] | None = None
         if isinstance(source, Column) and native.is_table:
             raise TypeError(f"a column of a table: give the table, and columns=[{source.name!r}]")
     else:
-        native = opened(source, filesystem=filesystem)
+        native = opened(source, filesystem=filesystem, storage_options=storage_options if is_url(source) else None)
     if not native.is_table and columns is not None:
         raise ArgumentError("columns: a file has one column")
     path: Any = target
     if not hasattr(target, "write"):
-        path = local_path(target)
+        path = located(target, storage_options) if is_url(target) else local_path(target)
         if path is None:
             raise TypeError(f"target: expected a path of a local file, or an object with write, for example of fsspec.open, got {target!r}")
     return _native.export_parquet(native, path, columns=list(columns or ()), max_row_group_rows=row_group_rows, compression=compression,

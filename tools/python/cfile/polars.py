@@ -97,8 +97,8 @@ def pushed(predicate: Any, types: Mapping[str, str]) -> tuple[Condition | None, 
     return _Converter(types).convert(json.loads(text))
 
 
-def scan_polars(source: Any, *, filesystem: Any = None) -> Any:
-    """Returns a polars.LazyFrame of a table or a file. `source` and `filesystem`: as for cfile.open.
+def scan_polars(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None) -> Any:
+    """Returns a polars.LazyFrame of a table or a file. Arguments: as for cfile.open.
 
     Projections, row limits and predicates are pushed down: comparisons of a column with constants, is_null, is_in, is_between and
     str.starts_with, combined with &, | and ~. Polars evaluates the rest. A file has one column, "value".
@@ -111,7 +111,7 @@ def scan_polars(source: Any, *, filesystem: Any = None) -> Any:
     plugins = need("polars.io.plugins", "scan_polars")
     from .opening import open
     from .selection import Selection
-    opened = open(source, filesystem=filesystem)._opened
+    opened = open(source, filesystem=filesystem, storage_options=storage_options)._opened
     rows = Selection(opened, None)
     types = {info["name"]: info["type"] for info in opened.columns if not info["levels"]}
     schema = rows[:0].to_polars().schema

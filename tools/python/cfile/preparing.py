@@ -6,15 +6,17 @@ from contextlib import closing
 
 from . import _native, restoring
 from .errors import ArgumentError, NotFoundError
+from .locations import located
 from .optional import Lazy, need
 from .writing import Data, keep_index, names_of, settings_of, with_metadata
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from . import sorting
+    from .locations import Location
 
     # The writer of a part, what creates a similar table, and the column with a value index.
     Begun = tuple[_native.TableWriter, sorting.Create, str | None]
@@ -25,7 +27,8 @@ else:
 def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[str] | None = None,
                encoding: str | dict[str, str] | None = None, compression: str | dict[str, str] | None = None,
                goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
-               bloom_filter: int | dict[str, int] | None = None, memory_limit_bytes: int = 1 << 30) -> bytes:
+               bloom_filter: int | dict[str, int] | None = None, memory_limit_bytes: int = 1 << 30,
+               storage_options: Mapping[str, Any] | None = None) -> bytes:
     """Writes rows as a part of a table, but does not make them visible. Returns a description of the part, for `cfile.commit`.
 
     Any number of processes on any machines may write parts of one table at the same time. The table need not exist. If it exists, columns
@@ -33,7 +36,7 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
 
     sorted_by: sorts the rows of the part by these columns. For a new table, the columns become its key; all parts must name the same. One
         column whose field cannot be null gets a value index instead.
-    Other arguments and errors as for cfile.write.
+    Other arguments and errors as for cfile.write. `path` may be an s3:// URL.
 
     If nobody commits the part, `cfile.collect_garbage` removes its files, when they are old enough.
 
@@ -43,7 +46,7 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
     >>> cfile.open(tmp / "days").to_pylist()
     [{'day': 1, 'count': 10}, {'day': 2, 'count': 20}]
     """
-    target = os.fspath(path)
+    target = located(path, storage_options)
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                             "bloom_filter": bloom_filter})
     names = names_of(sorted_by)
@@ -69,12 +72,12 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
             return writer.finish_prepared()
 
 
-def _first(target: str, source: Data, settings: dict[str, Any], names: list[str]) -> Begun:
+def _first(target: Location, source: Data, settings: dict[str, Any], names: list[str]) -> Begun:
     """The writer of a part of a table that does not exist yet."""
     with_metadata(settings, next(iter(_native.TableWriter.leaves(source.type)), ""), source.metadata)
     schema, keys, indexed = _ordered(source.type, settings, names)
 
-    def create(path: str, settings: dict[str, Any]) -> _native.TableWriter:
+    def create(path: Location, settings: dict[str, Any]) -> _native.TableWriter:
         return _native.TableWriter.create(path, schema, settings, keys)
     return _native.TableWriter.prepare(target, schema, settings, keys), create, indexed
 
@@ -89,19 +92,19 @@ def _ordered(schema: Any, settings: dict[str, Any], names: list[str]) -> tuple[A
     return schema, names, None
 
 
-def _further(target: str, opened: _native.Opened, source: Data, settings: dict[str, Any]) -> Begun:
+def _further(target: Location, opened: _native.Opened, source: Data, settings: dict[str, Any]) -> Begun:
     """The writer of a part of a table that exists."""
     keep_index(opened, settings)
     with_metadata(settings, opened.columns[0]["name"], restoring.kept(opened.info()["metadata"]) or source.metadata)
     indexed = next((name for name, chosen in settings.items() if chosen.get("value_index")), None)
 
-    def create(path: str, settings: dict[str, Any]) -> _native.TableWriter:
+    def create(path: Location, settings: dict[str, Any]) -> _native.TableWriter:
         return _native.TableWriter.create_like(path, target, settings)
     return _native.TableWriter.append(target, settings), create, indexed
 
 
 def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = "", replacing: Sequence[str] = (), schema: Any = None,
-           sorted_by: str | Sequence[str] | None = None) -> bool:
+           sorted_by: str | Sequence[str] | None = None, storage_options: Mapping[str, Any] | None = None) -> bool:
     """Publishes parts in one step. All their rows become visible at once, after the rows that the table has then.
 
     parts: the results of `cfile.write_part`, in the order of the rows. If there is no table, it is created.
@@ -110,6 +113,7 @@ def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = ""
     replacing: the names of parts (Table.parts) whose place the new parts take. Their rows disappear in the same step.
     schema, sorted_by: make a table without rows if there are neither parts nor a table. `schema`: a pyarrow.Schema, or any object with
         __arrow_c_schema__.
+    storage_options: as for cfile.open.
 
     Returns whether this call has published the parts: False if an earlier one has. ConflictError: the table has got another schema, a
     part to replace is gone, or files of the parts are gone. SystemFailure: it may be unknown whether the parts are visible; commit again
@@ -126,4 +130,4 @@ def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = ""
     keys: list[str] = []
     if schema is not None:
         ordered, keys, _ = _ordered(schema, {"": {}}, names_of(sorted_by))
-    return _native.commit_parts(os.fspath(path), list(parts), id, names_of(replacing), ordered, keys)
+    return _native.commit_parts(located(path, storage_options), list(parts), id, names_of(replacing), ordered, keys)

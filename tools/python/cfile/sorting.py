@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-    Create = Callable[[str, dict[str, Any]], _native.TableWriter]
+    from .locations import Location
+
+    Create = Callable[[Location, dict[str, Any]], _native.TableWriter]
 
 
 def sorted_array(stream: Any) -> Any:
@@ -55,7 +57,7 @@ def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterato
         yield run()
 
 
-def write_sorted(target: str, stream: Any, names: list[str], settings: dict[str, Any], memory_limit_bytes: int) -> None:
+def write_sorted(target: Location, stream: Any, names: list[str], settings: dict[str, Any], memory_limit_bytes: int) -> None:
     """Writes the rows of a stream into a new table, sorted by the columns `names`."""
     schema = need("pyarrow", "sorted_by").schema(stream)
     for name in names:
@@ -69,7 +71,7 @@ def write_sorted(target: str, stream: Any, names: list[str], settings: dict[str,
     if single:
         schema = with_index(schema, names[0], settings)
 
-    def create(path: str, settings: dict[str, Any]) -> _native.TableWriter:
+    def create(path: Location, settings: dict[str, Any]) -> _native.TableWriter:
         return _native.TableWriter.create(path, schema, settings, keys)
     with closing(create(target, settings)) as writer:
         _fill(writer, first, runs, create, names[0] if single else None, target)
@@ -97,7 +99,7 @@ def _begun(stream: Any, names: list[str], memory_limit_bytes: int) -> tuple[Iter
 
 
 def _fill(writer: _native.TableWriter, first: list[Any], runs: Iterator[Any], create: Create, indexed: str | None,
-          target: str | None) -> None:
+          target: Location | None) -> None:
     if len(first) == 2:
         _merge(target, writer, create, indexed, chain(_popped(first), runs))
     elif first:
@@ -168,18 +170,19 @@ def _popped(tables: list[Any]) -> Iterator[Any]:
         yield tables.pop(0)
 
 
-def _merge(target: str | None, writer: _native.TableWriter, create: Create, indexed: str | None, runs: Iterator[Any]) -> None:
-    """Writes runs as parts of a temporary table beside `target` (None: where temporary files are), and merges them.
+def _merge(target: Location | None, writer: _native.TableWriter, create: Create, indexed: str | None, runs: Iterator[Any]) -> None:
+    """Writes runs as parts of a temporary table, and merges them. The temporary table is beside `target` if this is a path, else where
+    temporary files are.
 
     create: creates a table like that of `writer` at a path. indexed: the column with a value index; None: the table has key columns.
     """
     import tempfile
-    folder = None if target is None else os.path.dirname(os.path.abspath(target))
-    settings: dict[str, Any] = {"": {"goal": "speed"}}
+    folder = os.path.dirname(os.path.abspath(target)) if isinstance(target, str) else None
+    settings: dict[str, _native.WriterSettings] = {"": {"goal": "speed"}}
     if indexed is not None:
         settings[indexed] = {"goal": "speed", "value_index": True}
-    with tempfile.TemporaryDirectory(prefix=f".{os.path.basename(target or 'cfile')}-sorting-", dir=folder,
-                                     ignore_cleanup_errors=True) as temporary:
+    prefix = f".{os.path.basename(str(target or 'cfile'))}-sorting-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=folder, ignore_cleanup_errors=True) as temporary:
         path = os.path.join(temporary, "runs")
         is_first = True
         for run in runs:

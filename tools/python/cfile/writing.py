@@ -5,6 +5,7 @@ import os
 
 from . import _native, restoring
 from .errors import ArgumentError, ExistsError
+from .locations import kind_at, located
 from .optional import Lazy, need
 from .rows import Rows
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from . import sorting
+    from .locations import Location
 
     T = TypeVar("T")
 else:
@@ -108,9 +110,11 @@ def names_of(sorted_by: Any) -> list[str]:
 def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[str] | bool | None = None,
           encoding: str | dict[str, str] | None = None, compression: str | dict[str, str] | None = None,
           goal: str | dict[str, str] | None = None, block_size_bytes: int | dict[str, int] | None = None,
-          bloom_filter: int | dict[str, int] | None = None, memory_limit_bytes: int = 1 << 30, overwrite: bool = False) -> None:
+          bloom_filter: int | dict[str, int] | None = None, memory_limit_bytes: int = 1 << 30, overwrite: bool = False,
+          storage_options: Mapping[str, Any] | None = None) -> None:
     """Writes data into a new table, or into a file if the data is one array.
 
+    path: a path, or an s3:// URL.
     data: any object with __arrow_c_stream__, for example of pyarrow, Polars, DuckDB or this package; or a DataFrame or Series of pandas.
         The rows may need more memory than there is: they are written as they come.
     sorted_by: sorts the rows by these columns, so that they can be searched by key; nulls come first. Rows with equal keys keep
@@ -119,7 +123,8 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     goal: "size", "speed" or "balanced" (the default), if the encoding is chosen for each block.
     block_size_bytes: the size of a block, before compression.
     bloom_filter: bits for each distinct value; 10 makes one of a hundred absent values pass.
-    overwrite: whether to replace what is at `path`. Without it, ExistsError is raised.
+    overwrite: whether to replace what is at `path`. Without it, ExistsError is raised. A table at a URL cannot be replaced.
+    storage_options: as for cfile.open.
 
     Options with a dict hold for the columns that it names.
 
@@ -133,17 +138,24 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     options = {"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                "bloom_filter": bloom_filter}
 
-    def write_at(target: str) -> None:
+    def write_at(target: Location) -> None:
         with Data(data) as source:
             _write(target, source, options, sorted_by, memory_limit_bytes)
-    publish(os.fspath(path), overwrite, write_at)
+    publish(located(path, storage_options), overwrite, write_at)
 
 
-def publish(target: str, overwrite: bool, write_at: Callable[[str], T]) -> T:
+def publish(target: Location, overwrite: bool, write_at: Callable[[Location], T]) -> T:
     """Calls write_at(path), which writes what will be at `target`, and returns its result.
 
     If something is there, it writes beside `target`, and both are exchanged at the end. ExistsError: something is there, and not overwrite.
     """
+    if not isinstance(target, str):
+        kind = kind_at(target)
+        if kind is not None and not overwrite:
+            raise ExistsError(f"{target}: something is there; use overwrite=True for a file, or append to a table")
+        if kind == "table":
+            raise ArgumentError(f"{target}: a table at a URL cannot be replaced; remove it first, or write to another URL")
+        return write_at(target)
     is_there = os.path.lexists(target) and not (os.path.isdir(target) and not os.listdir(target))
     if not is_there:
         return write_at(target)
@@ -170,7 +182,7 @@ def publish(target: str, overwrite: bool, write_at: Callable[[str], T]) -> T:
                 os.unlink(left)
 
 
-def _write(target: str, source: Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
+def _write(target: Location, source: Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
     settings = settings_of(options)
     if source.fields is None:
         if len(settings) > 1:
@@ -205,7 +217,7 @@ def _finish(writer: _native.TableWriter | _native.FileWriter, stream: Any) -> No
 def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str, str] | None = None,
            compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
            block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None,
-           replacing: Sequence[str] = ()) -> None:
+           replacing: Sequence[str] = (), storage_options: Mapping[str, Any] | None = None) -> None:
     """Appends rows to a table, as a new part. Arguments as for write; columns are found by their names.
 
     replacing: the names of parts (Table.parts) whose place the new part takes. Their rows disappear in the same step.
@@ -218,7 +230,7 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
     >>> len(cfile.open(tmp / "log"))
     2
     """
-    target = os.fspath(path)
+    target = located(path, storage_options)
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                             "bloom_filter": bloom_filter})
     opened = _native.open_table(target)

@@ -1,6 +1,7 @@
 // The module cfile._native.
 #include "cfile/types.h"
 #include "encodings/registry.h"
+#include "tools/python/native/location.h"
 #include "tools/python/native/maintenance.h"
 #include "tools/python/native/parquet.h"
 #include "tools/python/native/reading.h"
@@ -12,6 +13,7 @@ NB_MODULE(_native, module) {
   nb::set_leak_warnings(false);  // programs may keep objects until the interpreter ends
   module.attr("__version__") = CFILE_VERSION;
   AddStreams(module);
+  AddLocation(module);
   AddReading(module);
   AddWriters(module);
   AddMaintenance(module);

@@ -11,7 +11,7 @@
 #include "cfile/table_columns.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/table_repair.h"
-#include "tools/python/native/object_source.h"
+#include "tools/python/native/location.h"
 #include "tools/python/native/settings.h"
 #include "tools/python/native/stream.h"
 #include "tools/python/native/values.h"
@@ -25,10 +25,10 @@ cfile::ColumnType TypeOf(const std::string& text) {
   return ValueOf(cfile::ColumnType::Parse(text));
 }
 
-nb::dict Compact(const std::string& path, const Names& parts, const nb::dict& settings) {
+nb::dict Compact(const Location& path, const Names& parts, const nb::dict& settings) {
   const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
   const cfile::CompactReport report =
-      WithoutLock([&] { return cfile::Compact(NewInterruptibleStorage(path), parts, options); });
+      AtTable(path, [&](const auto& table) { return cfile::Compact(table, parts, options); });
   nb::dict dict;
   dict["rows"] = report.rows;
   dict["copied_blocks"] = report.copied_blocks;
@@ -37,9 +37,9 @@ nb::dict Compact(const std::string& path, const Names& parts, const nb::dict& se
   return dict;
 }
 
-void DropRowsBelow(const std::string& path, const std::optional<std::string>& column,
+void DropRowsBelow(const Location& path, const std::optional<std::string>& column,
                    const nb::object& key) {
-  const auto storage = NewInterruptibleStorage(path);
+  const auto storage = path.Storage();
   const cfile::Schema schema =
       WithoutLock([&] { return cfile::TableReader::Open(storage); }).schema();
   if (!column) {
@@ -71,14 +71,14 @@ void DropRowsBelow(const std::string& path, const std::optional<std::string>& co
   });
 }
 
-nb::list CollectGarbage(const std::string& path, double older_than_seconds) {
+nb::list CollectGarbage(const Location& path, double older_than_seconds) {
   constexpr double kMostSeconds = 1e15;
   if (!(older_than_seconds >= 0 && older_than_seconds < kMostSeconds)) {
     throw nb::value_error("older_than: expected a number of seconds, not less than 0");
   }
   const std::chrono::seconds age(static_cast<int64_t>(older_than_seconds));
   const auto removed =
-      WithoutLock([&] { return cfile::CollectGarbage(NewInterruptibleStorage(path), age); });
+      AtTable(path, [&](const auto& table) { return cfile::CollectGarbage(table, age); });
   nb::list list;
   for (const cfile::RemovedGarbage& garbage : removed) {
     list.append(nb::make_tuple(garbage.name, garbage.size_bytes));
@@ -86,16 +86,16 @@ nb::list CollectGarbage(const std::string& path, double older_than_seconds) {
   return list;
 }
 
-void AddColumn(const std::string& path, const std::string& name, const std::string& type,
+void AddColumn(const Location& path, const std::string& name, const std::string& type,
                bool nullable, const nb::object& value) {
   const cfile::ColumnSchema column{.name = name, .type = TypeOf(type), .nullable = nullable};
   std::optional<cfile::Literal> literal;
   if (!value.is_none()) literal = LiteralOf(value, column.type);
-  WithoutLock([&] { return cfile::AddColumn(NewInterruptibleStorage(path), column, literal); });
+  AtTable(path, [&](const auto& table) { return cfile::AddColumn(table, column, literal); });
 }
 
 // Writes the columns of the stream `data`: new columns, or new values of columns.
-void WriteColumns(const std::string& path, const nb::object& data, const nb::dict& settings,
+void WriteColumns(const Location& path, const nb::object& data, const nb::dict& settings,
                   bool replace) {
   const auto type = SchemaOf(data);
   cfile::Schema schema;
@@ -105,9 +105,8 @@ void WriteColumns(const std::string& path, const nb::object& data, const nb::dic
     schema = ValueOf(cfile::ImportArrowSchema(type->value));
   }
   const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
-  const auto stream = StreamOf(data, path);
-  WithoutLock([&]() -> absl::Status {
-    const auto storage = NewInterruptibleStorage(path);
+  const auto stream = StreamOf(data, path.text());
+  AtTable(path, [&](const auto& storage) -> absl::Status {
     Names names;
     for (const cfile::ColumnSchema& column : schema.columns) names.push_back(column.name);
     auto writer = replace ? cfile::ColumnsWriter::Replace(storage, names, options)
@@ -118,9 +117,9 @@ void WriteColumns(const std::string& path, const nb::object& data, const nb::dic
   });
 }
 
-nb::list Repair(const std::string& path, bool salvage, bool force, bool dry_run) {
-  const cfile::RepairReport report = WithoutLock([&] {
-    return cfile::Repair(NewInterruptibleStorage(path),
+nb::list Repair(const Location& path, bool salvage, bool force, bool dry_run) {
+  const cfile::RepairReport report = AtTable(path, [&](const auto& table) {
+    return cfile::Repair(table,
                          {.salvage = salvage, .force = force, .dry_run = dry_run});
   });
   nb::list list;
@@ -141,8 +140,8 @@ nb::list Repair(const std::string& path, bool salvage, bool force, bool dry_run)
 void AddMaintenance(nb::module_& module) {
   using nb::arg;
   module.def("compact", &Compact, arg("path"), arg("parts"), arg("settings"));
-  module.def("drop_parts", [](const std::string& path, const Names& parts) {
-    WithoutLock([&] { return cfile::DropParts(NewInterruptibleStorage(path), parts); });
+  module.def("drop_parts", [](const Location& path, const Names& parts) {
+    AtTable(path, [&](const auto& table) { return cfile::DropParts(table, parts); });
   });
   module.def("drop_rows_below", &DropRowsBelow, arg("path"), arg("column").none(), arg("key"));
   module.def("collect_garbage", &CollectGarbage, arg("path"), arg("older_than_seconds"));
@@ -150,20 +149,20 @@ void AddMaintenance(nb::module_& module) {
              arg("default").none());
   module.def("write_columns", &WriteColumns, arg("path"), arg("data"), arg("settings"),
              arg("replace"));
-  module.def("drop_columns", [](const std::string& path, const Names& names) {
-    WithoutLock([&] { return cfile::DropColumns(NewInterruptibleStorage(path), names); });
+  module.def("drop_columns", [](const Location& path, const Names& names) {
+    AtTable(path, [&](const auto& table) { return cfile::DropColumns(table, names); });
   });
   module.def(
-      "rename_column", [](const std::string& path, const std::string& from, const std::string& to) {
-        WithoutLock([&] { return cfile::RenameColumn(NewInterruptibleStorage(path), from, to); });
+      "rename_column", [](const Location& path, const std::string& from, const std::string& to) {
+        AtTable(path, [&](const auto& table) { return cfile::RenameColumn(table, from, to); });
       });
-  module.def("reorder_columns", [](const std::string& path, const Names& names) {
-    WithoutLock([&] { return cfile::ReorderColumns(NewInterruptibleStorage(path), names); });
+  module.def("reorder_columns", [](const Location& path, const Names& names) {
+    AtTable(path, [&](const auto& table) { return cfile::ReorderColumns(table, names); });
   });
-  module.def("widen_column", [](const std::string& path, const std::string& name,
+  module.def("widen_column", [](const Location& path, const std::string& name,
                                 const std::string& type) {
     const cfile::ColumnType wider = TypeOf(type);
-    WithoutLock([&] { return cfile::WidenColumn(NewInterruptibleStorage(path), name, wider); });
+    AtTable(path, [&](const auto& table) { return cfile::WidenColumn(table, name, wider); });
   });
   module.def("repair", &Repair, arg("path"), nb::kw_only(), arg("salvage") = false,
              arg("force") = false, arg("dry_run") = false);

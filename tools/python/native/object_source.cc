@@ -217,7 +217,19 @@ class InterruptibleSource final : public Source {
     }
     return file_->ReadAt(offset, out);
   }
+  void ReadMany(std::span<cfile::ReadRequest> requests) const override {
+    if (const absl::Status status = RunSignalHandlers(name()); !status.ok()) {
+      for (cfile::ReadRequest& request : requests) request.status = status;
+      return;
+    }
+    file_->ReadMany(requests);
+  }
   bool HasLatency() const override { return file_->HasLatency(); }
+  bool ReadsInBackground() const override { return file_->ReadsInBackground(); }
+  std::unique_ptr<cfile::PendingRead> BeginRead(uint64_t offset,
+                                                std::span<uint8_t> out) const override {
+    return file_->BeginRead(offset, out);
+  }
   std::string identity() const override { return file_->identity(); }
 
  private:
@@ -243,14 +255,17 @@ class InterruptibleStorage final : public cfile::Storage {
   explicit InterruptibleStorage(std::shared_ptr<Storage> files) : files_(std::move(files)) {}
   const std::string& name() const override { return files_->name(); }
   absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
-    auto file = files_->Open(path);
-    if (!file.ok()) return file;
-    return std::make_shared<InterruptibleSource>(*std::move(file));
+    return Interruptible(files_->Open(path));
   }
+  std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenMany(
+      std::span<const std::string> paths) const override {
+    auto files = files_->OpenMany(paths);
+    for (auto& file : files) file = Interruptible(std::move(file));
+    return files;
+  }
+  bool OpensAtOnce() const override { return files_->OpensAtOnce(); }
   absl::StatusOr<std::unique_ptr<cfile::Sink>> Create(const std::string& path) override {
-    auto file = files_->Create(path);
-    if (!file.ok()) return file;
-    return std::make_unique<InterruptibleSink>(*std::move(file));
+    return Interruptible(files_->Create(path));
   }
   absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
     return files_->List(folder);
@@ -283,21 +298,20 @@ std::unique_ptr<cfile::Sink> NewObjectSink(const nb::object& object) {
   return std::make_unique<ObjectSink>(object);
 }
 
-absl::StatusOr<std::unique_ptr<cfile::Sink>> NewInterruptibleSink(const std::string& path) {
-  auto file = cfile::NewFileSink(path);
-  if (!file.ok()) return file;
-  return std::make_unique<InterruptibleSink>(*std::move(file));
-}
-
-absl::StatusOr<std::shared_ptr<const Source>> OpenInterruptibleFile(const std::string& path) {
-  auto file = cfile::OpenPreadSource(path);
+absl::StatusOr<std::shared_ptr<const Source>> Interruptible(
+    absl::StatusOr<std::shared_ptr<const Source>> file) {
   if (!file.ok()) return file;
   return std::make_shared<InterruptibleSource>(*std::move(file));
 }
 
-std::shared_ptr<cfile::Storage> NewInterruptibleStorage(const std::string& directory) {
-  return std::make_shared<InterruptibleStorage>(
-      cfile::NewLocalStorage(directory, cfile::ReaderOptions::Access::kPread));
+absl::StatusOr<std::unique_ptr<cfile::Sink>> Interruptible(
+    absl::StatusOr<std::unique_ptr<cfile::Sink>> file) {
+  if (!file.ok()) return file;
+  return std::make_unique<InterruptibleSink>(*std::move(file));
+}
+
+std::shared_ptr<cfile::Storage> Interruptible(std::shared_ptr<cfile::Storage> files) {
+  return std::make_shared<InterruptibleStorage>(std::move(files));
 }
 
 }  // namespace cfile_python

@@ -1,4 +1,4 @@
-// Files that objects of Python hold (RangedObject and ObjectFiles of cfile/_native.pyi), and local
+// Files that objects of Python hold (RangedObject and ObjectFiles of cfile/_native.pyi), and
 // files whose reads and writes let the handlers of signals run.
 #pragma once
 
@@ -20,10 +20,12 @@ std::shared_ptr<cfile::Storage> NewObjectStorage(const nb::object& object);
 // there is one. It does not close the object.
 std::unique_ptr<cfile::Sink> NewObjectSink(const nb::object& object);
 
-// Does the same as OpenPreadSource, NewFileSink and NewLocalStorage. In addition, reads and writes
-// run the handlers of signals from time to time, so that KeyboardInterrupt ends long work.
-absl::StatusOr<std::shared_ptr<const cfile::Source>> OpenInterruptibleFile(const std::string& path);
-absl::StatusOr<std::unique_ptr<cfile::Sink>> NewInterruptibleSink(const std::string& path);
-std::shared_ptr<cfile::Storage> NewInterruptibleStorage(const std::string& directory);
+// Return what they are given, with one change: reads and writes run the handlers of signals from time
+// to time, so that KeyboardInterrupt ends long work. Errors are returned unchanged.
+absl::StatusOr<std::shared_ptr<const cfile::Source>> Interruptible(
+    absl::StatusOr<std::shared_ptr<const cfile::Source>> file);
+absl::StatusOr<std::unique_ptr<cfile::Sink>> Interruptible(
+    absl::StatusOr<std::unique_ptr<cfile::Sink>> file);
+std::shared_ptr<cfile::Storage> Interruptible(std::shared_ptr<cfile::Storage> files);
 
 }  // namespace cfile_python

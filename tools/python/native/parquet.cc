@@ -6,6 +6,7 @@
 
 #include "cfile/status.h"
 #include "cfile/types.h"
+#include "tools/python/native/location.h"
 #include "tools/python/native/object_source.h"
 #include "tools/python/native/opened.h"
 #include "tools/python/native/parquet.h"
@@ -31,7 +32,7 @@ nb::dict DictOf(const cfile::ParquetReport& report) {
 // Calls `work` with a function for options.progress. This function runs the handlers of signals.
 // Raises the exception of a handler, and otherwise the error of `work`.
 template <typename Work>
-cfile::ParquetReport Interruptible(const std::string& name, Work&& work) {
+cfile::ParquetReport InterruptibleWork(const std::string& name, Work&& work) {
   return WithoutLock([&]() -> absl::StatusOr<cfile::ParquetReport> {
     absl::Status interrupted;
     auto report = work([&](uint64_t, uint64_t) {
@@ -43,8 +44,8 @@ cfile::ParquetReport Interruptible(const std::string& name, Work&& work) {
   });
 }
 
-// `source`: a path, or a RangedObject.
-nb::dict ImportParquet(const nb::object& source, const std::string& target,
+// `source`: a Location, or a RangedObject.
+nb::dict ImportParquet(const nb::object& source, const Location& target,
                        const nb::dict& settings, const Names& columns, const Names& sorted_by,
                        bool append, bool part_per_row_group, bool copy_pages) {
   cfile::ParquetImportOptions options{.columns = columns,
@@ -52,9 +53,16 @@ nb::dict ImportParquet(const nb::object& source, const std::string& target,
                                       .append = append,
                                       .part_per_row_group = part_per_row_group,
                                       .copy_pages = copy_pages};
-  std::string path;
+  std::string path;  // of a file or a directory, if `object` is null
   std::shared_ptr<const cfile::Source> object;
-  if (!nb::try_cast(source, path)) object = NewObjectSource(source);
+  const std::optional<Location> location = LocationOf(source);
+  if (!location) {
+    object = NewObjectSource(source);
+  } else if (location->is_url()) {
+    object = WithoutLock([&] { return location->OpenFile(); });
+  } else {
+    path = location->text();
+  }
   if (append) {
     options.writer = OptionsOfTable(target, settings);
   } else {
@@ -63,15 +71,15 @@ nb::dict ImportParquet(const nb::object& source, const std::string& target,
     });
     options.writer = OptionsOf(settings, schema);
   }
-  return DictOf(Interruptible(target, [&](auto progress) {
+  const auto table = target.Storage();
+  return DictOf(InterruptibleWork(target.text(), [&](auto progress) {
     options.progress = progress;
-    const auto table = NewInterruptibleStorage(target);
     return object ? cfile::ImportParquet(object, table, options)
                   : cfile::ImportParquet(path, table, options);
   }));
 }
 
-// `target`: a path, or an object with a method `write`.
+// `target`: a Location, or an object with a method `write`.
 nb::dict ExportParquet(const Opened& source, const nb::object& target, const Names& columns,
                        uint64_t max_row_group_rows, const std::optional<std::string>& compression,
                        int page_version, bool page_index, bool page_checksums, bool check_values,
@@ -89,13 +97,12 @@ nb::dict ExportParquet(const Opened& source, const nb::object& target, const Nam
                                       .metadata = metadata};
   if (compression) options.compression = ValueOf(cfile::ParseCompression(*compression));
   std::unique_ptr<cfile::Sink> sink;
-  std::string path;
-  if (nb::try_cast(target, path)) {
-    sink = WithoutLock([&] { return NewInterruptibleSink(path); });
+  if (const std::optional<Location> location = LocationOf(target)) {
+    sink = WithoutLock([&] { return location->CreateFile(); });
   } else {
     sink = NewObjectSink(target);
   }
-  return DictOf(Interruptible(source.name(), [&](auto progress) {
+  return DictOf(InterruptibleWork(source.name(), [&](auto progress) {
     options.progress = progress;
     return source.is_table() ? cfile::ExportParquet(source.table(), std::move(sink), options)
                              : cfile::ExportParquet(source.file(), std::move(sink), options);

@@ -11,6 +11,7 @@
 #include "cfile/compound_key.h"
 #include "cfile/status.h"
 #include "tools/python/native/describe.h"
+#include "tools/python/native/location.h"
 #include "tools/python/native/object_source.h"
 #include "tools/python/native/opened.h"
 #include "tools/python/native/snapshot.h"
@@ -161,12 +162,11 @@ cfile::ReaderOptions Options(bool verify_checksums, std::optional<size_t> cache_
                              : SharedCache()};
 }
 
-std::unique_ptr<Opened> OpenFile(absl::StatusOr<std::shared_ptr<const cfile::Source>> source,
+std::unique_ptr<Opened> OpenFile(std::shared_ptr<const cfile::Source> source,
                                  const cfile::ReaderOptions& options) {
-  std::shared_ptr<const cfile::Source> bytes = ValueOf(std::move(source));
-  std::string name = bytes->name();
+  std::string name = source->name();
   cfile::Reader file =
-      WithoutLock([&] { return cfile::Reader::Open(std::move(bytes), options); });
+      WithoutLock([&] { return cfile::Reader::Open(std::move(source), options); });
   return std::make_unique<Opened>(std::move(file), std::move(name));
 }
 
@@ -287,15 +287,15 @@ void AddReading(nb::module_& module) {
   using Cache = std::optional<size_t>;
   module.def(
       "open_file",
-      [](const std::string& path, bool verify, Cache cache_size_bytes) {
-        return OpenFile(OpenInterruptibleFile(path), Options(verify, cache_size_bytes));
+      [](const Location& path, bool verify, Cache cache_size_bytes) {
+        return OpenFile(WithoutLock([&] { return path.OpenFile(); }), Options(verify, cache_size_bytes));
       },
       arg("path"), nb::kw_only(), checksums, cache);
   module.def(
       "open_table",
-      [](const std::string& path, bool verify, Cache cache_size_bytes,
+      [](const Location& path, bool verify, Cache cache_size_bytes,
          const std::optional<nb::bytes>& snapshot) {
-        auto storage = NewInterruptibleStorage(path);
+        auto storage = path.Storage();
         if (snapshot) {
           storage = NewSnapshotStorage(std::move(storage),
                                        std::string(snapshot->c_str(), snapshot->size()));
@@ -303,9 +303,9 @@ void AddReading(nb::module_& module) {
         return OpenTable(storage, Options(verify, cache_size_bytes));
       },
       arg("path"), nb::kw_only(), checksums, cache, arg("snapshot") = nb::none());
-  module.def("read_snapshot", [](const std::string& path) {
+  module.def("read_snapshot", [](const Location& path) {
     const std::string bytes =
-        WithoutLock([&] { return ReadSnapshot(*NewInterruptibleStorage(path)); });
+        AtTable(path, [](const auto& storage) { return ReadSnapshot(*storage); });
     return nb::bytes(bytes.data(), bytes.size());
   });
   module.def(

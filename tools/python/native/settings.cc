@@ -7,7 +7,7 @@
 #include "cfile/status.h"
 #include "cfile/table.h"
 #include "cfile/types.h"
-#include "tools/python/native/object_source.h"
+#include "tools/python/native/location.h"
 
 namespace cfile_python {
 namespace {
@@ -82,11 +82,10 @@ std::vector<WriterOptions> OptionsOf(const nb::dict& settings, const cfile::Sche
   return columns;
 }
 
-std::vector<cfile::WriterOptions> OptionsOfTable(const std::string& path,
-                                                 const nb::dict& settings) {
+std::vector<cfile::WriterOptions> OptionsOfTable(const Location& path, const nb::dict& settings) {
   if (settings.size() == 0) return {};
   const auto table =
-      WithoutLock([&] { return cfile::TableReader::Open(NewInterruptibleStorage(path)); });
+      AtTable(path, [](const auto& storage) { return cfile::TableReader::Open(storage); });
   return OptionsOf(settings, table.schema());
 }
 

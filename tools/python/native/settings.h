@@ -1,12 +1,12 @@
 // Options of writers (WriterSettings of cfile/_native.pyi).
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "cfile/options.h"
 #include "cfile/schema.h"
 #include "tools/python/native/errors.h"
+#include "tools/python/native/location.h"
 
 namespace cfile_python {
 
@@ -19,6 +19,6 @@ cfile::WriterOptions OptionsOf(const nb::dict& settings);
 std::vector<cfile::WriterOptions> OptionsOf(const nb::dict& settings, const cfile::Schema& schema);
 
 // Does the same for the table at `path`. Without settings, returns nothing and does not open it.
-std::vector<cfile::WriterOptions> OptionsOfTable(const std::string& path, const nb::dict& settings);
+std::vector<cfile::WriterOptions> OptionsOfTable(const Location& path, const nb::dict& settings);
 
 }  // namespace cfile_python

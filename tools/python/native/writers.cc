@@ -12,7 +12,7 @@
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/writer.h"
-#include "tools/python/native/object_source.h"
+#include "tools/python/native/location.h"
 #include "tools/python/native/settings.h"
 #include "tools/python/native/stream.h"
 
@@ -39,9 +39,8 @@ void SetKey(const Names& keys, const Names& nulls_last, Schema& schema) {
   schema.nulls_last = positions(nulls_last);
 }
 
-bool CommitParts(const std::string& path, const std::vector<nb::bytes>& parts,
-                 const std::string& id, const Names& replaced, const nb::object& type,
-                 const Names& keys) {
+bool CommitParts(const Location& path, const std::vector<nb::bytes>& parts, const std::string& id,
+                 const Names& replaced, const nb::object& type, const Names& keys) {
   Schema schema;
   if (!type.is_none()) {
     schema = ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value));
@@ -49,8 +48,8 @@ bool CommitParts(const std::string& path, const std::vector<nb::bytes>& parts,
   }
   Names descriptions;
   for (const nb::bytes& part : parts) descriptions.emplace_back(part.c_str(), part.size());
-  return WithoutLock([&] {
-    return cfile::CommitParts(NewInterruptibleStorage(path), descriptions,
+  return AtTable(path, [&](const auto& storage) {
+    return cfile::CommitParts(storage, descriptions,
                               {.id = id,
                                .replaced = replaced,
                                .schema = type.is_none() ? nullptr : &schema});
@@ -60,12 +59,12 @@ bool CommitParts(const std::string& path, const std::vector<nb::bytes>& parts,
 // TableWriter of cfile/_native.pyi.
 class PythonTableWriter {
  public:
-  PythonTableWriter(cfile::TableWriter writer, std::string path)
-      : writer_(std::move(writer)), path_(std::move(path)) {}
+  PythonTableWriter(cfile::TableWriter writer, std::string name)
+      : writer_(std::move(writer)), name_(std::move(name)) {}
 
   // `begin`: TableWriter::Create or TableWriter::Prepare.
   template <auto begin>
-  static std::unique_ptr<PythonTableWriter> Create(const std::string& path, const nb::object& type,
+  static std::unique_ptr<PythonTableWriter> Create(const Location& path, const nb::object& type,
                                                    const nb::dict& settings, const Names& keys,
                                                    const Names& nulls_last) {
     Schema schema = ValueOf(cfile::ImportArrowSchema(SchemaOf(type)->value));
@@ -79,25 +78,24 @@ class PythonTableWriter {
       return begin(table, schema, options);
     });
   }
-  static std::unique_ptr<PythonTableWriter> CreateLike(const std::string& path,
-                                                       const std::string& like,
+  static std::unique_ptr<PythonTableWriter> CreateLike(const Location& path, const Location& like,
                                                        const nb::dict& settings) {
     const Schema schema =
-        WithoutLock([&] { return cfile::TableReader::Open(NewInterruptibleStorage(like)); })
+        AtTable(like, [](const auto& storage) { return cfile::TableReader::Open(storage); })
             .schema();
     const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
     return Made(path, [&](const cfile::TableLocation& table) {
       return cfile::TableWriter::Create(table, schema, options);
     });
   }
-  static std::unique_ptr<PythonTableWriter> Append(const std::string& path,
+  static std::unique_ptr<PythonTableWriter> Append(const Location& path,
                                                    const nb::dict& settings) {
     const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
     return Made(path, [&](const cfile::TableLocation& table) {
       return cfile::TableWriter::Append(table, options);
     });
   }
-  static std::unique_ptr<PythonTableWriter> Replace(const std::string& path, const Names& parts,
+  static std::unique_ptr<PythonTableWriter> Replace(const Location& path, const Names& parts,
                                                     const nb::dict& settings) {
     const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
     return Made(path, [&](const cfile::TableLocation& table) {
@@ -107,13 +105,13 @@ class PythonTableWriter {
 
   void Write(const nb::object& data) {
     cfile::TableWriter& writer = this->writer();
-    const auto stream = StreamOf(data, path_);
+    const auto stream = StreamOf(data, name_);
     WithoutLock([&] { return cfile::AppendArrow(writer, &stream->value); });
   }
-  void Merge(const std::string& from) {
+  void Merge(const Location& from) {
     cfile::TableWriter& writer = this->writer();
-    WithoutLock([&]() -> absl::Status {
-      const auto table = cfile::TableReader::Open(NewInterruptibleStorage(from));
+    AtTable(from, [&](const auto& storage) -> absl::Status {
+      const auto table = cfile::TableReader::Open(storage);
       if (!table.ok()) return table.status();
       return cfile::AppendMerged(*table, writer);
     });
@@ -146,9 +144,9 @@ class PythonTableWriter {
 
  private:
   template <typename Make>
-  static std::unique_ptr<PythonTableWriter> Made(const std::string& path, Make&& make) {
-    cfile::TableWriter writer = WithoutLock([&] { return make(NewInterruptibleStorage(path)); });
-    return std::make_unique<PythonTableWriter>(std::move(writer), path);
+  static std::unique_ptr<PythonTableWriter> Made(const Location& path, Make&& make) {
+    cfile::TableWriter writer = AtTable(path, make);
+    return std::make_unique<PythonTableWriter>(std::move(writer), path.text());
   }
   cfile::TableWriter& writer() {
     if (!writer_) RaiseClosed();
@@ -156,7 +154,7 @@ class PythonTableWriter {
   }
 
   std::optional<cfile::TableWriter> writer_;
-  const std::string path_;
+  const std::string name_;
   uint64_t num_rows_ = 0;
 };
 
@@ -212,29 +210,30 @@ cfile::ColumnSchema ColumnOf(ArrowSchema& type) {
 // FileWriter of cfile/_native.pyi.
 class FileWriter {
  public:
-  FileWriter(const std::string& path, const nb::object& type, const nb::dict& settings,
+  FileWriter(const Location& path, const nb::object& type, const nb::dict& settings,
              const std::optional<std::string>& column_type)
-      : path_(path) {
+      : name_(path.text()) {
     cfile::ColumnSchema column = ColumnOf(SchemaOf(type)->value);
     if (column_type) column.type = ValueOf(cfile::ColumnType::Parse(*column_type));
     cfile::WriterOptions options = OptionsOf(settings);
     if (!settings.contains("nullable")) options.nullable = column.nullable && !options.value_index;
-    writer_ = WithoutLock([&] {
-      return cfile::VisitType(
-          column.type,
-          [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<AnyWriter>> {
-            if (column.has_levels()) {
-              return MadeTyped(
-                  cfile::LevelWriter<T>::Create(path, column.type, column.levels, options));
-            }
-            return MadeTyped(cfile::Writer<T>::Create(path, column.type, options));
-          });
+    using Made = absl::StatusOr<std::unique_ptr<AnyWriter>>;
+    writer_ = WithoutLock([&]() -> Made {
+      auto file = path.CreateFile();
+      if (!file.ok()) return file.status();
+      return cfile::VisitType(column.type, [&]<typename T>(std::type_identity<T>) -> Made {
+        if (column.has_levels()) {
+          return MadeTyped(cfile::LevelWriter<T>::Create(*std::move(file), column.type,
+                                                         column.levels, options));
+        }
+        return MadeTyped(cfile::Writer<T>::Create(*std::move(file), column.type, options));
+      });
     });
   }
 
   void Write(const nb::object& data) {
     AnyWriter& writer = this->writer();
-    const auto stream = StreamOf(data, path_);
+    const auto stream = StreamOf(data, name_);
     WithoutLock([&] { return writer.Append(&stream->value); });
   }
   void Finish() {
@@ -253,7 +252,7 @@ class FileWriter {
   }
 
   std::unique_ptr<AnyWriter> writer_;
-  const std::string path_;
+  const std::string name_;
   uint64_t num_rows_ = 0;
 };
 
@@ -299,7 +298,7 @@ void AddWriters(nb::module_& module) {
   nb::class_<FileWriter>(module, "FileWriter")
       .def_static(
           "create",
-          [](const std::string& path, const nb::object& schema, const nb::dict& settings,
+          [](const Location& path, const nb::object& schema, const nb::dict& settings,
              const std::optional<std::string>& type) {
             return std::make_unique<FileWriter>(path, schema, settings, type);
           },

@@ -1,0 +1,63 @@
+"""Where files and tables are: paths, and URLs that the native module reads and writes."""
+from __future__ import annotations
+
+import os
+
+from . import _native
+from .errors import AccessError, ArgumentError, DataError, NotFoundError, UnsupportedError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    Location = str | _native.Location  # what the native module takes
+
+_SCHEMES = ("s3://", "https://", "http://")
+
+
+def _text(path: Any) -> str:
+    text = os.fspath(path)
+    return os.fsdecode(text) if isinstance(text, bytes) else text
+
+
+def is_url(source: Any) -> bool:
+    """True if `source` is a URL that the native module can use. fsspec opens other URLs."""
+    return isinstance(source, str) and source.startswith(_SCHEMES) and "::" not in source and _native.has_http()
+
+
+def local_path(source: Any, filesystem: Any = None) -> str | None:
+    """Returns the path of a local file or directory; None if `source` is a URL, an object, or belongs to a filesystem of fsspec."""
+    if filesystem is not None or not isinstance(source, (str, os.PathLike)):
+        return None
+    path = _text(source)
+    return None if "://" in path or "::" in path else path
+
+
+def located(path: Any, storage_options: Mapping[str, Any] | None = None) -> Location:
+    """Returns the location of a file or table, for the native module. `storage_options`: as for cfile.open."""
+    if is_url(path):
+        return _native.Location(path, dict(storage_options or {}))
+    if storage_options:
+        raise ArgumentError(f"storage_options are for s3:// and https:// URLs, but not for {path!r}")
+    return _text(path)
+
+
+def opened_at(location: _native.Location, **options: Any) -> _native.Opened:
+    """Opens the table or the file at a URL."""
+    if "?" not in str(location) or str(location).startswith("s3://"):
+        try:
+            return _native.open_table(location, **options)
+        except (NotFoundError, AccessError):
+            pass  # perhaps it is a file. Without the right to list a bucket, S3 denies access to what does not exist.
+    return _native.open_file(location, **options)
+
+
+def kind_at(location: _native.Location) -> str | None:
+    """Returns "table" or "file", or None if nothing is at a URL."""
+    try:
+        return "table" if opened_at(location).is_table else "file"
+    except NotFoundError:
+        return None
+    except (DataError, UnsupportedError):
+        return "file"
