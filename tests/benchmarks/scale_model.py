@@ -139,9 +139,9 @@ def simulate(threads, latency, bytes_per_second, slots=MAX_IN_FLIGHT):
 def simulate_commits(writers, commits, latency, wait=lambda failures: 0.0, server_seconds=0.0, seed=1):
     """Writers append parts to one table. Returns the conditional PUTs of each commit, the seconds of each commit, and all seconds.
 
-    Each request takes the latency, and up to a tenth more, and then `server_seconds` of a server that serves one request after another. The
-    PUT of table.cft is refused if another one was successful since table.cft was read. Then the writer tries again, after a random time of at
-    most wait(failures).
+    Each request takes the latency, and up to a tenth more, and then `server_seconds` of a server that serves one request after another.
+    The PUT of table.cft is refused if another one was successful since table.cft was read. Then the writer tries again, after a random
+    time of at most wait(failures).
     """
     rng = random.Random(seed)
     version, now, server, puts, seconds = 0, 0.0, 0.0, [], []
@@ -239,8 +239,8 @@ def print_reads():
         work = scan(PARTS // WORKERS * COLUMNS, FILE_BYTES, range_bytes)
         requests, size = totals(work)
         short, long = (simulate(work, latency, LINK) for latency in (0.02, 0.1))
-        print(f"| requests of {range_bytes >> 20} MiB | {requests * WORKERS:,} | {size * WORKERS / 1e12:,.1f} | {short:,.0f} s | {long:,.0f} s "
-              f"| {requests * WORKERS / short:,.0f} |")
+        print(f"| requests of {range_bytes >> 20} MiB | {requests * WORKERS:,} | {size * WORKERS / 1e12:,.1f} "
+              f"| {short:,.0f} s | {long:,.0f} s | {requests * WORKERS / short:,.0f} |")
 
 
 def print_commits():
