@@ -23,12 +23,13 @@
 //   groups, LIST, MAP                records (cfile/record_schema.h)
 //
 // Key-value metadata. A table keeps the pairs of its Parquet file, in the header of its first
-// column, or those that all files of a directory have. Rows that are appended change nothing. Export
-// writes the pairs again. ARROW:schema and pandas describe columns: they are written for the columns
-// that are exported and are still of the same type, and pandas' RangeIndex only for the same number
-// of rows. So libraries of Arrow and pandas get back their schema. Time zones in ARROW:schema become
-// those of the columns; without it, all have UTC. An export of other time zones than UTC always has
-// ARROW:schema. Pairs with which Spark and Avro describe their own schema are not kept.
+// column, or those that all files of a directory have. Rows that are appended change nothing.
+// Export writes the pairs again. ARROW:schema and pandas describe columns: they are written for
+// the columns that are exported and are still of the same type, and pandas' RangeIndex only for
+// the same number of rows. So libraries of Arrow and pandas get back their schema. Time zones in
+// ARROW:schema become those of the columns; without it, all have UTC. An export of other time
+// zones than UTC always has ARROW:schema. Pairs with which Spark and Avro describe their own
+// schema are not kept.
 //
 // INT96. Older programs, and Spark, store timestamps as INT96: a day and the nanoseconds of this
 // day. Only times between the years 1677 and 2262 are a timestamp(ns). If there are others,
@@ -36,13 +37,13 @@
 // in ParquetImportOptions::schema, or in the table to which rows are appended. ExportParquet makes
 // INT96 of int96, and INT64 with TIMESTAMP of timestamp(ns).
 //
-// The annotations JSON, ENUM, BSON, FLOAT16, INTERVAL, TIME in UTC, UNKNOWN, GEOMETRY and GEOGRAPHY
-// are kept with the column, as the pair PARQUET:logical_type of its file, and come back. FLOAT16,
-// INTERVAL, GEOMETRY and GEOGRAPHY have no statistics of their bytes. A column of UNKNOWN, whose
-// values are all null, loses this annotation when the table gets other values. VARIANT is a group of
-// binary columns here. The first field of the group keeps its annotation; it is lost if the first
-// field is a group. The values of a VARIANT are not interpreted. The statistics of GEOMETRY and
-// GEOGRAPHY (bounding boxes) are lost.
+// The annotations JSON, ENUM, BSON, FLOAT16, INTERVAL, TIME in UTC, UNKNOWN, GEOMETRY and
+// GEOGRAPHY are kept with the column, as the pair PARQUET:logical_type of its file, and come back.
+// FLOAT16, INTERVAL, GEOMETRY and GEOGRAPHY have no statistics of their bytes. A column of
+// UNKNOWN, whose values are all null, loses this annotation when the table gets other values.
+// VARIANT is a group of binary columns here. The first field of the group keeps its annotation; it
+// is lost if the first field is a group. The values of a VARIANT are not interpreted. The
+// statistics of GEOMETRY and GEOGRAPHY (bounding boxes) are lost.
 //
 // Trust. A Parquet file is untrusted: each page is checked before its bytes are copied, and the
 // file's statistics are not used unless they were compared with the values. Damage gives kDataLoss
@@ -86,10 +87,10 @@ CFILE_EXPORT absl::StatusOr<Schema> ParquetSchema(const Source& source,
 CFILE_EXPORT absl::StatusOr<Schema> ParquetSchema(const std::string& path,
                                                   const ParquetImportOptions& options);
 
-// Returns options.writer with the metadata that ImportParquet would add: none, or one for each column
-// of a new table. For programs that write the rows themselves, in another order: what is true only of
-// rows in the order of the file (pandas' RangeIndex) is left out. Errors: those of ParquetSchema.
-// Uses options.columns, options.schema, options.writer and options.reader.
+// Returns options.writer with the metadata that ImportParquet would add: none, or one for each
+// column of a new table. For programs that write the rows themselves, in another order: what is
+// true only of rows in the order of the file (pandas' RangeIndex) is left out. Errors: those of
+// ParquetSchema. Uses options.columns, options.schema, options.writer and options.reader.
 CFILE_EXPORT absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
     const Source& source, const ParquetImportOptions& options);
 // The same for a file or a directory.
@@ -114,11 +115,11 @@ CFILE_EXPORT absl::StatusOr<ParquetReport> ImportParquet(const std::string& path
                                                          const TableLocation& table,
                                                          const ParquetImportOptions& options = {});
 
-// Makes a Parquet file of a table, or of a single file, whose column gets the name "value".
-// The Parquet file appears when it is complete. The compound keys of a table are not exported; the
-// key columns, or else the columns with a value index, become the sorting columns of the row
-// groups. The metadata of the first column's file is kept, except keys that options.metadata has. Statistics and Bloom filters are those of the table, which are not
-// compared with the values.
+// Makes a Parquet file of a table, or of a single file, whose column gets the name "value". The
+// Parquet file appears when it is complete. The compound keys of a table are not exported; the key
+// columns, or else the columns with a value index, become the sorting columns of the row groups.
+// The metadata of the first column's file is kept, except keys that options.metadata has.
+// Statistics and Bloom filters are those of the table, which are not compared with the values.
 //
 // Memory: one block, page and dictionary of each column, the pages of one column chunk if a
 // dictionary is made for it, and the metadata. Errors: those of TableReader, and of the Sink.

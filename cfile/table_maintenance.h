@@ -66,10 +66,10 @@ struct CompactReport {
 // All other values are encoded again. If parts overlap in the order of the rows, all values of
 // the sort column are encoded again, too.
 //
-// Memory: that of a TableWriter, and at most 24 MiB for the order of the rows.
-// In addition, each part that is being merged at the moment needs two blocks: one of the sort
-// column and one of one other column.
-// The replaced parts stay until CollectGarbage removes them.
+// Memory: that of a TableWriter, and at most 24 MiB for the order of the rows. In addition, each
+// part that is being merged at the moment needs two blocks: one of the sort column and one of one
+// other column. The replaced parts stay until CollectGarbage removes them. The file of a column
+// keeps the metadata of the first merged part, unless its options have metadata.
 //
 // kNotFound: there is no table, or the table has no part with one of these names.
 // kAborted: one of the parts was dropped or replaced during this call.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cfile/internal/parquet/arrow_description.h"
+#include "cfile/internal/parquet/arrow_fields.h"
 #include "cfile/internal/parquet/key_value_metadata.h"
 #include "cfile/internal/parquet/pandas_metadata.h"
 #include "cfile/internal/parquet/parquet_schema.h"
@@ -18,10 +19,15 @@ namespace cfile::internal {
 namespace {
 
 constexpr std::string_view kFrame =
-    R"({"index_columns": [{"kind": "range", "name": null, "start": 5, "stop": 11, "step": 2}, "k\u00e9y"],
+    R"({"index_columns": [{"kind": "range", "name": null, "start": 5, "stop": 11, "step": 2},
+  "k\u00e9y"],
  "column_indexes": [{"name": null, "field_name": null, "metadata": {"encoding": "UTF-8"}}],
  "columns": [{"name": "a", "field_name": "a", "numpy_type": "int64"},
-  {"name": "b, \"]", "field_name": "b, \"]"}, {"name": "key", "field_name": "k\u00e9y"}], "pandas_version": "2"})";
+  {"name": "b, \"]", "field_name": "b, \"]"}, {"name": "key", "field_name": "k\u00e9y"}],
+ "pandas_version": "2"})";
+
+constexpr std::string_view kFirstColumn =
+    "{\"name\": \"a\", \"field_name\": \"a\", \"numpy_type\": \"int64\"},\n  ";
 
 std::string Describe(std::string_view text, std::optional<uint64_t> num_rows,
                      const std::set<std::string>& columns) {
@@ -39,7 +45,7 @@ TEST(PandasDescription, HasTheColumnsThatAreThere) {
   const std::string kept = Describe(kFrame, 3, {"a", "b, \"]", "kéy"});
   EXPECT_EQ(kept, all);
   EXPECT_EQ(Describe(kFrame, 3, {"b, \"]", "kéy"}),
-            Replaced(kept, "{\"name\": \"a\", \"field_name\": \"a\", \"numpy_type\": \"int64\"},\n  ", ""));
+            Replaced(kept, kFirstColumn, ""));
   const std::string without_index = Describe(kFrame, 3, {"a"});
   EXPECT_EQ(without_index.find("key"), std::string::npos);
   EXPECT_EQ(without_index.find("u00e9"), std::string::npos);
@@ -100,7 +106,8 @@ ArrowField Codes(const std::string& name, const ArrowField& values) {
 
 class ArrowDescriptionTest : public testing::Test {
  protected:
-  // Returns the fields of ARROW:schema for the columns that `tree` describes. `fields`: of the pair.
+  // Returns the fields of ARROW:schema for the columns that `tree` describes. `fields`: of the
+  // pair.
   static std::optional<ArrowField> Described(
       std::string_view tree, const std::vector<ArrowField>& fields,
       const std::function<void(ParquetOfSchema&)>& change = nullptr) {
@@ -127,8 +134,9 @@ class ArrowDescriptionTest : public testing::Test {
     if (!root) return {"none"};
     for (const ArrowField& field : root->children) {
       formats.push_back(field.name + ": " +
-                        (field.dictionary.empty() ? "" : "dictionary of " + field.dictionary[0].format) +
-                        (field.dictionary.empty() ? field.format : ""));
+                        (field.dictionary.empty()
+                             ? field.format
+                             : "dictionary of " + field.dictionary[0].format));
     }
     return formats;
   }
@@ -143,7 +151,9 @@ TEST_F(ArrowDescriptionTest, WhatIsTrueStaysAsItIs) {
     optional int64 took;
     required timestamp(ms,Europe/Berlin) at;
     optional group list (LIST) { repeated group list { optional timestamp(ns) element; } }
-    required group names (MAP) { repeated group key_value { required binary key (STRING); optional binary value; } }
+    required group names (MAP) {
+      repeated group key_value { required binary key (STRING); optional binary value; }
+    }
     optional group point { required double x; optional group deep { required date day; } }
     repeated int32 numbers;
   })";
@@ -268,11 +278,12 @@ TEST(ParquetDescriptions, ArrowSchemaHasThePairsOfTheFile) {
 }
 
 TEST(ParquetDescriptions, PandasLosesColumnsOfOtherTypes) {
-  const Schema schema =
-      Schema::OfRecords(Tree("message m { required int64 a; required int32 b; required int32 c; }"));
+  const Schema schema = Schema::OfRecords(
+      Tree("message m { required int64 a; required int32 b; required int32 c; }"));
   const auto parquet = SchemaToParquet(schema, {});
   MetadataPairs pairs{
-      {"pandas", R"({"index_columns": ["c"], "columns": [{"field_name": "a"}, {"field_name": "b"}]})"},
+      {"pandas",
+       R"({"index_columns": ["c"], "columns": [{"field_name": "a"}, {"field_name": "b"}]})"},
       {std::string(kArrowSchema),
        WriteArrowSchema({.format = "+s",
                          .children = {Field("a", "u"), Field("b", "i"), Field("c", "i")}})}};

@@ -1,4 +1,5 @@
-// A fuzz target for Parquet: imports the input into a table in memory, and exports this table.
+// Fuzz targets for Parquet: one imports the input into a table in memory, and exports this table.
+// The other reads what pandas and Arrow say about columns.
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -6,7 +7,15 @@
 #include <iterator>
 #include <optional>
 
+#include "absl/strings/escaping.h"
+#include "cfile/internal/arrow_schema/ipc_schema_writer.h"
+#include "cfile/internal/parquet/arrow_description.h"
+#include "cfile/internal/parquet/arrow_fields.h"
+#include "cfile/internal/parquet/key_value_metadata.h"
+#include "cfile/internal/parquet/pandas_metadata.h"
+#include "cfile/internal/parquet/parquet_schema.h"
 #include "cfile/parquet.h"
+#include "cfile/record_schema.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
 #include "tests/fuzz/target.h"
@@ -83,12 +92,60 @@ void Parquet(std::span<const uint8_t> bytes) {
   Expect(Import(bytes, NewMemoryStorage(), options) == copied);
   if (!copied) return;
 
-  std::vector<uint8_t> parquet;
-  const auto report = ExportParquet(table, NewMemorySink(&parquet),
-                                    {.data_page_v2 = bytes.size() % 2 == 0});
-  if (!report.ok()) return ExpectBadData(report.status());
-  const auto again = Import(parquet, NewMemoryStorage(), {});
-  Expect(again && again->size() == copied->size());
+  for (const bool all : {true, false}) {
+    ParquetExportOptions to{.data_page_v2 = bytes.size() % 2 == 0};
+    const Schema& schema = TableReader::Open(table)->schema();
+    // Then what the metadata says about columns must change.
+    if (!all)
+      to.columns = {schema.tree ? schema.tree->node(1).name : schema.columns[0].name};
+    std::vector<uint8_t> parquet;
+    const auto report = ExportParquet(table, NewMemorySink(&parquet), to);
+    if (!report.ok()) return ExpectBadData(report.status());
+    const auto again = Import(parquet, NewMemoryStorage(), {});
+    Expect(again && (all ? again->size() == copied->size() : !again->empty()));
+  }
+}
+
+// The input is a description for pandas, and a message with a schema of Arrow.
+void Descriptions(std::span<const uint8_t> bytes) {
+  using namespace internal;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto has = [](std::string_view name) { return name.size() % 2 == 1; };
+  const std::string pandas = DescribeForPandas(text, 24, has);
+  if (!pandas.empty()) Expect(DescribeForPandas(pandas, 24, has) == pandas);
+
+  static const auto tree = RecordSchema::Parse(
+      "message m { required int32 a; optional group list (LIST) { repeated group list { optional "
+      "binary element (STRING); } } optional group b { required timestamp(ms,Asia/Tokyo) at; } }");
+  static const Schema schema = Schema::OfRecords(*tree);
+  static const auto parquet = SchemaToParquet(schema, {});
+  MetadataPairs pairs{{"pandas", std::string(text)},
+                      {std::string(kArrowSchema), absl::Base64Escape({text.data(), text.size()})}};
+  DescribeColumns(schema, *parquet, 24, {}, pairs);
+  // There is a time zone, so there is a schema of Arrow.
+  Expect(!pairs.empty() && pairs.back().first == kArrowSchema);
+  const auto arrow = ParseArrowSchema(pairs.back().second);
+  Expect(arrow && arrow->children.size() == 3);
+  const auto own = FieldsOf(schema, *parquet);
+  for (size_t i = 0; i < 3; ++i) Expect(Describes(arrow->children[i], own->children[i]));
+  const MetadataPairs once = pairs;
+  DescribeColumns(schema, *parquet, 24, {}, pairs);
+  Expect(pairs == once);
+}
+
+std::vector<Bytes> DescriptionSeeds() {
+  using internal::ArrowField;
+  const ArrowField text{.format = "u", .name = "item"};
+  const ArrowField root{
+      .format = "+s",
+      .metadata = {{"pandas", "{}"}},
+      .children = {{.format = "i", .name = "a", .metadata = {{"key", "value"}}},
+                   {.format = "c", .name = "b", .dictionary = {text}},
+                   {.format = "+L", .name = "list", .children = {text}}}};
+  return {ToBytes(std::string_view(internal::WriteIpcSchemaMessage(root))),
+          ToBytes(R"({"index_columns": [{"kind": "range", "name": null, "start": 0, "stop": 24, )"
+                  R"("step": 1}, "a"], "columns": [{"name": "a", "field_name": "a\u00e9", )"
+                  R"("metadata": null}, {"field_name": "b"}], "pandas_version": "2.2.3"})")};
 }
 
 std::vector<Bytes> Seeds() {
@@ -96,7 +153,7 @@ std::vector<Bytes> Seeds() {
   for (const auto& entry :
        std::filesystem::directory_iterator(CFILE_SOURCE_DIR "/tests/golden/parquet-files")) {
     const std::filesystem::path& path = entry.path();
-    if (path.extension() != ".parquet" || entry.file_size() > 3000) continue;
+    if (path.extension() != ".parquet" || entry.file_size() > 4500) continue;
     if (path.string().find("encrypted") != std::string::npos) continue;
     std::ifstream in(path, std::ios::binary);
     seeds.emplace_back(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
@@ -127,6 +184,9 @@ void Mutate(Bytes& file, Random& random) {
 
 }  // namespace
 
-std::vector<Target> Targets() { return {{"parquet", Parquet, Seeds, Mutate}}; }
+std::vector<Target> Targets() {
+  return {{"parquet", Parquet, Seeds, Mutate},
+          {"parquet-descriptions", Descriptions, DescriptionSeeds}};
+}
 
 }  // namespace cfile::fuzz

@@ -203,7 +203,7 @@ def check_annotations(cfile, work):
     points = pa.array([bytes([1, 1, 0, 0, 0, *[0] * 16]), None], pa.binary())
     made = pa.table({"null": pa.nulls(2), "nulls": pa.array([[None], []], pa.list_(pa.null()))} | {
         name: pa.ExtensionArray.from_storage(Wkb(description), points)
-        for name, description in [("plain", b"{}"), ("crs", b'{"crs": "EPSG:4326"}'), ("sphere", b'{"edges": "spherical"}')]})
+        for name, description in [("plain", b"{}"), ("crs", b'{"crs": "EPSG:3857"}'), ("sphere", b'{"edges": "spherical"}')]})
     source, table, copy = work / "annotated.parquet", work / "annotated", work / "annotated_copy.parquet"
     pa.register_extension_type(Wkb())
     try:

@@ -204,6 +204,31 @@ def test_pandas_frames_come_back(tmp):
     assert pandas.read_parquet(tmp / "i.parquet").reset_index()["more"].tolist() == [5] * 600
 
 
+def test_large_pages_are_refused(tmp, towns):
+    for options in ({}, {"sorted_by": "town"}, {"columns": ["town"]}):
+        with pytest.raises(cfile.LimitError, match="max_page_size_bytes"):
+            cfile.from_parquet(towns, tmp / "t", max_page_size_bytes=10, **options)
+        assert not (tmp / "t").exists()
+    assert cfile.from_parquet(towns, tmp / "t", max_page_size_bytes=1000)["rows"] == 3
+    with pytest.raises(cfile.LimitError, match="max_page_size_bytes"):
+        cfile.from_parquet(towns, tmp / "t", max_page_size_bytes=10, append=True)
+
+
+def test_metadata_of_chosen_columns_and_directories(tmp):
+    frame = pandas.DataFrame({"c": pandas.Categorical(["a", "b", "a"]), "i": pandas.array([1, None, 3], dtype="Int32"),
+                              "n": [None] * 3}, index=pandas.Index(["x", "y", "z"], name="key"))
+    (tmp / "files").mkdir()
+    for name in ("1", "2"):
+        frame.to_parquet(tmp / "files" / f"{name}.parquet")
+    for source, options, expected in [("files/1.parquet", {"columns": ["key", "i"]}, frame[["i"]]),
+                                      ("files/1.parquet", {"columns": ["c"]}, frame[["c"]].reset_index(drop=True)),
+                                      ("files", {}, pandas.concat([frame, frame]))]:
+        cfile.from_parquet(tmp / source, tmp / "t", overwrite=True, **options)
+        pandas.testing.assert_frame_equal(cfile.open(tmp / "t").to_pandas(), expected)
+        cfile.to_parquet(tmp / "t", tmp / "f.parquet")
+        pandas.testing.assert_frame_equal(pandas.read_parquet(tmp / "f.parquet"), expected)
+
+
 def test_metadata_comes_back(tmp, towns):
     pq.write_table(TOWNS.replace_schema_metadata({"geo": "{}", "cfile.column": "x", "bytes": b"\xff"}), towns)
     cfile.from_parquet(towns, tmp / "t", sorted_by="id")

@@ -228,6 +228,8 @@ class ParquetImportTest(unittest.TestCase):
         # The table keeps its own metadata. A file that differs takes the description from a directory.
         self.summary("f.parquet", "t")
         self.summary("f.parquet", "t", "--append")
+        table_tool = str(pathlib.Path(IMPORT).with_name("cfile-table"))
+        self.assertEqual(self.run_tool(table_tool, "compact", "t").returncode, 0)
         self.assertEqual(self.pandas(), (names, []))
         data = (GOLDEN / "fastparquet_types.parquet").read_bytes()
         (self.folder / "two/a=2/f.parquet").write_bytes(data.replace(b'"pandas_type": "mixed-integer"', b'"pandas_type": "other-integer"'))

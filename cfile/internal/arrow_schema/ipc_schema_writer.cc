@@ -76,12 +76,11 @@ struct Type {
   std::string_view text = {};
 };
 
-// The numbers of the types whose tables have no fields that matter, by the format. Table 8 (date) and
-// table 3 (floating point) have a number.
+// The numbers of the types whose tables have at most one field, by the format.
 struct PlainType {
   std::string_view format;
   uint8_t number;
-  Cell cell = std::nullopt;
+  Cell cell = std::nullopt;  // the unit of a date, the precision of a floating point number
 };
 constexpr PlainType kPlainTypes[] = {
     {"n", 1},      {"e", 3, 0},   {"f", 3, 1},   {"g", 3, 2},  {"z", 4},   {"u", 5},
@@ -93,7 +92,8 @@ constexpr PlainType kPlainTypes[] = {
 // The numbers between the commas of a text, for example of "9,2".
 std::vector<Cell> ParseNumbers(std::string_view text) {
   std::vector<Cell> numbers;
-  for (const absl::string_view part : absl::StrSplit(absl::string_view(text.data(), text.size()), ',')) {
+  const absl::string_view view(text.data(), text.size());
+  for (const absl::string_view part : absl::StrSplit(view, ',')) {
     uint64_t number = 0;
     (void)absl::SimpleAtoi(part, &number);
     numbers.emplace_back(number);

@@ -1,5 +1,5 @@
-// Annotations of Parquet that a column type does not say. A table keeps the annotation of a leaf as a
-// text, in a metadata pair of the column's file, and export writes it back.
+// Annotations of Parquet that a column type does not say. A table keeps the annotation of a leaf
+// as a text, in a metadata pair of the column's file, and export writes it back.
 //
 //   JSON, ENUM, BSON, FLOAT16, INTERVAL, TIME(UTC), UNKNOWN
 //   GEOMETRY, GEOGRAPHY         with " algorithm=NUMBER" and " crs=TEXT" if the file has them

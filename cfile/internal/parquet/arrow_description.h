@@ -1,5 +1,6 @@
-// The schema of Arrow in the key-value metadata of a Parquet file: a message of Arrow IPC in Base64.
-// It says what Parquet's types do not say: time zones, dictionaries, durations, extension types.
+// The schema of Arrow in the key-value metadata of a Parquet file: a message of Arrow IPC in
+// Base64. It says what Parquet's types do not say: time zones, dictionaries, durations, extension
+// types.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/statusor.h"
 #include "cfile/internal/arrow/c_data.h"
-#include "cfile/internal/parquet/parquet_schema.h"
-#include "cfile/schema.h"
 
 namespace cfile::internal {
 
@@ -37,14 +35,5 @@ struct ArrowLeaf {
 // Returns one for each leaf. Returns none if the text is no schema of Arrow or has not `num_leaves`
 // leaves: Parquet files need no schema of Arrow.
 std::vector<ArrowLeaf> ArrowLeavesOf(std::string_view text, size_t num_leaves);
-
-// Returns the fields of the columns of a Parquet file that is made of a table with `schema`, as
-// libraries of Arrow read them if there is no schema of Arrow, but with time zones.
-// kUnimplemented: a column has no Arrow type.
-absl::StatusOr<ArrowField> FieldsOf(const Schema& schema, const ParquetOfSchema& parquet);
-
-// True if `field` says about a column what is true. `own`: the field of the column in FieldsOf.
-// `field` may say that strings are a dictionary, that integers are a duration, and the like.
-bool Describes(const ArrowField& field, const ArrowField& own);
 
 }  // namespace cfile::internal

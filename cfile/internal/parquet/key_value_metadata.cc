@@ -9,6 +9,7 @@
 #include "cfile/internal/arrow/field_tree.h"
 #include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/metadata_keys.h"
+#include "cfile/internal/parquet/arrow_fields.h"
 #include "cfile/internal/parquet/pandas_metadata.h"
 
 namespace cfile::internal {
@@ -80,7 +81,10 @@ MetadataPairs MetadataToKeep(const parquet::FileMetaData& file, const WriterOpti
   MetadataPairs pairs;
   size_t size_bytes = 0;
   for (const auto& [key, value] : file.key_value_metadata) {
-    const auto begins_key = [&](std::string_view prefix) { return key.starts_with(prefix); };
+    // clang 14 cannot capture a structured binding.
+    const auto begins_key = [&name = key](std::string_view prefix) {
+      return name.starts_with(prefix);
+    };
     if (key.starts_with(kReservedKeyPrefix) ||
         std::any_of(std::begin(kPrefixesOfWriters), std::end(kPrefixesOfWriters), begins_key)) {
       continue;
@@ -108,7 +112,8 @@ void RemoveOrderOfRows(MetadataPairs& pairs) {
   for (auto& [key, value] : pairs) {
     if (key == kPandas) value = WithoutRangeIndex(value);
   }
-  std::erase_if(pairs, [](const auto& pair) { return pair.first == kPandas && pair.second.empty(); });
+  std::erase_if(pairs,
+                [](const auto& pair) { return pair.first == kPandas && pair.second.empty(); });
 }
 
 std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leaves) {

@@ -28,8 +28,9 @@ MetadataPairs MetadataToKeep(const parquet::FileMetaData& file, const WriterOpti
 // The most bytes of pairs that the header of a file with `options` keeps.
 size_t MaxKeptBytes(const WriterOptions& options);
 
-// Removes the pairs that `other`, the pairs of another file with the same columns, does not have. Two
-// descriptions for pandas are the same if they differ only in the labels of the rows (RangeIndex).
+// Removes the pairs that `other`, the pairs of another file with the same columns, does not have.
+// Two descriptions for pandas are the same if they differ only in the labels of the rows
+// (RangeIndex).
 void KeepAgreedPairs(const MetadataPairs& other, MetadataPairs& pairs);
 
 // Removes what is true only of rows in the order of the file: pandas' RangeIndex.
@@ -39,11 +40,11 @@ void RemoveOrderOfRows(MetadataPairs& pairs);
 std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leaves);
 
 // Makes the descriptions of columns true for the columns `parquet` of a table with `schema`, which
-// have `num_rows` rows. The table may have lost or got columns and rows after the pairs were written.
-// ARROW:schema has a field for each column: that of the pair, unless the column now has another
-// type. It is written also if a column has another time zone than UTC, which Parquet cannot say.
-// "pandas" loses the columns that are not there or have another type. Removes what is not UTF-8, and
-// pairs whose keys `others`, which go into the same file, have.
+// have `num_rows` rows. The table may have lost or got columns and rows after the pairs were
+// written. ARROW:schema has a field for each column: that of the pair, unless the column now has
+// another type. It is written also if a column has another time zone than UTC, which Parquet
+// cannot say. "pandas" loses the columns that are not there or have another type. Removes what is
+// not UTF-8, and pairs whose keys `others`, which go into the same file, have.
 void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint64_t num_rows,
                      const MetadataPairs& others, MetadataPairs& pairs);
 

@@ -107,9 +107,10 @@ bool HasRows(const std::vector<Item>& index, std::optional<uint64_t> num_rows) {
   };
   if (!num_rows || !read("start", start) || !read("stop", stop) || !read("step", step) || step == 0)
     return false;
-  const encodings::int128_t distance = encodings::int128_t{stop} - start;
-  const encodings::int128_t rows = std::max<encodings::int128_t>((distance + step - (step > 0 ? 1 : -1)) / step, 0);
-  return rows == static_cast<encodings::int128_t>(*num_rows);
+  using encodings::int128_t;
+  const int128_t distance = int128_t{stop} - start;
+  const int128_t rows = (distance + step - (step > 0 ? 1 : -1)) / step;
+  return std::max<int128_t>(rows, 0) == static_cast<int128_t>(*num_rows);
 }
 
 }  // namespace

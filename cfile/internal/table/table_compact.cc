@@ -14,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/read/row_reader.h"
@@ -329,15 +330,26 @@ class Compaction {
   uint64_t num_rows_ = 0;  // of the new part so far
 };
 
-// Returns the options for the files of the new part.
+// Returns the options for the files of the new part, which replaces the `chosen` parts.
 // Only the sort column gets a value index, because the rows are sorted by no other column.
-std::vector<WriterOptions> OptionsOfColumns(const Schema& schema, std::optional<size_t> sort_column,
-                                            std::span<const WriterOptions> options) {
+absl::StatusOr<std::vector<WriterOptions>> OptionsOfColumns(
+    const TableReader& table, const std::vector<bool>& chosen, std::optional<size_t> sort_column,
+    std::span<const WriterOptions> options) {
   std::vector<WriterOptions> each(options.begin(), options.end());
-  if (each.empty()) each.resize(schema.columns.size());
-  if (each.size() == 1) each.resize(schema.columns.size(), each[0]);
-  for (size_t column = 0; column < each.size(); ++column)
+  const size_t num_columns = table.schema().columns.size();
+  if (each.empty()) each.resize(num_columns);
+  if (each.size() == 1) each.resize(num_columns, each[0]);
+  const auto found = std::find(chosen.begin(), chosen.end(), true);
+  const auto first = static_cast<size_t>(found - chosen.begin());
+  for (size_t column = 0; column < each.size(); ++column) {
     each[column].value_index = column == sort_column;
+    if (!each[column].metadata.empty() || column >= num_columns) continue;
+    CFILE_ASSIGN_OR_RETURN(const Reader file, table.OpenColumn(first, column));
+    for (const auto& pair : file.info().header_metadata) {
+      if (!pair.first.starts_with(internal::kReservedKeyPrefix))
+        each[column].metadata.push_back(pair);
+    }
+  }
   return each;
 }
 
@@ -361,13 +373,11 @@ absl::StatusOr<CompactReport> Compact(const TableLocation& location,
       return absl::NotFoundError(absl::StrCat(table.directory(), ": the table has no part ", name));
   }
   if (names.size() < 2) return CompactReport{};
-  Compaction compaction(table, std::move(chosen), /*copies=*/true);
+  Compaction compaction(table, chosen, /*copies=*/true);
   CFILE_RETURN_IF_ERROR(compaction.Begin());
   CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
-  CFILE_ASSIGN_OR_RETURN(
-      TableWriter writer,
-      TableWriter::Replace(location, table, names,
-                           OptionsOfColumns(table.schema(), sort_column, options)));
+  CFILE_ASSIGN_OR_RETURN(const auto each, OptionsOfColumns(table, chosen, sort_column, options));
+  CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(location, table, names, each));
   CFILE_RETURN_IF_ERROR(compaction.Write(sort_column, writer));
   CFILE_RETURN_IF_ERROR(writer.Finish());
   return compaction.Report(writer);
@@ -406,7 +416,7 @@ absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T
     names.push_back(info.name);
     all_below = all_below && *bounds.max_key < low;
   }
-  Compaction compaction(table, std::move(chosen), /*copies=*/true);
+  Compaction compaction(table, chosen, /*copies=*/true);
   CFILE_RETURN_IF_ERROR(compaction.Begin());
   CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
   if (table.num_rows() > 0 && sort_column != column) {
@@ -417,9 +427,8 @@ absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T
   }
   if (names.empty()) return absl::OkStatus();
   if (all_below) return DropParts(location, names);
-  CFILE_ASSIGN_OR_RETURN(TableWriter writer,
-                         TableWriter::Replace(location, table, names,
-                                              OptionsOfColumns(table.schema(), column, options)));
+  CFILE_ASSIGN_OR_RETURN(const auto each, OptionsOfColumns(table, chosen, column, options));
+  CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(location, table, names, each));
   CFILE_RETURN_IF_ERROR(compaction.WriteSorted(column, &key, writer));
   return writer.Finish();
 }

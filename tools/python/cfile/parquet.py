@@ -24,7 +24,8 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
                  compression: str | dict[str, str] | None = None, goal: str | dict[str, str] | None = None,
                  block_size_bytes: int | dict[str, int] | None = None, bloom_filter: int | dict[str, int] | None = None,
                  part_per_row_group: bool = False, append: bool = False, overwrite: bool = False, memory_limit_bytes: int = 1 << 30,
-                 filesystem: Any = None, storage_options: Mapping[str, Any] | None = None) -> dict[str, int]:
+                 max_page_size_bytes: int = 1 << 30, filesystem: Any = None,
+                 storage_options: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Makes a table of a Parquet file, or of a directory of Parquet files.
 
     source: the path of a file; a URL of fsspec, an open binary file or an object with read_ranges, as for cfile.open; or the path of a
@@ -38,12 +39,13 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
     append: the rows become a new part of the table at `target`, in its order.
     overwrite: whether to replace what is at `target`. Without it, ExistsError is raised. A table at a URL cannot be replaced.
     source and target can be s3:// URLs, and the source an https:// URL. storage_options: as for cfile.open, for both.
+    max_page_size_bytes: the largest page or dictionary of the file, as stored and before compression. LimitError: a page is larger.
 
     Returns rows, row_groups, copied_pages, recompressed_pages (the encoded values were copied, and compressed again), recoded_pages (the
     values were encoded again), bytes_in and bytes_out.
 
     Nothing appears at `target` unless all rows were written. Every page is checked before it is copied. The table keeps the metadata of
-    the file, so pandas gets its index back. DataError: the file is damaged. UnsupportedError: it is encrypted, or has something that is
+    the file (of a directory: what all files have), so pandas gets its index back. DataError: the file is damaged. UnsupportedError: it is encrypted, or has something that is
     not known. ArgumentError: it is no Parquet file, or an option does not fit.
 
     >>> import pyarrow.parquet
@@ -68,7 +70,8 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
 
     def made(at: Location, settings: Any, names: Sequence[str], append: bool = False) -> dict[str, int]:
         return _native.import_parquet(file, at, settings, columns=list(columns or ()), sorted_by=names, append=append,
-                                      part_per_row_group=part_per_row_group, copy_pages=goal is None)
+                                      part_per_row_group=part_per_row_group, copy_pages=goal is None,
+                                      max_page_size_bytes=max_page_size_bytes)
 
     if append:
         if names or overwrite:

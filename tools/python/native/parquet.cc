@@ -47,12 +47,14 @@ cfile::ParquetReport InterruptibleWork(const std::string& name, Work&& work) {
 // `source`: a Location, or a RangedObject.
 nb::dict ImportParquet(const nb::object& source, const Location& target,
                        const nb::dict& settings, const Names& columns, const Names& sorted_by,
-                       bool append, bool part_per_row_group, bool copy_pages) {
+                       bool append, bool part_per_row_group, bool copy_pages,
+                       size_t max_page_size_bytes) {
   cfile::ParquetImportOptions options{.columns = columns,
                                       .sorted_by = sorted_by,
                                       .append = append,
                                       .part_per_row_group = part_per_row_group,
-                                      .copy_pages = copy_pages};
+                                      .copy_pages = copy_pages,
+                                      .max_page_size_bytes = max_page_size_bytes};
   std::string path;  // of a file or a directory, if `object` is null
   std::shared_ptr<const cfile::Source> object;
   const std::optional<Location> location = LocationOf(source);
@@ -115,7 +117,7 @@ void AddParquet(nb::module_& module) {
   using nb::arg;
   module.def("import_parquet", &ImportParquet, arg("source"), arg("target"), arg("settings"),
              nb::kw_only(), arg("columns"), arg("sorted_by"), arg("append"),
-             arg("part_per_row_group"), arg("copy_pages"));
+             arg("part_per_row_group"), arg("copy_pages"), arg("max_page_size_bytes"));
   module.def("export_parquet", &ExportParquet, arg("source"), arg("target"), nb::kw_only(),
              arg("columns"), arg("max_row_group_rows"), arg("compression").none(),
              arg("page_version"), arg("page_index"), arg("page_checksums"), arg("check_values"),
