@@ -96,17 +96,17 @@ DRIVER = """
 
 def test_the_driver_dies_in_a_batch(stream, append, tmp_path):
     append(0, 100)
-    output, _ = test_writing.program(tmp_path, DRIVER, tmp_path, "no").communicate(timeout=300)
+    output, _ = test_writing.program(tmp_path, DRIVER, tmp_path, "no").communicate(timeout=900)
     assert "the stream has ended" in output, output
     append(100, 200)
     killed = test_writing.program(tmp_path, DRIVER, tmp_path, "kill")
-    output, _ = killed.communicate(timeout=300)
+    output, _ = killed.communicate(timeout=900)
     assert killed.returncode != 0 and (tmp_path / "killed").exists(), output
     append(200, 300)
     # Spark repeats the batch, which does not have the newest rows.
-    output, _ = test_writing.program(tmp_path, DRIVER, tmp_path, "kill").communicate(timeout=300)
+    output, _ = test_writing.program(tmp_path, DRIVER, tmp_path, "kill").communicate(timeout=900)
     assert "the stream has ended" in output, output
     assert stream.rows() == list(range(200))
-    output, _ = test_writing.program(tmp_path, DRIVER, tmp_path, "no").communicate(timeout=300)
+    output, _ = test_writing.program(tmp_path, DRIVER, tmp_path, "no").communicate(timeout=900)
     assert "the stream has ended" in output, output
     assert stream.rows() == list(range(300))

@@ -203,10 +203,10 @@ DRIVER = """
 def test_the_driver_dies_after_the_commit(tmp_path, mode):
     path = tmp_path / "t"
     killed = program(tmp_path, DRIVER, path, mode)
-    output, _ = killed.communicate(timeout=300)
+    output, _ = killed.communicate(timeout=900)
     assert killed.returncode != 0 and "the job has ended" not in output, output
     assert values(path) == list(range(1000))  # the commit took place
-    output, _ = program(tmp_path, DRIVER, path, mode).communicate(timeout=300)
+    output, _ = program(tmp_path, DRIVER, path, mode).communicate(timeout=900)
     assert "the job has ended" in output, output
     assert values(path) == list(range(1000))
     cfile.collect_garbage(path, older_than_seconds=0)
@@ -229,7 +229,7 @@ def test_jobs_append_at_once(tmp_path):
     path = tmp_path / "t"
     jobs = [program(tmp_path, APPENDER, path, first) for first in (0, 400)]
     for job in jobs:
-        output, _ = job.communicate(timeout=300)
+        output, _ = job.communicate(timeout=900)
         assert job.returncode == 0, output
     assert values(path) == list(range(800)) and len(cfile.open(path).parts) == 16
 

@@ -49,23 +49,19 @@ class TableRows:
     def open(self, snapshot: bytes) -> _native.Opened:
         return _native.open_table(self.path, snapshot=snapshot)
 
-    def divided(self, opened: _native.Opened, begin: int, end: int, where: Condition | None) -> list[tuple[int, int]]:
-        """Ranges of rows that begin at parts or blocks. Leaves out parts whose bounds show that no row matches."""
+    def divided(self, opened: _native.Opened, where: Condition | None) -> list[tuple[int, int]]:
+        """Ranges of rows that begin at parts or blocks. Leaves out parts at both ends whose bounds show that no row matches."""
+        parts = opened.parts()
         native = None if where is None else where.native({column["name"]: column["type"] for column in opened.columns})
-        parts = [part for part in opened.parts() if part["num_rows"] > 0 and begin <= part["first_ordinal"] < end]
-        if not parts:
-            return []
-        kept = opened.split(len(parts), self.fields.names, native) if native is not None else [(begin, end)]
-        rows = sum(min(last, end) - max(first, begin) for first, last in kept if first < end and last > begin)
-        if rows <= 0:
+        # The ranges show which rows may match. A split opens a file for each range, so it makes few of them.
+        few = 1 if native is None else min(64, len(parts))
+        rows = sum(end - begin for begin, end in opened.split(max(1, few), self.fields.names, native))
+        if rows == 0:
             return []
         # Columns that are not read do not count. Parts say only the size of all columns together.
-        share = len(self.fields) / max(1, len(opened.fields))
-        size_bytes = sum(part["size_bytes"] for part in parts) * share * rows / (end - begin)
-        count = max(1, round(size_bytes / self.size_bytes))
-        ranges = opened.split(max(1, round(count * opened.num_rows / (end - begin))), self.fields.names, native)
-        cut = [(max(first, begin), min(last, end)) for first, last in ranges]
-        return [(first, last) for first, last in cut if first < last]
+        share = len(self.fields) / max(1, len(opened.fields)) * rows / opened.num_rows
+        count = round(sum(part["size_bytes"] for part in parts) * share / self.size_bytes)
+        return opened.split(max(1, count), self.fields.names, native)
 
     def batches(self, snapshot: bytes, begin: int, end: int, where: Condition | None) -> Iterator[Any]:
         """pyarrow.RecordBatches in the types that Spark expects."""
@@ -86,7 +82,7 @@ class BatchReader(_source.DataSourceReader):  # type: ignore[misc]
 
     def partitions(self) -> list[Any]:
         opened = self._rows.open(self._snapshot)
-        ranges = self._rows.divided(opened, 0, opened.num_rows, self._where)
+        ranges = self._rows.divided(opened, self._where)
         # Spark needs one partition at least.
         return [Partition(begin, end) for begin, end in ranges or [(0, 0)]]
 

@@ -37,13 +37,25 @@ class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
         return {"commit": parts[-1]["commit"], "rows": opened.num_rows} if parts else dict(start or _START)
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[Any]:
-        """The rows after the offset `start`, up to and with the offset `end`."""
+        """The rows after the offset `start`, up to and with the offset `end`: whole parts, the small ones together."""
         if start == end:
             return []
         snapshot = _native.read_snapshot(self._rows.path)
         opened = self._rows.open(snapshot)
-        ranges = self._rows.divided(opened, self._rows_until(opened, start), self._rows_until(opened, end), self._rows.where)
-        return [Partition(first, last, snapshot) for first, last in ranges]
+        begin, end_row = self._rows_until(opened, start), self._rows_until(opened, end)
+        found: list[Any] = []
+        size_bytes = 0
+        for part in opened.parts():
+            if not begin <= part["first_ordinal"] < end_row or part["num_rows"] == 0:
+                continue
+            last = part["first_ordinal"] + part["num_rows"]
+            size_bytes += part["size_bytes"]
+            if found and size_bytes <= self._rows.size_bytes:
+                found[-1].end = last
+            else:
+                found.append(Partition(part["first_ordinal"], last, snapshot))
+                size_bytes = part["size_bytes"]
+        return found
 
     def _rows_until(self, opened: _native.Opened, offset: dict[str, int]) -> int:
         """The number of rows up to an offset. ConflictError: they are not those that the offset has counted."""
