@@ -75,18 +75,23 @@ absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions&
   return Reader::Open(*std::move(source), options);
 }
 
-absl::StatusOr<bool> IsTableAt(const std::string& place) {
-  if (!IsUrl(place)) {
-    std::error_code ignored;
-    return std::filesystem::is_directory(place, ignored);
-  }
-  if (place.find('?') != std::string::npos && !place.starts_with("s3://")) return false;
-  const auto storage = OpenUrlTable(place);
-  if (!storage.ok()) return storage.status();
-  const auto found = (*storage)->Open("table.cft");
-  if (absl::IsNotFound(found.status())) return false;
-  if (!found.ok()) return found.status();
-  return true;
+absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
+                                                       const ReaderOptions& options) {
+  const bool at_url = IsUrl(place);
+  std::error_code ignored;
+  if (at_url ? place.find('?') != std::string::npos && !place.starts_with("s3://")
+             : !std::filesystem::is_directory(place, ignored))
+    return std::nullopt;
+  const auto location = TableAt(place);
+  if (!location.ok()) return location.status();
+  auto table = TableReader::Open(*location, options);
+  if (table.ok()) return *std::move(table);
+  const bool is_missing = absl::IsNotFound(table.status());
+  // Without the right to list a bucket, S3 denies access to what does not exist.
+  if (at_url && (is_missing || absl::IsPermissionDenied(table.status()))) return std::nullopt;
+  if (!is_missing) return table.status();
+  return absl::NotFoundError(
+      absl::StrCat(place, " is a directory, but not a table: it has no table.cft"));
 }
 
 void AddCacheOption([[maybe_unused]] CLI::App& command) {

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "absl/status/statusor.h"
@@ -10,6 +11,7 @@
 #include "cfile/options.h"
 #include "cfile/reader.h"
 #include "cfile/storage.h"
+#include "cfile/table.h"
 
 namespace cfile::tools {
 
@@ -22,8 +24,10 @@ absl::StatusOr<TableLocation> TableAt(const std::string& place);
 absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place);
 absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions& options);
 
-// True for a directory, and for a URL below which there is a table.cft.
-absl::StatusOr<bool> IsTableAt(const std::string& place);
+// Opens the table at a path or URL. nullopt: there is none, because the place is no directory, or a
+// URL below which there is no table.cft. kNotFound: the directory has no table.cft.
+absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
+                                                       const ReaderOptions& options);
 
 // Adds --cache, if this build can read URLs. All files of the process use the cache.
 void AddCacheOption(CLI::App& command);

@@ -15,27 +15,15 @@
 namespace cfile::tools {
 namespace {
 
-absl::StatusOr<TableReader> OpenTable(const CommonOptions& common) {
-  const auto place = TableAt(common.path);
-  if (!place.ok()) return place.status();
-  auto table = TableReader::Open(*place, OptionsOf(common));
-  if (absl::IsNotFound(table.status())) {
-    return absl::NotFoundError(
-        absl::StrCat(common.path, " is a directory, but not a table: it has no table.cft"));
-  }
-  return table;
-}
-
 // Returns `common` with the path of a single file; see OnFile for the errors.
 absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
-  const absl::StatusOr<bool> is_table = IsTableAt(common.path);
-  if (!is_table.ok()) return is_table.status();
-  if (!*is_table) {
+  const auto opened = OpenTableAt(common.path, OptionsOf(common));
+  if (!opened.ok()) return opened.status();
+  const std::optional<TableReader>& table = *opened;
+  if (!table) {
     if (absl::Status status = CheckNoColumn(common); !status.ok()) return status;
     return common;
   }
-  const auto table = OpenTable(common);
-  if (!table.ok()) return table.status();
   if (common.column.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(common.path, " is a table: choose one of its columns, such as --column ",
@@ -223,12 +211,10 @@ absl::StatusOr<Input> OpenInput(const CommonOptions& common) {
   }
   if (common.part) return absl::InvalidArgumentError("--part needs --column");
   Input input;
-  const absl::StatusOr<bool> is_table = IsTableAt(common.path);
-  if (!is_table.ok()) return is_table.status();
-  if (*is_table) {
-    auto table = OpenTable(common);
-    if (!table.ok()) return table.status();
-    input.table = *std::move(table);
+  auto table = OpenTableAt(common.path, OptionsOf(common));
+  if (!table.ok()) return table.status();
+  if (table->has_value()) {
+    input.table = **std::move(table);
   } else {
     if (absl::Status status = CheckNoColumn(common); !status.ok()) return status;
     auto file = OpenFileAt(common.path, OptionsOf(common));
