@@ -1,10 +1,14 @@
 #include "cfile/internal/commit/table_commit.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <memory>
+#include <random>
 #include <set>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -164,11 +168,27 @@ absl::StatusOr<std::unique_ptr<const Manifest>> ReadTable(const Storage& storage
   return NewManifest(std::move(root), storage, limits);
 }
 
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Waits after another commit came first, so that many writers do not hinder each other.
+// `attempt`: the duration of the attempt. `conflicts`: how many attempts came too late so far.
+// The wait is random. On average it doubles with each conflict, up to eight attempts.
+void WaitAfterConflict(Clock::duration attempt, int conflicts) {
+  thread_local std::minstd_rand random(std::random_device{}());
+  const double longest = std::ldexp(0.25, std::min(conflicts, 6));  // attempts
+  std::this_thread::sleep_for(attempt * std::uniform_real_distribution<>(0, longest)(random));
+}
+
+}  // namespace
+
 absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableChange change) {
   const std::string path = TableFilePath(storage.name());
   absl::Status conflict;
   std::optional<std::string> last_version;
-  while (true) {
+  for (int conflicts = 1;; ++conflicts) {
+    const Clock::time_point begin = Clock::now();
     const auto object = storage.Read(kTableFileName, limits.max_metadata_size_bytes);
     if (!object.ok() && !absl::IsNotFound(object.status())) return object.status();
     std::optional<std::string> version;
@@ -197,6 +217,7 @@ absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableCha
     conflict = CommitEdit(storage, limits, version, now != nullptr ? &now->root() : nullptr, *edit);
     if (!absl::IsAborted(conflict)) return conflict;
     last_version = version;
+    WaitAfterConflict(Clock::now() - begin, conflicts);
   }
 }
 

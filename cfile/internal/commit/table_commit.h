@@ -42,7 +42,7 @@ using TableChange =
     absl::FunctionRef<absl::StatusOr<std::optional<ManifestEdit>>(const Manifest* now)>;
 
 // Reads table.cft, calls `change`, and commits the result (CommitEdit).
-// If another program commits first, begins again with the new table.
+// If another program commits first, waits a random time and begins again with the new table.
 // So `change` may be called several times.
 // Returns the error of `change`. Other errors: those of CommitEdit.
 absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableChange change);
