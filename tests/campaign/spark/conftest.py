@@ -18,6 +18,7 @@ def session(master="local-cluster[2,1,1024]", **settings):
     os.environ["PYTHONPATH"] = path
     os.environ.setdefault("SPARK_HOME", str(Path(sys.modules["pyspark"].__file__).parent))
     os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ.update(AWS_ACCESS_KEY_ID="key", AWS_SECRET_ACCESS_KEY="secret")  # executors get them, too
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
     builder = builder.config("spark.sql.session.timeZone", "America/New_York")
     builder = builder.config("spark.executorEnv.PYTHONPATH", path).config("spark.sql.shuffle.partitions", "4")

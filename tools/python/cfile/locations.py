@@ -43,6 +43,20 @@ def located(path: Any, storage_options: Mapping[str, Any] | None = None) -> Loca
     return _text(path)
 
 
+class Place:
+    """A path or a URL, and how it is reached. Unlike a Location, it can be pickled."""
+
+    def __init__(self, path: str, storage_options: Mapping[str, Any] | None = None) -> None:
+        self.path = path
+        self.storage_options = dict(storage_options or {})
+
+    def __str__(self) -> str:
+        return self.path
+
+    def location(self) -> Location:
+        return located(self.path, self.storage_options)
+
+
 def opened_at(location: _native.Location, **options: Any) -> _native.Opened:
     """Opens the table or the file at a URL."""
     if "?" not in str(location) or str(location).startswith("s3://"):

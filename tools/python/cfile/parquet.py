@@ -45,8 +45,8 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
     values were encoded again), bytes_in and bytes_out.
 
     Nothing appears at `target` unless all rows were written. Every page is checked before it is copied. The table keeps the metadata of
-    the file (of a directory: what all files have), so pandas gets its index back. DataError: the file is damaged. UnsupportedError: it is encrypted, or has something that is
-    not known. ArgumentError: it is no Parquet file, or an option does not fit.
+    the file (of a directory: what all files have), so pandas gets its index back. DataError: the file is damaged. UnsupportedError: it is
+    encrypted, or has something that is not known. ArgumentError: it is no Parquet file, or an option does not fit.
 
     >>> import pyarrow.parquet
     >>> pyarrow.parquet.write_table(pyarrow.table({"id": [1, 2, 5], "town": ["Bergen", "Oslo", "Paris"]}), tmp / "towns.parquet")

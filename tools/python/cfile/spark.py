@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from . import _native, spark_types
 from .errors import ArgumentError
+from .locations import Place
 from .optional import need
 
 TYPE_CHECKING = False
@@ -22,6 +23,9 @@ _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
 _READ_OPTIONS = ("columns", "where", "push_filters", "partition_size_bytes", "ignore_removed")
 _WRITE_OPTIONS = ("sorted_by", "commit_id", "compression", "goal", "encoding", "block_size_bytes", "bloom_filter", "memory_limit_bytes")
+
+_STORAGE_OPTIONS = ("endpoint", "region", "anonymous", "path_style", "cache", "certificate_file")  # of cfile.open
+_STORAGE_FLAGS = ("anonymous", "path_style")
 
 
 def register(spark: Any) -> None:
@@ -38,16 +42,20 @@ class CfileSource(_source.DataSource):  # type: ignore[misc]
     def name(cls) -> str:
         return "cfile"
 
-    def _path(self) -> str:
+    def _place(self) -> Place:
         options: Mapping[str, str] = self.options
-        known = {"path", *_READ_OPTIONS, *_WRITE_OPTIONS}
+        known = {"path", *_READ_OPTIONS, *_WRITE_OPTIONS, *_STORAGE_OPTIONS}
         for name in options:
             if name.lower() not in known:
                 raise ArgumentError(f"there is no option {name!r} of the format cfile; there are {', '.join(sorted(known))}")
         path = options.get("path")
         if not path:
             raise ArgumentError("the format cfile needs a path: load(path), save(path)")
-        return path.removeprefix("file://") if path.startswith("file:///") else path
+        storage: dict[str, Any] = {name: options[name] for name in _STORAGE_OPTIONS if name in options}
+        for name in _STORAGE_FLAGS:
+            if name in storage:
+                storage[name] = storage[name].lower() == "true"
+        return Place(path.removeprefix("file://") if path.startswith("file:///") else path, storage)
 
     def _columns(self) -> list[str] | None:
         """The option "columns": names with commas between them."""
@@ -56,18 +64,18 @@ class CfileSource(_source.DataSource):  # type: ignore[misc]
 
     def schema(self) -> Any:
         """The StructType of the table."""
-        opened = _native.open_table(self._path())
+        opened = _native.open_table(self._place().location())
         return spark_types.spark_schema(need("pyarrow", "cfile.spark").schema(opened.arrow_type(columns=self._columns())))
 
     def reader(self, schema: Any) -> Any:
         from .spark_reading import BatchReader, FilteringReader
         pushes = self.options.get("push_filters", "false").lower() == "true"
-        return (FilteringReader if pushes else BatchReader)(self._path(), schema, self.options)
+        return (FilteringReader if pushes else BatchReader)(self._place(), schema, self.options)
 
     def streamReader(self, schema: Any) -> Any:
         from .spark_streaming import StreamReader
-        return StreamReader(self._path(), schema, self.options)
+        return StreamReader(self._place(), schema, self.options)
 
     def writer(self, schema: Any, overwrite: bool) -> Any:
         from .spark_writing import Writer
-        return Writer(self._path(), schema, overwrite, self.options)
+        return Writer(self._place(), schema, overwrite, self.options)

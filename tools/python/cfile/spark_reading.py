@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .condition import Condition
+    from .locations import Place
 
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
@@ -35,8 +36,8 @@ class Partition(_source.InputPartition):  # type: ignore[misc]
 class TableRows:
     """What all readers do: opens the table as it was when the query was planned, and reads rows of it."""
 
-    def __init__(self, path: str, schema: Any, options: Mapping[str, str]) -> None:
-        self.path = path
+    def __init__(self, place: Place, schema: Any, options: Mapping[str, str]) -> None:
+        self.place = place
         self.fields = spark_types.arrow_schema(schema)
         self.where = parsed(options["where"]) if "where" in options else None
         try:
@@ -47,7 +48,7 @@ class TableRows:
             raise ArgumentError(f"partition_size_bytes: expected a number of bytes, found {options['partition_size_bytes']!r}")
 
     def open(self, snapshot: bytes) -> _native.Opened:
-        return _native.open_table(self.path, snapshot=snapshot)
+        return _native.open_table(self.place.location(), snapshot=snapshot)
 
     def divided(self, opened: _native.Opened, where: Condition | None) -> list[tuple[int, int]]:
         """Ranges of rows that begin at parts or blocks. Leaves out parts at both ends whose bounds show that no row matches."""
@@ -74,10 +75,10 @@ class TableRows:
 class BatchReader(_source.DataSourceReader):  # type: ignore[misc]
     """Reads a table once. Spark makes it for each query, pickles it, and calls read in the tasks."""
 
-    def __init__(self, path: str, schema: Any, options: Mapping[str, str]) -> None:
-        self._rows = TableRows(path, schema, options)
+    def __init__(self, place: Place, schema: Any, options: Mapping[str, str]) -> None:
+        self._rows = TableRows(place, schema, options)
         # All tasks read the table as it is now, even if its parts are merged or dropped meanwhile.
-        self._snapshot = _native.read_snapshot(path)
+        self._snapshot = _native.read_snapshot(place.location())
         self._where = self._rows.where
 
     def partitions(self) -> list[Any]:

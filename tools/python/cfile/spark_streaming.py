@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from .locations import Place
+
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
 # An offset names a commit of the table: {"commit": number, "rows": rows of the table up to this commit}. The stream has read the rows of
@@ -23,8 +25,8 @@ _START = {"commit": -1, "rows": 0}
 class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
     """Reads the rows of new parts. Spark makes it for each run of a query."""
 
-    def __init__(self, path: str, schema: Any, options: Mapping[str, str]) -> None:
-        self._rows = TableRows(path, schema, options)
+    def __init__(self, place: Place, schema: Any, options: Mapping[str, str]) -> None:
+        self._rows = TableRows(place, schema, options)
         self._ignores_removed = options.get("ignore_removed", "false").lower() == "true"
 
     def initialOffset(self) -> dict[str, int]:
@@ -32,7 +34,7 @@ class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
 
     def latestOffset(self, start: Any = None, limit: Any = None) -> dict[str, int]:
         """The newest commit that has added a part. Versions of Spark before 4.2 pass no arguments."""
-        opened = _native.open_table(self._rows.path)
+        opened = _native.open_table(self._rows.place.location())
         parts = opened.parts()
         return {"commit": parts[-1]["commit"], "rows": opened.num_rows} if parts else dict(start or _START)
 
@@ -40,7 +42,7 @@ class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
         """The rows after the offset `start`, up to and with the offset `end`: whole parts, the small ones together."""
         if start == end:
             return []
-        snapshot = _native.read_snapshot(self._rows.path)
+        snapshot = _native.read_snapshot(self._rows.place.location())
         opened = self._rows.open(snapshot)
         begin, end_row = self._rows_until(opened, start), self._rows_until(opened, end)
         found: list[Any] = []
@@ -65,10 +67,10 @@ class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
             return rows
         if rows < offset["rows"]:
             raise ConflictError(
-                f"{self._rows.path}: rows that this stream has read were dropped or replaced: the table had {offset['rows']:,} rows up to "
+                f"{self._rows.place}: rows that this stream has read were dropped or replaced: the table had {offset['rows']:,} rows up to "
                 f"commit {offset['commit']}, and has {rows:,} now. Set the option ignore_removed to go on with the rows that are new")
         raise ConflictError(
-            f"{self._rows.path}: parts that this stream has read were merged with parts that it has not read: the table had "
+            f"{self._rows.place}: parts that this stream has read were merged with parts that it has not read: the table had "
             f"{offset['rows']:,} rows up to commit {offset['commit']}, and has {rows:,} now. Begin a new query with a new checkpoint, and "
             f"merge only parts that all streams have read")
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from .locations import Place
+
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
 _NUMBERS = ("block_size_bytes", "bloom_filter", "memory_limit_bytes")
@@ -28,8 +30,8 @@ class Message(_source.WriterCommitMessage):  # type: ignore[misc]
 class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
     """Writes the rows of one job. Spark makes it once for a job, pickles it, and calls write in the tasks and commit at the end."""
 
-    def __init__(self, path: str, schema: Any, overwrite: bool, options: Mapping[str, str]) -> None:
-        self._path = path
+    def __init__(self, place: Place, schema: Any, overwrite: bool, options: Mapping[str, str]) -> None:
+        self._place = place
         spark_types.check_storable(schema, "")
         self._schema = spark_types.arrow_schema(schema)
         self._id = options.get("commit_id") or f"spark {uuid.uuid4()}"
@@ -43,7 +45,7 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
                 raise ArgumentError(f"sorted_by: there is no column {name}; there are {', '.join(self._schema.names)}")
         self._replaced: list[str] = []
         try:
-            opened = _native.open_table(path)
+            opened = _native.open_table(place.location())
         except NotFoundError:
             return
         self._check(opened)
@@ -57,11 +59,11 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
         """ArgumentError: the rows do not fit the columns of the table."""
         missing = set(opened.fields) ^ set(self._schema.names)
         if missing:
-            raise ArgumentError(f"{self._path}: the table and the data differ in the columns {', '.join(sorted(missing))}")
+            raise ArgumentError(f"{self._place}: the table and the data differ in the columns {', '.join(sorted(missing))}")
         own = spark_types.arrow_schema(spark_types.spark_schema(need("pyarrow", "cfile.spark").schema(opened.arrow_type())))
         for field in self._schema:
             if _nullable(own.field(field.name).type) != _nullable(field.type):
-                raise ArgumentError(f"{self._path}: column {field.name} has the type {own.field(field.name).type}, not {field.type}")
+                raise ArgumentError(f"{self._place}: column {field.name} has the type {own.field(field.name).type}, not {field.type}")
         self._schema = need("pyarrow", "cfile.spark").schema(opened.arrow_type())
 
     def write(self, iterator: Iterator[Any]) -> Any:
@@ -76,12 +78,14 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
             for batch in iterator:
                 yield spark_types.converted(batch, self._schema)
         rows = arrow.RecordBatchReader.from_batches(self._schema, batches())
-        return Message(preparing.write_part(self._path, rows, sorted_by=self._sorted_by or None, **self._options))
+        return Message(preparing.write_part(self._place.path, rows, sorted_by=self._sorted_by or None,
+                                            storage_options=self._place.storage_options, **self._options))
 
     def commit(self, messages: list[Any]) -> None:
         """Makes the parts of all tasks visible in one step."""
         parts = [message.part for message in messages if message is not None and message.part is not None]
-        preparing.commit(self._path, parts, id=self._id, replacing=self._replaced, schema=self._schema, sorted_by=self._sorted_by or None)
+        preparing.commit(self._place.path, parts, id=self._id, replacing=self._replaced, schema=self._schema,
+                         sorted_by=self._sorted_by or None, storage_options=self._place.storage_options)
 
     def abort(self, messages: list[Any]) -> None:
         """Does nothing: nobody sees the parts, and cfile.collect_garbage removes them. After a failed commit, they may be in the table."""
