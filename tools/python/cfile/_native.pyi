@@ -196,7 +196,8 @@ def repair(path: str | Location, *, salvage: bool = False, force: bool = False, 
 
 # Parquet (cfile/parquet.h). Both return rows, row_groups, copied_pages, recompressed_pages, recoded_pages, bytes_in, bytes_out.
 def import_parquet(source: str | Location | RangedObject, target: str | Location, settings: dict[str, WriterSettings], *,
-                   columns: Sequence[str], sorted_by: Sequence[str], append: bool, part_per_row_group: bool, copy_pages: bool) -> dict[str, int]:
+                   columns: Sequence[str], sorted_by: Sequence[str], append: bool, part_per_row_group: bool,
+                   copy_pages: bool) -> dict[str, int]:
     """source: a path, also of a directory, or an object. target: the path of a table. columns: [] for all."""
 def export_parquet(source: Opened, target: Any, *, columns: Sequence[str], max_row_group_rows: int, compression: str | None,
                    page_version: int, page_index: bool, page_checksums: bool, check_values: bool,
