@@ -135,7 +135,7 @@ TEST_F(SlowSourceTest, ScansDoubleTheirRequests) {
     EXPECT_EQ(scan(), kRows);
     EXPECT_LE(source_->rounds(), 6u);
     EXPECT_GE(source_->rounds(), 3u);
-    EXPECT_EQ(source_->at_once(), 8u);
+    EXPECT_EQ(source_->at_once(), 16u);
     EXPECT_LE(source_->bytes(), file_.size());
   };
   expect_few("Cursor", [&] {
@@ -244,7 +244,7 @@ TEST_F(SlowSourceTest, ShortReadsReadLittle) {
   EXPECT_EQ(source_->reads(), 1u);
 }
 
-TEST_F(SlowSourceTest, TakeReadsEightBlocksAtOnce) {
+TEST_F(SlowSourceTest, TakeReads16BlocksAtOnce) {
   std::mt19937_64 random(1);
   std::vector<uint64_t> ordinals(1000);
   for (size_t i = 0; i < ordinals.size(); ++i)
@@ -256,7 +256,7 @@ TEST_F(SlowSourceTest, TakeReadsEightBlocksAtOnce) {
   for (size_t i = 0; i < ordinals.size(); ++i)
     ASSERT_EQ(taken.batch().values[i], static_cast<int64_t>(ordinals[i]));
   EXPECT_LE(source_->rounds(), 5u);
-  EXPECT_EQ(source_->at_once(), 8u);
+  EXPECT_EQ(source_->at_once(), 16u);
 
   // Take reads only the wanted blocks. It does not read a block that is in the cache.
   const Reader other = *Reader::Open(source_, OneBlockPerRequest());
@@ -274,7 +274,7 @@ TEST_F(SlowSourceTest, TakeReadsEightBlocksAtOnce) {
   EXPECT_EQ(source_->reads(), 1u);
 }
 
-TEST_F(SlowSourceTest, SeekManyReadsEightBlocksAtOnce) {
+TEST_F(SlowSourceTest, SeekManyReads16BlocksAtOnce) {
   std::vector<int64_t> keys(1000);
   for (size_t i = 0; i < keys.size(); ++i)
     keys[i] = static_cast<int64_t>((i * 7) % kBlocks * kRowsPerBlock + i);
@@ -286,7 +286,7 @@ TEST_F(SlowSourceTest, SeekManyReadsEightBlocksAtOnce) {
   for (size_t i = 0; i < keys.size(); ++i)
     ASSERT_EQ(positions[i].ordinal, static_cast<uint64_t>(keys[i]));
   EXPECT_LE(source_->rounds(), 5u);
-  EXPECT_EQ(source_->at_once(), 8u);
+  EXPECT_EQ(source_->at_once(), 16u);
 }
 
 // A scan with a filter reads a block of a column only if some rows of the block match.

@@ -52,13 +52,13 @@ def _check_file(column):
     assert column.scan(col("value") >= ROWS - 2).to_pylist() == [ROWS - 2, ROWS - 1]
 
 
-def _check_table(table):
+def _check_table(table, filesystem=None):
     assert isinstance(table, cfile.Table)
     assert table.to_arrow().to_pydict() == TABLE.to_pydict()
     assert table[7] == {f"c{number}": 7 + number for number in range(5)} and table.find(777) == 777
     assert table.scan(col("c1") == 5, columns=["c4"]).to_pylist() == [{"c4": 8}]
     assert table.verify()["damages"] == []
-    assert cfile.fragments(table._opened.name) if "://" in table._opened.name else True
+    assert cfile.fragments(table._opened.name, filesystem=filesystem) if "://" in table._opened.name else True
 
 
 @pytest.mark.parametrize("made", [lambda path: Ranges(path), lambda path: open(path, "rb"), lambda path: open(path, "rb", buffering=0),
@@ -319,7 +319,7 @@ def test_https(folder, certificate):
         files = fsspec.filesystem("https")
         _check_file(cfile.open(f"{url}/f", filesystem=files))
         server.requests.clear()
-        _check_table(cfile.open(f"{url}/t", filesystem=files))
+        _check_table(cfile.open(f"{url}/t", filesystem=files), files)
         assert any(wanted for _, _, wanted in server.requests), server.requests
 
 
