@@ -135,7 +135,10 @@ TEST_F(SlowSourceTest, ScansDoubleTheirRequests) {
     EXPECT_EQ(scan(), kRows);
     EXPECT_LE(source_->rounds(), 6u);
     EXPECT_GE(source_->rounds(), 3u);
-    EXPECT_EQ(source_->at_once(), 16u);
+    // The rounds have 1, 2, 4 and 8 ranges, and the rest of the 31 blocks. The reader has up to two
+    // blocks since it opened the file.
+    EXPECT_GE(source_->at_once(), 14u);
+    EXPECT_LE(source_->at_once(), 16u);
     EXPECT_LE(source_->bytes(), file_.size());
   };
   expect_few("Cursor", [&] {

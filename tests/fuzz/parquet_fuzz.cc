@@ -94,7 +94,7 @@ void Parquet(std::span<const uint8_t> bytes) {
 
   for (const bool all : {true, false}) {
     ParquetExportOptions to{.data_page_v2 = bytes.size() % 2 == 0};
-    const Schema& schema = TableReader::Open(table)->schema();
+    const Schema schema = TableReader::Open(table)->schema();
     // Then what the metadata says about columns must change.
     if (!all)
       to.columns = {schema.tree ? schema.tree->node(1).name : schema.columns[0].name};

@@ -44,7 +44,8 @@ void ImportInput(std::span<const uint8_t> bytes, const Import& import) {
   place.WriteInput(bytes);
   tools::ImportOptions options;
   options.input = place.input.string();
-  options.output = place.directory.string();
+  options.output = options.temporary_directory = place.directory.string();
+  options.table = TableLocation(options.output);
   tools::Progress progress(false);
   const auto result = [&]() -> absl::StatusOr<tools::ImportResult> {
     CFILE_ASSIGN_OR_RETURN(

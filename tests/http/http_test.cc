@@ -20,6 +20,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/commit/part_copy.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "encodings/core/bytes.h"
@@ -219,9 +220,19 @@ TEST_P(DisturbedTest, TablesLoseNoCommit) {
     const absl::Status status = writer->Finish();
     ASSERT_TRUE(status.ok()) << status;
   }
-  const auto table = TableReader::Open(*ClientOf(GetParam()).OpenTable(url));
+  const auto storage = *ClientOf(GetParam()).OpenTable(url);
+  const auto table = TableReader::Open(storage);
   ASSERT_TRUE(table.ok()) << table.status();
   ExpectTable(*table, 30);
+  // A writer that wrongly takes its commit for lost removes the copies of the descriptions.
+  for (size_t i = 0; i < table->num_parts(); ++i) {
+    const PartInfo part = *table->part(i);
+    const auto files = storage->List(part.name);
+    ASSERT_TRUE(files.ok()) << files.status();
+    EXPECT_TRUE(std::any_of(files->begin(), files->end(), [&](const StorageEntry& file) {
+      return internal::ParsePartCopyName(file.path.substr(part.name.size() + 1)).has_value();
+    })) << part.name;
+  }
 }
 
 TEST(Http, WritersAtTheSameTimeLoseNoCommit) {

@@ -36,19 +36,28 @@ class Publisher {
   absl::StatusOr<std::optional<ManifestEdit>> Edit(const Manifest* now) {
     // If the storage says that another commit came first, this commit may have succeeded before
     // that one.
-    const bool tried = std::exchange(publication_, Publication::kNot) == Publication::kUnknown;
+    const bool tried = publication_ == Publication::kUnknown;
     if (now != nullptr && tried) {
+      // After an error here, the parts may be published: publication_ stays kUnknown.
       CFILE_ASSIGN_OR_RETURN(const size_t named, CountNamed(*now));
       if (named > 0) {
         publication_ = Publication::kNow;
         return std::nullopt;
       }
     }
+    publication_ = Publication::kNot;
     if (now != nullptr && HasJob(*now)) {
       publication_ = Publication::kEarlier;
       return std::nullopt;
     }
-    CFILE_RETURN_IF_ERROR(CheckTable(now));
+    if (const absl::Status status = CheckTable(now); !status.ok()) {
+      // The table may have changed after an earlier commit that has published the parts.
+      if (now == nullptr || new_.table != NewParts::Table::kMayExist) return status;
+      CFILE_ASSIGN_OR_RETURN(const size_t named, CountNamed(*now));
+      if (named == 0 || named < new_.parts.size()) return status;
+      publication_ = tried ? Publication::kNow : Publication::kEarlier;
+      return std::nullopt;
+    }
     CFILE_ASSIGN_OR_RETURN(const Traces traces, CheckFiles());
     if (now != nullptr && traces.commit) {
       CFILE_ASSIGN_OR_RETURN(const bool published, ArePublished(*now, traces));

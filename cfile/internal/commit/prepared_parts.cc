@@ -74,9 +74,10 @@ absl::StatusOr<bool> CommitParts(const TableLocation& table, std::span<const std
     return Wrong(*storage, absl::StrCat("expected an id of at most ", kMaxCommitIdBytes,
                                         " bytes, found ", options.id.size()));
   }
+  const std::set<std::string> replaced(options.replaced.begin(), options.replaced.end());
   NewParts added{.table = NewParts::Table::kMayExist,
                  .schema = {},
-                 .replaced = options.replaced,
+                 .replaced = {replaced.begin(), replaced.end()},
                  .job_id = options.id};
   const ReaderOptions limits = internal::CommitLimits(options.reader.max_metadata_size_bytes);
   CFILE_RETURN_IF_ERROR(ReadParts(*storage, parts, options.reader, added));

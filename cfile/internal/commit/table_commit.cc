@@ -174,9 +174,10 @@ using Clock = std::chrono::steady_clock;
 
 // Waits after another commit came first, so that many writers do not hinder each other.
 // `attempt`: the duration of the attempt. `conflicts`: how many attempts came too late so far.
-// The wait is random. On average it doubles with each conflict, up to eight attempts.
+// The wait is random. On average it doubles with each conflict, up to eight times an attempt.
 void WaitAfterConflict(Clock::duration attempt, int conflicts) {
   thread_local std::minstd_rand random(std::random_device{}());
+  attempt = std::min<Clock::duration>(attempt, std::chrono::seconds(1));
   const double longest = std::ldexp(0.25, std::min(conflicts, 6));  // attempts
   std::this_thread::sleep_for(attempt * std::uniform_real_distribution<>(0, longest)(random));
 }

@@ -65,6 +65,7 @@ std::vector<HttpResponse> Connections::Send(std::span<const HttpRequest> request
     std::deque<PendingResponse> pending;
     for (const size_t i : open) {
       HttpRequest request = requests[i];
+      request.repeatable = repeatable;
       if (prepare) prepare(request);
       pending.emplace_back(sender, std::move(request), options_, /*urgent=*/true);
     }

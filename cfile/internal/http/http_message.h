@@ -21,6 +21,7 @@ struct HttpRequest {
   std::vector<std::pair<std::string, std::string>> headers;  // names in lower case
   std::span<const uint8_t> body;                             // memory of the caller
   bool follow_redirects = false;
+  bool repeatable = true;  // false: the body must not be sent twice
   // Where the body of a response with status 206 or 200 goes. If `out` is empty, the body is
   // HttpResponse::body, which has at most `max_body_bytes` bytes. A longer body is an error.
   std::span<uint8_t> out;

@@ -170,8 +170,10 @@ class HttpSource final : public Source {
     absl::Status Wait() override {
       if (response_ == nullptr) return source_.ReadAt(offset_, out_);
       const HttpResponse response = response_->Wait();
-      // Connections::Send repeats requests.
-      if (MayPass(response)) return source_.ReadAt(offset_, out_);
+      if (MayPass(response)) {
+        source_.server_->WaitBefore(/*attempt=*/2);
+        return source_.ReadAt(offset_, out_);
+      }
       CFILE_RETURN_IF_ERROR(source_.Check(request_, response, range_.offset, range_.out.size()));
       if (!source_.uses_cache()) return absl::OkStatus();
       for (size_t done = 0; done < pieces_.size(); done += kCachedPieceBytes) {
@@ -361,7 +363,10 @@ absl::StatusOr<std::shared_ptr<const Source>> SourceOf(std::shared_ptr<const Htt
     return NoRanges(name, last);
   // The head is only an advantage: without it, the reader asks again.
   BufferedEnds::Piece head;
-  if (first.transport.ok() && first.status == 206 && Version::Of(first) == version)
+  const auto start = ParseContentRange(first.Header("content-range"));
+  if (first.transport.ok() && first.status == 206 && Version::Of(first) == version && start &&
+      start->size_bytes == range->size_bytes && !first.body.empty() &&
+      start->range == std::pair<uint64_t, uint64_t>(0, first.body.size() - 1))
     head = PieceOf(0, first.body);
   return source(range->size_bytes, std::move(head), PieceOf(range->range->first, last.body));
 }

@@ -17,12 +17,6 @@ namespace {
 constexpr uint64_t kMaxErrorBodyBytes = 64 << 10;
 constexpr size_t kMaxHeaderBytes = 64 << 10;
 
-// libcurl wants one initialization for the whole process, and it is never undone.
-void InitializeCurl() {
-  static const CURLcode done = curl_global_init(CURL_GLOBAL_DEFAULT);
-  (void)done;
-}
-
 bool IsSuccess(int status) { return status >= 200 && status < 300; }
 
 // Calls take(), which may throw. An exception must not pass through libcurl.
@@ -36,6 +30,11 @@ size_t Taken(size_t size, const Take& take) {
 }
 
 }  // namespace
+
+void InitializeCurl() {
+  static const CURLcode done = curl_global_init(CURL_GLOBAL_DEFAULT);
+  (void)done;
+}
 
 std::string Printable(std::string_view text) {
   std::string shown(text.substr(0, 200));
@@ -147,6 +146,9 @@ size_t Transfer::GiveBody(char* data, size_t, size_t size, void* self) {
 
 int Transfer::SeekBody(void* self, curl_off_t offset, int origin) {
   auto& transfer = *static_cast<Transfer*>(self);
+  // If a connection ends without a response, libcurl sends the request again and says nothing.
+  // But the first request may have had an effect.
+  if (!transfer.request_.repeatable) return CURL_SEEKFUNC_FAIL;
   if (origin != SEEK_SET || offset < 0 ||
       static_cast<uint64_t>(offset) > transfer.request_.body.size())
     return CURL_SEEKFUNC_FAIL;

@@ -16,6 +16,10 @@
 
 namespace cfile::internal {
 
+// Initializes libcurl, once for the whole process. It is never undone. Must be called before other
+// functions of libcurl.
+void InitializeCurl();
+
 // Belongs to the thread that made it. While a TransferThread has it, to that one.
 class Transfer {
  public:
@@ -29,6 +33,10 @@ class Transfer {
 
   // Completes the response after libcurl has ended with `code`.
   void Finish(CURLcode code);
+  // Does the same if there is no memory for a message.
+  void FailWithoutMemory() {
+    response_.transport = absl::Status(absl::StatusCode::kUnavailable, "");
+  }
   HttpResponse TakeResponse() { return std::move(response_); }
 
   uint64_t received_bytes() const { return response_.body_bytes; }

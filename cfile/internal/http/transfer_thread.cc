@@ -40,7 +40,7 @@ TransferThread::TransferThread(size_t max_transfers, TransferCounts* counts)
     : max_transfers_(max_transfers),
       counts_(counts),
       process_(getpid()),
-      multi_(curl_multi_init()) {
+      multi_((InitializeCurl(), curl_multi_init())) {
   if (multi_ == nullptr) throw std::bad_alloc();
   running_.reserve(max_transfers);
   curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(max_transfers));
@@ -123,7 +123,11 @@ void TransferThread::EndCancelled() {
 
 void TransferThread::End(Transfer& transfer, int code) {
   curl_multi_remove_handle(multi_.get(), transfer.easy());
-  transfer.Finish(static_cast<CURLcode>(code));
+  try {
+    transfer.Finish(static_cast<CURLcode>(code));
+  } catch (const std::bad_alloc&) {
+    transfer.FailWithoutMemory();  // an exception would end the process, because this is a thread
+  }
   counts_->connections += transfer.opened_connections();
   counts_->bytes_received += transfer.received_bytes();
   counts_->bytes_sent += transfer.sent_bytes();

@@ -127,6 +127,9 @@ void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint6
   std::erase_if(pairs, [&](const auto& pair) {
     return !is_text(pair) || Find(others, pair.first) != others.end();
   });
+  // Of the pairs with the same key, the first one counts.
+  std::set<std::string> keys;
+  std::erase_if(pairs, [&](const auto& pair) { return !keys.insert(pair.first).second; });
   std::string text;
   if (const auto found = Find(pairs, kArrowSchema); found != pairs.end()) {
     text = found->second;

@@ -138,6 +138,10 @@ class TableScan::Impl {
     return true;
   }
 
+  size_t MaxRangesOfColumn() const {
+    return std::max<size_t>(max_ranges_ / std::max<size_t>(columns_.size(), 1), 1);
+  }
+
   // Begins to read the next parts in the background, if all blocks of this part were begun.
   void LookAhead() {
     if (reverse_ || left_ <= chosen_.count || look_ahead_failed_) return;
@@ -164,7 +168,7 @@ class TableScan::Impl {
       if (next.tree || !OpenReaders(next).ok()) continue;
       const ChosenRows rows{.first = next.rows.begin, .rows = nullptr, .count = next.rows.size()};
       for (const auto& reader : next.readers) {
-        reader->Expect(rows, {0, 0}, 1, /*all=*/false);
+        reader->Expect(rows, {0, 0}, MaxRangesOfColumn(), /*all=*/false);
         reader->Begin(rows, /*last=*/false);
       }
     }
@@ -307,13 +311,11 @@ class TableScan::Impl {
   void ExpectRows() {
     const size_t count = static_cast<size_t>(std::min<uint64_t>(left_, chosen_.count));
     const ChosenRows rows = chosen_.Part(reverse_ ? chosen_.count - count : 0, count);
-    const size_t max_requests =
-        std::max<size_t>(max_ranges_ / std::max<size_t>(part_.readers.size(), 1), 1);
     // The scan may still read rows that were not examined yet.
     const OrdinalRange possible = count < left_ ? OrdinalRange{begin_, end_} : OrdinalRange{0, 0};
     // A scan that has come to the second part will likely read all of it.
     const bool all = parts_entered_ > 1;
-    for (const auto& reader : part_.readers) reader->Expect(rows, possible, max_requests, all);
+    for (const auto& reader : part_.readers) reader->Expect(rows, possible, MaxRangesOfColumn(), all);
     for (const auto& reader : part_.readers) reader->Begin(rows, reverse_);
   }
 

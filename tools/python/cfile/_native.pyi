@@ -169,7 +169,7 @@ class TableWriter:
         """Appends the rows of all parts of the table at this path in key order (AppendMerged)."""
     def finish(self) -> None: ...
     def finish_prepared(self) -> bytes:
-        """Completes the part without publishing it. Returns a description for commit_parts. The writer may come from replace([])."""
+        """Completes the part without publishing it. Returns a description for commit_parts. The writer comes from prepare or append."""
     def close(self) -> None:
         """Discards what finish() has not published."""
     num_rows: int

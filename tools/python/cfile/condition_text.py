@@ -27,7 +27,7 @@ def parsed(text: str) -> Condition:
     """
     try:
         condition = _value(ast.parse(text.strip(), mode="eval").body)
-    except (SyntaxError, TypeError, ValueError, RecursionError) as error:
+    except (AttributeError, SyntaxError, TypeError, ValueError, RecursionError) as error:
         raise ArgumentError(f"expected a condition such as (delay > 60) & (carrier == 'UA'), found {text!r}: {error}") from error
     if not isinstance(condition, Condition):
         raise ArgumentError(f"expected a condition such as (delay > 60) & (carrier == 'UA'), found {text!r}")

@@ -40,7 +40,10 @@ def located(path: Any, storage_options: Mapping[str, Any] | None = None) -> Loca
         return _native.Location(path, dict(storage_options or {}))
     if storage_options:
         raise ArgumentError(f"storage_options are for s3:// and https:// URLs, but not for {path!r}")
-    return _text(path)
+    text = _text(path)
+    if "://" in text:
+        raise ArgumentError(f"expected a path, or an s3:// or https:// URL that this build can use, found {text!r}")
+    return text
 
 
 class Place:

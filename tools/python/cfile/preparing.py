@@ -126,8 +126,6 @@ def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = ""
     >>> len(cfile.open(tmp / "log"))
     2
     """
-    ordered = None
-    keys: list[str] = []
-    if schema is not None:
-        ordered, keys, _ = _ordered(schema, {"": {}}, names_of(sorted_by))
-    return _native.commit_parts(located(path, storage_options), list(parts), id, names_of(replacing), ordered, keys)
+    # A table without rows has no file that could have a value index, so one column becomes a key, too.
+    keys = [] if schema is None else names_of(sorted_by)
+    return _native.commit_parts(located(path, storage_options), list(parts), id, names_of(replacing), schema, keys)

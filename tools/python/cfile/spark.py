@@ -9,10 +9,13 @@ spark.md of this package describes the options. Needs PySpark 4.1 or later and p
 """
 from __future__ import annotations
 
+import re
+
 from . import _native, spark_types
 from .errors import ArgumentError
 from .locations import Place
 from .optional import need
+from .spark_types import flag
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,8 +57,8 @@ class CfileSource(_source.DataSource):  # type: ignore[misc]
         storage: dict[str, Any] = {name: options[name] for name in _STORAGE_OPTIONS if name in options}
         for name in _STORAGE_FLAGS:
             if name in storage:
-                storage[name] = storage[name].lower() == "true"
-        return Place(path.removeprefix("file://") if path.startswith("file:///") else path, storage)
+                storage[name] = flag(options, name)
+        return Place(re.sub("^file:(//)?(?=/)", "", path), storage)
 
     def _columns(self) -> list[str] | None:
         """The option "columns": names with commas between them."""
@@ -69,8 +72,7 @@ class CfileSource(_source.DataSource):  # type: ignore[misc]
 
     def reader(self, schema: Any) -> Any:
         from .spark_reading import BatchReader, FilteringReader
-        pushes = self.options.get("push_filters", "false").lower() == "true"
-        return (FilteringReader if pushes else BatchReader)(self._place(), schema, self.options)
+        return (FilteringReader if flag(self.options, "push_filters") else BatchReader)(self._place(), schema, self.options)
 
     def streamReader(self, schema: Any) -> Any:
         from .spark_streaming import StreamReader

@@ -1,7 +1,7 @@
 """Reads the parts that are appended to a table as a stream of Spark. See cfile.spark."""
 from __future__ import annotations
 
-from . import _native
+from . import _native, spark_types
 from .errors import ConflictError
 from .optional import need
 from .spark_reading import Partition, TableRows
@@ -17,8 +17,9 @@ _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
 # An offset names a commit of the table: {"commit": number, "rows": rows of the table up to this commit}. The stream has read the rows of
 # all parts whose `commit` is not greater. A part that is made by merging has the commit of the first merged part, so merging parts that
-# were read, or parts that were not read, changes no offset. "rows" shows all other changes: if parts on both sides of an offset are merged,
-# the rows up to the offset become more, and if read rows are dropped or replaced, they become fewer or others.
+# were read, or parts that were not read, changes no offset. "rows" shows other changes: if parts on both sides of an offset are merged,
+# the rows up to the offset become more, and if read rows are dropped, they become fewer. If rows are replaced by as many rows, nothing
+# shows it.
 _START = {"commit": -1, "rows": 0}
 
 
@@ -27,7 +28,7 @@ class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
 
     def __init__(self, place: Place, schema: Any, options: Mapping[str, str]) -> None:
         self._rows = TableRows(place, schema, options)
-        self._ignores_removed = options.get("ignore_removed", "false").lower() == "true"
+        self._ignores_removed = spark_types.flag(options, "ignore_removed")
 
     def initialOffset(self) -> dict[str, int]:
         return dict(_START)
@@ -70,9 +71,9 @@ class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
                 f"{self._rows.place}: rows that this stream has read were dropped or replaced: the table had {offset['rows']:,} rows up to "
                 f"commit {offset['commit']}, and has {rows:,} now. Set the option ignore_removed to go on with the rows that are new")
         raise ConflictError(
-            f"{self._rows.place}: parts that this stream has read were merged with parts that it has not read: the table had "
-            f"{offset['rows']:,} rows up to commit {offset['commit']}, and has {rows:,} now. Begin a new query with a new checkpoint, and "
-            f"merge only parts that all streams have read")
+            f"{self._rows.place}: parts that this stream has read were merged with parts that it has not read, or were replaced by more "
+            f"rows: the table had {offset['rows']:,} rows up to commit {offset['commit']}, and has {rows:,} now. Begin a new query with a "
+            f"new checkpoint, and merge only parts that all streams have read")
 
     def read(self, partition: Any) -> Iterator[Any]:
         return self._rows.batches(partition.snapshot, partition.begin, partition.end, self._rows.where)

@@ -1,11 +1,12 @@
 """Types of Spark and of Arrow, for cfile.spark."""
 from __future__ import annotations
 
-from .errors import UnsupportedError
+from .errors import ArgumentError, UnsupportedError
 from .optional import need
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 _PURPOSE = "cfile.spark"
@@ -13,6 +14,14 @@ _PURPOSE = "cfile.spark"
 
 def _types() -> Any:
     return need("pyspark.sql.pandas.types", _PURPOSE)
+
+
+def flag(options: Mapping[str, str], name: str) -> bool:
+    """An option of Spark that is true or false; false without it."""
+    text = options.get(name, "false").lower()
+    if text not in ("true", "false"):
+        raise ArgumentError(f"the option {name}: expected true or false, found {text!r}")
+    return text == "true"
 
 
 def spark_schema(schema: Any) -> Any:
@@ -82,21 +91,22 @@ def _field(field: Any) -> Any:
     return field.with_type(_readable(field))
 
 
-def converted(batch: Any, schema: Any) -> Any:
-    """Returns a pyarrow.RecordBatch with the columns of `schema`. Times with nanoseconds are cut to microseconds."""
+def converted(batch: Any, schema: Any, *, cuts: bool = True) -> Any:
+    """Returns a pyarrow.RecordBatch with the columns of `schema`.
+
+    cuts: times are cut to the units of `schema`, nested ones too. Otherwise, digits that are lost are an error.
+    """
     arrow = need("pyarrow", _PURPOSE)
+    compute = need("pyarrow.compute", _PURPOSE)
     columns = []
     for field in schema:
         column = batch.column(field.name)
         if isinstance(column, arrow.ExtensionArray):
             column = column.storage
-        columns.append(column if column.type == field.type else column.cast(field.type, safe=not _is_time(field.type)))
+        if column.type != field.type:
+            column = column.cast(options=compute.CastOptions(target_type=field.type, allow_time_truncate=cuts))
+        columns.append(column)
     return arrow.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _is_time(data_type: Any) -> bool:
-    types = need("pyarrow", _PURPOSE).types
-    return bool(types.is_timestamp(data_type) or types.is_time(data_type))
 
 
 def comparable(table_type: Any, spark_type: Any) -> bool:

@@ -1,7 +1,6 @@
 """Writes tables for Spark. See cfile.spark."""
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass
 
 from . import _native, preparing, spark_types
@@ -34,7 +33,7 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
         self._place = place
         spark_types.check_storable(schema, "")
         self._schema = spark_types.arrow_schema(schema)
-        self._id = options.get("commit_id") or f"spark {uuid.uuid4()}"
+        self._id = options.get("commit_id", "")  # a commit without an id is known by its parts
         self._options: dict[str, Any] = {}
         for name in ("compression", "goal", "encoding", *_NUMBERS):
             if name in options:
@@ -74,9 +73,9 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
             return Message(None)
 
         def batches() -> Iterator[Any]:
-            yield spark_types.converted(first, self._schema)
+            yield spark_types.converted(first, self._schema, cuts=False)
             for batch in iterator:
-                yield spark_types.converted(batch, self._schema)
+                yield spark_types.converted(batch, self._schema, cuts=False)
         rows = arrow.RecordBatchReader.from_batches(self._schema, batches())
         return Message(preparing.write_part(self._place.path, rows, sorted_by=self._sorted_by or None,
                                             storage_options=self._place.storage_options, **self._options))

@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 
 from . import _native, restoring
-from .errors import ArgumentError, ExistsError
+from .errors import AccessError, ArgumentError, ExistsError
 from .locations import kind_at, located
 from .optional import Lazy, need
 from .rows import Rows
@@ -150,7 +150,12 @@ def publish(target: Location, overwrite: bool, write_at: Callable[[Location], T]
     If something is there, it writes beside `target`, and both are exchanged at the end. ExistsError: something is there, and not overwrite.
     """
     if not isinstance(target, str):
-        kind = kind_at(target)
+        try:
+            kind = kind_at(target)
+        except AccessError:  # S3 also says so of a new file, if the user may not list the bucket
+            if not overwrite:
+                raise
+            kind = None
         if kind is not None and not overwrite:
             raise ExistsError(f"{target}: something is there; use overwrite=True for a file, or append to a table")
         if kind == "table":

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -25,6 +26,11 @@ class SnapshotStorage final : public cfile::Storage {
       const std::string& path) const override {
     return files_->Open(path);
   }
+  std::vector<absl::StatusOr<std::shared_ptr<const cfile::Source>>> OpenMany(
+      std::span<const std::string> paths) const override {
+    return files_->OpenMany(paths);
+  }
+  bool OpensAtOnce() const override { return files_->OpensAtOnce(); }
   absl::StatusOr<std::unique_ptr<cfile::Sink>> Create(const std::string& path) override {
     return ReadOnly(path);
   }
