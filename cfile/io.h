@@ -74,8 +74,9 @@ class CFILE_EXPORT Source {
 
   // Begins to read a range, and returns at once. `out` is filled when PendingRead::Wait has
   // returned OK. `out` and this source must stay valid until the result is destroyed.
-  // A reader has at most ReaderOptions::max_requests_in_flight pending reads for each cursor, and
-  // for each column of a scan. The source may delay some of them.
+  // A cursor has at most ReaderOptions::max_requests_in_flight pending reads. A table scan has as
+  // many for each condition, as many for all its columns together (but one for each column), and as
+  // many for the parts that it will read next. The source may delay some of them.
   // Preconditions: ReadsInBackground(); those of ReadAt.
   virtual std::unique_ptr<PendingRead> BeginRead(uint64_t offset, std::span<uint8_t> out) const;
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "cfile/internal/parquet/arrow_description.h"
 #include "cfile/internal/parquet/arrow_fields.h"
 #include "cfile/internal/parquet/key_value_metadata.h"
@@ -52,6 +53,18 @@ TEST(PandasDescription, HasTheColumnsThatAreThere) {
   EXPECT_NE(without_index.find(R"("step": 2}])"), std::string::npos);
   EXPECT_NE(without_index.find(R"("pandas_version": "2"})"), std::string::npos);
   EXPECT_NE(Describe(kFrame, 3, {}).find(R"("columns": [])"), std::string::npos);
+}
+
+// JSON has escapes that C does not have.
+TEST(PandasDescription, NamesMayHaveAllCharacters) {
+  constexpr std::string_view kEscaped =
+      R"({"index_columns": ["a\/\ud83d\ude00\\"], "columns": []})";
+  EXPECT_EQ(Describe(kEscaped, 3, {"a/\xf0\x9f\x98\x80\\"}), kEscaped);
+  for (const std::string_view name : {"\\ud83d", "\\ud83d\\u0041", "\\ude00", "\\u12"}) {
+    const std::string broken = absl::StrCat(R"({"index_columns": [")", std::string(name),
+                                            R"("], "columns": []})");
+    EXPECT_EQ(Describe(broken, 3, {"a"}).find("ud83d"), std::string::npos);
+  }
 }
 
 TEST(PandasDescription, ARangeIndexHasTheNumberOfRows) {

@@ -13,7 +13,8 @@ namespace cfile::internal {
 // Makes a store for the Arrow types "u" and "z".
 std::unique_ptr<TypedStore<std::string_view>> NewPackedStore();
 
-// Makes a store for the Arrow types "vu" and "vz". `capacity`: the usual number of rows of an array.
+// Makes a store for the Arrow types "vu" and "vz".
+// `capacity`: the usual number of rows of an array.
 // If a string lies in the memory of a source or in a dictionary, its view points into this memory.
 std::unique_ptr<TypedStore<std::string_view>> NewViewStore(size_t capacity);
 

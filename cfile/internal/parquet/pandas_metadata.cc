@@ -5,6 +5,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
 #include "encodings/core/physical_type.h"
 
 namespace cfile::internal {
@@ -23,13 +24,43 @@ struct Item {
   std::string_view value;
 };
 
-// Returns the string that a text of JSON is. nullopt: it is no string, or has an escape that only
-// JSON has.
+// Reads \uXXXX at the beginning of a text.
+std::optional<uint32_t> UnicodeEscape(std::string_view text) {
+  uint32_t value = 0;
+  if (text.size() < 6 || !text.starts_with("\\u")) return std::nullopt;
+  if (!absl::SimpleHexAtoi(absl::string_view(text.data() + 2, 4), &value)) return std::nullopt;
+  return value;
+}
+
+// Replaces the escapes that only JSON has by escapes of C: "\/", and two \uXXXX (surrogates) for one
+// character.
+std::string WithEscapesOfC(std::string_view text) {
+  std::string result;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '\\' || i + 1 == text.size()) {
+      result += text[i];
+      continue;
+    }
+    const auto high = UnicodeEscape(text.substr(i));
+    const auto low = high && *high >> 10 == 0x36 ? UnicodeEscape(text.substr(i + 6)) : std::nullopt;
+    if (low && *low >> 10 == 0x37) {
+      const uint32_t character = 0x10000 + ((*high & 0x3ff) << 10) + (*low & 0x3ff);
+      absl::StrAppend(&result, "\\U", absl::Hex(character, absl::kZeroPad8));
+      i += 11;
+      continue;
+    }
+    if (text[++i] != '/') result += '\\';
+    result += text[i];
+  }
+  return result;
+}
+
+// Returns the string that a text of JSON is. nullopt: it is no string.
 std::optional<std::string> StringOf(std::string_view text) {
   std::string string;
   if (text.size() < 2 || text.front() != '"' || text.back() != '"') return std::nullopt;
-  text = text.substr(1, text.size() - 2);
-  if (!absl::CUnescape({text.data(), text.size()}, &string)) return std::nullopt;
+  if (!absl::CUnescape(WithEscapesOfC(text.substr(1, text.size() - 2)), &string))
+    return std::nullopt;
   return string;
 }
 
