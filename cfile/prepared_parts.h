@@ -14,7 +14,7 @@
 //
 // A process that fails leaves files that no reader sees. CollectGarbage
 // (cfile/table_maintenance.h) removes them when they are old enough. Its `older_than` must be
-// longer than the time between the last block of a part and the call of CommitParts.
+// longer than the time from FinishPrepared to the end of CommitParts.
 #pragma once
 
 #include <cstddef>
@@ -49,8 +49,9 @@ struct CommitPartsOptions {
 };
 
 // Publishes parts in one commit. `parts`: results of TableWriter::FinishPrepared for this table.
-// The new parts have the order of `parts`. They follow all parts that the table has then, or take
-// the place of the first replaced part. If there is no table, the commit creates it.
+// The new parts keep the order of `parts`. Without replaced parts, they become the last parts of
+// the table. Otherwise they get the place of the first replaced part. If there is no table, the
+// commit creates it.
 // Other writers may commit at the same time. All parts are in the table afterwards.
 //
 // Returns true if this call has published the parts. Returns false if an earlier commit has: one

@@ -136,8 +136,8 @@ class CFILE_EXPORT TableWriter {
 
   // Does the same as Finish, but does not publish the part. Called instead of Finish.
   // Returns a description of the part, for CommitParts (cfile/prepared_parts.h).
-  // The files of the part stay when the writer is destroyed. If nobody publishes the part,
-  // CollectGarbage (cfile/table_maintenance.h) removes the files when they are old enough.
+  // The destructor of the writer does not remove the files of the part. If the part is never
+  // published, CollectGarbage (cfile/table_maintenance.h) removes them when they are old enough.
   // Errors as Finish. Precondition: the writer was not begun by Replace.
   absl::StatusOr<std::string> FinishPrepared();
 

@@ -29,7 +29,7 @@ constexpr uint64_t kRowsPerPart = 40'000;
 int64_t Mixed(uint64_t row) { return static_cast<int64_t>(row * 0x9E3779B97F4A7C15u >> 1); }
 
 // A table with a sorted column "key" and the columns "a", "b" and "c", in blocks of 16 KiB.
-// `compound`: whether "key" and "a" are key columns. Otherwise "key" has a value index.
+// `compound`: if true, "key" and "a" are key columns. If false, "key" has a value index.
 std::shared_ptr<RoundTripStorage> MakeTable(size_t num_parts, bool compound = false,
                                             uint64_t rows_per_part = kRowsPerPart) {
   const auto base = NewMemoryStorage();

@@ -172,7 +172,8 @@ class SchemaWriter {
     if (!type->text.empty())
       out_.Text(type->text, first_of_type + kCellBytes * (type->cells.size() - 1));
     if (is_dictionary) {
-      // The number of the dictionary, the type of the indexes, whether the dictionary is ordered
+      // Three fields: the number of the dictionary, the type of the indexes, and whether the
+      // dictionary is ordered.
       const Cell dictionary[] = {num_dictionaries_++, 0,
                                  (field.flags & ARROW_FLAG_DICTIONARY_ORDERED) != 0};
       out_.Table(index->cells, out_.Table(dictionary, cell(4)) + kCellBytes);

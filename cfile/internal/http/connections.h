@@ -54,12 +54,12 @@ class Connections {
   HttpResponse Send(const HttpRequest& request, const PrepareRequest& prepare,
                     bool repeatable = true);
 
-  // Begins a request, and returns at once. The request gives way to those of Send, and is sent only
-  // once.
+  // Begins a request, and returns at once. Requests of Send are sent first. This request is not
+  // repeated.
   std::unique_ptr<PendingResponse> Begin(HttpRequest request, const PrepareRequest& prepare);
 
   // Waits before attempt number `attempt`, which is at least 2, for a random time. So clients that
-  // failed together do not come back together.
+  // failed at the same time do not repeat their requests at the same time.
   void WaitBefore(int attempt) const;
 
   const HttpOptions& options() const { return options_; }

@@ -20,7 +20,8 @@ namespace cfile::internal {
 // functions of libcurl.
 void InitializeCurl();
 
-// Belongs to the thread that made it. While a TransferThread has it, to that one.
+// Only one thread uses it at a time: the thread that made it, or a TransferThread from Begin to the
+// end of Wait or Cancel.
 class Transfer {
  public:
   Transfer(HttpRequest request, const HttpOptions& options);

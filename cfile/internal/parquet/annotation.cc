@@ -17,8 +17,6 @@ using parquet::LogicalType;
 using parquet::SchemaElement;
 using parquet::Type;
 
-constexpr int32_t kNoType = -1;
-
 // The annotations of bytes that have the same column type with and without it.
 struct BytesAnnotation {
   std::string_view name;

@@ -28,8 +28,8 @@ std::string AnnotationOfGroup(const parquet::SchemaElement& group);
 // be null. The elements may point into `text`.
 void Annotate(std::string_view text, parquet::SchemaElement& leaf, parquet::SchemaElement* group);
 
-// True if the values of `leaf` have the order of its physical type. Those of FLOAT16, INTERVAL,
-// GEOMETRY and GEOGRAPHY have not.
+// True if the values of `leaf` are ordered as its physical type says. False for FLOAT16, INTERVAL,
+// GEOMETRY and GEOGRAPHY.
 bool HasOrderOfItsBytes(const parquet::SchemaElement& leaf);
 
 }  // namespace cfile::internal

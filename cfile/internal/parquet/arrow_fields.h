@@ -13,7 +13,7 @@ namespace cfile::internal {
 // kUnimplemented: a column has no Arrow type.
 absl::StatusOr<ArrowField> FieldsOf(const Schema& schema, const ParquetOfSchema& parquet);
 
-// True if `field` says about a column what is true. `own`: the field of the column in FieldsOf.
+// True if `field` describes a column correctly. `own`: the field of the column in FieldsOf.
 // `field` may say that strings are a dictionary, that integers are a duration, and the like.
 bool Describes(const ArrowField& field, const ArrowField& own);
 

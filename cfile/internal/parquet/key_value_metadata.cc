@@ -150,7 +150,7 @@ void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint6
     return pair.second.empty();
   });
   if (!arrow.root || Find(others, kArrowSchema) != others.end()) return;
-  // Arrow C++ reads the pairs from the schema of Arrow, and not from the file.
+  // Arrow C++ takes the pairs from the schema of Arrow. It ignores the pairs of the file.
   std::copy_if(others.begin(), others.end(), std::back_inserter(arrow.root->metadata), is_text);
   arrow.root->metadata.insert(arrow.root->metadata.end(), pairs.begin(), pairs.end());
   const auto is_known = [&](const auto& pair) {

@@ -25,7 +25,7 @@ using MetadataPairs = std::vector<std::pair<std::string, std::string>>;
 // writer of the file understands, and those that do not fit the header of a file with `options`.
 MetadataPairs MetadataToKeep(const parquet::FileMetaData& file, const WriterOptions& options);
 
-// The most bytes of pairs that the header of a file with `options` keeps.
+// The maximum size, in bytes, of the pairs that the header of a file with `options` keeps.
 size_t MaxKeptBytes(const WriterOptions& options);
 
 // Removes the pairs that `other`, the pairs of another file with the same columns, does not have.
@@ -43,8 +43,9 @@ std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leav
 // have `num_rows` rows. The table may have lost or got columns and rows after the pairs were
 // written. ARROW:schema has a field for each column: that of the pair, unless the column now has
 // another type. It is written also if a column has another time zone than UTC, which Parquet
-// cannot say. "pandas" loses the columns that are not there or have another type. Removes what is
-// not UTF-8, and pairs whose keys `others`, which go into the same file, have.
+// cannot say. "pandas" loses the columns that are not there or have another type. Removes pairs
+// that are not UTF-8. Also removes pairs whose keys are in `others`, because these pairs go into
+// the same file.
 void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint64_t num_rows,
                      const MetadataPairs& others, MetadataPairs& pairs);
 

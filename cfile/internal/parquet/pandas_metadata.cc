@@ -24,7 +24,7 @@ struct Item {
   std::string_view value;
 };
 
-// Reads \uXXXX at the beginning of a text.
+// Reads an escape at the beginning of a text: backslash, u, and four hexadecimal digits.
 std::optional<uint32_t> UnicodeEscape(std::string_view text) {
   uint32_t value = 0;
   if (text.size() < 6 || !text.starts_with("\\u")) return std::nullopt;
@@ -32,8 +32,8 @@ std::optional<uint32_t> UnicodeEscape(std::string_view text) {
   return value;
 }
 
-// Replaces the escapes that only JSON has by escapes of C: "\/", and two \uXXXX (surrogates) for one
-// character.
+// Replaces two kinds of escapes that JSON has and C does not have: an escaped slash, and a pair of
+// escapes (UTF-16 surrogates) that stands for one character.
 std::string WithEscapesOfC(std::string_view text) {
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {

@@ -18,8 +18,6 @@ using parquet::LogicalType;
 using parquet::SchemaElement;
 using parquet::Type;
 
-constexpr int32_t kNoType = -1;
-
 std::string TypeName(const SchemaElement& leaf) {
   constexpr std::string_view kNames[] = {"BOOLEAN", "INT32",  "INT64",      "INT96",
                                          "FLOAT",   "DOUBLE", "BYTE_ARRAY", "FIXED_LEN_BYTE_ARRAY"};

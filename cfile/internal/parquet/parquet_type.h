@@ -11,6 +11,9 @@
 
 namespace cfile::internal {
 
+// Stands for the converted type of a leaf that has none.
+inline constexpr int32_t kNoType = -1;
+
 // Returns the logical type. If there is none, returns the logical type that the converted type
 // stands for, without members if there is neither.
 parquet::LogicalType AnnotationOf(const parquet::SchemaElement& leaf);

@@ -170,9 +170,10 @@ class BlockFetcher {
     }
     has_all_planned_ = true;
   }
-  // Returns the range that has the block, or ranges_.end().
+  // Returns the range that contains the block. If there is none, returns ranges_.end().
   std::vector<Range>::iterator FindRange(const BlockPointer& pointer);
-  // Removes the range that has the block from the plan, and returns it. nullopt: no range has it.
+  // Removes the range that contains the block from the plan, and returns the range.
+  // If there is none, returns nullopt.
   // If the source reads in the background, also removes the ranges before this range.
   std::optional<Range> TakeRange(const BlockPointer& pointer);
   // Moves the bytes of a range with the block at `pointer` into `buffer`, if they could be read.
@@ -207,8 +208,8 @@ class BlockFetcher {
   Wants perhaps_;
   bool backward_ = false;
   size_t max_requests_ = SIZE_MAX;
-  // In the order of reading: ranges that were read, or are read in the background, and, during
-  // Prepare, the plan.
+  // The ranges in the order in which the cursor needs them: ranges that were read, ranges that are
+  // being read in the background, and during Prepare the plan.
   std::vector<Range> ranges_;
   uint64_t plan_end_ = 0;        // where the plan ends: Back of its last block
   bool has_all_planned_ = false;

@@ -105,7 +105,7 @@ class FileReader {
                                             BlockBuffer& buffer);
 
   // Begins to read in the background what LoadDataBlock will read with the same arguments.
-  // Does nothing if the source cannot do this, or if the block is at hand.
+  // Does nothing if the source cannot do this, or if the block is in memory already.
   void BeginToLoad(const IndexNode& leaf, uint32_t entry, BlockAccess access,
                    BlockFetcher& fetcher, const BlockBuffer& buffer) const;
 

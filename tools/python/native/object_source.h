@@ -1,5 +1,6 @@
-// Files that objects of Python hold (RangedObject and ObjectFiles of cfile/_native.pyi), and
-// files whose reads and writes let the handlers of signals run.
+// Sources and storages whose bytes come from Python objects (RangedObject and ObjectFiles of
+// cfile/_native.pyi). Also sources, sinks and storages that run Python's signal handlers during
+// reads and writes.
 #pragma once
 
 #include <memory>
