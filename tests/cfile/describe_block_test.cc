@@ -43,7 +43,7 @@ TEST(DescribeBlock, DescribesAllGoldenFiles) {
       EXPECT_TRUE(same.ok()) << same.status();
       if (!block.ok() || !same.ok()) return false;
       EXPECT_TRUE(block->status.ok()) << block->status;
-      EXPECT_EQ(block->pointer, expected.pointer);
+      EXPECT_EQ((BlockPointer{block->region.offset, static_cast<uint32_t>(block->region.size_bytes)}), expected.pointer);
       EXPECT_EQ(block->compressed, expected.compressed);
       EXPECT_TRUE(std::ranges::equal(block->bytes, expected.bytes));
       EXPECT_EQ(SizeOf(block->stored_fields), expected.pointer.size);
@@ -51,7 +51,7 @@ TEST(DescribeBlock, DescribesAllGoldenFiles) {
       EXPECT_EQ(block->stored_bytes, same->stored_bytes);
       EXPECT_EQ(block->fields.size(), same->fields.size());
       if (mapped->info().positional_index_root) {
-        EXPECT_EQ(block->first_ordinal, expected.first_ordinal);
+        EXPECT_EQ(block->region.first_ordinal, expected.first_ordinal);
         EXPECT_EQ(FindBlock(*mapped, expected.first_ordinal).value(), expected.index);
         EXPECT_EQ(FindBlock(*mapped, expected.first_ordinal + expected.num_rows - 1).value(),
                   expected.index);

@@ -100,7 +100,10 @@ int Run(int argc, char** argv) {
   AddFooterCommand(app, common, action);
   AddBlocksCommand(app, common, action);
   AddBlockCommand(app, common, action);
+  AddHexdumpCommand(app, common, action);
   AddIndexCommand(app, common, action);
+  AddDictionaryCommand(app, common, action);
+  AddStatsCommand(app, common, action);
   AddValuesCommand(app, common, action);
   AddAtCommand(app, common, action);
   AddFindCommand(app, common, action);
