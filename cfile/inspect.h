@@ -82,12 +82,14 @@ struct FileRegion {
 
 // The bytes of one region, field by field.
 struct RegionDetails {
+  static constexpr size_t kMaxGapBytes = 64 * 1024;
+
   FileRegion region;
 
   // The region as it is in the file. A movable block has a head and sections. Other blocks have the
   // sizes that belong to compression, the data and the checksum. Header and footer have magic,
   // length, the fields of their message and the checksum. Offsets of fields are counted from the
-  // region's first byte. Empty for a gap, of which only the size is described.
+  // region's first byte. Of a gap, at most the first kMaxGapBytes bytes are here.
   std::vector<uint8_t> stored_bytes;
   std::vector<BlockField> stored_fields;
 

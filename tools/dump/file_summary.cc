@@ -64,7 +64,7 @@ void AddTree(const std::string& name, const TreeTotals& tree, Facts& facts) {
              {"nodes", JsonInteger(tree.nodes)},
              {"entries", JsonInteger(tree.entries)},
              {"bytes", JsonInteger(tree.bytes)}},
-            absl::StrFormat("%s, %s of %.1f entries, %s", Plural(tree.levels, "level"),
+            absl::StrFormat("%s, %s, %.1f entries per node, %s", Plural(tree.levels, "level"),
                             Plural(tree.nodes, "node"),
                             static_cast<double>(tree.entries) / static_cast<double>(tree.nodes),
                             Plural(tree.bytes, "byte")));

@@ -111,7 +111,7 @@ class Printer {
     constexpr size_t kLineBytes = 16;
     const std::string name(field.name);
     std::string remark = std::string(2 * field.depth, ' ') + name;
-    if (!field.value.empty()) absl::StrAppend(&remark, ": ", Printable(field.value));
+    if (!field.value.empty()) absl::StrAppend(&remark, ": ", TerminalSafe(field.value));
     if (bytes.size() < field.size) {
       absl::StrAppend(&remark, " (", bytes.empty() ? "" : "the first ", bytes.size(), " of ",
                       field.size, " bytes)");

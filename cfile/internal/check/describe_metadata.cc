@@ -49,7 +49,7 @@ std::string KeyText(const FileInfo& info, std::string_view key) {
   const absl::string_view bytes(key.data(), key.size());
   const bool text =
       info.type.data_type == DataType::kString || info.type.data_type == DataType::kVarchar;
-  return text ? StrCat("\"", absl::Utf8SafeCEscape(bytes), "\"")
+  return text ? StrCat("\"", absl::CHexEscape(bytes), "\"")
               : StrCat("0x", absl::BytesToHexString(bytes));
 }
 

@@ -138,7 +138,12 @@ absl::StatusOr<RegionDetails> DescribeRegion(const Reader& reader, const FileReg
   CFILE_RETURN_IF_ERROR(CheckRegion(file, region));
   RegionDetails details{.region = region, .encoding = file.info().encoding};
   if (region.kind == RegionKind::kGap) {
-    details.stored_fields.push_back({.size = region.size_bytes, .name = "bytes of no block"});
+    details.stored_bytes.resize(std::min<uint64_t>(region.size_bytes, RegionDetails::kMaxGapBytes));
+    CFILE_RETURN_IF_ERROR(file.source().ReadAt(region.offset, details.stored_bytes));
+    const bool zeros = std::ranges::all_of(details.stored_bytes, [](uint8_t b) { return b == 0; });
+    details.stored_fields.push_back({.size = region.size_bytes,
+                                     .name = "bytes of no block",
+                                     .value = zeros ? "zeros" : "not zeros"});
     return details;
   }
   if (region.kind == RegionKind::kHeader || region.kind == RegionKind::kFooter) {

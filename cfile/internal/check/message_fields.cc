@@ -26,6 +26,7 @@ using wire::WireType;
 std::string NameOfNumber(std::string_view field, uint64_t number) {
   if (field == "encoding") return EncodingName(static_cast<Encoding>(number));
   if (field == "compression") return CompressionName(static_cast<Compression>(number));
+  if (field == "data_type") return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
   return {};
 }
 
@@ -33,7 +34,7 @@ std::string NameOfNumber(std::string_view field, uint64_t number) {
 std::string ShortText(std::string_view text) {
   constexpr size_t kShownBytes = 100;
   const std::string_view shown = text.substr(0, kShownBytes);
-  return StrCat("\"", absl::Utf8SafeCEscape({shown.data(), shown.size()}), "\"",
+  return StrCat("\"", absl::CHexEscape({shown.data(), shown.size()}), "\"",
                 shown.size() < text.size() ? "..." : "");
 }
 
