@@ -117,13 +117,13 @@ CFILE_EXPORT absl::Status ExportArrowStream(const Reader& reader, const OrdinalR
 
 // Exports the rows from a cursor's position to the end of its range.
 // The cursor does not move. The stream does not need the cursor later.
-template <ValueType T>
+template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::Status ExportArrowStream(const Cursor<T>& cursor,
                                             const ArrowExportOptions& options,
                                             ArrowArrayStream* out);
 
 // Exports the values of the remaining rows of a scan. The field's name is "value".
-template <ValueType T>
+template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::Status ExportArrowStream(Scan<T> scan, const ArrowExportOptions& options,
                                             ArrowArrayStream* out);
 

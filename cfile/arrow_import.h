@@ -105,7 +105,7 @@ CFILE_EXPORT absl::Status AppendArrow(TableWriter& writer, ArrowArrayStream* str
 CFILE_EXPORT absl::Status AppendArrow(ColumnsWriter& writer, ArrowArrayStream* stream);
 
 // Appends a stream of arrays, or of structs with one field of any name, to a column.
-template <ValueType T>
+template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::Status AppendArrow(Writer<T>& writer, ArrowArrayStream* stream);
 
 // Does the same for a column with levels.
@@ -114,7 +114,7 @@ CFILE_EXPORT absl::Status AppendArrow(Writer<T>& writer, ArrowArrayStream* strea
 // The outermost list counts first, then the lists in it, and the elements last.
 // (In Kudu's arrays, elements are always optional.)
 // kUnimplemented: the column has more definition levels than the lists and elements can have.
-template <ValueType T>
+template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* stream);
 
 }  // namespace cfile

@@ -48,7 +48,7 @@ class CFILE_EXPORT CompoundKey {
   // Appends the value of the next column. T is the C++ type of the column's values. Preconditions:
   // at least one column has no value yet; HoldsType<T>(the column's type); a fixed-length value has
   // the column's length; the value is not NaN.
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   CompoundKey& Add(const T& value);
   // Appends a null as the value of the next column. Preconditions: at least one column has no value
   // yet; the next column is nullable.
@@ -77,10 +77,10 @@ class CFILE_EXPORT CompoundKeyReader {
   // Returns the value of the next column; nullopt if it is null. Preconditions: at least one column
   // has not been read; HoldsType<T>(the column's type). kDataLoss: the bytes are not a key of these
   // columns.
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   absl::StatusOr<std::optional<Owned<T>>> NextOrNull();
   // Does the same as NextOrNull. Further precondition: the column is not nullable.
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   absl::StatusOr<Owned<T>> Next();
 
  private:

@@ -211,14 +211,14 @@ class CFILE_EXPORT Reader {
 
   // Shortcuts that create a cursor for a single call. Errors as NewCursor and Cursor. For many
   // calls, a cursor is faster.
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   absl::StatusOr<std::optional<Owned<T>>> Get(uint64_t ordinal) const;
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) const;
 
   // Returns copies of the rows of `range`, which may end after the last row. All these rows must
   // fit into memory. Errors as NewCursor and Cursor.
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   absl::StatusOr<OwnedBatch<T>> Read(const OrdinalRange& range = kAllRows) const;
 
  private:

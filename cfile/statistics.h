@@ -34,9 +34,9 @@ struct CFILE_EXPORT BlockStatistics {
 
   // The bounds as values of the column's C++ type; nullopt if the bound is absent. Precondition:
   // the column holds T.
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   std::optional<Owned<T>> Min() const;
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   std::optional<Owned<T>> Max() const;
 
   uint64_t num_entries() const { return present_count + null_count; }
@@ -58,7 +58,7 @@ struct CFILE_EXPORT FileStatistics {
 
   // Returns false if the Bloom filter excludes `value`: no value of the file equals it. Returns
   // true if the file may hold `value`, or if there is no filter. Precondition: the column holds T.
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   bool MightContain(const T& value) const;
 };
 

@@ -97,16 +97,16 @@ class CFILE_EXPORT TableWriter {
   // Appends values to one column, or keys to schema().key_index(); see Writer::Append. Columns may
   // be filled in any order and must have the same length at the end. Precondition: the column
   // exists. kInvalidArgument: the column does not hold T, or keys are not in ascending order.
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   absl::Status Append(size_t column, std::span<const T> values);
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity);
 
   // Appends entries to a column with levels; see LevelWriter::Append.
   // A column without levels takes entries, too. Its maximum repetition level is 0.
   // Its maximum definition level is 1 if the column is nullable, else 0.
   // Errors as LevelWriter::Append.
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);
 

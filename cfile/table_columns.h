@@ -143,13 +143,13 @@ class CFILE_EXPORT ColumnsWriter {
   // Appends values to one column; see Writer::Append. `column`: the position of the column in
   // `columns` or `names`. Precondition: the position exists. kInvalidArgument: the column does
   // not hold T or has levels; there are more values than rows of the table.
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   absl::Status Append(size_t column, std::span<const T> values);
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   absl::Status Append(size_t column, std::span<const T> values, std::span<const uint8_t> validity);
   // Appends entries to a column with levels; see LevelWriter::Append. kInvalidArgument: the column
   // does not hold T or has no levels; there are more records than rows of the table.
-  template <ValueType T>
+  template <typename T, typename = IfValueType<T>>
   absl::Status AppendLevels(size_t column, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values);
 

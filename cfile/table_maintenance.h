@@ -103,7 +103,7 @@ CFILE_EXPORT absl::Status AppendMerged(const TableReader& from, TableWriter& to,
 // rows are less. One new part replaces all such parts and gets their remaining rows.
 // Memory, options and errors as Compact. Also kFailedPrecondition: the table is not sorted by this
 // column. Preconditions: the column exists; the column holds T.
-template <ValueType T>
+template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::Status DropRowsBelow(const TableLocation& table, size_t column, const T& key,
                                         std::span<const WriterOptions> options = {});
 

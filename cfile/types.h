@@ -33,6 +33,12 @@ using encodings::kIsValueType;
 template <typename T>
 concept ValueType = kIsValueType<T>;
 
+// The library's function templates take this type instead of the concept. Compilers differ in the
+// names that they give to function templates with concepts. Then a program of one compiler could
+// not be linked with a library of the other.
+template <typename T>
+using IfValueType = std::enable_if_t<kIsValueType<T>>;
+
 // The numbers are stored in files (cfile/FORMAT.md, Messages) and never change. A number below 100
 // is Kudu's number of the type; from 100 on, it is 100 + Parquet's number.
 enum class DataType : uint32_t {

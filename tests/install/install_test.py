@@ -143,6 +143,21 @@ def check_symbols(compiler, library, archive, header_folder):
     return missing
 
 
+def check_templates(prefix, library):
+    """Programs of all compilers find the function templates of libcfile.so, which one compiler has built."""
+    exported = {line.split()[-1] for line in run("nm", "-D", "--defined-only", library).splitlines()}
+    root = next((prefix / "include").iterdir())
+    with tempfile.TemporaryDirectory() as folder:
+        for command in filter(None, [["g++"], *installed_compilers().values()]):
+            if "-stdlib=libc++" in command:
+                continue
+            run(*command, "-std=c++20", f"-I{root}", "-c", ROOT / "tests/install/templates.cc", "-o", "templates.o", cwd=folder)
+            used = {line.split()[-1] for line in run("nm", "-u", pathlib.Path(folder) / "templates.o").splitlines()}
+            missing = sorted(name for name in used if re.match(r"_ZNK?5cfile", name) and name not in exported)
+            expect(not missing, f"{library} has no {', '.join(missing[:5])} for {command[0]}")
+    print("programs of all compilers find the function templates")
+
+
 def check_pages(prefix):
     for tool in TOOLS:
         page = prefix / "share/man/man1" / f"{tool}.1"
@@ -329,6 +344,7 @@ def install(build, work, jobs):
     check_size(build, prefix, work)
     missing = check_symbols(build.compiler(), library, library.with_suffix(".a"), prefix / "include")
     expect(not missing, "libcfile.so does not export:\n" + "\n".join(missing[:20]))
+    check_templates(prefix, library)
     check_headers(prefix, build.compiler(), include)
     if build.on("CFILE_BUILD_TOOLS"):
         check_tools(prefix, work)

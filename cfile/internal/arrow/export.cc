@@ -142,7 +142,7 @@ absl::Status ExportArrowStream(const Reader& reader, const OrdinalRange& range,
   return ExportFile(reader, range, options, out);
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::Status ExportArrowStream(const Cursor<T>& cursor, const ArrowExportOptions& options,
                                ArrowArrayStream* out) {
   out->release = nullptr;
@@ -150,7 +150,7 @@ absl::Status ExportArrowStream(const Cursor<T>& cursor, const ArrowExportOptions
                     options, out);
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::Status ExportArrowStream(Scan<T> scan, const ArrowExportOptions& options,
                                ArrowArrayStream* out) {
   out->release = nullptr;

@@ -258,14 +258,14 @@ absl::Status AppendArrow(ColumnsWriter& writer, ArrowArrayStream* stream) {
   return internal::AppendRows(writer, stream);
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::Status AppendArrow(Writer<T>& writer, ArrowArrayStream* stream) {
   // The writer checks whether nulls are allowed.
   return internal::AppendColumn<T>(
       writer, {.name = "value", .type = writer.type(), .nullable = true}, stream);
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::Status AppendArrow(LevelWriter<T>& writer, ArrowArrayStream* stream) {
   return internal::AppendColumn<T>(
       writer, {.name = "value", .type = writer.type(), .levels = writer.limits()}, stream);

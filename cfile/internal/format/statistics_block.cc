@@ -19,7 +19,7 @@
 
 namespace cfile {
 
-template <ValueType T>
+template <typename T, typename>
 std::optional<Owned<T>> BlockStatistics::Min() const {
   Owned<T> value{};
   if constexpr (!std::is_same_v<T, Int96>) {
@@ -28,7 +28,7 @@ std::optional<Owned<T>> BlockStatistics::Min() const {
   return std::nullopt;
 }
 
-template <ValueType T>
+template <typename T, typename>
 std::optional<Owned<T>> BlockStatistics::Max() const {
   Owned<T> value{};
   if constexpr (!std::is_same_v<T, Int96>) {
@@ -37,7 +37,7 @@ std::optional<Owned<T>> BlockStatistics::Max() const {
   return std::nullopt;
 }
 
-template <ValueType T>
+template <typename T, typename>
 bool FileStatistics::MightContain(const T& value) const {
   return bloom_filter.empty() ||
          internal::BloomMightContain(bloom_filter, internal::BloomHash(value));

@@ -148,20 +148,20 @@ absl::StatusOr<Cursor<T>> Reader::NewCursor() const {
   return Cursor<T>(std::make_unique<typename Cursor<T>::Impl>(file_, std::move(dictionary)));
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::StatusOr<std::optional<Owned<T>>> Reader::Get(uint64_t ordinal) const {
   CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, NewCursor<T>());
   CFILE_ASSIGN_OR_RETURN(const std::optional<T> value, cursor.Get(ordinal));
   return value ? std::optional<Owned<T>>(*value) : std::nullopt;
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::Status Reader::Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out) const {
   CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, NewCursor<T>());
   return cursor.Take(ordinals, out);
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::StatusOr<OwnedBatch<T>> Reader::Read(const OrdinalRange& range) const {
   CFILE_ASSIGN_OR_RETURN(Cursor<T> cursor, NewCursor<T>());
   const uint64_t end = std::min(range.end, num_rows());

@@ -298,18 +298,18 @@ absl::StatusOr<ColumnsWriter> ColumnsWriter::Replace(const TableLocation& table,
 uint64_t ColumnsWriter::num_rows() const { return impl_->num_rows(); }
 const Schema& ColumnsWriter::schema() const { return impl_->schema(); }
 
-template <ValueType T>
+template <typename T, typename>
 absl::Status ColumnsWriter::Append(size_t column, std::span<const T> values) {
   return impl_->Append(column, values, {}, /*has_validity=*/false);
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::Status ColumnsWriter::Append(size_t column, std::span<const T> values,
                                    std::span<const uint8_t> validity) {
   return impl_->Append(column, values, validity, /*has_validity=*/true);
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::Status ColumnsWriter::AppendLevels(size_t column, std::span<const uint16_t> repetition,
                                          std::span<const uint16_t> definition,
                                          std::span<const T> values) {

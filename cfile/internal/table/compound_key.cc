@@ -56,7 +56,7 @@ CompoundKey& CompoundKey::Clear() {
   return *this;
 }
 
-template <ValueType T>
+template <typename T, typename>
 CompoundKey& CompoundKey::Add(const T& value) {
   assert(next_ < columns_.size() && HoldsType<T>(columns_[next_].type) && encodings::IsKey(value));
   const size_t column = next_++;
@@ -139,7 +139,7 @@ absl::StatusOr<Owned<T>> CompoundKeyReader::ReadValue(size_t column) {
   return value;
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::StatusOr<std::optional<Owned<T>>> CompoundKeyReader::NextOrNull() {
   assert(next_ < columns_.size() && HoldsType<T>(columns_[next_].type));
   const size_t column = next_++;
@@ -158,7 +158,7 @@ absl::StatusOr<std::optional<Owned<T>>> CompoundKeyReader::NextOrNull() {
   return value;
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::StatusOr<Owned<T>> CompoundKeyReader::Next() {
   assert(next_ < columns_.size() && !columns_[next_].nullable);
   CFILE_ASSIGN_OR_RETURN(std::optional<Owned<T>> value, NextOrNull<T>());

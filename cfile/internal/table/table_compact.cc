@@ -394,7 +394,7 @@ absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeP
   return compaction.Write(sort_column, to);
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T& key,
                            std::span<const WriterOptions> options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location));

@@ -384,13 +384,13 @@ class TableScan::Impl {
   internal::CountedConditions counted_;  // of part_
 };
 
-template <ValueType T>
+template <typename T, typename>
 const Batch<T>& TableBatch::column(size_t column) const {
   assert(columns_ != nullptr && column < columns_->columns.size());
   assert(std::holds_alternative<Batch<T>>(columns_->columns[column]));
   return std::get<Batch<T>>(columns_->columns[column]);
 }
-template <ValueType T>
+template <typename T, typename>
 const LevelBatch<T>& TableBatch::levels(size_t column) const {
   assert(columns_ != nullptr && column < columns_->columns.size());
   assert(std::holds_alternative<LevelBatch<T>>(columns_->columns[column]));

@@ -381,20 +381,20 @@ absl::StatusOr<TableWriter> TableWriter::Replace(const TableLocation& table,
 
 const Schema& TableWriter::schema() const { return impl_->schema(); }
 
-template <ValueType T>
+template <typename T, typename>
 absl::Status TableWriter::Append(size_t column, std::span<const T> values) {
   CFILE_ASSIGN_OR_RETURN(Writer<T>* const writer, impl_->WriterOf<T>(column));
   return writer->Append(values);
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::Status TableWriter::Append(size_t column, std::span<const T> values,
                                  std::span<const uint8_t> validity) {
   CFILE_ASSIGN_OR_RETURN(Writer<T>* const writer, impl_->WriterOf<T>(column));
   return writer->Append(values, validity);
 }
 
-template <ValueType T>
+template <typename T, typename>
 absl::Status TableWriter::AppendLevels(size_t column, std::span<const uint16_t> repetition,
                                        std::span<const uint16_t> definition,
                                        std::span<const T> values) {
