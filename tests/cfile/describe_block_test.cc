@@ -150,7 +150,7 @@ TEST(ReadDictionary, HasTheValuesOfTheColumn) {
     }
     // A file whose dictionary became too large has other blocks, too.
     EXPECT_TRUE(std::ranges::includes(found, known));
-    ++files;
+    files += found == known;
   }
   EXPECT_GT(files, 3);
 }
