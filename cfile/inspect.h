@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/batch.h"
 #include "cfile/file_info.h"
 #include "cfile/types.h"
 #include "encodings/core/block_fields.h"
@@ -48,26 +49,59 @@ struct BlockInfo {
 
 // A range of bytes, its name and its meaning.
 using encodings::BlockField;
+using encodings::kMaxBlockFields;
 
-// The bytes of one data block, field by field.
-struct BlockDetails {
-  uint64_t index = 0;  // 0, 1, ... in ordinal order
-  BlockPointer pointer;
-  std::optional<uint64_t> first_ordinal;  // if the file has a positional index
+// What a range of a file's bytes holds (cfile/FORMAT.md, File).
+enum class RegionKind : uint8_t {
+  kHeader,
+  kDataBlock,
+  kPositionalNode,  // a node of the positional index
+  kValueNode,       // a node of the value index
+  kDictionary,
+  kStatistics,
+  kFooter,
+  kGap  // bytes that belong to no block: zeros between blocks, or a part of a damaged file
+};
+// "header", "data block", "node of the positional index", ...
+CFILE_EXPORT std::string_view RegionKindName(RegionKind kind);
 
-  // The block as it is in the file, from pointer.offset on. For a movable block: the head and the
-  // sections. For other blocks: the sizes that belong to compression, the data and the checksum.
-  // The offsets of the fields are counted from the block's first byte.
+// A range of a file's bytes with one purpose.
+struct FileRegion {
+  RegionKind kind = RegionKind::kGap;
+  uint64_t offset = 0;
+  uint64_t size_bytes = 0;
+  // The number of a data block, in ordinal order; the depth of an index node, 0 for the root.
+  // Otherwise 0.
+  uint64_t index = 0;
+  // The first row of a data block or of a node of the positional index, if the file has a
+  // positional index.
+  std::optional<uint64_t> first_ordinal;
+
+  uint64_t end() const { return offset + size_bytes; }
+};
+
+// The bytes of one region, field by field.
+struct RegionDetails {
+  static constexpr size_t kMaxGapBytes = 64 * 1024;
+
+  FileRegion region;
+
+  // The region as it is in the file. A movable block has a head and sections. Other blocks have the
+  // sizes that belong to compression, the data and the checksum. Header and footer have magic,
+  // length, the fields of their message and the checksum. Offsets of fields are counted from the
+  // region's first byte. Of a gap, at most the first kMaxGapBytes bytes are here.
   std::vector<uint8_t> stored_bytes;
   std::vector<BlockField> stored_fields;
 
-  // The data before compression: the head of a movable block, the null bitmap or the levels, the
-  // header of an extended block, and the values in their encoding.
+  // Only of blocks: the data before compression. A data block has the head of a movable block, the
+  // null bitmap or the levels, the header of an extended block, and the values in their encoding.
   // Empty if the data cannot be decompressed.
   bool compressed = false;
-  Encoding encoding = Encoding::kPlain;  // of the values
+  Encoding encoding = Encoding::kPlain;  // of the values of a data block
   std::vector<uint8_t> bytes;
   std::vector<BlockField> fields;
+  // Where `bytes` begin in `stored_bytes`, if they are stored there unchanged.
+  std::optional<size_t> bytes_offset;
 
   // The first damage found: kDataLoss, or kUnimplemented if this build does not know the encoding.
   // OK does not mean that all values can be read: only Verify reads them.
@@ -133,28 +167,55 @@ struct CFILE_EXPORT VerifyReport {
 CFILE_EXPORT absl::Status VisitBlocks(const Reader& reader,
                                       const std::function<bool(const BlockInfo&)>& visit);
 
-// Describes the data block with this number, also if the block is damaged.
+// The regions of a file.
+struct FileLayout {
+  // In the order of their offsets. They cover all bytes of the file, without gaps and overlaps.
+  std::vector<FileRegion> regions;
+  // Index nodes that cannot be read, and blocks that overlap others. Such a block is not among the
+  // regions; its bytes are a gap. If a node cannot be read, the blocks below it are gaps, too.
+  std::vector<Damage> damages;
+};
+// Reads all index nodes, and no data block. Memory: about 64 bytes for each block, in addition to
+// the reader's index nodes. A file whose indexes disagree has the blocks of the positional index.
+CFILE_EXPORT FileLayout ListRegions(const Reader& reader);
+
+// Describes a region of ListRegions, also if it is damaged.
 // The fields of each list are in ascending order. They cover all bytes, without gaps and overlaps.
 // The bytes after the last byte that could be understood are one field, "unknown bytes".
-// A list has at most about 1,000 fields. If a block has more fields, the last field stands for
-// all the remaining fields.
+// Null bitmap, levels and values each have at most about `max_fields` fields. If there are more, the
+// last field stands for all the remaining fields. Precondition: max_fields >= kMaxBlockFields.
 // A wrong checksum is shown. A wrong checksum is damage unless ReaderOptions::verify_checksums is
 // false. The function describes the fields in both cases.
 //
-// Time and memory: reads this block and the index nodes before it. Copies the block, so a result
-// does not depend on the reader.
+// Time and memory: reads the region and copies it, so a result does not depend on the reader. For
+// each field 80 bytes.
 //
-// kOutOfRange: there is no block with this number, or the block or the index exceeds a limit
-// of ReaderOptions.
-// kDataLoss: an index node is damaged, or the source has fewer bytes than expected.
+// kInvalidArgument: the file has no such region.
+// kOutOfRange: the block exceeds a limit of ReaderOptions.
+// kDataLoss: the source has fewer bytes than expected.
 // kUnimplemented: this build does not have the codec of the file, or a movable block needs
 // another dictionary. Other errors: those of the source.
-CFILE_EXPORT absl::StatusOr<BlockDetails> DescribeBlock(const Reader& reader, uint64_t index);
+CFILE_EXPORT absl::StatusOr<RegionDetails> DescribeRegion(const Reader& reader,
+                                                          const FileRegion& region,
+                                                          size_t max_fields = kMaxBlockFields);
+
+// Describes the data block with this number like DescribeRegion. Also reads the index nodes before
+// the block.
+// kOutOfRange: there is no block with this number, or the block or the index exceeds a limit
+// of ReaderOptions. kDataLoss: also if an index node is damaged. Other errors: see DescribeRegion.
+CFILE_EXPORT absl::StatusOr<RegionDetails> DescribeBlock(const Reader& reader, uint64_t index);
 
 // Returns the number of the data block that holds the row with this ordinal. Reads index nodes
 // only. kOutOfRange: ordinal >= reader.num_rows(), or the index exceeds a limit of ReaderOptions.
 // kFailedPrecondition: the file has no positional index. kDataLoss: an index node is damaged.
 CFILE_EXPORT absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t ordinal);
+
+// Returns the values of the file's dictionary in the order of their codes; no values if the file has
+// no dictionary. Precondition: the column holds T. Memory: the values, at most
+// ReaderOptions::max_dictionary_values of them. kDataLoss: the dictionary is damaged. kOutOfRange:
+// it exceeds a limit of ReaderOptions. Other errors: those of the source.
+template <ValueType T>
+CFILE_EXPORT absl::StatusOr<std::vector<Owned<T>>> ReadDictionary(const Reader& reader);
 
 // Calls `visit` for each node of an index in key order, a parent before its children. If `visit`
 // returns false, stops and returns OK. Returns OK without a visit if the file has no such index. If

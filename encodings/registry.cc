@@ -258,8 +258,9 @@ absl::Status DescribeWith(CodecList<Codec...>, Encoding encoding, PhysicalType t
 }
 
 absl::Status DescribeBlock(Encoding encoding, PhysicalType type, const DecoderOptions& options,
-                           const BlockView& block, std::vector<BlockField>& fields) {
-  BlockDescription description(block.bytes);
+                           const BlockView& block, std::vector<BlockField>& fields,
+                           size_t max_fields) {
+  BlockDescription description(block.bytes, max_fields);
   absl::Status status =
       DescribeWith(Codecs(), DecodedAs(encoding), type, options, block, description);
   description.AddRest(status.ok() ? "bytes after the last value" : "unknown bytes");

@@ -75,13 +75,15 @@ CFILE_EXPORT absl::StatusOr<std::shared_ptr<const Dictionary>> LoadDictionary(
     size_t max_values = kMaxDictionaryValues);
 
 // Describes the bytes of a block, for inspection. `fields` is set to fields that cover all bytes of
-// the block in ascending order, without gaps and overlaps: at most kMaxBlockFields. If the encoding
-// does not describe its blocks, one field covers all bytes. Checks only what is needed to find the
-// fields. kDataLoss: the block is damaged. kUnimplemented: as for MakeDecoder. After an error, the
-// last field has the bytes that were not understood, if any: "unknown bytes".
+// the block in ascending order, without gaps and overlaps: at most `max_fields`, which must be at
+// least kMaxBlockFields. If the encoding does not describe its blocks, one field covers all bytes.
+// Checks only what is needed to find the fields. kDataLoss: the block is damaged. kUnimplemented:
+// as for MakeDecoder. After an error, the last field has the bytes that were not understood, if
+// any: "unknown bytes".
 CFILE_EXPORT absl::Status DescribeBlock(Encoding encoding, PhysicalType type,
                                         const DecoderOptions& options, const BlockView& block,
-                                        std::vector<BlockField>& fields);
+                                        std::vector<BlockField>& fields,
+                                        size_t max_fields = kMaxBlockFields);
 
 // Returns the name of `type` for messages: "int32", "fixed bytes", ...
 CFILE_EXPORT std::string_view PhysicalTypeName(PhysicalType type);

@@ -8,8 +8,8 @@
 namespace cfile::encodings {
 
 void BlockDescription::Add(std::string_view name, std::string value) {
-  assert(fields_.size() < kMaxBlockFields);
-  fields_.push_back({end_, reader_.offset() - end_, name, std::move(value)});
+  assert(fields_.size() < max_fields_);
+  fields_.push_back({end_, reader_.offset() - end_, name, std::move(value), depth_});
   end_ = reader_.offset();
 }
 
@@ -54,6 +54,11 @@ absl::Status BlockDescription::AddBytes(uint64_t size, std::string_view name, st
   }
   if (size > 0) Add(name, std::move(value));
   return absl::OkStatus();
+}
+
+void BlockDescription::Explain(std::string_view meaning) {
+  assert(!fields_.empty());
+  fields_.back().value = StrCat(fields_.back().value, " (", meaning, ")");
 }
 
 void BlockDescription::AddRest(std::string_view name, std::string value) {

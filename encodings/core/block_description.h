@@ -20,12 +20,18 @@ namespace cfile::encodings {
 // call Add; or call one of the functions that do both.
 class BlockDescription {
  public:
-  explicit BlockDescription(std::span<const uint8_t> block) : reader_(block) {}
+  // Precondition: max_fields >= kMaxBlockFields.
+  explicit BlockDescription(std::span<const uint8_t> block, size_t max_fields = kMaxBlockFields)
+      : reader_(block), max_fields_(max_fields) {}
 
   ByteReader& reader() { return reader_; }
   // True if at most kLastFields further fields may follow. Callers that add a field for each run,
   // value or the like stop then, and add the other ones as one field.
-  bool full() const { return fields_.size() + kLastFields >= kMaxBlockFields; }
+  bool full() const { return fields_.size() + kLastFields >= max_fields_; }
+
+  // Fields that are added between the two calls lie in one more structure.
+  void BeginStructure() { ++depth_; }
+  void EndStructure() { --depth_; }
 
   // Adds a field of the bytes that reader() has read since the last call.
   void Add(std::string_view name, std::string value = {});
@@ -41,18 +47,25 @@ class BlockDescription {
   // added: fewer bytes are left.
   absl::Status AddBytes(uint64_t size, std::string_view name, std::string value = {});
 
+  // Adds the meaning of the last field's number: "108" becomes "108 (parquet-dict)".
+  // Precondition: there is a field.
+  void Explain(std::string_view meaning);
+
   // Adds the bytes after the last field, if any, as a field.
   void AddRest(std::string_view name, std::string value = {});
 
   std::vector<BlockField> TakeFields() && { return std::move(fields_); }
 
  private:
-  static constexpr size_t kLastFields = 4;
+  // The most fields that callers add after they stopped because of full().
+  static constexpr size_t kLastFields = 16;
 
   template <typename U>
   absl::StatusOr<U> AddNumber(bool read, U number, std::string_view name);
 
   ByteReader reader_;
+  size_t max_fields_;
+  size_t depth_ = 0;
   size_t end_ = 0;  // where the last field ends
   std::vector<BlockField> fields_;
 };

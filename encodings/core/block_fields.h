@@ -13,9 +13,11 @@ struct BlockField {
   size_t size = 0;
   std::string_view name;  // "count", "values", ...; static
   std::string value;      // the meaning of the bytes; may be empty
+  size_t depth = 0;       // the number of structures around the field, such as messages
 };
 
-// A description has at most this many fields, so that it stays small compared with its block.
+// By default, a description has at most this many fields, so that it stays small compared with its
+// block.
 inline constexpr size_t kMaxBlockFields = 1000;
 
 }  // namespace cfile::encodings

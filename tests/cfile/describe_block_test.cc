@@ -1,8 +1,14 @@
-// DescribeBlock and FindBlock on all golden files, compared with VisitBlocks.
+// DescribeBlock, FindBlock, ListRegions and DescribeRegion on all golden files, compared with
+// VisitBlocks and VisitIndex.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <map>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -43,7 +49,8 @@ TEST(DescribeBlock, DescribesAllGoldenFiles) {
       EXPECT_TRUE(same.ok()) << same.status();
       if (!block.ok() || !same.ok()) return false;
       EXPECT_TRUE(block->status.ok()) << block->status;
-      EXPECT_EQ(block->pointer, expected.pointer);
+      EXPECT_EQ(block->region.offset, expected.pointer.offset);
+      EXPECT_EQ(block->region.size_bytes, expected.pointer.size);
       EXPECT_EQ(block->compressed, expected.compressed);
       EXPECT_TRUE(std::ranges::equal(block->bytes, expected.bytes));
       EXPECT_EQ(SizeOf(block->stored_fields), expected.pointer.size);
@@ -51,7 +58,7 @@ TEST(DescribeBlock, DescribesAllGoldenFiles) {
       EXPECT_EQ(block->stored_bytes, same->stored_bytes);
       EXPECT_EQ(block->fields.size(), same->fields.size());
       if (mapped->info().positional_index_root) {
-        EXPECT_EQ(block->first_ordinal, expected.first_ordinal);
+        EXPECT_EQ(block->region.first_ordinal, expected.first_ordinal);
         EXPECT_EQ(FindBlock(*mapped, expected.first_ordinal).value(), expected.index);
         EXPECT_EQ(FindBlock(*mapped, expected.first_ordinal + expected.num_rows - 1).value(),
                   expected.index);
@@ -64,6 +71,101 @@ TEST(DescribeBlock, DescribesAllGoldenFiles) {
     EXPECT_FALSE(FindBlock(*mapped, mapped->num_rows()).ok());
   }
   EXPECT_GT(described, 700);
+}
+
+// Returns the number of regions of each kind.
+std::map<RegionKind, uint64_t> CheckRegions(const Reader& reader) {
+  std::map<RegionKind, uint64_t> counts;
+  const FileLayout layout = ListRegions(reader);
+  EXPECT_TRUE(layout.damages.empty());
+  uint64_t end = 0;
+  for (const FileRegion& region : layout.regions) {
+    SCOPED_TRACE(testing::Message() << RegionKindName(region.kind) << " at " << region.offset);
+    EXPECT_EQ(region.offset, end);
+    end = region.end();
+    ++counts[region.kind];
+    const auto details = DescribeRegion(reader, region);
+    EXPECT_TRUE(details.ok()) << details.status();
+    if (!details.ok()) continue;
+    EXPECT_TRUE(details->status.ok()) << details->status;
+    EXPECT_EQ(SizeOf(details->stored_fields), region.size_bytes);
+    EXPECT_EQ(SizeOf(details->fields), details->bytes.size());
+    if (details->bytes_offset) {
+      EXPECT_TRUE(std::ranges::equal(
+          details->bytes, std::span(details->stored_bytes)
+                              .subspan(*details->bytes_offset, details->bytes.size())));
+    }
+  }
+  EXPECT_EQ(end, reader.info().file_size_bytes);
+  return counts;
+}
+
+uint64_t CountNodes(const Reader& reader, IndexKind kind) {
+  uint64_t nodes = 0;
+  EXPECT_TRUE(VisitIndex(reader, kind, [&](const IndexNodeInfo&) { return ++nodes > 0; }).ok());
+  return nodes;
+}
+
+TEST(ListRegions, RegionsOfAllGoldenFilesCoverThem) {
+  int files = 0;
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(CFILE_SOURCE_DIR "/tests/golden")) {
+    const std::string path = entry.path().string();
+    if (!path.ends_with(".cfile")) continue;
+    const auto reader = Reader::Open(path);
+    if (!reader.ok()) continue;  // a codec that this build does not have
+    uint64_t blocks = 0;
+    if (!VisitBlocks(*reader, [&](const BlockInfo&) { return ++blocks > 0; }).ok()) continue;
+    SCOPED_TRACE(path);
+    auto counts = CheckRegions(*reader);
+    EXPECT_EQ(counts[RegionKind::kHeader], 1u);
+    EXPECT_EQ(counts[RegionKind::kFooter], 1u);
+    EXPECT_EQ(counts[RegionKind::kDictionary], reader->info().dictionary ? 1u : 0u);
+    EXPECT_EQ(counts[RegionKind::kStatistics], reader->info().statistics ? 1u : 0u);
+    EXPECT_EQ(counts[RegionKind::kDataBlock], blocks);
+    EXPECT_EQ(counts[RegionKind::kPositionalNode], CountNodes(*reader, IndexKind::kPositional));
+    EXPECT_EQ(counts[RegionKind::kValueNode], CountNodes(*reader, IndexKind::kValue));
+    ++files;
+  }
+  EXPECT_GT(files, 300);
+}
+
+// Each value of the column that a block stores as a code is in the dictionary.
+TEST(ReadDictionary, HasTheValuesOfTheColumn) {
+  const std::string folder = CFILE_SOURCE_DIR "/tests/golden/kudu/";
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const auto reader = Reader::Open(entry.path().string());
+    if (!reader.ok() || !reader->info().dictionary || reader->info().has_levels()) continue;
+    SCOPED_TRACE(entry.path().string());
+    const auto dictionary = ReadDictionary<std::string_view>(*reader);
+    ASSERT_TRUE(dictionary.ok()) << dictionary.status();
+    const std::set<std::string> known(dictionary->begin(), dictionary->end());
+    EXPECT_EQ(known.size(), dictionary->size());
+    std::set<std::string> found;
+    const auto rows = reader->Read<std::string_view>();
+    ASSERT_TRUE(rows.ok()) << rows.status();
+    for (size_t i = 0; i < rows->size(); ++i) {
+      if (rows->batch().IsValid(i)) found.emplace(rows->batch().values[i]);
+    }
+    // A file whose dictionary became too large has other blocks, too.
+    EXPECT_TRUE(std::ranges::includes(found, known));
+    files += found == known;
+  }
+  EXPECT_GT(files, 3);
+}
+
+TEST(DescribeRegion, RefusesARegionOutsideOfTheFile) {
+  const auto reader =
+      Reader::Open(CFILE_SOURCE_DIR "/tests/golden/kudu/string_prefix_low_nn_nine.cfile");
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const uint64_t size = reader->info().file_size_bytes;
+  for (const auto& [offset, bytes] : {std::pair(size, uint64_t{1}), std::pair(size + 1, uint64_t{0}),
+                                      std::pair(uint64_t{1}, UINT64_MAX)}) {
+    const FileRegion region{
+        .kind = RegionKind::kDataBlock, .offset = offset, .size_bytes = bytes};
+    EXPECT_TRUE(absl::IsInvalidArgument(DescribeRegion(*reader, region).status()));
+  }
 }
 
 }  // namespace

@@ -211,14 +211,14 @@ TEST(BlockFields, AreLimited) {
   std::vector<uint8_t> runs = {0, 0, 0, 1, 0, 0, 0, 0};
   for (int i = 0; i < 5000; ++i) runs.insert(runs.end(), {2, 7});
   auto texts = Texts(Encoding::kRle, PhysicalType::kInt8, runs);
-  EXPECT_GT(texts.size(), kMaxBlockFields - 10);
+  EXPECT_GT(texts.size(), kMaxBlockFields - 20);
   EXPECT_THAT(texts.back(), testing::HasSubstr("further runs"));
 
   std::vector<uint8_t> words = {0x40, 0x88, 0x13, 0, 16, 0};  // 5,000 values
   for (int i = 0; i < 5000; ++i) words.insert(words.end(), {0, 1, 'a'});
   words.insert(words.end(), {9, 0, 0, 0, 1, 0, 0, 0});
   texts = Texts(Encoding::kPrefix, PhysicalType::kBytes, words);
-  EXPECT_GT(texts.size(), kMaxBlockFields - 10);
+  EXPECT_GT(texts.size(), kMaxBlockFields - 20);
   EXPECT_THAT(texts[texts.size() - 3], testing::HasSubstr("further values"));
   EXPECT_THAT(texts.back(), testing::HasSubstr("number of restart offsets 1"));
 }

@@ -112,7 +112,8 @@ class Session(DumpTest):
 class Json(DumpTest):
     def test_every_command_prints_versioned_json(self):
         for path in ("words.cfile", "flags.cfile", "paths.cfile", "keys.cfile"):
-            for command in ([], ["header"], ["footer"], ["blocks"], ["block", "--ordinal", "0"], ["index"], ["verify"]):
+            for command in ([], ["summary"], ["header"], ["footer"], ["blocks"], ["block", "--ordinal", "0"], ["index"], ["verify"],
+                            ["dictionary"], ["stats"]):
                 document = json.loads(self.dump(*command, "--json", path))
                 self.assertEqual(document["schema_version"], 1)
                 self.assertEqual(document["path"], path)
@@ -137,6 +138,52 @@ class Json(DumpTest):
             for block, line in zip(blocks, text[1::2], strict=True):
                 self.assertEqual(len(bytes.fromhex(block["bytes"])), block["encoded"])
                 self.assertEqual(line, block["bytes"])
+
+    def test_hexdump_has_every_byte(self):
+        # A file of a table, with dictionary and statistics; compressed and uncompressed blocks.
+        files = [*FILES, next(self.folder.glob("t/part-*/0001-text.cfile")).relative_to(self.folder)]
+        for path in files:
+            data = (self.folder / path).read_bytes()
+            shown = b""
+            for line in self.dump("hexdump", "--json", "--bytes", "1000000", path).splitlines():
+                field = json.loads(line)
+                self.assertEqual(field["schema_version"], 1)
+                self.assertNotIn(field["name"], ("unknown bytes", "bytes after the end"))
+                if "offset" not in field:
+                    self.assertGreaterEqual(field["offset_before_compression"], 0)
+                    continue
+                self.assertEqual(field["offset"], len(shown))
+                self.assertEqual(len(field["hex"]), 2 * field["size"])
+                shown += bytes.fromhex(field["hex"])
+            self.assertEqual(shown, data)
+
+    def test_hexdump_describes_a_damaged_file(self):
+        data = (self.folder / "keys.cfile").read_bytes()
+        path = self.folder / "flipped_hexdump.cfile"
+        for offset in range(0, len(data), 37):
+            path.write_bytes(data[:offset] + bytes([data[offset] ^ 0x50]) + data[offset + 1:])
+            code, out, error = self.run_dump("hexdump", "--json", path.name)
+            self.assertIn(code, (2, 4))
+            self.assertNotEqual(error, "")
+            end = 0
+            for field in map(json.loads, out.splitlines()):
+                if "offset" in field:
+                    self.assertEqual(field["offset"], end)
+                    end += field["size"]
+            self.assertIn(end, (0, len(data)))  # 0: header or footer is damaged
+
+    def test_summary_fits_the_terminal(self):
+        for width in (85, 120):
+            done = subprocess.run([DUMP, "t"], cwd=self.folder, capture_output=True, timeout=60, check=True,
+                                  env=dict(os.environ, COLUMNS=str(width)))
+            lines = done.stdout.decode().splitlines()
+            self.assertLessEqual(max(map(len, lines)), width)
+            self.assertEqual("..." in done.stdout.decode(), width == 85)
+
+    def test_summary_is_sorted_by_size(self):
+        sizes = [column["size"] for column in json.loads(self.dump("summary", "--json", "--sort", "size", "t"))["columns"]]
+        self.assertEqual(sizes, sorted(sizes, reverse=True))
+        self.assertNotEqual(sizes, [column["size"] for column in json.loads(self.dump("--json", "t"))["columns"]])
 
     def check_cover(self, fields, begin, size):
         """The fields cover `size` bytes from offset `begin` on, without gaps and overlaps."""

@@ -54,30 +54,31 @@ void AppendFields(const std::vector<BlockField>& fields, const std::vector<uint8
   }
 }
 
-std::string CodecOf(const BlockDetails& block, const FileInfo& info) {
+std::string CodecOf(const RegionDetails& block, const FileInfo& info) {
   return CompressionName(block.compressed ? info.compression : Compression::kNone);
 }
 
-Json ToJson(const BlockDetails& block, const CommonOptions& common, const FileInfo& info) {
+Json ToJson(const RegionDetails& block, const CommonOptions& common, const FileInfo& info) {
   Json json = JsonDocument(common.path);
-  json["index"] = JsonInteger(block.index);
-  json.update(JsonPointer(block.pointer));
-  if (block.first_ordinal) json["first_ordinal"] = JsonInteger(*block.first_ordinal);
+  json["index"] = JsonInteger(block.region.index);
+  json["offset"] = JsonInteger(block.region.offset);
+  json["size"] = JsonInteger(block.region.size_bytes);
+  if (block.region.first_ordinal) json["first_ordinal"] = JsonInteger(*block.region.first_ordinal);
   json["compression"] = CodecOf(block, info);
   json["encoding"] = EncodingName(block.encoding);
-  json["stored_fields"] = ToJson(block.stored_fields, block.stored_bytes, block.pointer.offset);
+  json["stored_fields"] = ToJson(block.stored_fields, block.stored_bytes, block.region.offset);
   json["fields"] = ToJson(block.fields, block.bytes, 0);
   if (!block.status.ok()) json["error"] = JsonError(block.status);
   return json;
 }
 
-void AppendText(const BlockDetails& block, const FileInfo& info, std::string& out) {
-  absl::StrAppend(&out, "block          ", block.index, "\noffset         ", block.pointer.offset,
-                  "\nsize           ", Plural(block.pointer.size, "byte"), "\n");
-  if (block.first_ordinal) absl::StrAppend(&out, "first ordinal  ", *block.first_ordinal, "\n");
+void AppendText(const RegionDetails& block, const FileInfo& info, std::string& out) {
+  absl::StrAppend(&out, "block          ", block.region.index, "\noffset         ", block.region.offset,
+                  "\nsize           ", Plural(block.region.size_bytes, "byte"), "\n");
+  if (block.region.first_ordinal) absl::StrAppend(&out, "first ordinal  ", *block.region.first_ordinal, "\n");
   absl::StrAppend(&out, "compression    ", CodecOf(block, info), "\nencoding       ",
                   EncodingName(block.encoding), "\n\nin the file\n");
-  AppendFields(block.stored_fields, block.stored_bytes, block.pointer.offset, out);
+  AppendFields(block.stored_fields, block.stored_bytes, block.region.offset, out);
   if (block.bytes.empty()) return;
   absl::StrAppend(&out, "\nin the block, before compression\n");
   AppendFields(block.fields, block.bytes, 0, out);

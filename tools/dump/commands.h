@@ -11,6 +11,9 @@ void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddBlockCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddHexdumpCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddDictionaryCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddStatsCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action);
@@ -20,7 +23,13 @@ void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action);
 
+struct SummaryOptions {
+  bool by_size = false;  // the columns of a table are sorted by size
+};
+// `options` must live until the command line is parsed.
+void AddSummaryOptions(CLI::App& command, SummaryOptions& options);
 // cfile-dump without a subcommand: prints a summary of a file or a table.
-ExitCode PrintSummary(const CommonOptions& common, Output& output);
+ExitCode PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output);
+void AddSummaryCommand(CLI::App& app, CommonOptions& common, Action& action);
 
 }  // namespace cfile::tools

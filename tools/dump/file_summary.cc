@@ -62,15 +62,17 @@ void AddTree(const std::string& name, const TreeTotals& tree, Facts& facts) {
   facts.Add(name,
             {{"levels", tree.levels},
              {"nodes", JsonInteger(tree.nodes)},
+             {"entries", JsonInteger(tree.entries)},
              {"bytes", JsonInteger(tree.bytes)}},
-            absl::StrCat(Plural(tree.levels, "level"), ", ", Plural(tree.nodes, "node"), ", ",
-                         Plural(tree.bytes, "byte")));
+            absl::StrFormat("%s, %s, %.1f entries per node, %s", Plural(tree.levels, "level"),
+                            Plural(tree.nodes, "node"),
+                            static_cast<double>(tree.entries) / static_cast<double>(tree.nodes),
+                            Plural(tree.bytes, "byte")));
 }
 
-// Adds the blocks and bytes of each encoding. JSON always has this fact. The text has it only if
-// blocks have different encodings, or if some blocks are not compressed although the file has a
-// codec.
+// Adds the blocks and bytes of each encoding, the encoding that the footer names, and the codec.
 void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts) {
+  facts.Add("encoding", EncodingName(info.encoding), blocks.blocks == 0 ? EncodingName(info.encoding) : "");
   facts.Add("block_encodings", blocks.EncodingNames(), "");
   Json all = Json::array();
   for (const EncodingTotals& each : blocks.encodings) {
@@ -80,15 +82,21 @@ void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts)
                    {"stored", JsonInteger(each.stored_bytes)}});
   }
   facts.Add("blocks_by_encoding", all, "");
+  const bool codec = info.compression != Compression::kNone;
   for (const EncodingTotals& each : blocks.encodings) {
-    const bool codec = info.compression != Compression::kNone;
-    if (blocks.encodings.size() < 2 && (!codec || each.compressed_blocks == each.blocks)) continue;
-    facts.AddLine("block encoding",
-                  absl::StrCat(EncodingName(each.encoding), ": ", Plural(each.blocks, "block"),
-                               codec ? absl::StrCat(", ", each.compressed_blocks, " compressed")
-                                     : std::string(),
-                               ", ", Plural(each.stored_bytes, "byte")));
+    const double share = blocks.stored_bytes == 0 ? 1
+                                                  : static_cast<double>(each.stored_bytes) /
+                                                        static_cast<double>(blocks.stored_bytes);
+    facts.AddLine("encoding",
+                  absl::StrFormat("%s: %.3g %% of the bytes, %s", EncodingName(each.encoding),
+                                  100 * share, Plural(each.blocks, "block")));
   }
+  const std::string name = CompressionName(info.compression);
+  facts.Add("compression", name,
+            codec && blocks.blocks > 0
+                ? absl::StrCat(name, ": ", blocks.compressed_blocks(), " of ",
+                               Plural(blocks.blocks, "block"))
+                : name);
 }
 
 std::vector<std::string> FeatureNames(const FileInfo& info) {
@@ -180,15 +188,21 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   }
   facts.Add("nulls", JsonInteger(blocks.nulls), absl::StrCat(blocks.nulls, mark));
   status.Update(AddStatistics(reader, facts));
-  facts.Add("encoding", EncodingName(info.encoding));
+  facts.Add("order", info.value_index_root ? Json("ascending") : Json(nullptr),
+            info.value_index_root ? "ascending" : "not declared");
   AddEncodings(info, blocks, facts);
-  facts.Add("compression", CompressionName(info.compression));
   facts.Add("blocks", JsonInteger(blocks.blocks), absl::StrCat(blocks.blocks, mark));
   facts.Add("stored", JsonInteger(blocks.stored_bytes), Plural(blocks.stored_bytes, "byte") + mark);
   facts.Add("encoded", JsonInteger(blocks.encoded_bytes),
             Plural(blocks.encoded_bytes, "byte") + mark);
-  const double ratio = Ratio(blocks.encoded_bytes, blocks.stored_bytes);
-  facts.Add("ratio", Rounded(ratio), absl::StrFormat("%.2f", ratio) + mark);
+  facts.Add("decoded", JsonInteger(blocks.decoded_bytes),
+            Plural(blocks.decoded_bytes, "byte") + mark);
+  const double codec_ratio = Ratio(blocks.encoded_bytes, blocks.stored_bytes);
+  const double ratio = Ratio(blocks.decoded_bytes, blocks.stored_bytes);
+  facts.Add("ratio", Rounded(codec_ratio),
+            absl::StrFormat("decoded / stored %.2f, encoded / stored %.2f%s", ratio, codec_ratio,
+                            mark));
+  facts.Add("decoded_ratio", Rounded(ratio), "");
   const double bits_per_value =
       BitsPerValue(blocks.stored_bytes, info.has_levels() ? blocks.entries : info.num_rows);
   facts.Add("bits_per_value", Rounded(bits_per_value),

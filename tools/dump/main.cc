@@ -80,7 +80,10 @@ std::string WrongArguments(const CLI::App& app, const std::vector<std::string>& 
 
 int Run(int argc, char** argv) {
   CommonOptions common;
-  Action action = PrintSummary;
+  SummaryOptions summary;
+  Action action = [&summary](const CommonOptions& options, Output& to) {
+    return PrintSummary(summary, options, to);
+  };
   std::vector<std::string> files;
 
   CLI::App app("Shows what is in a CFile, or in a table of CFiles, and whether it is valid.",
@@ -91,16 +94,21 @@ int Run(int argc, char** argv) {
   AddJsonOption(app, common);
   AddIgnoreChecksumsOption(app, common);
   AddColumnOptions(app, common, kOneColumn, kOnlyPart);
+  AddSummaryOptions(app, summary);
   AddLimitOptions(app, common);
   app.set_version_flag("--version", absl::StrCat("cfile-dump ", CFILE_VERSION),
                        "Print the version");
   app.require_subcommand(0, 1);
   app.footer(kHelp);
+  AddSummaryCommand(app, common, action);
   AddHeaderCommand(app, common, action);
   AddFooterCommand(app, common, action);
   AddBlocksCommand(app, common, action);
   AddBlockCommand(app, common, action);
+  AddHexdumpCommand(app, common, action);
   AddIndexCommand(app, common, action);
+  AddDictionaryCommand(app, common, action);
+  AddStatsCommand(app, common, action);
   AddValuesCommand(app, common, action);
   AddAtCommand(app, common, action);
   AddFindCommand(app, common, action);

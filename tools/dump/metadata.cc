@@ -1,17 +1,63 @@
 // cfile-dump header, cfile-dump footer: the header message and the footer message of a file.
 #include "tools/dump/commands.h"
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "absl/strings/ascii.h"
+#include "absl/strings/escaping.h"
+#include "absl/strings/match.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "tools/dump/dump.h"
 #include "tools/location.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
 
 enum class Part { kHeader, kFooter };
+
+// The meaning of the number of a field, or an empty text.
+std::string MeaningOf(std::string_view field, uint64_t number) {
+  constexpr uint64_t kInExtensions = 999;
+  const bool named = field == "encoding" || field == "compression" || field == "data_type";
+  if (!named) return "";
+  if (number == kInExtensions) return absl::StrCat("see extensions.", std::string(field));
+  if (field == "encoding") return EncodingName(static_cast<Encoding>(number));
+  if (field == "compression") return CompressionName(static_cast<Compression>(number));
+  return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
+}
+
+// Makes a message in protobuf's text format easier to read. Adds the meaning of numbers as comments,
+// and writes bytes that are UTF-8 as text instead of octal escapes. The result is the same message.
+std::string Explained(const std::string& text) {
+  std::string result;
+  for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
+    const std::pair<absl::string_view, absl::string_view> field =
+        absl::StrSplit(line, absl::MaxSplits(": ", 1));
+    const absl::string_view name = absl::StripLeadingAsciiWhitespace(field.first);
+    uint64_t number = 0;
+    std::string bytes;
+    absl::StrAppend(&result, field.first, field.second.empty() ? "" : ": ");
+    if (absl::SimpleAtoi(field.second, &number)) {
+      const std::string meaning = MeaningOf({name.data(), name.size()}, number);
+      absl::StrAppend(&result, field.second, meaning.empty() ? "" : "  # ", meaning);
+    } else if (absl::StartsWith(field.second, "\"") &&
+               absl::CUnescape(field.second.substr(1, field.second.size() - 2), &bytes) &&
+               IsUtf8(bytes)) {
+      absl::StrAppend(&result, "\"", absl::Utf8SafeCEscape(bytes), "\"");
+    } else {
+      absl::StrAppend(&result, field.second);
+    }
+    result += '\n';
+  }
+  return result;
+}
 
 ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
   const auto reader = OpenFileAt(common.path, OptionsOf(common));
@@ -36,7 +82,8 @@ ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
   } else {
     // The first line is a comment in protobuf's text format, so that all of the output is valid.
     absl::StrAppend(&output.text, "# ", header ? "header" : "footer", ": offset ", offset, ", ",
-                    size, " bytes\n", header ? described.header_text : described.footer_text);
+                    size, " bytes\n",
+                    Explained(header ? described.header_text : described.footer_text));
   }
   return output.Finish(kFine);
 }
@@ -46,7 +93,8 @@ ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
 void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "header", "Print the header as text protobuf",
-      "With --json the message is printed in protobuf's JSON form, with bytes as base64.\n\n"
+      "Comments say what numbers mean; text is printed as text. With --json the message is\n"
+      "printed in protobuf's JSON form, with bytes as base64.\n\n"
       "Example:\n  cfile-dump header keys.cfile");
   AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
   command->callback([&action] {
@@ -59,7 +107,8 @@ void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action) {
 void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "footer", "Print the footer as text protobuf",
-      "With --json the message is printed in protobuf's JSON form, with bytes as base64.\n\n"
+      "Comments say what numbers mean; text is printed as text. With --json the message is\n"
+      "printed in protobuf's JSON form, with bytes as base64.\n\n"
       "Example:\n  cfile-dump footer --json keys.cfile | jq -r .footer.num_values");
   AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
   command->callback([&action] {

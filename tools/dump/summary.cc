@@ -2,7 +2,14 @@
 #include "tools/dump/summary.h"
 
 #include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
 
+#include "cfile/levels.h"
+#include "tools/dump/commands.h"
 #include "tools/location.h"
 
 namespace cfile::tools {
@@ -16,9 +23,45 @@ bool IndexKnowsAll(const FileInfo& info) {
          !info.has_extended_blocks() && !info.has_levels();
 }
 
+// The bytes of all strings that `cursor` reads.
+template <typename C>
+absl::StatusOr<uint64_t> TextBytes(absl::StatusOr<C> cursor) {
+  if (!cursor.ok()) return cursor.status();
+  uint64_t bytes = 0;
+  for (const auto& batch : cursor->Batches()) {
+    if (!batch.ok()) return batch.status();
+    for (const std::string_view value : batch->values) bytes += value.size();  // of a null: 0
+  }
+  return bytes;
+}
+
+absl::StatusOr<uint64_t> DecodedBytes(const Reader& reader, uint64_t present_count) {
+  const ColumnType& type = reader.type();
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<uint64_t> {
+    if constexpr (kIsBytes<T>) {
+      if (type.type_length > 0) return present_count * type.type_length;
+      return reader.info().has_levels() ? TextBytes(reader.NewLevelCursor<T>())
+                                       : TextBytes(reader.NewCursor<T>());
+    } else {
+      return present_count * sizeof(T);
+    }
+  });
+}
+
 }  // namespace
 
 void BlockTotals::Add(const Reader& reader) {
+  const uint64_t nulls_before = nulls, entries_before = entries;
+  AddBlocks(reader);
+  if (!status.ok() || reader.info().holds_bloom_filters()) return;
+  const uint64_t of_file =
+      reader.info().has_levels() ? entries - entries_before : reader.num_rows();
+  const auto decoded = DecodedBytes(reader, of_file - (nulls - nulls_before));
+  status.Update(decoded.status());
+  decoded_bytes += decoded.value_or(0);
+}
+
+void BlockTotals::AddBlocks(const Reader& reader) {
   const FileInfo& info = reader.info();
   if (!IndexKnowsAll(info)) {
     status.Update(VisitBlocks(reader, [&](const BlockInfo& block) {
@@ -71,10 +114,37 @@ TreeTotals MeasureTree(const Reader& reader, IndexKind kind) {
   totals.status = VisitIndex(reader, kind, [&](const IndexNodeInfo& node) {
     totals.levels = std::max<uint64_t>(totals.levels, node.depth + 1);
     ++totals.nodes;
+    totals.entries += node.entries.size();
     totals.bytes += node.pointer.size;
     return true;
   });
   return totals;
+}
+
+void ColumnBounds::Add(const Reader& reader) {
+  const auto statistics = reader.Statistics();
+  if (!statistics.ok() || *statistics == nullptr) {
+    complete = false;
+    return;
+  }
+  const BlockStatistics& file = (*statistics)->file;
+  merged.present_count += file.present_count;
+  merged.null_count += file.null_count;
+  merged.nan_count += file.nan_count;
+  if (file.present_count == file.nan_count) return;  // no value has an order
+  // A bound that one part lacks is unknown for the column.
+  const auto merge = [this](std::optional<std::string>& bound, bool& exact,
+                            const std::optional<std::string>& key, bool key_exact, bool less) {
+    if (empty_ || (bound && key && (less ? *key < *bound : *key > *bound))) {
+      bound = key;
+      exact = key_exact;
+    } else if (!key) {
+      bound.reset();
+    }
+  };
+  merge(merged.min_key, merged.min_exact, file.min_key, file.min_exact, true);
+  merge(merged.max_key, merged.max_exact, file.max_key, file.max_exact, false);
+  empty_ = false;
 }
 
 void AddName(const std::string& name, std::vector<std::string>& names) {
@@ -89,7 +159,7 @@ double Rounded(double value) {
   return static_cast<double>(static_cast<int64_t>(value * 100 + 0.5)) / 100;
 }
 
-ExitCode PrintSummary(const CommonOptions& common, Output& output) {
+ExitCode PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output) {
   if (!common.column.empty()) {
     const auto file = [](const CommonOptions& chosen, Output& to) {
       const auto reader = OpenFileAt(chosen.path, OptionsOf(chosen));
@@ -100,7 +170,38 @@ ExitCode PrintSummary(const CommonOptions& common, Output& output) {
   const auto input = OpenInput(common);
   if (!input.ok()) return output.Fail(input.status());
   return input->file ? SummarizeFile(common, *input->file, output)
-                     : SummarizeTable(common, *input->table, output);
+                     : SummarizeTable(common, *input->table, options.by_size, output);
+}
+
+void AddSummaryOptions(CLI::App& command, SummaryOptions& options) {
+  command.add_option_function<std::string>(
+             "--sort",
+             [&options](const std::string& order) { options.by_size = order == "size"; },
+             "Order of a table's columns: schema (default), or size, the largest first")
+      ->type_name("ORDER")
+      ->check(CLI::IsMember({"schema", "size"}));
+}
+
+void AddSummaryCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommand(
+      app, common, "summary", "Print what a file or a table holds, on one screen (the default)",
+      "stored is the size of the data blocks in the file, encoded the size before compression,\n"
+      "decoded the size of the values in memory without nulls. A ratio is decoded / stored. Of a\n"
+      "table, share is the part of the table's bytes. minimum and maximum are bounds; a long\n"
+      "one is cut. On a terminal, long names are shortened to its width.\n\n"
+      "Examples:\n"
+      "  cfile-dump summary keys.cfile\n"
+      "  cfile-dump summary --sort size flights\n"
+      "  cfile-dump summary --json flights | jq -r '.columns[].name'");
+  AddIgnoreChecksumsOption(*command, common);
+  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  const auto options = std::make_shared<SummaryOptions>();
+  AddSummaryOptions(*command, *options);
+  command->callback([&action, options] {
+    action = [options](const CommonOptions& chosen, Output& output) {
+      return PrintSummary(*options, chosen, output);
+    };
+  });
 }
 
 }  // namespace cfile::tools

@@ -1,6 +1,7 @@
 #include "tools/dump/summary.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,8 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "tools/dump/bounds.h"
+#include "tools/text_table.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -16,6 +19,7 @@ namespace {
 // Totals of one column over all parts.
 struct ColumnTotals {
   BlockTotals blocks;
+  ColumnBounds bounds;
   uint64_t file_bytes = 0;
   std::vector<std::string> compressions;  // codecs that blocks use, each once
 };
@@ -30,6 +34,7 @@ ColumnTotals Measure(const TableReader& table, size_t column) {
     }
     const uint64_t compressed_before = totals.blocks.compressed_blocks();
     totals.blocks.Add(*reader);
+    totals.bounds.Add(*reader);
     totals.file_bytes += reader->info().file_size_bytes;
     if (totals.blocks.compressed_blocks() > compressed_before) {
       AddName(CompressionName(reader->info().compression), totals.compressions);
@@ -41,7 +46,13 @@ ColumnTotals Measure(const TableReader& table, size_t column) {
   return totals;
 }
 
-Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals) {
+// The bounds of the column. A bound that a part does not have is unknown.
+BoundTexts BoundsOf(const ColumnSchema& schema, const ColumnTotals& totals) {
+  if (!totals.bounds.complete) return {};
+  return TextOfBounds(schema.type, totals.bounds.merged);
+}
+
+Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals, const BoundTexts& bounds) {
   Json json = {{"name", JsonBytes(schema.name)},
                {"type", JsonBytes(schema.type.ToString())},
                {"nullable", schema.nullable || schema.has_levels()},
@@ -51,33 +62,16 @@ Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals) {
                {"size", JsonInteger(totals.file_bytes)},
                {"stored", JsonInteger(totals.blocks.stored_bytes)},
                {"encoded", JsonInteger(totals.blocks.encoded_bytes)},
-               {"nulls", JsonInteger(totals.blocks.nulls)}};
+               {"decoded", JsonInteger(totals.blocks.decoded_bytes)},
+               {"nulls", JsonInteger(totals.blocks.nulls)},
+               {"minimum", JsonBound(bounds.min, totals.bounds.merged.min_exact)},
+               {"maximum", JsonBound(bounds.max, totals.bounds.merged.max_exact)}};
   if (schema.has_levels()) {
     json["levels"] = {{"max_repetition", schema.levels.max_repetition},
                       {"max_definition", schema.levels.max_definition}};
   }
   if (!totals.blocks.status.ok()) json["error"] = JsonError(totals.blocks.status);
   return json;
-}
-
-// Joins the cells of `lines` into text with aligned columns. Columns from `first_right` on, which
-// hold numbers, are aligned to the right.
-std::string Align(const std::vector<std::vector<std::string>>& lines, size_t first_right) {
-  std::vector<size_t> widths(lines[0].size());
-  for (const auto& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i)
-      widths[i] = std::max(widths[i], CountCharacters(line[i]));
-  }
-  std::string text;
-  for (const auto& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) {
-      const std::string padding(widths[i] - CountCharacters(line[i]), ' ');
-      absl::StrAppend(&text, i == 0 ? "" : "  ",
-                      i < first_right ? line[i] + padding : padding + line[i]);
-    }
-    text += '\n';
-  }
-  return text;
 }
 
 // Returns the names of the key columns.
@@ -106,38 +100,57 @@ Json KeysJson(const Schema& schema) {
 
 }  // namespace
 
-ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, Output& output) {
-  Json columns = Json::array();
-  std::vector<std::vector<std::string>> lines = {{"column", "type", "nullable", "encoding",
-                                                  "compression", "blocks", "bytes", "bits/value",
-                                                  "nulls"}};
+ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, bool by_size,
+                        Output& output) {
+  const std::vector<ColumnSchema>& schema = table.schema().columns;
+  std::vector<ColumnTotals> all;
   absl::Status status;
-  uint64_t blocks = 0, bytes = 0, nulls = 0;
-  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
-    const ColumnSchema& schema = table.schema().columns[column];
-    const ColumnTotals totals = Measure(table, column);
+  uint64_t blocks = 0, bytes = 0, nulls = 0, stored = 0, decoded = 0;
+  for (size_t column = 0; column < schema.size(); ++column) {
+    const ColumnTotals& totals = all.emplace_back(Measure(table, column));
     status.Update(totals.blocks.status);
     blocks += totals.blocks.blocks;
     bytes += totals.file_bytes;
     nulls += totals.blocks.nulls;
-    columns.push_back(ToJson(schema, totals));
-    const auto list = [](const std::vector<std::string>& names) {
-      return names.empty() ? "-" : absl::StrJoin(names, ",");
-    };
-    lines.push_back({Printable(schema.name), Printable(schema.type.ToString()),
-                     schema.has_levels() ? "levels"
-                     : schema.nullable   ? "yes"
-                                         : "no",
-                     list(totals.blocks.EncodingNames()), list(totals.compressions),
-                     std::to_string(totals.blocks.blocks), std::to_string(totals.file_bytes),
-                     absl::StrFormat("%.2f", BitsPerValue(totals.file_bytes, table.num_rows())),
-                     std::to_string(totals.blocks.nulls)});
+    stored += totals.blocks.stored_bytes;
+    decoded += totals.blocks.decoded_bytes;
+  }
+  std::vector<size_t> order(schema.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  if (by_size) {
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return all[a].file_bytes > all[b].file_bytes; });
+  }
+
+  Json columns = Json::array();
+  std::vector<std::vector<std::string>> lines = {{"column", "type", "encoding", "compression",
+                                                  "bytes", "share", "ratio", "nulls", "minimum",
+                                                  "maximum"}};
+  const auto list = [](const std::vector<std::string>& names) {
+    return names.empty() ? "-" : absl::StrJoin(names, ",");
+  };
+  const auto percent = [&](uint64_t part) {
+    return bytes == 0 ? std::string("-")
+                      : absl::StrFormat("%.1f %%", 100 * static_cast<double>(part) /
+                                                       static_cast<double>(bytes));
+  };
+  for (const size_t i : order) {
+    const ColumnTotals& totals = all[i];
+    const BoundTexts bounds = BoundsOf(schema[i], totals);
+    columns.push_back(ToJson(schema[i], totals, bounds));
+    constexpr size_t kBoundBytes = 28;
+    lines.push_back(
+        {Printable(schema[i].name), Printable(schema[i].type.ToString()),
+         list(totals.blocks.EncodingNames()), list(totals.compressions),
+         std::to_string(totals.file_bytes), percent(totals.file_bytes),
+         absl::StrFormat("%.2f", Ratio(totals.blocks.decoded_bytes, totals.blocks.stored_bytes)),
+         schema[i].nullable || schema[i].has_levels() ? std::to_string(totals.blocks.nulls) : "-",
+         BoundInLine(bounds.min, kBoundBytes), BoundInLine(bounds.max, kBoundBytes)});
     // Marks totals as incomplete if some blocks could not be read.
     if (!totals.blocks.status.ok()) lines.back()[0] += " (incomplete)";
   }
-  lines.push_back({"total", "", "", "", "", std::to_string(blocks), std::to_string(bytes),
-                   absl::StrFormat("%.2f", BitsPerValue(bytes, table.num_rows())),
-                   std::to_string(nulls)});
+  lines.push_back({"total", "", "", "", std::to_string(bytes), percent(bytes),
+                   absl::StrFormat("%.2f", Ratio(decoded, stored)), std::to_string(nulls), "", ""});
 
   if (common.json) {
     Json json = JsonDocument(common.path);
@@ -156,12 +169,14 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, O
     if (!status.ok()) json["error"] = JsonError(status);
     output.text = json.dump(2) + "\n";
   } else {
-    output.text = absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n", "table", Printable(common.path),
-                                  "rows", table.num_rows(), "parts", table.num_parts());
+    output.text = absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n%-6s %u\n", "table",
+                                  Printable(common.path), "rows", table.num_rows(), "parts",
+                                  table.num_parts(), "blocks", blocks);
     if (table.schema().key_index()) {
       absl::StrAppendFormat(&output.text, "%-6s %s\n", "keys", KeysText(table.schema()));
     }
-    output.text += "\n" + Align(lines, 5);
+    constexpr size_t kTexts = 4, kNumbers = 4;  // columns to the left, then to the right
+    output.text += "\n" + AlignText(lines, kTexts, kNumbers, OutputWidth());
   }
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
 }

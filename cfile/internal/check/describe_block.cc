@@ -1,69 +1,50 @@
-// DescribeBlock and FindBlock: the bytes of one data block, field by field.
-#include "cfile/inspect.h"
+#include "cfile/internal/check/describe_block.h"
 
-#include <optional>
-#include <span>
+#include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "cfile/internal/check/describe_metadata.h"
 #include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/format/data_block.h"
-#include "cfile/internal/format/file_policy.h"
-#include "cfile/internal/format/stored_block.h"
+#include "cfile/internal/format/movable_block.h"
 #include "cfile/internal/read/block_cursor.h"
-#include "cfile/internal/read/file_reader.h"
-#include "cfile/internal/read/index_walk.h"
 #include "cfile/internal/read/level_block_cursor.h"
-#include "cfile/internal/read/reader_access.h"
-#include "cfile/reader.h"
 #include "encodings/core/block_description.h"
 #include "encodings/core/status.h"
+#include "encodings/hybrid/describe_runs.h"
+#include "encodings/hybrid/levels.h"
 #include "encodings/registry.h"
 
-namespace cfile {
+namespace cfile::internal {
 namespace {
 
 using encodings::BlockDescription;
 using encodings::DataLoss;
 using encodings::StrCat;
-using internal::FileReader;
-using internal::IndexWalk;
-using internal::kChecksumBytes;
-
-// Goes to the first data block of the file, by the positional index if there is one.
-absl::StatusOr<IndexWalk> FirstBlock(FileReader& file) {
-  IndexWalk walk(&file,
-                 file.info().positional_index_root ? IndexKind::kPositional : IndexKind::kValue);
-  CFILE_RETURN_IF_ERROR(walk.SeekToOrdinal(0));
-  return walk;
-}
-
-// Returns the value of a checksum field as text.
-// `found`: the checksum of the bytes. `expected`: the stored checksum.
-std::string RightOrWrong(uint32_t found, uint32_t expected) {
-  if (found == expected) return "right";
-  return StrCat("wrong: the bytes have 0x", absl::Hex(found, absl::kZeroPad8));
-}
 
 // Adds the fields of the head of a movable block. `block`: bytes that begin with the head.
 absl::Status AddHead(std::span<const uint8_t> block, BlockDescription& description) {
+  CFILE_ASSIGN_OR_RETURN(const uint32_t encoding, description.AddFixed32("number of the encoding"));
+  description.Explain(EncodingName(static_cast<Encoding>(encoding)));
+  CFILE_ASSIGN_OR_RETURN(const uint32_t codec, description.AddFixed32("number of the codec"));
+  description.Explain(CompressionName(static_cast<Compression>(codec)));
   for (const std::string_view name :
-       {"number of the encoding", "number of the codec", "rows", "entries", "number of values",
+       {"rows", "entries", "number of values",
         "first ordinal", "number of the dictionary", "stored size of the levels",
         "size of the levels", "stored size of the skip table", "size of the skip table",
         "stored size of the body", "size of the body"}) {
     CFILE_RETURN_IF_ERROR(description.AddFixed32(name).status());
   }
-  CFILE_ASSIGN_OR_RETURN(const internal::BlockHead head,
-                         internal::ParseBlockHead(block, /*verify=*/false));
+  CFILE_ASSIGN_OR_RETURN(const BlockHead head,
+                         ParseBlockHead(block, /*verify=*/false));
   const size_t end = head.size_bytes() - kChecksumBytes;
   CFILE_RETURN_IF_ERROR(
       description.AddBytes(end - description.reader().offset(), "checksums of the parts"));
   return description.AddBytes(
       kChecksumBytes, "checksum of the head",
-      RightOrWrong(internal::Crc32c(block.first(end)),
+      RightOrWrong(Crc32c(block.first(end)),
                    encodings::LoadLittleEndian<uint32_t>(block.data() + end)));
 }
 
@@ -72,73 +53,92 @@ std::vector<BlockField> StoredMovableFields(std::span<const uint8_t> stored) {
   BlockDescription description(stored);
   const absl::Status status = [&]() -> absl::Status {
     CFILE_RETURN_IF_ERROR(AddHead(stored, description));
-    CFILE_ASSIGN_OR_RETURN(const internal::BlockHead head,
-                           internal::ParseBlockHead(stored, /*verify=*/false));
+    CFILE_ASSIGN_OR_RETURN(const BlockHead head,
+                           ParseBlockHead(stored, /*verify=*/false));
     if (head.stored_bytes() != stored.size()) return DataLoss("the sizes do not fit");
-    const absl::Status parts = internal::CheckParts(head, stored);
+    const absl::Status parts = CheckParts(head, stored);
     const auto& sections = head.sections;
     CFILE_RETURN_IF_ERROR(
-        description.AddBytes(sections[internal::kLevels].stored_size, "stored levels"));
+        description.AddBytes(sections[kLevels].stored_size, "stored levels"));
     CFILE_RETURN_IF_ERROR(
-        description.AddBytes(sections[internal::kSkipTable].stored_size, "stored skip table"));
+        description.AddBytes(sections[kSkipTable].stored_size, "stored skip table"));
     return description.AddBytes(
-        sections[internal::kBody].stored_size, "stored body",
+        sections[kBody].stored_size, "stored body",
         parts.ok() ? "the checksums of the parts are right" : std::string(parts.message()));
   }();
   if (!status.ok()) description.AddRest("unknown bytes");
   return std::move(description).TakeFields();
 }
 
-// Returns the fields of `stored`, a block as it is stored in the file.
-std::vector<BlockField> StoredFields(const FileInfo& info, std::span<const uint8_t> stored) {
-  if (info.has_movable_blocks()) return StoredMovableFields(stored);
+}  // namespace
+
+std::vector<BlockField> StoredFields(const FileInfo& info, const BlockFormat& format,
+                                     std::span<const uint8_t> stored) {
+  if (format.movable) return StoredMovableFields(stored);
   BlockDescription description(stored);
   const size_t checksum_bytes = info.has_checksums() ? kChecksumBytes : 0;
   const absl::Status status = [&]() -> absl::Status {
-    if (info.compression != Compression::kNone) {
-      if (internal::PolicyOf(info.version).compresses_all)
+    if (format.compression != Compression::kNone) {
+      if (format.compresses_all)
         CFILE_RETURN_IF_ERROR(description.AddFixed32("compressed size").status());
       CFILE_RETURN_IF_ERROR(description.AddFixed32("uncompressed size").status());
     }
     const size_t left = description.reader().remaining();
     if (left < checksum_bytes) return DataLoss("there is no room for a checksum");
-    CFILE_RETURN_IF_ERROR(description.AddBytes(left - checksum_bytes, "data"));
+    CFILE_RETURN_IF_ERROR(description.AddBytes(left - checksum_bytes, kStoredData));
     if (checksum_bytes == 0) return absl::OkStatus();
     const auto bytes = stored.first(stored.size() - checksum_bytes);
     return description.AddBytes(
         checksum_bytes, "checksum",
-        RightOrWrong(internal::Crc32c(bytes),
+        RightOrWrong(Crc32c(bytes),
                      encodings::LoadLittleEndian<uint32_t>(stored.data() + bytes.size())));
   }();
   if (!status.ok()) description.AddRest("unknown bytes");
   return std::move(description).TakeFields();
 }
 
-// Adds a number of bytes, and then these bytes.
-absl::Status AddSized(std::string_view name_of_size, std::string_view name,
-                      BlockDescription& description) {
+namespace {
+
+// Adds a number of bytes, and then the RLE-hybrid of `count` values in these bytes, run by run.
+absl::Status AddRuns(std::string_view name_of_size, std::string_view name, uint32_t maximum,
+                     uint64_t count, BlockDescription& description) {
   CFILE_ASSIGN_OR_RETURN(const uint64_t size, description.AddVint64(name_of_size));
-  return description.AddBytes(size, name);
+  if (size > description.reader().remaining()) return description.AddBytes(size, name);
+  const size_t end = description.reader().offset() + static_cast<size_t>(size);
+  description.BeginStructure();
+  const absl::Status status =
+      encodings::DescribeRuns(encodings::LevelWidth(maximum), count, size, description);
+  const size_t rest = end - description.reader().offset();
+  const absl::Status added = status.ok()
+                                 ? description.AddBytes(rest, "bytes after the last run")
+                                 : description.AddBytes(rest, name, std::string(status.message()));
+  description.EndStructure();
+  return added;
 }
 
 // Adds the null bitmap or the levels.
 absl::Status AddLevels(const FileInfo& info, BlockDescription& description) {
-  if (info.has_levels()) {
-    const bool arrays = info.levels.kudu_array;
-    CFILE_RETURN_IF_ERROR(description.AddVint32(arrays ? "elements" : "entries").status());
-    CFILE_RETURN_IF_ERROR(description.AddVint32(arrays ? "arrays" : "records").status());
-    CFILE_RETURN_IF_ERROR(
-        AddSized(arrays ? "size of the validity of the elements" : "size of the repetition levels",
-                 arrays ? "validity of the elements" : "repetition levels", description));
-    CFILE_RETURN_IF_ERROR(
-        AddSized(arrays ? "size of the lengths of the arrays" : "size of the definition levels",
-                 arrays ? "lengths of the arrays" : "definition levels", description));
-    if (!arrays) return absl::OkStatus();
-    return AddSized("size of the validity of the arrays", "validity of the arrays", description);
+  if (!info.has_levels()) {
+    if (!info.nullable) return absl::OkStatus();
+    CFILE_ASSIGN_OR_RETURN(const uint32_t rows, description.AddVint32("rows"));
+    return AddRuns("size of the null bitmap", "null bitmap", 1, rows, description);
   }
-  if (!info.nullable) return absl::OkStatus();
-  CFILE_RETURN_IF_ERROR(description.AddVint32("rows").status());
-  return AddSized("size of the null bitmap", "null bitmap", description);
+  if (!info.levels.kudu_array) {
+    CFILE_ASSIGN_OR_RETURN(const uint32_t entries, description.AddVint32("entries"));
+    CFILE_RETURN_IF_ERROR(description.AddVint32("records").status());
+    CFILE_RETURN_IF_ERROR(AddRuns("size of the repetition levels", "repetition levels",
+                                  info.levels.max_repetition, entries, description));
+    return AddRuns("size of the definition levels", "definition levels",
+                   info.levels.max_definition, entries, description);
+  }
+  CFILE_ASSIGN_OR_RETURN(const uint32_t elements, description.AddVint32("elements"));
+  CFILE_ASSIGN_OR_RETURN(const uint32_t arrays, description.AddVint32("arrays"));
+  CFILE_RETURN_IF_ERROR(AddRuns("size of the validity of the elements", "validity of the elements",
+                                1, elements, description));
+  CFILE_RETURN_IF_ERROR(AddRuns("size of the lengths of the arrays", "lengths of the arrays",
+                                UINT16_MAX, arrays, description));
+  return AddRuns("size of the validity of the arrays", "validity of the arrays", 1, arrays,
+                 description);
 }
 
 // Adds the fields of a data block that lie before the values: the head of a movable block,
@@ -149,7 +149,7 @@ absl::Status AddPrefix(const FileInfo& info, BlockDescription& description, Enco
   if (info.has_movable_blocks()) {
     const auto bytes = description.reader().rest();
     CFILE_RETURN_IF_ERROR(AddHead(bytes, description));
-    CFILE_ASSIGN_OR_RETURN(const internal::MovableBlock block, internal::SplitMovableBlock(bytes));
+    CFILE_ASSIGN_OR_RETURN(const MovableBlock block, SplitMovableBlock(bytes));
     encoding = block.values.encoding;
     values.count = block.head.present_count;
     values.first_ordinal = block.values.body_ordinal;
@@ -163,14 +163,17 @@ absl::Status AddPrefix(const FileInfo& info, BlockDescription& description, Enco
   if (!info.has_extended_blocks()) return absl::OkStatus();
   CFILE_ASSIGN_OR_RETURN(const uint32_t number, description.AddVint32("number of the encoding"));
   encoding = static_cast<Encoding>(number);
+  description.Explain(EncodingName(encoding));
   CFILE_ASSIGN_OR_RETURN(values.count, description.AddVint32("number of values"));
   CFILE_ASSIGN_OR_RETURN(values.first_ordinal, description.AddVint32("first ordinal"));
-  return AddSized("size of the skip table", "skip table", description);
+  CFILE_ASSIGN_OR_RETURN(const uint64_t size, description.AddVint64("size of the skip table"));
+  return description.AddBytes(size, "skip table");
 }
 
-// Sets encoding and fields of `block` from its bytes before compression.
-absl::Status DescribeBytes(const FileInfo& info, BlockDetails& block) {
-  BlockDescription description(block.bytes);
+}  // namespace
+
+absl::Status DescribeDataBlock(const FileInfo& info, size_t max_fields, RegionDetails& block) {
+  BlockDescription description(block.bytes, max_fields);
   if (info.holds_bloom_filters()) {
     const absl::Status status = [&]() -> absl::Status {
       CFILE_ASSIGN_OR_RETURN(const uint32_t size, description.AddFixed32("size of the header"));
@@ -192,7 +195,8 @@ absl::Status DescribeBytes(const FileInfo& info, BlockDetails& block) {
   block.fields = std::move(description).TakeFields();
   std::vector<BlockField> of_values;
   const absl::Status described = encodings::DescribeBlock(block.encoding, info.type.physical(),
-                                                          info.type.type_length, values, of_values);
+                                                          info.type.type_length, values, of_values,
+                                                          max_fields);
   for (BlockField& field : of_values) {
     field.offset += begin;
     block.fields.push_back(std::move(field));
@@ -200,87 +204,18 @@ absl::Status DescribeBytes(const FileInfo& info, BlockDetails& block) {
   return described;
 }
 
-// Returns the error that readers report when they open the block.
-absl::Status CheckBlock(FileReader& file, const BlockDetails& block) {
+absl::Status CheckDataBlock(FileReader& file, const RegionDetails& block) {
   const FileInfo& info = file.info();
-  if (info.holds_bloom_filters()) return internal::CheckBloomFilter(block.bytes);
+  if (info.holds_bloom_filters()) return CheckBloomFilter(block.bytes);
   CFILE_ASSIGN_OR_RETURN(const auto dictionary, file.Dictionary());
   const auto open = [&](auto cursor) {
-    CFILE_RETURN_IF_ERROR(cursor.Open(block.bytes, info, block.first_ordinal));
-    return internal::CheckEndOrdinal(uint64_t{cursor.first_ordinal()} + cursor.num_rows(),
-                                     info.num_rows);
+    CFILE_RETURN_IF_ERROR(cursor.Open(block.bytes, info, block.region.first_ordinal));
+    return CheckEndOrdinal(uint64_t{cursor.first_ordinal()} + cursor.num_rows(), info.num_rows);
   };
   return encodings::VisitPhysicalType(info.type.physical(), [&]<typename T>(std::type_identity<T>) {
-    return info.has_levels() ? open(internal::LevelBlockCursor<T>(info.type, dictionary))
-                             : open(internal::BlockCursor<T>(info.type, dictionary));
+    return info.has_levels() ? open(LevelBlockCursor<T>(info.type, dictionary))
+                             : open(BlockCursor<T>(info.type, dictionary));
   });
 }
 
-}  // namespace
-
-absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t ordinal) {
-  FileReader& file = *internal::ReaderAccess::File(reader);
-  if (!file.info().positional_index_root) {
-    return absl::FailedPreconditionError(
-        StrCat(file.source().name(), ": the file has no positional index"));
-  }
-  if (ordinal >= file.info().num_rows) {
-    return absl::OutOfRangeError(StrCat(
-        file.source().name(), ": there is no row ", ordinal, ": the file has ",
-        file.info().num_rows, file.info().num_rows == 1 ? " row" : " rows", ", counted from 0"));
-  }
-  IndexWalk target(&file, IndexKind::kPositional);
-  CFILE_RETURN_IF_ERROR(target.SeekToOrdinal(ordinal));
-  CFILE_ASSIGN_OR_RETURN(IndexWalk walk, FirstBlock(file));
-  uint64_t index = 0;
-  for (; walk.valid() && target.valid() && walk.leaf_entry() != target.leaf_entry(); ++index)
-    CFILE_RETURN_IF_ERROR(walk.Next());
-  if (!walk.valid() || !target.valid()) {
-    return DataLoss(file.source().name(), ": the index has no block with row ", ordinal);
-  }
-  return index;
-}
-
-absl::StatusOr<BlockDetails> DescribeBlock(const Reader& reader, uint64_t index) {
-  FileReader& file = *internal::ReaderAccess::File(reader);
-  const FileInfo& info = file.info();
-  BlockDetails block{.index = index, .encoding = info.encoding};
-  CFILE_ASSIGN_OR_RETURN(IndexWalk walk, FirstBlock(file));
-  uint64_t blocks = 0;
-  for (; walk.valid() && blocks < index; ++blocks) CFILE_RETURN_IF_ERROR(walk.Next());
-  if (!walk.valid()) {
-    return absl::OutOfRangeError(StrCat(file.source().name(), ": there is no block ", index,
-                                        ": the file has ", blocks,
-                                        blocks == 1 ? " block" : " blocks", ", counted from 0"));
-  }
-  block.pointer = walk.pointer();
-  if (walk.kind() == IndexKind::kPositional)
-    block.first_ordinal = walk.leaf().ordinal(walk.entry());
-
-  internal::BlockBuffer buffer;
-  const auto fetch = [&](bool verify) {
-    return internal::FetchDataBlock(file.source(), info, block.pointer, verify,
-                                    file.options().max_block_size_bytes, buffer);
-  };
-  auto fetched = fetch(file.options().verify_checksums);
-  const auto memory = file.source().InMemory();
-  const auto stored = memory.empty() ? buffer.stored.span()
-                                     : memory.subspan(block.pointer.offset, block.pointer.size);
-  absl::Status status = fetched.status();
-  if (!status.ok() && (!absl::IsDataLoss(status) || stored.size() != block.pointer.size))
-    return internal::InBlock(status, file.source().name(), block.pointer);
-  block.stored_bytes.assign(stored.begin(), stored.end());
-  block.stored_fields = StoredFields(info, stored);
-  // If only the checksum is wrong, the bytes can be described nevertheless.
-  if (!fetched.ok()) fetched = fetch(/*verify=*/false);
-  block.compressed = fetched.ok() ? fetched->compressed : info.compression != Compression::kNone;
-  if (fetched.ok()) {
-    block.bytes.assign(fetched->bytes.begin(), fetched->bytes.end());
-    status.Update(DescribeBytes(info, block));
-    if (status.ok()) status = CheckBlock(file, block);
-  }
-  block.status = internal::InBlock(status, file.source().name(), block.pointer);
-  return block;
-}
-
-}  // namespace cfile
+}  // namespace cfile::internal

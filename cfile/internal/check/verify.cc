@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/check/file_regions.h"
 #include "cfile/internal/check/statistics_check.h"
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/read/block_cursor.h"
@@ -35,24 +37,13 @@ class Verifier {
 
   VerifyReport Run() {
     const FileInfo& info = file_.info();
-    Cover(BlockPointer{0, static_cast<uint32_t>(info.header_size_bytes)});
-    Cover(BlockPointer{info.file_size_bytes - info.footer_size_bytes,
-                       static_cast<uint32_t>(info.footer_size_bytes)});
-    if (info.dictionary) Cover(*info.dictionary);
-    if (info.statistics) Cover(*info.statistics);
     WalkIndex(IndexKind::kPositional);
     WalkIndex(IndexKind::kValue);
     encodings::VisitPhysicalType(info.type.physical(),
                                  [&](auto type) { ReadBlocks<typename decltype(type)::type>(); });
     const bool complete = complete_[0] && complete_[1];
     if (complete && info.positional_index_root && info.value_index_root) CompareIndexes();
-    // If a node cannot be read, the blocks below it are unknown, and CheckCoverage would report
-    // their bytes as bytes that belong to no block.
-    if (complete) {
-      CheckCoverage();
-    } else {
-      for (const BlockPointer& part : covered_) report_.bytes_checked += part.size;
-    }
+    CheckLayout(complete);
     return std::move(report_);
   }
 
@@ -74,14 +65,11 @@ class Verifier {
                  .last_ordinal = last});
   }
 
-  void Cover(const BlockPointer& pointer) { covered_.push_back(pointer); }
-
   std::vector<Entry>& entries(IndexKind kind) { return entries_[static_cast<size_t>(kind)]; }
 
   // Collects the entries of all readable leaves.
   void WalkIndex(IndexKind kind) {
     internal::VisitIndexNodes(file_, kind, [&](const internal::VisitedNode& visited) {
-      Cover(visited.pointer);
       if (!visited.node.ok()) {
         complete_[static_cast<size_t>(kind)] = false;
         const uint64_t first = visited.first_ordinal;
@@ -153,7 +141,6 @@ class Verifier {
     internal::LevelBlockCursor<T> records(file_.info().type, dictionary_);
     for (size_t i = 0; i < blocks.size(); ++i) {
       const BlockPointer& pointer = blocks[i].pointer;
-      Cover(pointer);
       ++report_.data_blocks;
       uint64_t first = positional ? blocks[i].ordinal : ordinal;
       std::optional<uint64_t> expected;
@@ -269,22 +256,19 @@ class Verifier {
     return DataLoss("its key in the value index does not separate it from the block before it");
   }
 
-  // Checks that each byte belongs to exactly one part of the file or is a zero between two parts.
-  void CheckCoverage() {
-    std::sort(covered_.begin(), covered_.end(),
-              [](const BlockPointer& a, const BlockPointer& b) { return a.offset < b.offset; });
-    uint64_t end = 0;
-    for (const BlockPointer& part : covered_) {
-      if (part.offset < end) {
-        Report(DataLoss(name(), ": the block at offset ", part.offset, ", ", part.size,
-                        " bytes, overlaps the one that ends at ", end),
-               part);
-      } else {
-        CheckZeros(end, part.offset);
-      }
-      end = std::max(end, part.end());
+  // Checks that no two blocks overlap, and that the bytes between them are zero. `complete`: all
+  // nodes could be read. Otherwise some blocks are unknown, and their bytes are not checked.
+  void CheckLayout(bool complete) {
+    FileLayout layout = internal::ListRegions(file_);
+    const bool whole = complete && layout.damages.empty();
+    if (complete) {
+      for (Damage& overlap : layout.damages) report_.Add(std::move(overlap));
     }
-    report_.bytes_checked = end;
+    for (const FileRegion& region : layout.regions) {
+      const bool gap = region.kind == RegionKind::kGap;
+      if (gap && whole) CheckZeros(region.offset, region.end());
+      if (!gap || complete) report_.bytes_checked += region.size_bytes;
+    }
   }
 
   void CheckZeros(uint64_t begin, uint64_t end) {
@@ -310,7 +294,6 @@ class Verifier {
   std::shared_ptr<const encodings::Dictionary> dictionary_;
   std::vector<Entry> entries_[2];    // indexed by IndexKind
   bool complete_[2] = {true, true};  // by IndexKind: all nodes could be read
-  std::vector<BlockPointer> covered_;
   VerifyReport report_;
 };
 

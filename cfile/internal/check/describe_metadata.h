@@ -1,0 +1,30 @@
+// Describes the bytes of header, footer, index nodes, dictionary and statistics, field by field.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "absl/status/status.h"
+#include "cfile/file_info.h"
+#include "cfile/inspect.h"
+#include "cfile/internal/read/file_reader.h"
+#include "encodings/core/block_description.h"
+
+namespace cfile::internal {
+
+// Add the fields of the header or the footer in `bytes`, the bytes of `description`.
+// kDataLoss: the bytes have no such form.
+absl::Status DescribeHeader(const FileInfo& info, std::span<const uint8_t> bytes,
+                            encodings::BlockDescription& description);
+absl::Status DescribeFooter(const FileInfo& info, std::span<const uint8_t> bytes,
+                            encodings::BlockDescription& description);
+
+// Adds the fields of an index node, a dictionary or statistics, before compression.
+// Precondition: `kind` is one of these. kDataLoss: the block is malformed.
+absl::Status DescribeMetadataBlock(FileReader& file, RegionKind kind,
+                                   encodings::BlockDescription& description);
+
+// The value of a checksum field. `found`: the checksum of the bytes. `expected`: the stored one.
+std::string RightOrWrong(uint32_t found, uint32_t expected);
+
+}  // namespace cfile::internal

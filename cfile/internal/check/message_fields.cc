@@ -1,0 +1,142 @@
+#include "cfile/internal/check/message_fields.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "absl/strings/escaping.h"
+#include "cfile/internal/wire/field_reader.h"
+#include "cfile/types.h"
+#include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::BlockDescription;
+using encodings::DataLoss;
+using encodings::StrCat;
+using wire::Field;
+using wire::FieldReader;
+using wire::Kind;
+using wire::MessageType;
+using wire::WireType;
+
+// The name of a number that is one of a list, or an empty text.
+std::string NameOfNumber(std::string_view field, uint64_t number) {
+  if (field == "encoding") return EncodingName(static_cast<Encoding>(number));
+  if (field == "compression") return CompressionName(static_cast<Compression>(number));
+  if (field == "data_type") return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
+  return {};
+}
+
+// The first bytes of a text, escaped.
+std::string ShortText(std::string_view text) {
+  constexpr size_t kShownBytes = 100;
+  const std::string_view shown = text.substr(0, kShownBytes);
+  return StrCat("\"", absl::CHexEscape({shown.data(), shown.size()}), "\"",
+                shown.size() < text.size() ? "..." : "");
+}
+
+std::string NumberText(const Field& field, uint64_t number) {
+  if (field.kind == Kind::kBool) return number != 0 ? "true" : "false";
+  std::string text = field.kind == Kind::kInt32 || field.kind == Kind::kInt64
+                         ? StrCat(static_cast<int64_t>(number))
+                         : StrCat(number);
+  // 999 in the footer means that the number is in the extensions, where it has a name.
+  constexpr uint64_t kInExtensions = 999;
+  if (number == kInExtensions) return text;
+  const std::string name = NameOfNumber(field.name, number);
+  return name.empty() ? text : StrCat(text, " (", name, ")");
+}
+
+// Reads a field that is known: from its tag, which was read, to its end. Sets `inner` to the size
+// of the message in the field, which is not read, or to 0. False: the bytes are malformed.
+bool ReadField(const Field& field, FieldReader& reader, std::string& value, size_t& inner) {
+  std::string_view text;
+  uint64_t number = 0;
+  uint32_t four = 0;
+  switch (field.kind) {
+    case Kind::kBytes:
+    case Kind::kMessage:
+      if (!reader.ReadDelimited(text)) return false;
+      if (field.kind == Kind::kMessage) {
+        inner = text.size();
+        value = StrCat("message of ", inner, " bytes");
+      } else {
+        value = ShortText(text);
+      }
+      return true;
+    case Kind::kFixed32:
+      if (!reader.ReadFixed(four)) return false;
+      value = StrCat(four);
+      return true;
+    case Kind::kFixed64:
+      if (!reader.ReadFixed(number)) return false;
+      value = StrCat(number);
+      return true;
+    default:
+      if (!reader.ReadVarint(number)) return false;
+      value = NumberText(field, number);
+      return true;
+  }
+}
+
+WireType WireTypeOf(Kind kind) {
+  switch (kind) {
+    case Kind::kBytes:
+    case Kind::kMessage:
+      return WireType::kDelimited;
+    case Kind::kFixed32:
+      return WireType::kFixed32;
+    case Kind::kFixed64:
+      return WireType::kFixed64;
+    default:
+      return WireType::kVarint;
+  }
+}
+
+}  // namespace
+
+absl::Status AddMessage(const MessageType& type, size_t size, BlockDescription& description) {
+  const size_t end = description.reader().offset() + size;
+  if (size > description.reader().remaining()) {
+    return DataLoss("a message of ", size, " bytes at byte ", description.reader().offset(),
+                    ", only ", description.reader().remaining(), " bytes are left");
+  }
+  while (description.reader().offset() < end) {
+    const size_t left = end - description.reader().offset();
+    if (description.full()) return description.AddBytes(left, "further fields");
+    const std::string_view bytes = encodings::AsString(description.reader().rest().first(left));
+    FieldReader reader(bytes);
+    uint32_t tag = 0;
+    std::string value;
+    size_t inner = 0;
+    const auto malformed = [&] {
+      return DataLoss("the field of the message at byte ", description.reader().offset(),
+                      " is malformed");
+    };
+    if (!reader.ReadTag(tag)) return malformed();
+    const auto field = std::find_if(
+        type.fields.begin(), type.fields.end(), [tag](const Field& known) {
+          return known.number == wire::NumberOf(tag) &&
+                 WireTypeOf(known.kind) == wire::WireTypeOf(tag);
+        });
+    const bool known = field != type.fields.end();
+    uint64_t ignored = 0;
+    if (known ? !ReadField(*field, reader, value, inner) : !reader.Skip(tag, 0, ignored))
+      return malformed();
+    if (!known) value = StrCat("number ", wire::NumberOf(tag));
+    const auto read = static_cast<size_t>(reader.position() - bytes.data());
+    CFILE_RETURN_IF_ERROR(description.AddBytes(
+        read - inner, known ? field->name : std::string_view("unknown field"), std::move(value)));
+    if (inner == 0) continue;
+    description.BeginStructure();
+    const absl::Status status = AddMessage(*field->type, inner, description);
+    description.EndStructure();
+    CFILE_RETURN_IF_ERROR(status);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,65 @@
+// cfile-dump dictionary: the values of a file's dictionary.
+#include "tools/dump/commands.h"
+
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cfile/inspect.h"
+#include "tools/dump/column_text.h"
+#include "tools/dump/dump.h"
+#include "tools/location.h"
+
+namespace cfile::tools {
+namespace {
+
+template <typename T>
+ExitCode PrintValues(const Reader& reader, const CommonOptions& common, Output& output) {
+  const auto values = ReadDictionary<T>(reader);
+  if (!values.ok()) return output.Fail(values.status());
+  std::optional<JsonList> list;
+  if (common.json) list.emplace(common.path, "dictionary", output);
+  if (!common.json && !reader.info().dictionary) output.text += "no dictionary\n";
+  if (!common.json && !values->empty()) absl::StrAppendFormat(&output.text, "%9s  value\n", "code");
+  uint64_t code = 0;
+  for (const auto& value : *values) {
+    std::string text;
+    AppendValue<T>(reader.type(), T(value), list ? Form::kJson : Form::kText, text);
+    if (list) {
+      list->Add({{"code", JsonInteger(code)}, {"value", Json::parse(text)}});
+    } else {
+      absl::StrAppendFormat(&output.text, "%9u  %s\n", code, text);
+    }
+    ++code;
+    if (!output.Drain()) break;
+  }
+  if (list) list->Finish(absl::OkStatus());
+  return output.Finish(kFine);
+}
+
+ExitCode PrintDictionary(const CommonOptions& common, Output& output) {
+  const auto reader = OpenFileAt(common.path, OptionsOf(common));
+  if (!reader.ok()) return output.Fail(reader.status());
+  return VisitType(reader->type(), [&]<typename T>(std::type_identity<T>) {
+    return PrintValues<T>(*reader, common, output);
+  });
+}
+
+}  // namespace
+
+void AddDictionaryCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommand(
+      app, common, "dictionary", "Print the values of the dictionary with their codes",
+      "The data blocks of an encoding with a dictionary store codes instead of values. The values\n"
+      "have the order in which they first occur in the column.\n\n"
+      "Examples:\n"
+      "  cfile-dump dictionary flights --column carrier\n"
+      "  cfile-dump dictionary --json keys.cfile | jq '.dictionary | length'");
+  AddIgnoreChecksumsOption(*command, common);
+  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  command->callback([&action] { action = OnFile(PrintDictionary); });
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,206 @@
+// cfile-dump hexdump: every byte of a file, and what it means.
+#include "tools/dump/commands.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cfile/inspect.h"
+#include "tools/dump/dump.h"
+#include "tools/location.h"
+#include "tools/utf8.h"
+
+namespace cfile::tools {
+namespace {
+
+struct HexdumpOptions {
+  std::optional<uint64_t> block;
+  size_t shown_bytes = 64;
+  size_t max_fields = kMaxBlockFields;
+};
+
+// The name of a region in headings: "data block 3".
+std::string TitleOf(const FileRegion& region) {
+  std::string title(RegionKindName(region.kind));
+  if (region.kind == RegionKind::kDataBlock) absl::StrAppend(&title, " ", region.index);
+  const bool node =
+      region.kind == RegionKind::kPositionalNode || region.kind == RegionKind::kValueNode;
+  if (node && region.index == 0) absl::StrAppend(&title, ", root");
+  if (node && region.index > 0) absl::StrAppend(&title, ", depth ", region.index);
+  return title;
+}
+
+// Prints the fields of one region after another.
+class Printer {
+ public:
+  Printer(const HexdumpOptions& options, bool json, Output& output)
+      : options_(options), json_(json), output_(output) {}
+
+  // False: standard output cannot be written.
+  bool Print(const RegionDetails& details) {
+    details_ = &details;
+    const FileRegion& region = details.region;
+    if (!json_) {
+      absl::StrAppend(&output_.text, TitleOf(region), ": ", Plural(region.size_bytes, "byte"),
+                      " at ", region.offset);
+      if (region.first_ordinal) absl::StrAppend(&output_.text, ", from row ", *region.first_ordinal);
+      output_.text += '\n';
+    }
+    // If the data is stored as it is, its fields take the place of those that hold it.
+    const size_t begin = details.bytes_offset.value_or(0);
+    const size_t end = details.bytes_offset ? begin + details.bytes.size() : 0;
+    bool printed = false;
+    for (const BlockField& field : details.stored_fields) {
+      const bool inside = field.offset >= begin && field.offset + field.size <= end;
+      if (inside && !printed) {
+        for (const BlockField& each : details.fields)
+          Print(each, details.bytes, region.offset + begin, /*in_file=*/true);
+        printed = true;
+      }
+      if (!inside && !Print(field, details.stored_bytes, region.offset, /*in_file=*/true))
+        return false;
+    }
+    if (printed || details.fields.empty()) return output_.Drain();
+    if (!json_) output_.text += "  before compression, offsets in the block:\n";
+    for (const BlockField& field : details.fields) {
+      if (!Print(field, details.bytes, 0, /*in_file=*/false)) return false;
+    }
+    return output_.Drain();
+  }
+
+ private:
+  bool Print(const BlockField& field, const std::vector<uint8_t>& bytes, uint64_t begin,
+             bool in_file) {
+    // A gap has no bytes here.
+    const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const size_t shown = std::min(field.size, options_.shown_bytes);
+    const std::string_view of_field = bytes.empty() ? "" : all.substr(field.offset, shown);
+    if (json_) {
+      PrintJson(field, of_field, begin, in_file);
+    } else {
+      PrintText(field, of_field, begin, in_file);
+    }
+    return output_.Drain();
+  }
+
+  void PrintJson(const BlockField& field, std::string_view bytes, uint64_t begin, bool in_file) {
+    const FileRegion& region = details_->region;
+    Json json = {{"schema_version", 1}, {"region", std::string(RegionKindName(region.kind))}};
+    if (region.kind == RegionKind::kDataBlock) json["block"] = JsonInteger(region.index);
+    if (in_file) {
+      json["offset"] = JsonInteger(begin + field.offset);
+    } else {
+      json["region_offset"] = JsonInteger(region.offset);
+      json["offset_before_compression"] = JsonInteger(field.offset);
+    }
+    json["size"] = JsonInteger(field.size);
+    json["depth"] = field.depth;
+    json["name"] = std::string(field.name);
+    json["value"] = JsonBytes(field.value);
+    json["hex"] = Hex(bytes);
+    absl::StrAppend(&output_.text, json.dump(), "\n");
+  }
+
+  void PrintText(const BlockField& field, std::string_view bytes, uint64_t begin, bool in_file) {
+    constexpr size_t kLineBytes = 16;
+    const std::string name(field.name);
+    std::string remark = std::string(2 * field.depth, ' ') + name;
+    if (!field.value.empty()) absl::StrAppend(&remark, ": ", TerminalSafe(field.value));
+    if (bytes.size() < field.size) {
+      absl::StrAppend(&remark, " (", bytes.empty() ? "" : "the first ", bytes.size(), " of ",
+                      field.size, " bytes)");
+    }
+    size_t done = 0;
+    do {
+      const std::string_view line = bytes.substr(done, kLineBytes);
+      std::string text;
+      for (const char byte : line) absl::StrAppend(&text, text.empty() ? "" : " ", Hex({&byte, 1}));
+      absl::StrAppendFormat(&output_.text, "%s%010x  %-47s", in_file ? "" : "  ",
+                            begin + field.offset + done, text);
+      if (done == 0) absl::StrAppend(&output_.text, " | ", remark);
+      while (output_.text.back() == ' ') output_.text.pop_back();
+      output_.text += '\n';
+      done += kLineBytes;
+    } while (done < bytes.size());
+  }
+
+  const HexdumpOptions& options_;
+  const bool json_;
+  Output& output_;
+  const RegionDetails* details_ = nullptr;
+};
+
+ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common, Output& output) {
+  const auto reader = OpenFileAt(common.path, OptionsOf(common));
+  if (!reader.ok()) return output.Fail(reader.status());
+  const FileLayout layout = ListRegions(*reader);
+  absl::Status status;
+  Printer printer(options, common.json, output);
+  bool found = false;
+  for (const FileRegion& region : layout.regions) {
+    if (options.block &&
+        (region.kind != RegionKind::kDataBlock || region.index != *options.block)) {
+      continue;
+    }
+    found = true;
+    const auto details = DescribeRegion(*reader, region, options.max_fields);
+    status.Update(details.ok() ? details->status : details.status());
+    RegionDetails unknown{.region = region};
+    unknown.stored_fields.push_back(
+        {.size = static_cast<size_t>(region.size_bytes), .name = "unknown bytes"});
+    if (!printer.Print(details.ok() ? *details : unknown)) return output.Finish(kFine);
+  }
+  if (options.block && !found) {
+    status.Update(absl::OutOfRangeError(
+        absl::StrCat(common.path, ": there is no block ", *options.block)));
+  }
+  for (const Damage& damage : layout.damages) status.Update(damage.status);
+  return status.ok() ? output.Finish(kFine) : output.Fail(status);
+}
+
+}  // namespace
+
+void AddHexdumpCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommand(
+      app, common, "hexdump", "Show every byte of a file and what it means",
+      "The regions of the file follow each other: header, data blocks, index nodes, dictionary,\n"
+      "statistics, footer, and the zeros between them. Each line has an offset in hexadecimal,\n"
+      "bytes, and the name and the value of the field. Fields of a structure are indented. After\n"
+      "a compressed block, its fields before compression follow, with offsets that begin at 0.\n"
+      "A damaged block is described as far as possible; the error is printed at the end.\n\n"
+      "--json prints one object a line. The objects with \"offset\" together have all bytes of\n"
+      "the file, without gaps. Objects of a compressed block's contents have \"region_offset\" and\n"
+      "\"offset_before_compression\" instead.\n\n"
+      "Examples:\n"
+      "  cfile-dump hexdump keys.cfile | less\n"
+      "  cfile-dump hexdump flights --column carrier --block 0\n"
+      "  cfile-dump hexdump --json keys.cfile | jq -c 'select(.name == \"checksum\")'");
+  AddIgnoreChecksumsOption(*command, common);
+  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  const auto options = std::make_shared<HexdumpOptions>();
+  command->add_option("--block", options->block, "Only this data block, counted from 0")
+      ->type_name("N")
+      ->check(NumberIn(0, UINT64_MAX));
+  command
+      ->add_option("--bytes", options->shown_bytes, "Bytes shown of each field (default: 64)")
+      ->type_name("N")
+      ->check(NumberIn(0, kMaxBytes));
+  command
+      ->add_option("--fields", options->max_fields,
+                   "Fields of a block after which the rest is one field (default: 1,000)")
+      ->type_name("N")
+      ->check(NumberIn(kMaxBlockFields, kMaxBytes));
+  command->callback([&action, options] {
+    action = OnFile([options](const CommonOptions& chosen, Output& output) {
+      return PrintHexdump(*options, chosen, output);
+    });
+  });
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,126 @@
+// cfile-dump stats: the statistics of a file and of its blocks.
+#include "tools/dump/commands.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "tools/dump/bounds.h"
+#include "tools/dump/dump.h"
+#include "tools/location.h"
+#include "tools/value_text.h"
+
+namespace cfile::tools {
+namespace {
+
+Json ToJson(const BlockStatistics& statistics, const BoundTexts& bounds) {
+  return {{"present", JsonInteger(statistics.present_count)},
+          {"nulls", JsonInteger(statistics.null_count)},
+          {"nan", JsonInteger(statistics.nan_count)},
+          {"minimum", JsonBound(bounds.min, statistics.min_exact)},
+          {"maximum", JsonBound(bounds.max, statistics.max_exact)}};
+}
+
+void AppendLine(std::string_view name, const BlockStatistics& statistics, const BoundTexts& bounds,
+                std::string& out) {
+  constexpr size_t kMaxBytes = 28;
+  absl::StrAppendFormat(&out, "%9s %12u %12u %9u  %-28s  %s\n", std::string(name),
+                        statistics.present_count, statistics.null_count, statistics.nan_count,
+                        BoundInLine(bounds.min, kMaxBytes), BoundInLine(bounds.max, kMaxBytes));
+}
+
+// Asks the Bloom filter for the value whose text is `text`.
+absl::StatusOr<bool> MightContain(const Reader& reader, const FileStatistics& statistics,
+                                  const std::string& text) {
+  return VisitType(
+      reader.type(), [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<bool> {
+        std::string scratch;
+        const auto value = ParseText<T>(reader.type(), text, scratch);
+        if (!value.ok()) return value.status();
+        return statistics.MightContain(*value);
+      });
+}
+
+ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOptions& common,
+                         Output& output) {
+  const auto reader = OpenFileAt(common.path, OptionsOf(common));
+  if (!reader.ok()) return output.Fail(reader.status());
+  const auto read = reader->Statistics();
+  if (!read.ok()) return output.Fail(read.status());
+  if (*read == nullptr && reader->info().statistics) {
+    return output.Fail(absl::OutOfRangeError(absl::StrCat(
+        common.path, ": the statistics of ", reader->info().statistics->size,
+        " bytes are above the limit of ", common.max_bloom_filter_bytes,
+        ": raise max_bloom_filter_bytes")));
+  }
+  Json json = JsonDocument(common.path);
+  if (*read == nullptr) {
+    if (probe) {
+      return output.Fail(
+          absl::FailedPreconditionError(common.path + ": the file has no Bloom filter"));
+    }
+    json["file"] = nullptr;
+    output.text = common.json ? json.dump(2) + "\n" : "no statistics\n";
+    return output.Finish(kFine);
+  }
+  const FileStatistics& statistics = **read;
+  if (probe) {
+    if (statistics.bloom_filter.empty()) {
+      return output.Fail(
+          absl::FailedPreconditionError(common.path + ": the file has no Bloom filter"));
+    }
+    const auto found = MightContain(*reader, statistics, *probe);
+    if (!found.ok()) return output.Fail(found.status());
+    json["value"] = JsonBytes(*probe);
+    json["may_be_present"] = *found;
+    output.text = common.json ? json.dump(2) + "\n"
+                  : *found    ? "the Bloom filter says: may be present\n"
+                              : "the Bloom filter says: not present\n";
+    return output.Finish(kFine);
+  }
+  const BoundTexts of_file = TextOfBounds(reader->type(), statistics.file);
+  json["file"] = ToJson(statistics.file, of_file);
+  Json& blocks = json["blocks"] = Json::array();
+  absl::StrAppendFormat(&output.text, "%9s %12s %12s %9s  %-28s  %s\n", "block", "present", "nulls",
+                        "nan", "minimum", "maximum");
+  AppendLine("file", statistics.file, of_file, output.text);
+  for (size_t i = 0; i < statistics.blocks.size(); ++i) {
+    const BoundTexts bounds = TextOfBounds(reader->type(), statistics.blocks[i]);
+    if (common.json) {
+      blocks.push_back(ToJson(statistics.blocks[i], bounds));
+    } else {
+      AppendLine(absl::StrCat(i), statistics.blocks[i], bounds, output.text);
+      if (!output.Drain()) break;
+    }
+  }
+  if (common.json) output.text = json.dump(2) + "\n";
+  return output.Finish(kFine);
+}
+
+}  // namespace
+
+void AddStatsCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommand(
+      app, common, "stats", "Print the statistics of a file and of its blocks",
+      "Readers use these statistics to skip blocks. minimum and maximum are bounds: long strings\n"
+      "are cut, and --json then says that exact is false. --probe asks the Bloom filter of the\n"
+      "file whether it may have a value.\n\n"
+      "Examples:\n"
+      "  cfile-dump stats flights --column dep_delay\n"
+      "  cfile-dump stats --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"
+      "  cfile-dump stats --probe N14228 flights --column tailnum");
+  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  const auto probe = std::make_shared<std::optional<std::string>>();
+  command->add_option("--probe", *probe, "A value to look up in the Bloom filter")
+      ->type_name("VALUE");
+  command->callback([&action, probe] {
+    action = OnFile([probe](const CommonOptions& chosen, Output& output) {
+      return PrintStatistics(*probe, chosen, output);
+    });
+  });
+}
+
+}  // namespace cfile::tools
