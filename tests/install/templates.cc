@@ -48,6 +48,7 @@ void KeepAll() {
   Keep(&cfile::TableBatch::levels<T>);
   Keep(&cfile::TableWriter::AppendLevels<T>);
   Keep(&cfile::DropRowsBelow<T>);
+  Keep(&cfile::ReadDictionary<T>);
   Keep(static_cast<absl::Status (*)(cfile::Writer<T>&, ArrowArrayStream*)>(&cfile::AppendArrow<T>));
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cfile/inspect.h"
+#include "cfile/file_layout.h"
 #include "cfile/internal/format/stored_block.h"
 #include "cfile/internal/read/file_reader.h"
 

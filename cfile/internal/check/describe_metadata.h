@@ -6,7 +6,7 @@
 
 #include "absl/status/status.h"
 #include "cfile/file_info.h"
-#include "cfile/inspect.h"
+#include "cfile/file_layout.h"
 #include "cfile/internal/read/file_reader.h"
 #include "encodings/core/block_description.h"
 

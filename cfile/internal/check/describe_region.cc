@@ -1,4 +1,6 @@
 // DescribeRegion, DescribeBlock and FindBlock.
+#include "cfile/inspect.h"
+
 #include <algorithm>
 #include <cassert>
 #include <optional>
@@ -8,7 +10,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/inspect.h"
 #include "cfile/internal/check/describe_block.h"
 #include "cfile/internal/check/describe_metadata.h"
 #include "cfile/internal/format/statistics_block.h"

@@ -1,46 +1,26 @@
 // ReadDictionary: the values of a file's dictionary.
+#include "cfile/inspect.h"
+
 #include <algorithm>
-#include <limits>
 #include <memory>
-#include <string_view>
+#include <span>
 #include <vector>
 
-#include "cfile/inspect.h"
 #include "cfile/internal/check/dictionary_block.h"
 #include "cfile/internal/format/stored_block.h"
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/reader_access.h"
 #include "cfile/reader.h"
-#include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
 namespace cfile {
-namespace internal {
-
-absl::StatusOr<DictionaryBlock> SplitDictionary(const FileInfo& info,
-                                                std::span<const uint8_t> bytes) {
-  DictionaryBlock block;
-  block.values.bytes = bytes;
-  if (info.encoding == Encoding::kDict) return block;
-  block.encoding = Encoding::kParquetPlain;
-  encodings::ByteReader reader(bytes);
-  uint64_t count = 0;
-  if (!reader.ReadVint64(count) || count > std::numeric_limits<uint32_t>::max()) {
-    return encodings::DataLoss("the number of values of the dictionary is malformed in its ",
-                               bytes.size(), " bytes");
-  }
-  block.count_bytes = reader.offset();
-  block.values.bytes = reader.rest();
-  block.values.count = static_cast<uint32_t>(count);
-  return block;
-}
-
 namespace {
 
 template <typename T>
 absl::StatusOr<std::vector<Owned<T>>> Decode(const FileInfo& info, std::span<const uint8_t> bytes) {
-  CFILE_ASSIGN_OR_RETURN(const DictionaryBlock block, SplitDictionary(info, bytes));
+  CFILE_ASSIGN_OR_RETURN(const internal::DictionaryBlock block,
+                         internal::SplitDictionary(info, bytes));
   CFILE_ASSIGN_OR_RETURN(
       const auto decoder,
       encodings::MakeDecoder<T>(block.encoding, info.type.physical(), info.type.type_length));
@@ -58,9 +38,8 @@ absl::StatusOr<std::vector<Owned<T>>> Decode(const FileInfo& info, std::span<con
 }
 
 }  // namespace
-}  // namespace internal
 
-template <ValueType T>
+template <typename T, typename>
 absl::StatusOr<std::vector<Owned<T>>> ReadDictionary(const Reader& reader) {
   internal::FileReader& file = *internal::ReaderAccess::File(reader);
   const FileInfo& info = file.info();
@@ -73,7 +52,7 @@ absl::StatusOr<std::vector<Owned<T>>> ReadDictionary(const Reader& reader) {
         const internal::FetchedBlock block,
         internal::FetchBlock(file.source(), info, *info.dictionary, file.options().verify_checksums,
                              file.options().max_block_size_bytes, buffer));
-    return internal::Decode<T>(info, block.bytes);
+    return Decode<T>(info, block.bytes);
   }();
   if (!values.ok())
     return internal::InBlock(values.status(), file.source().name(), *info.dictionary);

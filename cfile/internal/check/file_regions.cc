@@ -5,12 +5,9 @@
 #include <vector>
 
 #include "cfile/internal/read/index_walk.h"
-#include "cfile/internal/read/reader_access.h"
-#include "cfile/reader.h"
 #include "encodings/core/status.h"
 
-namespace cfile {
-namespace internal {
+namespace cfile::internal {
 namespace {
 
 FileRegion RegionAt(RegionKind kind, const BlockPointer& pointer) {
@@ -107,32 +104,4 @@ FileLayout ListRegions(FileReader& file) {
   return layout;
 }
 
-}  // namespace internal
-
-std::string_view RegionKindName(RegionKind kind) {
-  switch (kind) {
-    case RegionKind::kHeader:
-      return "header";
-    case RegionKind::kDataBlock:
-      return "data block";
-    case RegionKind::kPositionalNode:
-      return "node of the positional index";
-    case RegionKind::kValueNode:
-      return "node of the value index";
-    case RegionKind::kDictionary:
-      return "dictionary";
-    case RegionKind::kStatistics:
-      return "statistics";
-    case RegionKind::kFooter:
-      return "footer";
-    case RegionKind::kGap:
-      break;
-  }
-  return "gap";
-}
-
-FileLayout ListRegions(const Reader& reader) {
-  return internal::ListRegions(*internal::ReaderAccess::File(reader));
-}
-
-}  // namespace cfile
+}  // namespace cfile::internal

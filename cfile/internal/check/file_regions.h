@@ -1,7 +1,7 @@
 // Lists the regions of a file: what each of its bytes is for.
 #pragma once
 
-#include "cfile/inspect.h"
+#include "cfile/file_layout.h"
 #include "cfile/internal/read/file_reader.h"
 
 namespace cfile::internal {

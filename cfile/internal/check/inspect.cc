@@ -2,9 +2,11 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "cfile/internal/check/describe_message.h"
+#include "cfile/internal/check/file_regions.h"
 #include "cfile/internal/read/block_cursor.h"
 #include "cfile/internal/read/block_walk.h"
 #include "cfile/internal/read/file_reader.h"
@@ -73,6 +75,32 @@ MetadataText DescribeMetadata(const FileInfo& info) {
   internal::DescribeMessage(info.footer_message, internal::wire::CFileFooter::kType,
                             text.footer_text, text.footer_json);
   return text;
+}
+
+std::string_view RegionKindName(RegionKind kind) {
+  switch (kind) {
+    case RegionKind::kHeader:
+      return "header";
+    case RegionKind::kDataBlock:
+      return "data block";
+    case RegionKind::kPositionalNode:
+      return "node of the positional index";
+    case RegionKind::kValueNode:
+      return "node of the value index";
+    case RegionKind::kDictionary:
+      return "dictionary";
+    case RegionKind::kStatistics:
+      return "statistics";
+    case RegionKind::kFooter:
+      return "footer";
+    case RegionKind::kGap:
+      break;
+  }
+  return "gap";
+}
+
+FileLayout ListRegions(const Reader& reader) {
+  return internal::ListRegions(*internal::ReaderAccess::File(reader));
 }
 
 absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const BlockInfo&)>& visit) {
