@@ -2,6 +2,7 @@
 #include "tools/dump/commands.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -39,8 +40,11 @@ std::string TitleOf(const FileRegion& region) {
 // Prints the fields of one region after another.
 class Printer {
  public:
-  Printer(const HexdumpOptions& options, bool json, Output& output)
-      : options_(options), json_(json), output_(output) {}
+  Printer(const HexdumpOptions& options, bool json, uint64_t file_size_bytes, Output& output)
+      : options_(options),
+        json_(json),
+        offset_digits_(std::max(4, static_cast<int>(std::bit_width(file_size_bytes) + 3) / 4)),
+        output_(output) {}
 
   // False: standard output cannot be written.
   bool Print(const RegionDetails& details) {
@@ -121,7 +125,7 @@ class Printer {
       const std::string_view line = bytes.substr(done, kLineBytes);
       std::string text;
       for (const char byte : line) absl::StrAppend(&text, text.empty() ? "" : " ", Hex({&byte, 1}));
-      absl::StrAppendFormat(&output_.text, "%s%010x  %-47s", in_file ? "" : "  ",
+      absl::StrAppendFormat(&output_.text, "%s%0*x  %-47s", in_file ? "" : "  ", offset_digits_,
                             begin + field.offset + done, text);
       if (done == 0) absl::StrAppend(&output_.text, " | ", remark);
       while (output_.text.back() == ' ') output_.text.pop_back();
@@ -132,6 +136,7 @@ class Printer {
 
   const HexdumpOptions& options_;
   const bool json_;
+  const int offset_digits_;
   Output& output_;
   const RegionDetails* details_ = nullptr;
 };
@@ -141,7 +146,7 @@ ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common
   if (!reader.ok()) return output.Fail(reader.status());
   const FileLayout layout = ListRegions(*reader);
   absl::Status status;
-  Printer printer(options, common.json, output);
+  Printer printer(options, common.json, reader->info().file_size_bytes, output);
   bool found = false;
   for (const FileRegion& region : layout.regions) {
     if (options.block &&
@@ -157,7 +162,7 @@ ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common
     if (!printer.Print(details.ok() ? *details : unknown)) return output.Finish(kFine);
   }
   if (options.block && !found) {
-    status.Update(absl::OutOfRangeError(
+    status.Update(absl::InvalidArgumentError(
         absl::StrCat(common.path, ": there is no block ", *options.block)));
   }
   for (const Damage& damage : layout.damages) status.Update(damage.status);

@@ -57,16 +57,24 @@ void AppendKey(const ColumnType& type, const IndexEntryInfo& entry, IndexKind ki
   }
 }
 
+// Appends a node as a part of the drawn tree. A node below the root has one line, which begins with
+// its first key; under it are its children, or the blocks of a leaf.
 void AppendNode(const ColumnType& type, const IndexNodeInfo& node, IndexKind kind,
                 std::string& out) {
   const std::string indentation(2 * node.depth, ' ');
-  absl::StrAppend(&out, indentation, node.leaf ? "leaf node" : "inner node", " at ",
-                  node.pointer.offset, ", ", Plural(node.pointer.size, "byte"), ", ",
-                  node.entries.size(), node.entries.size() == 1 ? " entry\n" : " entries\n");
+  out += indentation;
+  if (node.depth > 0 && !node.entries.empty()) {
+    AppendKey(type, node.entries[0], kind, out);
+    out += " -> ";
+  }
+  absl::StrAppend(&out, node.leaf ? "leaf node" : "inner node", " at ", node.pointer.offset, ", ",
+                  Plural(node.pointer.size, "byte"), ", ", node.entries.size(),
+                  node.entries.size() == 1 ? " entry\n" : " entries\n");
+  if (!node.leaf) return;
   for (const IndexEntryInfo& entry : node.entries) {
     absl::StrAppend(&out, indentation, "  ");
     AppendKey(type, entry, kind, out);
-    absl::StrAppend(&out, " -> ", node.leaf ? "block" : "node", " at ", entry.pointer.offset, ", ",
+    absl::StrAppend(&out, " -> block at ", entry.pointer.offset, ", ",
                     Plural(entry.pointer.size, "byte"), "\n");
   }
 }
@@ -129,10 +137,11 @@ ExitCode PrintIndex(const IndexOptions& options, const CommonOptions& common, Ou
 void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "index", "Print the nodes of the positional and the value index",
-      "A node is printed before its children, which are indented. Keys of the positional index\n"
-      "are the first ordinals of the blocks. Keys of the value index are cut to the bytes that\n"
-      "separate the blocks. They are printed as text for strings, otherwise as the ordered form\n"
-      "in hexadecimal, followed by the value if the key is complete.\n\n"
+      "Each index is drawn as a tree: under a node, indented, are its children, and under a leaf\n"
+      "node its data blocks. Before an arrow is the first key of the node or block. Keys of the\n"
+      "positional index are the first ordinals of the blocks. Keys of the value index are cut to\n"
+      "the bytes that separate the blocks. They are printed as text for strings, otherwise as the\n"
+      "ordered form in hexadecimal, followed by the value if the key is complete.\n\n"
       "Example:\n  cfile-dump index --value keys.cfile");
   AddIgnoreChecksumsOption(*command, common);
   AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
