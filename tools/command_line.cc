@@ -34,10 +34,10 @@ ExitCode ExitCodeOf(const absl::Status& status) {
       return kFine;
     case absl::StatusCode::kDataLoss:
       return kDamaged;
-    case absl::StatusCode::kUnimplemented:
-      return kUnsupported;
-    case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kUnimplemented:
+      return kCannotRead;
+    case absl::StatusCode::kInvalidArgument:
     case absl::StatusCode::kFailedPrecondition:
       return kUsage;
     default:

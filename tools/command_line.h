@@ -12,11 +12,12 @@
 
 namespace cfile::tools {
 
-// Exit codes of all tools.
-enum ExitCode : int { kFine = 0, kUsage = 1, kDamaged = 2, kIoError = 3, kUnsupported = 4 };
+// Exit codes of all tools. kCannotRead: the data may be valid, but it exceeds a limit, or needs
+// something that this build does not have.
+enum ExitCode : int { kFine = 0, kUsage = 1, kDamaged = 2, kIoError = 3, kCannotRead = 4 };
 
-// kOk -> kFine; kDataLoss -> kDamaged; kUnimplemented -> kUnsupported; kInvalidArgument,
-// kOutOfRange, kFailedPrecondition -> kUsage; all other codes, such as kNotFound and
+// kOk -> kFine; kDataLoss -> kDamaged; kOutOfRange (a limit), kUnimplemented -> kCannotRead;
+// kInvalidArgument, kFailedPrecondition -> kUsage; all other codes, such as kNotFound and
 // kPermissionDenied -> kIoError.
 ExitCode ExitCodeOf(const absl::Status& status);
 

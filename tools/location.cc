@@ -8,6 +8,7 @@
 #ifdef CFILE_WITH_HTTP
 #include "cfile/http.h"
 #endif
+#include "tools/file_format.h"
 
 namespace cfile::tools {
 namespace {
@@ -50,6 +51,21 @@ absl::StatusOr<std::shared_ptr<const Source>> OpenUrlSource(const std::string& u
 }
 #endif
 
+// Advice if a folder of `directory` has the file of a writer that did not finish; otherwise "".
+std::string UnfinishedFileIn(const std::string& directory) {
+  if (IsUrl(directory)) return "";
+  const auto files = NewLocalStorage(directory)->List("");
+  if (!files.ok()) return "";
+  for (const StorageEntry& file : *files) {
+    const std::filesystem::path path = std::filesystem::path(directory) / file.path;
+    if (!IsTemporaryFileName(path.filename().string())) continue;
+    return absl::StrCat("; ", path.string(), " is the temporary file of a writer that did not "
+                        "finish: cfile-dump salvage ", path.string(), " OUT copies its complete "
+                        "blocks");
+  }
+  return "";
+}
+
 }  // namespace
 
 bool IsUrl(const std::string& place) {
@@ -68,30 +84,50 @@ absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& pl
   return IsUrl(place) ? OpenUrlSource(place) : OpenPreadSource(place);
 }
 
-absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions& options) {
-  if (!IsUrl(place)) return Reader::Open(place, options);
-  auto source = OpenUrlSource(place);
+absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions& options,
+                                  const ReadObserver& observer) {
+  auto source = OpenSourceAt(place);
   if (!source.ok()) return source.status();
-  return Reader::Open(*std::move(source), options);
+  if (observer) source = ObserveSource(*std::move(source), observer);
+  auto reader = Reader::Open(*source, options);
+  if (!reader.ok()) return ExplainDamage(reader.status(), **source);
+  return reader;
+}
+
+absl::Status ExplainDamage(const absl::Status& status, const Source& source) {
+  if (!absl::IsDataLoss(status)) return status;
+  const std::string foreign = DescribeForeignFile(source);
+  if (!foreign.empty()) {
+    const std::string message = absl::StrCat(source.name(), ": ", foreign);
+    return source.size() == 0 ? absl::DataLossError(message)
+                              : absl::InvalidArgumentError(message);
+  }
+  const std::string name = std::filesystem::path(source.name()).filename().string();
+  if (!IsTemporaryFileName(name)) return status;
+  return absl::DataLossError(absl::StrCat(
+      status.message(), "; this is the temporary file of a writer that did not finish: cfile-dump "
+      "salvage ", source.name(), " OUT copies its complete blocks"));
 }
 
 absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
-                                                       const ReaderOptions& options) {
+                                                       const ReaderOptions& options,
+                                                       const ReadObserver& observer) {
   const bool at_url = IsUrl(place);
   std::error_code ignored;
   if (at_url ? place.find('?') != std::string::npos && !place.starts_with("s3://")
              : !std::filesystem::is_directory(place, ignored))
     return std::nullopt;
-  const auto location = TableAt(place);
+  auto location = TableAt(place);
   if (!location.ok()) return location.status();
+  if (observer) location = ObserveStorage(location->storage(options.access), observer);
   auto table = TableReader::Open(*location, options);
   if (table.ok()) return *std::move(table);
   const bool is_missing = absl::IsNotFound(table.status());
   // Without the right to list a bucket, S3 denies access to what does not exist.
   if (at_url && (is_missing || absl::IsPermissionDenied(table.status()))) return std::nullopt;
   if (!is_missing) return table.status();
-  return absl::NotFoundError(
-      absl::StrCat(place, " is a directory, but not a table: it has no table.cft"));
+  return absl::NotFoundError(absl::StrCat(place, " is a directory, but not a table: it has no "
+                                          "table.cft", UnfinishedFileIn(place)));
 }
 
 void AddCacheOption([[maybe_unused]] CLI::App& command) {

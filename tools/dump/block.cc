@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cfile/inspect.h"
@@ -84,6 +85,14 @@ void AppendText(const RegionDetails& block, const FileInfo& info, std::string& o
   AppendFields(block.fields, block.bytes, 0, out);
 }
 
+// kOutOfRange may also mean that there is no such block or row. Then it becomes kInvalidArgument,
+// because no limit is exceeded.
+absl::Status WithoutLimit(const absl::Status& status) {
+  const bool limit = absl::StrContains(status.message(), "limit of");
+  return absl::IsOutOfRange(status) && !limit ? absl::InvalidArgumentError(status.message())
+                                              : status;
+}
+
 ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output& output) {
   if (which.index.has_value() == which.ordinal.has_value())
     return output.Fail(
@@ -92,9 +101,9 @@ ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output
   if (!reader.ok()) return output.Fail(reader.status());
   const auto index =
       which.index ? absl::StatusOr<uint64_t>(*which.index) : FindBlock(*reader, *which.ordinal);
-  if (!index.ok()) return output.Fail(index.status());
+  if (!index.ok()) return output.Fail(WithoutLimit(index.status()));
   const auto block = DescribeBlock(*reader, *index);
-  if (!block.ok()) return output.Fail(block.status());
+  if (!block.ok()) return output.Fail(WithoutLimit(block.status()));
   if (common.json) {
     absl::StrAppend(&output.text, ToJson(*block, common, reader->info()).dump(2), "\n");
   } else {

@@ -6,6 +6,7 @@
 
 #include "cfile/types.h"
 #include "tools/dump/dump.h"
+#include "tools/utf8.h"
 #include "tools/value_meaning.h"
 #include "tools/value_text.h"
 
@@ -40,7 +41,14 @@ std::string_view TextOf(const ColumnType& type, const T& value, std::string& buf
 template <typename T>
 void AppendValueTo(const ColumnType& type, bool json_number, const T& value, Form form,
                    std::string& buffer, std::string& out) {
-  if (form == Form::kJson) {
+  if (form == Form::kHex) {
+    if constexpr (std::is_same_v<T, std::string_view>) {
+      if (value.empty()) out += "\"\"";
+      AppendHex(value, out);
+    } else {
+      AppendHex({reinterpret_cast<const char*>(&value), sizeof(value)}, out);
+    }
+  } else if (form == Form::kJson) {
     if (json_number && IsExactInJson(value)) {
       AppendJsonNumber<T>(type, value, out);
     } else {

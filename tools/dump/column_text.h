@@ -13,6 +13,9 @@ namespace cfile::tools {
 enum class Form {
   kText,  // the form of tools/value_text.h, escaped by AppendPrintable; a null is the word null
   kJson,  // a JSON value; a string unless IsJsonNumber(type) and JSON readers can read it exactly
+  // Hexadecimal digits of the bytes that PLAIN stores; numbers have their least byte first. The
+  // empty string is "", a null is the word null.
+  kHex,
 };
 
 // Appends the text of a value of a column of `type`, which holds T.

@@ -18,6 +18,7 @@ void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddExplainCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action);

@@ -190,6 +190,22 @@ absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& nam
   return FindColumn(table, name);
 }
 
+absl::StatusOr<size_t> FindKeyColumn(const TableReader& table, const std::string& name) {
+  if (!name.empty()) return FindColumn(table, name);
+  std::optional<size_t> only;
+  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
+    const auto has_index = table.has_value_index(column);
+    if (!has_index.ok()) return has_index.status();
+    if (!*has_index) continue;
+    if (only)
+      return absl::InvalidArgumentError(
+          "several columns have a value index: choose one with --column NAME");
+    only = column;
+  }
+  if (!only) return absl::FailedPreconditionError("no column of the table has a value index");
+  return *only;
+}
+
 absl::Status CheckPart(const TableReader& table, const CommonOptions& common) {
   if (common.part.value_or(0) < table.num_parts()) return absl::OkStatus();
   return absl::InvalidArgumentError(
@@ -203,21 +219,21 @@ absl::Status CheckNoColumn(const CommonOptions& common) {
       absl::StrCat("--column and --part are for tables, but ", common.path, " is a single column"));
 }
 
-absl::StatusOr<Input> OpenInput(const CommonOptions& common) {
+absl::StatusOr<Input> OpenInput(const CommonOptions& common, const ReadObserver& observer) {
   if (common.part && !common.column.empty()) {
     auto file = FileOf(common);
     if (!file.ok()) return file.status();
-    return OpenInput(*file);
+    return OpenInput(*file, observer);
   }
   if (common.part) return absl::InvalidArgumentError("--part needs --column");
   Input input;
-  auto table = OpenTableAt(common.path, OptionsOf(common));
+  auto table = OpenTableAt(common.path, OptionsOf(common), observer);
   if (!table.ok()) return table.status();
   if (table->has_value()) {
     input.table = **std::move(table);
   } else {
     if (absl::Status status = CheckNoColumn(common); !status.ok()) return status;
-    auto file = OpenFileAt(common.path, OptionsOf(common));
+    auto file = OpenFileAt(common.path, OptionsOf(common), observer);
     if (!file.ok()) return file.status();
     input.file = *std::move(file);
   }

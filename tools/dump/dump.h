@@ -15,6 +15,7 @@
 #include "cfile/table.h"
 #include "nlohmann/json.hpp"
 #include "tools/command_line.h"
+#include "tools/observed_reads.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -105,7 +106,9 @@ struct Input {
 
   uint64_t num_rows() const { return file ? file->num_rows() : table->num_rows(); }
 };
-absl::StatusOr<Input> OpenInput(const CommonOptions& common);
+// `observer`: see OpenFileAt (tools/location.h).
+absl::StatusOr<Input> OpenInput(const CommonOptions& common,
+                                const ReadObserver& observer = nullptr);
 
 // Wraps `action`, which works on a single file. If the path is a table, replaces the path by the
 // path of one file of the table, which --column and --part choose. kInvalidArgument, with advice:
@@ -117,6 +120,11 @@ absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& n
 // Does the same as FindColumn, but "key index" stands for the file of compound keys, unless a
 // column has this name.
 absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& name);
+
+// The column to search by key: the column `name`; if `name` is empty, the only column with a value
+// index. kInvalidArgument: there is no column of this name, or several columns have a value index.
+// kFailedPrecondition: no column has one.
+absl::StatusOr<size_t> FindKeyColumn(const TableReader& table, const std::string& name);
 
 // kInvalidArgument: the table does not have the chosen part (CheckPart); a column or a part is
 // chosen, although the path is a single file (CheckNoColumn).

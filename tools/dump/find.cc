@@ -2,15 +2,16 @@
 #include "tools/dump/commands.h"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/compound_key.h"
 #include "cfile/table_scan.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/dump.h"
+#include "tools/dump/explain_reads.h"
 #include "tools/key_text.h"
 #include "tools/value_text.h"
 
@@ -19,30 +20,15 @@ namespace {
 
 struct FindOptions {
   std::vector<std::string> keys;
+  bool explain = false;
 };
-
-// Returns the column to search: the column called `name`; if `name` is empty, the only column with
-// a value index.
-absl::StatusOr<size_t> ChooseColumn(const TableReader& table, const std::string& name) {
-  if (!name.empty()) return FindColumn(table, name);
-  std::optional<size_t> only;
-  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
-    const auto has_index = table.has_value_index(column);
-    if (!has_index.ok()) return has_index.status();
-    if (!*has_index) continue;
-    if (only)
-      return absl::InvalidArgumentError(
-          "several columns have a value index: choose one with --column NAME");
-    only = column;
-  }
-  if (!only) return absl::FailedPreconditionError("no column of the table has a value index");
-  return *only;
-}
 
 // The position that a search found, and the value or values of this row as text; empty at the end.
 struct Found {
   KeyPosition position;
   std::string values;
+  size_t column = 0;  // in which the key was searched
+  std::string key;    // in memcmp form
 };
 
 template <typename T, typename Cursor>
@@ -54,7 +40,9 @@ absl::StatusOr<Found> FindIn(const ColumnType& type, uint64_t num_rows, const st
   if (!value.ok()) return value.status();
   const auto position = cursor->SeekToKey(*value);
   if (!position.ok()) return position.status();
-  Found found{.position = *position, .values = {}};
+  Found found{.position = *position,
+              .values = {},
+              .key = std::string(CompoundKey({type}).Add<T>(*value).bytes())};
   if (position->ordinal == num_rows) return found;
   const auto batch = cursor->Next(1);
   if (!batch.ok()) return batch.status();
@@ -70,19 +58,21 @@ absl::StatusOr<Found> FindValue(const Input& input, const FindOptions& options,
   }
   size_t column = 0;
   if (input.table) {
-    const auto chosen = ChooseColumn(*input.table, common.column);
+    const auto chosen = FindKeyColumn(*input.table, common.column);
     if (!chosen.ok()) return chosen.status();
     column = *chosen;
   }
   const ColumnType& type =
       input.file ? input.file->type() : input.table->schema().columns[column].type;
   const Form form = common.json ? Form::kJson : Form::kText;
-  return VisitType(type, [&]<typename T>(std::type_identity<T>) {
+  auto found = VisitType(type, [&]<typename T>(std::type_identity<T>) {
     return input.file ? FindIn<T>(type, input.num_rows(), options.keys[0], form,
                                   input.file->NewCursor<T>())
                       : FindIn<T>(type, input.num_rows(), options.keys[0], form,
                                   input.table->NewCursor<T>(column));
   });
+  if (found.ok()) found->column = column;
+  return found;
 }
 
 // Appends the values of the key columns of a row.
@@ -115,7 +105,10 @@ absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::s
   if (!cursor.ok()) return cursor.status();
   const auto position = cursor->SeekToKey(key->bytes());
   if (!position.ok()) return position.status();
-  Found found{.position = *position, .values = {}};
+  Found found{.position = *position,
+              .values = {},
+              .column = *table.schema().key_index(),
+              .key = std::string(key->bytes())};
   if (found.position.ordinal == table.num_rows()) return found;
   if (keys.size() < columns.size()) {
     const auto batch = cursor->Next(1);
@@ -128,13 +121,15 @@ absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::s
 }
 
 ExitCode PrintFound(const FindOptions& options, const CommonOptions& common, Output& output) {
-  const auto input = OpenInput(common);
+  ReadLog log;
+  const auto input = OpenInput(common, options.explain ? log.observer() : nullptr);
   if (!input.ok()) return output.Fail(input.status());
   const bool by_row = input->table && input->table->schema().key_index() && common.column.empty();
   const auto found =
       by_row ? FindRow(*input->table, options.keys, common.json ? Form::kJson : Form::kText)
              : FindValue(*input, options, common);
   if (!found.ok()) return output.Fail(found.status());
+  log.Stop();
 
   const KeyPosition& position = found->position;
   const bool end = position.ordinal == input->num_rows();
@@ -152,6 +147,12 @@ ExitCode PrintFound(const FindOptions& options, const CommonOptions& common, Out
                     end ? " (the end: all values are less)" : "", "\nexact    ",
                     position.exact ? "yes" : "no", "\n");
     if (!end) absl::StrAppend(&output.text, "value    ", found->values, "\n");
+  }
+  if (options.explain) {
+    const Searched searched{
+        .key_column = found->column, .key = found->key, .ordinal = position.ordinal};
+    const absl::Status status = AppendExplanation(*input, common, log, searched, output.text);
+    if (!status.ok()) return output.Fail(status);
   }
   return output.Finish(kFine);
 }
@@ -174,11 +175,13 @@ void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "Examples:\n"
       "  cfile-dump find keys.cfile apple\n"
       "  cfile-dump find --column time flights 2013-01-31T10:00:00Z\n"
+      "  cfile-dump find --explain keys.cfile apple   # what was read\n"
       "  cfile-dump find flights EWR 2013-01-31    # sorted by origin, then day\n"
       "  cfile-dump at flights $(cfile-dump find --json flights -5 | jq .ordinal)");
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<FindOptions>();
   command->add_option("KEY", options->keys, "The key to look for")->required()->type_name("");
+  AddExplainOption(*command, options->explain);
   AddColumnOptions(*command, common,
                    "The column of a table (default: the only one with a value index)", kAllParts);
   command->callback([&action, options] {

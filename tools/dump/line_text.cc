@@ -157,15 +157,15 @@ LineText::LineText(const LineForm& form, std::span<const ColumnSchema> columns) 
 
 LineText::~LineText() = default;
 
-void LineText::Open(const TableBatch& batch) {
-  num_rows_ = batch.num_rows();
-  next_row_ = 0;
+void LineText::Open(const TableBatch& batch, size_t begin, size_t end) {
+  next_row_ = begin;
+  end_row_ = end;
   for (size_t i = 0; i < fields_.size(); ++i) fields_[i]->Open(batch, i);
 }
 
 void LineText::Append(std::string& out) {
   // The rows are so many that the buffer has room for the longest text of each.
-  size_t rows = std::min(kMaxRows, num_rows_ - next_row_);
+  size_t rows = std::min(kMaxRows, end_row_ - next_row_);
   size_t row_bytes = 0;
   while (true) {
     row_bytes = 3;  // {, } and the end of the line

@@ -37,10 +37,12 @@ class LineText {
   LineText(const LineForm& form, std::span<const ColumnSchema> columns);
   ~LineText();
 
-  // Uses the rows of `batch`, which must stay valid, from now on.
-  void Open(const TableBatch& batch);
-  // True if all rows of the open batch are formatted.
-  bool done() const { return next_row_ == num_rows_; }
+  // Uses the rows of `batch`, which must stay valid, from now on; the second function only the rows
+  // from `begin` to `end` - 1.
+  void Open(const TableBatch& batch) { Open(batch, 0, batch.num_rows()); }
+  void Open(const TableBatch& batch, size_t begin, size_t end);
+  // True if all these rows are formatted.
+  bool done() const { return next_row_ == end_row_; }
   // Appends the lines of some more rows to `out`. Precondition: !done().
   void Append(std::string& out);
 
@@ -51,8 +53,8 @@ class LineText {
 
   const LineForm form_;
   std::vector<std::unique_ptr<Fields>> fields_;
-  size_t num_rows_ = 0;
   size_t next_row_ = 0;
+  size_t end_row_ = 0;
   std::vector<char> buffer_;
 };
 

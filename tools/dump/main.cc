@@ -20,8 +20,8 @@ constexpr char kHelp[] =
     "Without a subcommand, a summary is printed. `cfile-dump SUBCOMMAND --help` explains each\n"
     "subcommand. To open a file that has the name of a subcommand, write a path: cfile-dump\n"
     "./values\n\n"
-    "Exit codes: 0 success, 1 wrong use or above a limit, 2 damaged, 3 input or output failed,\n"
-    "4 needs something that this build does not have.\n"
+    "Exit codes: 0 success, 1 wrong use, 2 damaged, 3 input or output failed, 4 above a limit\n"
+    "(the error names the option to raise), or needs something that this build does not have.\n"
     "Everything that can be read of a damaged file is printed before the error. If the reader\n"
     "of a pipe closes it, cfile-dump ends with SIGPIPE; verify and salvage run to their end.\n\n"
     "Examples:\n"
@@ -112,6 +112,7 @@ int Run(int argc, char** argv) {
   AddValuesCommand(app, common, action);
   AddAtCommand(app, common, action);
   AddFindCommand(app, common, action);
+  AddExplainCommand(app, common, action);
   AddExportCommand(app, common, action);
   AddRecordsCommand(app, common, action);
   AddVerifyCommand(app, common, action);

@@ -2,15 +2,16 @@
 #include "tools/dump/commands.h"
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/records.h"
 #include "tools/dump/dump.h"
+#include "tools/dump/row_ranges.h"
 #include "tools/dump/row_selection.h"
 #include "tools/records/json_printer.h"
 
@@ -18,9 +19,8 @@ namespace cfile::tools {
 namespace {
 
 struct RecordsOptions {
-  uint64_t ordinal = 0;
-  uint64_t count = std::numeric_limits<uint64_t>::max();
-  std::vector<std::string> columns;
+  RangeChoice range;
+  RowChoice choice;  // its columns may also be groups
   bool schema = false;
 };
 
@@ -31,7 +31,8 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
     return output.Fail(absl::InvalidArgumentError(
         absl::StrCat(common.path, " is a single column, but only tables have records")));
   }
-  auto reader = RecordReader::Open(*input->table, options.columns);
+  const std::vector<std::string>& columns = options.choice.columns;
+  auto reader = RecordReader::Open(*input->table, columns);
   if (!reader.ok()) return output.Fail(reader.status());
   const RecordSchema& schema = reader->schema();
   if (options.schema) {
@@ -40,24 +41,35 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
   }
   std::vector<size_t> leaves(schema.leaves().size());
   std::iota(leaves.begin(), leaves.end(), size_t{0});
-  if (!options.columns.empty()) leaves = schema.SelectLeaves(options.columns).value();
-  if (absl::Status status = reader->Seek(options.ordinal); !status.ok()) {
-    return output.Fail(status);
-  }
+  if (!columns.empty()) leaves = schema.SelectLeaves(columns).value();
+  // The scan finds the ordinals of the records.
+  RowSelection selection{.options = {.columns = std::vector<std::string>()}, .columns = {}};
+  auto where = FilterOf(options.choice, input->table->schema());
+  if (!where.ok()) return output.Fail(where.status());
+  selection.options.where = *std::move(where);
+  auto ranges = ChooseRows(*input, common, options.range, selection);
+  if (!ranges.ok()) return output.Fail(ranges.status());
+  RangeScan scan(*input, std::move(selection), *std::move(ranges));
   size_t start = 0;  // where the record, or the unwritten rest of a long one, begins in output.text
   JsonPrinter printer(schema, leaves, output.text, [&] {
     output.Flush();
     start = 0;
   });
-  for (uint64_t i = 0; i < options.count; ++i) {
-    if (!output.Drain()) break;
-    start = output.text.size();
-    const absl::StatusOr<bool> more = reader->Next(printer);
-    if (!more.ok()) {
+  while (true) {
+    const auto rows = scan.Next();
+    if (!rows.ok()) return output.Fail(rows.status());
+    if (rows->batch == nullptr) break;
+    for (size_t row = rows->begin; row < rows->end; ++row) {
+      if (!output.Drain()) return output.Finish(kFine);
+      start = output.text.size();
+      absl::Status status;
+      const uint64_t ordinal = rows->batch->ordinal(row);
+      if (ordinal != reader->record()) status = reader->Seek(ordinal);
+      if (status.ok()) status = reader->Next(printer).status();
+      if (status.ok()) continue;
       output.text.resize(start);  // drop what is not written yet
-      return output.Fail(more.status());
+      return output.Fail(status);
     }
-    if (!*more) break;
   }
   return output.Finish(kFine);
 }
@@ -73,25 +85,21 @@ void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "printed. cfile-import reads these records again. If --columns selects only the keys or\n"
       "only the values of a map, it is an array of objects with that one field.\n"
       "A damaged record is not printed, except that a part of a record of more than 1 MiB may\n"
-      "be.\n\n"
+      "be. --where is explained by cfile-dump values --help; a column that is repeated cannot be\n"
+      "compared.\n\n"
       "Examples:\n"
       "  cfile-dump records log --ordinal 1000 --count 10\n"
-      "  cfile-dump records log --columns sid,trans.uri\n"
+      "  cfile-dump records log --columns sid,trans.uri --where 'trans.status >= 500'\n"
+      "  cfile-dump records log --sample 100 --seed 7\n"
       "  cfile-dump records log --schema");
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<RecordsOptions>();
-  command
-      ->add_option("--ordinal", options->ordinal, "Where to begin; the first record has ordinal 0")
-      ->type_name("N")
-      ->check(NumberIn(0, UINT64_MAX));
-  command->add_option("--count", options->count, "How many at most")
-      ->type_name("N")
-      ->check(NumberIn(0, UINT64_MAX));
-  AddColumnsOption(
-      *command, options->columns,
-      "Only these leaf columns, or groups with everything in them; write a path with a comma "
-      "in double quotes")
-      ->type_name("PATH,...");
+  AddRangeOptions(*command, options->range);
+  AddRowChoiceOptions(*command, options->choice)
+      ->type_name("PATH,...")
+      ->description(
+          "Only these leaf columns, or groups with everything in them; write a path with a comma "
+          "in double quotes");
   command->add_flag("--schema", options->schema, "Print the schema instead");
   command->callback([&action, options] {
     action = [options](const CommonOptions& chosen, Output& output) {

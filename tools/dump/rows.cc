@@ -1,85 +1,143 @@
 #include "tools/dump/rows.h"
 
-#include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "tools/dump/column_text.h"
+#include "tools/dump/line_text.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
+
+// Prints rows in one format.
+class RowPrinter {
+ public:
+  virtual ~RowPrinter() = default;
+  // Appends what comes before the rows.
+  virtual void AppendHeader(std::string& out) = 0;
+  // Uses the rows of `rows` from now on.
+  virtual void Open(const BatchRows& rows) = 0;
+  // Appends one or more of these rows. False: there are none left.
+  virtual bool AppendSome(std::string& out) = 0;
+};
 
 struct Column {
   std::string name;
   std::unique_ptr<ColumnText> text;
 };
 
-void AppendTextRow(const std::vector<Column>& columns, size_t row, std::string& out) {
-  for (const Column& column : columns) {
-    if (&column != columns.data()) out += '\t';
-    column.text->Append(row, Form::kText, out);
+// The forms of tools/dump/column_text.h.
+class ValuePrinter final : public RowPrinter {
+ public:
+  // `table`: the rows have names.
+  ValuePrinter(const std::vector<ColumnSchema>& columns, Form form, bool table)
+      : form_(form), table_(table) {
+    for (const ColumnSchema& column : columns) {
+      columns_.push_back({table ? column.name : "value", NewColumnText(column.type)});
+    }
   }
-  out += '\n';
-}
 
-void AppendJsonRow(const std::vector<Column>& columns, bool table, uint64_t ordinal, size_t row,
-                   std::string& out) {
-  absl::StrAppend(&out, "{\"schema_version\":1,\"ordinal\":", ordinal,
-                  table ? ",\"values\":{" : ",");
-  for (const Column& column : columns) {
-    if (&column != columns.data()) out += ',';
-    AppendJsonName(column.name, out);
-    out += ':';
-    column.text->Append(row, Form::kJson, out);
+  void AppendHeader(std::string& out) override {
+    if (!table_ || form_ == Form::kJson) return;
+    for (const Column& column : columns_) {
+      if (&column != columns_.data()) out += '\t';
+      AppendPrintable(column.name, out);
+    }
+    out += '\n';
   }
-  out += table ? "}}\n" : "}\n";
+
+  void Open(const BatchRows& rows) override {
+    rows_ = rows;
+    for (size_t i = 0; i < columns_.size(); ++i) columns_[i].text->Open(*rows.batch, i);
+  }
+
+  bool AppendSome(std::string& out) override {
+    if (rows_.begin == rows_.end) return false;
+    const size_t row = rows_.begin++;
+    if (form_ == Form::kJson) {
+      AppendObject(row, out);
+      return true;
+    }
+    for (const Column& column : columns_) {
+      if (&column != columns_.data()) out += '\t';
+      column.text->Append(row, form_, out);
+    }
+    out += '\n';
+    return true;
+  }
+
+ private:
+  void AppendObject(size_t row, std::string& out) {
+    absl::StrAppend(&out, "{\"schema_version\":1,\"ordinal\":", rows_.batch->ordinal(row),
+                    table_ ? ",\"values\":{" : ",");
+    for (const Column& column : columns_) {
+      if (&column != columns_.data()) out += ',';
+      AppendJsonName(column.name, out);
+      out += ':';
+      column.text->Append(row, form_, out);
+    }
+    out += table_ ? "}}\n" : "}\n";
+  }
+
+  const Form form_;
+  const bool table_;
+  std::vector<Column> columns_;
+  BatchRows rows_;
+};
+
+// The forms of tools/dump/line_text.h.
+class LinePrinter final : public RowPrinter {
+ public:
+  LinePrinter(const std::vector<ColumnSchema>& columns, const LineForm& form)
+      : header_(form.json ? "" : CsvHeader(columns, form.delimiter)), text_(form, columns) {}
+
+  void AppendHeader(std::string& out) override { out += header_; }
+  void Open(const BatchRows& rows) override { text_.Open(*rows.batch, rows.begin, rows.end); }
+  bool AppendSome(std::string& out) override {
+    if (text_.done()) return false;
+    text_.Append(out);
+    return true;
+  }
+
+ private:
+  const std::string header_;
+  LineText text_;
+};
+
+std::unique_ptr<RowPrinter> NewPrinter(const std::vector<ColumnSchema>& columns,
+                                       const std::string& format, bool json, bool table) {
+  if (!json && format == "csv") return std::make_unique<LinePrinter>(columns, LineForm());
+  if (!json && format == "tsv")
+    return std::make_unique<LinePrinter>(columns, LineForm{.delimiter = '\t'});
+  if (!json && format == "jsonl")
+    return std::make_unique<LinePrinter>(columns, LineForm{.json = true});
+  const Form form = json ? Form::kJson : format == "hex" ? Form::kHex : Form::kText;
+  return std::make_unique<ValuePrinter>(columns, form, table);
 }
 
 }  // namespace
 
-ExitCode PrintRows(const Input& input, const CommonOptions& common, RowChoice choice,
-                   uint64_t ordinal, uint64_t count, Output& output) {
+absl::Status AppendRows(const Input& input, const CommonOptions& common, RowChoice choice,
+                        const RangeChoice& range, const std::string& format, Output& output) {
   if (!common.column.empty() && input.table) choice.columns = {common.column};
-  auto selection = SelectRows(input, choice);
-  if (!selection.ok()) return output.Fail(selection.status());
-  selection->options.range.begin = ordinal;
-  selection->options.limit = count;
-  auto scan = selection->NewScan(input);
-  if (!scan.ok()) return output.Fail(scan.status());
-  std::vector<Column> columns;
-  for (const ColumnSchema& column : selection->columns) {
-    columns.push_back(
-        {common.column.empty() ? column.name : "value", NewColumnText(column.type)});
-  }
-  const uint64_t num_rows = input.num_rows();
-  if (ordinal > num_rows) {
-    return output.Fail(
-        absl::OutOfRangeError(absl::StrCat("ordinal ", ordinal, " is beyond the end: ", common.path,
-                                           " has ", Plural(num_rows, "row"))));
-  }
+  CFILE_ASSIGN_OR_RETURN(RowSelection selection, SelectRows(input, choice));
+  CFILE_ASSIGN_OR_RETURN(RowRanges ranges, ChooseRows(input, common, range, selection));
   const bool table = input.table.has_value() && common.column.empty();
-  if (table && !common.json) {
-    for (const Column& column : columns) {
-      if (&column != columns.data()) output.text += '\t';
-      AppendPrintable(column.name, output.text);
-    }
-    output.text += '\n';
-  }
-  for (const auto& batch : scan->Batches()) {
-    if (!batch.ok()) return output.Fail(batch.status());
-    for (size_t i = 0; i < columns.size(); ++i) columns[i].text->Open(*batch, i);
-    for (size_t row = 0; row < batch->num_rows(); ++row) {
-      if (common.json) {
-        AppendJsonRow(columns, table, batch->ordinal(row), row, output.text);
-      } else {
-        AppendTextRow(columns, row, output.text);
-      }
-      if (!output.Drain()) return output.Finish(kFine);
+  const auto printer = NewPrinter(selection.columns, format, common.json, table);
+  printer->AppendHeader(output.text);
+  RangeScan scan(input, std::move(selection), std::move(ranges));
+  while (true) {
+    CFILE_ASSIGN_OR_RETURN(const BatchRows rows, scan.Next());
+    if (rows.batch == nullptr) return absl::OkStatus();
+    printer->Open(rows);
+    while (printer->AppendSome(output.text)) {
+      if (!output.Drain()) return absl::OkStatus();
     }
   }
-  return output.Finish(kFine);
 }
 
 }  // namespace cfile::tools

@@ -1,18 +1,23 @@
 // Prints rows of a file or a table, for `values` and `at`.
 #pragma once
 
-#include <cstdint>
+#include <string>
 
+#include "absl/status/status.h"
 #include "tools/dump/dump.h"
+#include "tools/dump/row_ranges.h"
 #include "tools/dump/row_selection.h"
 
 namespace cfile::tools {
 
-// Prints the rows [ordinal, ordinal + count), as far as they exist, and returns the exit code. For
-// a file, or for a table with --column: one value per line. For a table without --column: the names
-// of the columns, then one line of tab-separated values per row. With --json: one object per line.
-// With a condition: the first `count` of the rows from `ordinal` on that match it.
-ExitCode PrintRows(const Input& input, const CommonOptions& common, RowChoice choice,
-                   uint64_t ordinal, uint64_t count, Output& output);
+// The values of --format. With --json: an object with the ordinal and the values for each row.
+inline constexpr const char* kRowFormats[] = {"text", "csv", "tsv", "jsonl", "hex"};
+
+// Prints the chosen rows; the last of them may still be in output.text afterwards. With the format
+// text or hex, prints for a file, or for a table with --column: one value per line; for a table
+// without --column: the names of the columns, then one line of tab-separated values per row. The
+// other formats are those of `export`. Stops if the output cannot be written.
+absl::Status AppendRows(const Input& input, const CommonOptions& common, RowChoice choice,
+                        const RangeChoice& range, const std::string& format, Output& output);
 
 }  // namespace cfile::tools

@@ -93,8 +93,8 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
   if (!torn.ok()) return output.Fail(torn.status());
   auto sink = NewFileSink(arguments.out);
   if (!sink.ok()) return output.Fail(sink.status());
-  const auto report = Salvage(*std::move(torn), *std::move(sink), options);
-  if (!report.ok()) return output.Fail(report.status());
+  const auto report = Salvage(*torn, *std::move(sink), options);
+  if (!report.ok()) return output.Fail(ExplainDamage(report.status(), **torn));
   if (common.json) {
     absl::StrAppend(&output.text, ToJson(common.path, arguments.out, *report).dump(2), "\n");
   } else {

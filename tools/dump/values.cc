@@ -1,25 +1,41 @@
 // cfile-dump values: the values in order.
 #include "tools/dump/commands.h"
 
-#include <cstdint>
-#include <limits>
+#include <cstdio>
+#include <iterator>
 #include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
+#include "tools/dump/explain_reads.h"
 #include "tools/dump/rows.h"
 
 namespace cfile::tools {
 namespace {
 
 struct ValuesOptions {
-  uint64_t ordinal = 0;
-  uint64_t count = std::numeric_limits<uint64_t>::max();
+  RangeChoice range;
   RowChoice choice;
+  std::string format = kRowFormats[0];
+  bool explain = false;
 };
 
 ExitCode PrintValues(const ValuesOptions& options, const CommonOptions& common, Output& output) {
-  const auto input = OpenInput(common);
+  ReadLog log;
+  const auto input = OpenInput(common, options.explain ? log.observer() : nullptr);
   if (!input.ok()) return output.Fail(input.status());
-  return PrintRows(*input, common, options.choice, options.ordinal, options.count, output);
+  const absl::Status status =
+      AppendRows(*input, common, options.choice, options.range, options.format, output);
+  if (!status.ok()) return output.Fail(status);
+  const ExitCode code = output.Finish(kFine);
+  if (options.explain) {
+    log.Stop();
+    std::string totals;
+    AppendTotals(*input, log, totals);
+    std::fputs(totals.c_str(), stderr);  // standard output has the rows
+  }
+  return code;
 }
 
 }  // namespace
@@ -43,8 +59,14 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "NULL is true for a null. VALUE is one or more words, or any text in single quotes\n"
       "('O''Hare'), written as for `find`. COLUMN is a word, or any name in double quotes\n"
       "(\"First Name\").\n\n"
+      "With --where, --head, --tail and --sample choose among the rows that match. Only the blocks\n"
+      "with chosen rows are read; with --where, --sample tests all rows, and --tail begins with\n"
+      "the last row. The formats csv, tsv and jsonl are those of `export`, which is faster for a\n"
+      "whole table.\n\n"
       "Examples:\n"
-      "  cfile-dump values keys.cfile | head\n"
+      "  cfile-dump values --head 10 keys.cfile\n"
+      "  cfile-dump values --sample 100 --seed 7 --format csv flights\n"
+      "  cfile-dump values --from 2013-06-01 --to 2013-07-01 --columns day,carrier flights\n"
       "  cfile-dump values --where 'value >= 1007' keys.cfile\n"
       "  cfile-dump values --where \"carrier = 'UA' and month between 6 and 8\" --columns "
       "day,carrier flights\n"
@@ -53,13 +75,17 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump values --ordinal 1000000 --count 10 --columns year,carrier flights");
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<ValuesOptions>();
+  AddRangeOptions(*command, options->range);
+  std::vector<std::string> formats(std::begin(kRowFormats), std::end(kRowFormats));
   command
-      ->add_option("--ordinal", options->ordinal, "Where to begin; the first value has ordinal 0")
-      ->type_name("N")
-      ->check(NumberIn(0, UINT64_MAX));
-  command->add_option("--count", options->count, "How many at most")
-      ->type_name("N")
-      ->check(NumberIn(0, UINT64_MAX));
+      ->add_option("--format", options->format,
+                   "text (default), csv, tsv, jsonl, or hex: the bytes of each value in hexadecimal "
+                   "digits, numbers with the least byte first")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember(std::move(formats)).description(""))
+      ->excludes("--json");
+  command->add_flag("--explain", options->explain,
+                    "Print to standard error how many bytes and blocks were read");
   AddColumnOptions(*command, common,
                    "Only this column of a table, printed like the column of a file", kAllParts);
   AddRowChoiceOptions(*command, options->choice)->excludes("--column");

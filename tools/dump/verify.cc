@@ -1,8 +1,11 @@
 // cfile-dump verify: checks a file or a table for damage.
 #include "tools/dump/commands.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -12,21 +15,21 @@
 #include "absl/strings/str_join.h"
 #include "cfile/records.h"
 #include "tools/dump/dump.h"
+#include "tools/progress.h"
 
 namespace cfile::tools {
 namespace {
 
 // Describes a file by the worst finding in it.
-const char* NameOf(ExitCode worst) {
+const char* NameOf(ExitCode worst, const VerifyReport& report) {
   switch (worst) {
     case kFine:
       return "valid";
     case kDamaged:
       return "DAMAGED";
-    case kUnsupported:
-      return "not checked in full: this build cannot read all of it";
-    case kUsage:
-      return "not checked in full: a limit is too small";
+    case kCannotRead:
+      return report.limits.empty() ? "not checked in full: this build cannot read all of it"
+                                   : "not checked in full: a limit is too small";
     default:
       return "not checked in full";
   }
@@ -40,7 +43,8 @@ ExitCode Worse(ExitCode one, ExitCode other) {
 // Prints the reports of files, one after another.
 class VerifyPrinter {
  public:
-  VerifyPrinter(bool json, Output& output) : json_(json), output_(output) {}
+  VerifyPrinter(bool json, bool quiet, Output& output, Progress& progress)
+      : json_(json), quiet_(quiet), output_(output), progress_(progress) {}
 
   void Add(const std::string& path, const VerifyReport& report, uint64_t file_size) {
     const ExitCode worst = Print(path, report, file_size);
@@ -63,7 +67,7 @@ class VerifyPrinter {
       document["ok"] = all_fine();
       document["files"] = std::move(json_files_);
       absl::StrAppend(&output_.text, document.dump(2), "\n");
-    } else if (files_ > 1) {
+    } else if (files_ > 1 && !quiet_) {
       absl::StrAppend(&output_.text, files_, " files checked: ", Summary(), "\n");
     }
     return output_.Finish(worst_);
@@ -91,46 +95,55 @@ class VerifyPrinter {
     worst_ = Worse(worst_, worst);
     if (json_) {
       AddJson(path, report);
+    } else if (quiet_) {
+      AddFindings(path, report, absl::StrCat(Printable(path), ": "));
     } else {
-      absl::StrAppend(&output_.text, Printable(path), ": ", NameOf(worst), "\n");
-      AddText(path, report, file_size);
+      absl::StrAppend(&output_.text, Printable(path), ": ", NameOf(worst, report), "\n");
+      AddFindings(path, report, "  ");
+      AddTotals(report, file_size);
     }
+    progress_.End();
     output_.Drain();
     return worst;
   }
 
-  void AddText(const std::string& path, const VerifyReport& report, uint64_t file_size) {
+  // Adds a line for each finding. `before`: the beginning of these lines.
+  void AddFindings(const std::string& path, const VerifyReport& report, const std::string& before) {
     std::string& text = output_.text;
-    for (const auto* list : {&report.damages, &report.limits}) AddText(path, *list, text);
-    if (report.more_damages > 0)
-      absl::StrAppend(&text, "  and ", Plural(report.more_damages, "more damage"), "\n");
-    if (report.more_limits > 0) {
-      absl::StrAppend(&text, "  and ", Plural(report.more_limits, "more part"), " above a limit\n");
+    for (const auto* list : {&report.damages, &report.limits}) {
+      for (const Damage& damage : *list) {
+        std::string message =
+            WithOptionNames({damage.status.message().data(), damage.status.message().size()});
+        // Omit the path, which is printed before the findings.
+        if (const std::string prefix = path + ": "; message.starts_with(prefix)) {
+          message.erase(0, prefix.size());
+        }
+        absl::StrAppend(&text, before, TerminalSafe(message));
+        if (damage.first_ordinal && damage.last_ordinal) {
+          absl::StrAppend(&text, "; concerns rows ", *damage.first_ordinal, " to ",
+                          *damage.last_ordinal);
+        }
+        text += '\n';
+      }
     }
+    if (report.more_damages > 0) {
+      absl::StrAppend(&text, before, "and ", Plural(report.more_damages, "more damage"), "\n");
+    }
+    if (report.more_limits > 0) {
+      absl::StrAppend(&text, before, "and ", Plural(report.more_limits, "more part"),
+                      " above a limit\n");
+    }
+  }
+
+  void AddTotals(const VerifyReport& report, uint64_t file_size) {
     if (file_size == 0) return;  // the file could not be opened
-    absl::StrAppend(&text, "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"),
-                    ": ", Plural(report.data_blocks, "data block"), ", ",
+    absl::StrAppend(&output_.text, "  checked ", report.bytes_checked, " of ",
+                    Plural(file_size, "byte"), ": ", Plural(report.data_blocks, "data block"), ", ",
                     Plural(report.index_nodes, "index node"), ", ", Plural(report.num_rows, "row"),
                     report.num_entries == report.num_rows
                         ? ""
                         : absl::StrCat(" of ", report.num_entries, " entries"),
                     "\n");
-  }
-
-  static void AddText(const std::string& path, const std::vector<Damage>& list, std::string& text) {
-    for (const Damage& damage : list) {
-      std::string message =
-          WithOptionNames({damage.status.message().data(), damage.status.message().size()});
-      // Omit the path, which is printed before the findings.
-      if (const std::string prefix = path + ": "; message.starts_with(prefix)) {
-        message.erase(0, prefix.size());
-      }
-      absl::StrAppend(&text, "  ", TerminalSafe(message), "\n");
-      if (damage.first_ordinal && damage.last_ordinal) {
-        absl::StrAppend(&text, "    concerns rows ", *damage.first_ordinal, " to ",
-                        *damage.last_ordinal, "\n");
-      }
-    }
   }
 
   void AddJson(const std::string& path, const VerifyReport& report) {
@@ -161,7 +174,9 @@ class VerifyPrinter {
   }
 
   const bool json_;
+  const bool quiet_;
   Output& output_;
+  Progress& progress_;
   ExitCode worst_ = kFine;
   uint64_t files_ = 0;
   uint64_t damaged_files_ = 0;
@@ -199,41 +214,73 @@ absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& com
   return chosen;
 }
 
-ExitCode VerifyInput(const CommonOptions& common, Output& output) {
+// The bytes of all files of a table; 0 if they are not known.
+uint64_t BytesOf(const TableReader& table) {
+  uint64_t bytes = 0;
+  for (size_t number = 0; number < table.num_parts(); ++number) {
+    const auto part = table.part(number);
+    if (!part.ok()) return 0;
+    bytes += part->size_bytes;
+  }
+  return bytes;
+}
+
+ExitCode VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
   output.IgnoreClosedPipe();
-  VerifyPrinter printer(common.json, output);
+  Progress progress(isatty(STDERR_FILENO) != 0);
+  uint64_t bytes_read = 0;
+  const auto show_progress = [&](const std::string&, const ObservedRead& read) {
+    bytes_read += read.size_bytes;
+    progress.Update(bytes_read, 0).IgnoreError();  // no signal is caught, so there is no error
+  };
+  progress.Begin("opening", 0);
+  VerifyPrinter printer(common.json, quiet, output, progress);
   // Open the whole table even if only one file is checked, because files are compared with
   // table.cft.
   CommonOptions whole = common;
   whole.column.clear();
   whole.part.reset();
-  auto input = OpenInput(whole);
+  auto input = OpenInput(whole, show_progress);
+  bytes_read = 0;
   if (!input.ok()) {
-    // A path that cannot be read is an error of the command line, not a finding.
-    if (ExitCodeOf(input.status()) == kIoError) return output.Fail(input.status());
+    progress.End();
+    // A path that cannot be read, or that is no CFile, is an error of the command line, not a
+    // finding.
+    const ExitCode code = ExitCodeOf(input.status());
+    if (code == kIoError || code == kUsage) return output.Fail(input.status());
     VerifyReport report;
     report.Add({.status = input.status()});
     printer.Add(common.path, report, 0);
   } else if (input->file) {
     if (absl::Status status = CheckNoColumn(common); !status.ok()) return output.Fail(status);
-    printer.Add(common.path, Verify(*input->file), SizeOf(*input->file));
+    const uint64_t size = SizeOf(*input->file);
+    progress.Begin("verifying", size);
+    printer.Add(common.path, Verify(*input->file), size);
   } else {
     const TableReader& table = *input->table;
     const auto chosen = Choose(table, common);
     if (!chosen.ok()) return output.Fail(chosen.status());
+    const bool all = common.column.empty() && !common.part;
+    progress.Begin("verifying", all ? BytesOf(table) : 0);
     for (const size_t part : chosen->parts) {
       for (const size_t column : chosen->columns) {
         const auto file = table.part_file(part, column);
-        if (!file.ok()) return output.Fail(file.status());
+        if (!file.ok()) {
+          progress.End();
+          return output.Fail(file.status());
+        }
         if (file->empty()) continue;  // the part is older than the column
         const std::filesystem::path path = std::filesystem::path(common.path) / *file;
         printer.Add(path.string(), table.VerifyColumn(part, column),
                     SizeOf(table.OpenColumn(part, column)));
       }
     }
-    const bool all = common.column.empty() && !common.part;
-    if (all && printer.all_fine()) printer.AddRecords(common.path, VerifyRecords(table));
+    if (all && printer.all_fine()) {
+      progress.Begin("comparing columns", 0);
+      printer.AddRecords(common.path, VerifyRecords(table));
+    }
   }
+  progress.End();
   return printer.Finish(common.path);
 }
 
@@ -245,14 +292,22 @@ void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "Checks all checksums, all structures and all values, and that they agree with each\n"
       "other. In a table, checks all files; if these are valid, also checks that the columns\n"
       "of nested records agree with each other, and that compound keys agree with their rows.\n"
-      "The exit code is 0 if everything is valid, 2 if anything is damaged, and 1 if a\n"
-      "limit, which is named, kept a part from being checked. verify runs to its end even if\n"
-      "nobody reads its output.\n\n"
+      "Each finding is a line. With --quiet, nothing else is printed, and each line begins with\n"
+      "the name of the file.\n"
+      "The exit code is 0 if everything is valid, 2 if anything is damaged, and 4 if a limit kept\n"
+      "a part from being checked; the finding names the option to raise. verify runs to its end\n"
+      "even if nobody reads its output.\n\n"
       "Examples:\n"
       "  cfile-dump verify keys.cfile\n"
       "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'");
   AddColumnOptions(*command, common, "Only the files of this column of a table", kAllParts);
-  command->callback([&action] { action = VerifyInput; });
+  auto quiet = std::make_shared<bool>(false);
+  command->add_flag("--quiet", *quiet, "Print only the findings")->excludes("--json");
+  command->callback([&action, quiet] {
+    action = [quiet](const CommonOptions& chosen, Output& output) {
+      return VerifyInput(*quiet, chosen, output);
+    };
+  });
 }
 
 }  // namespace cfile::tools

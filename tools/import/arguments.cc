@@ -69,7 +69,7 @@ Types:
 
 Exit codes:
   0 success, 1 wrong use or an error in the input file, 2 damaged table, 3 input or output
-  failed, 4 needs something that this build does not have
+  failed, 4 above a limit, or needs something that this build does not have
 
 Examples:
   cfile-import flights.csv flights
@@ -105,18 +105,18 @@ CLI::ParseError Wrong(const std::string& option, const std::string& text, std::s
   return CLI::ValidationError(option + " " + text, std::string(reason));
 }
 
-// The error for an encoding or codec that this build does not have. The exit code is kUnsupported.
+// The error for an encoding or codec that this build does not have. The exit code is kCannotRead.
 class Unsupported final : public CLI::ParseError {
  public:
   explicit Unsupported(std::string message)
-      : ParseError("Unsupported", std::move(message), kUnsupported) {}
+      : ParseError("Unsupported", std::move(message), kCannotRead) {}
 };
 
 template <typename T>
 T ValueOrThrow(absl::StatusOr<T> value, const std::string& option, const std::string& text) {
   if (!value.ok()) {
     const absl::string_view message = value.status().message();
-    if (ExitCodeOf(value.status()) == kUnsupported) {
+    if (ExitCodeOf(value.status()) == kCannotRead) {
       throw Unsupported(option + " " + text + ": " + std::string(message));
     }
     throw Wrong(option, text, {message.data(), message.size()});
@@ -362,7 +362,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     return std::nullopt;
   } catch (const CLI::ParseError& error) {
     std::fprintf(stderr, "%s: %s\nSee cfile-import --help\n", kImportTool.data(), error.what());
-    exit_code = error.get_exit_code() == kUnsupported ? kUnsupported : kUsage;
+    exit_code = error.get_exit_code() == kCannotRead ? kCannotRead : kUsage;
     return std::nullopt;
   }
   if (import.input == "/dev/stdin") import.input = "-";

@@ -10,6 +10,7 @@
 #include "absl/strings/ascii.h"
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "tools/file_format.h"
 #include "tools/input/byte_stream.h"
 #include "tools/input/charset.h"
 #include "tools/input/decompression.h"
@@ -79,7 +80,7 @@ absl::StatusOr<InputFile> OpenInputFile(const InputFileOptions& options) {
   auto stream = HeadedStream::Create(
       std::make_unique<CountedStream>(std::move(bytes), &stored_bytes), kFormatHeadBytes);
   if (!stream.ok()) return stream.status();
-  if (absl::Status packed = CheckIsNotPacked((*stream)->head(), name); !packed.ok()) return packed;
+  if (absl::Status packed = CheckIsImported((*stream)->head(), name); !packed.ok()) return packed;
   if (const Packing packing = PackingOf((*stream)->head()); packing != Packing::kNone) {
     input.packing = PackingName(packing);
     auto text = Decompress(packing, *std::move(stream), name);

@@ -38,7 +38,7 @@ struct InputFile {
 // Opens the input. A regular file without compression, with text that is not converted, is opened
 // itself. Other inputs are read once: decompressed, converted to UTF-8, and copied to a temporary
 // file (spooled_file.h). Compression is recognised by the first bytes, not by the name.
-// kInvalidArgument: the input has a format that CheckIsNotPacked refuses, or is damaged, cut off, or
+// kInvalidArgument: the input has a format that CheckIsImported refuses, or is damaged, cut off, or
 // not text of the charset. kOutOfRange: more than `max_bytes`. Other errors are those of files.
 absl::StatusOr<InputFile> OpenInputFile(const InputFileOptions& options);
 

@@ -5,43 +5,26 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "tools/file_format.h"
 
 namespace cfile::tools {
 namespace {
 
 using std::string_view_literals::operator""sv;
 
-constexpr std::string_view kGzipMagic = "\x1f\x8b"sv;
-constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd"sv;
-
-struct Format {
-  std::string_view magic;
-  const char* name;
-  const char* advice;  // the message appends the file's name
-};
-
-constexpr Format kFormats[] = {
-    {"\xfd"
-     "7zXZ\0"sv,
-     "compressed with xz", "decompress it first: unxz -k"},
-    {"BZh91AY&SY"sv, "compressed with bzip2", "decompress it first: bunzip2 -k"},
-    {"\x04\x22\x4d\x18"sv, "compressed with lz4", "decompress it first: unlz4"},
-    {"FEA1"sv, "a Feather file of version 1", "write it as version 2 (Arrow IPC) first:"},
-    {"PK\3\4"sv, "a zip archive, or a spreadsheet in one",
-     "unpack it, or save the sheet as CSV: unzip"},
-};
-
 absl::Status Refuse(std::string_view name, std::string_view what, std::string_view advice) {
-  return absl::InvalidArgumentError(absl::StrCat(std::string(name), ": the file is ",
-                                                 std::string(what), "; ", std::string(advice), " ",
-                                                 std::string(name)));
+  return absl::InvalidArgumentError(
+      absl::StrCat(std::string(name), ": the file is ", std::string(what),
+                   advice.empty() ? ", which cfile-import cannot read" : "; ", std::string(advice)));
 }
 
 }  // namespace
 
 Packing PackingOf(std::string_view head) {
-  if (head.starts_with(kGzipMagic)) return Packing::kGzip;
-  if (head.starts_with(kZstdMagic)) return Packing::kZstd;
+  const FileFormat* const format = FindFormat(head);
+  for (const Packing packing : {Packing::kGzip, Packing::kZstd}) {
+    if (format != nullptr && format->name.ends_with(PackingName(packing))) return packing;
+  }
   // pzstd begins with a skippable frame: a magic number from 0x184d2a50 to 0x184d2a5f.
   const bool skippable =
       head.size() >= 4 && (head[0] & 0xf0) == 0x50 && head.substr(1, 3) == "\x2a\x4d\x18"sv;
@@ -58,11 +41,10 @@ std::string WideCharset(std::string_view head) {
   return "";
 }
 
-absl::Status CheckIsNotPacked(std::string_view head, std::string_view name) {
-  for (const Format& format : kFormats) {
-    if (head.starts_with(format.magic)) return Refuse(name, format.name, format.advice);
-  }
-  return absl::OkStatus();
+absl::Status CheckIsImported(std::string_view head, std::string_view name) {
+  const FileFormat* const format = FindFormat(head);
+  if (format == nullptr || format->use == FormatUse::kImported) return absl::OkStatus();
+  return Refuse(name, format->name, AdviceFor(*format, name));
 }
 
 absl::Status CheckIsUtf8Text(const Source& source) {
@@ -78,11 +60,11 @@ absl::Status CheckIsUtf8Text(const Source& source) {
   if (const Packing packing = PackingOf(*head); packing != Packing::kNone) {
     return Refuse(source.name(),
                   absl::StrCat("compressed with ", PackingName(packing), " more than once"),
-                  "decompress it first:");
+                  absl::StrCat("decompress it first: ", source.name()));
   }
-  if (absl::Status status = CheckIsNotPacked(*head, source.name()); !status.ok()) return status;
+  if (absl::Status status = CheckIsImported(*head, source.name()); !status.ok()) return status;
   if (const std::string charset = WideCharset(*head); !charset.empty()) {
-    return Refuse(source.name(), "text in " + charset, "--charset auto converts it:");
+    return Refuse(source.name(), "text in " + charset, absl::StrCat("--charset auto converts it: ", source.name()));
   }
   return absl::OkStatus();
 }

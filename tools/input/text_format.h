@@ -10,8 +10,7 @@
 
 namespace cfile::tools {
 
-// The functions below need this many bytes of a file, or all bytes if the file is shorter.
-inline constexpr size_t kFormatHeadBytes = 16;
+// `head`: the first kFormatHeadBytes (tools/file_format.h) of a file.
 
 // How the file that begins with `head` is compressed; kNone also for other compression.
 Packing PackingOf(std::string_view head);
@@ -21,11 +20,11 @@ Packing PackingOf(std::string_view head);
 // ASCII, so that one byte of each is NUL.
 std::string WideCharset(std::string_view head);
 
-// kInvalidArgument "NAME: WHAT IT IS; WHAT TO DO" for a compressed file or an archive that this
-// tool does not read. Does not recognize the formats of Packing.
-absl::Status CheckIsNotPacked(std::string_view head, std::string_view name);
+// kInvalidArgument "NAME: the file is WHAT; WHAT TO DO" for a file that begins like a format that
+// cfile-import does not read (tools/file_format.h).
+absl::Status CheckIsImported(std::string_view head, std::string_view name);
 
-// kInvalidArgument, as from CheckIsNotPacked, for a compressed file of any kind, and
+// kInvalidArgument, as from CheckIsImported, for a compressed file of any kind, and
 // text in UTF-16 or UTF-32. Does not check that other files are UTF-8. Other errors are those of the
 // source.
 absl::Status CheckIsUtf8Text(const Source& source);

@@ -1,0 +1,340 @@
+// cfile-dump explain: what a scan with a condition reads, and what it skips and why.
+#include "tools/dump/commands.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cfile/inspect.h"
+#include "cfile/status.h"
+#include "cfile/table_scan.h"
+#include "tools/dump/dump.h"
+#include "tools/dump/row_selection.h"
+#include "tools/progress.h"
+
+namespace cfile::tools {
+namespace {
+
+// The scan of one part, or of a file.
+struct PartScan {
+  std::string name;  // of a part
+  uint64_t num_rows = 0;
+  TableScanCounters counters;
+};
+
+// A column that the scan reads.
+struct ColumnBlocks {
+  std::string name;
+  uint64_t blocks_read = 0;
+  uint64_t blocks = 0;  // that the column has
+};
+
+struct Explanation {
+  uint64_t num_rows = 0;
+  uint64_t size_bytes = 0;
+  std::vector<PartScan> parts;
+  TableScanCounters total;
+  std::vector<std::string> tests;  // of the conditions: "month >="
+  std::vector<uint64_t> blocks_of_conditions;
+  std::vector<ColumnBlocks> columns;
+  ReaderCounters reads;
+  std::chrono::nanoseconds time{};
+};
+
+const char* NameOf(PredicateKind kind) {
+  constexpr const char* kNames[] = {"=",       "!=", "<",    "<=",      ">",          ">=",
+                                    "between", "in", "like", "is null", "is not null"};
+  return kNames[static_cast<size_t>(kind)];
+}
+
+// Appends the conditions of a filter in the order in which a scan counts them.
+void AppendTests(const Filter& filter, std::vector<std::string>& tests) {
+  if (filter.kind() == Filter::Kind::kColumn) {
+    tests.push_back(absl::StrCat(filter.column(), " ", NameOf(filter.test())));
+  }
+  for (const Filter& operand : filter.operands()) AppendTests(operand, tests);
+}
+
+void Add(const TableScanCounters& part, TableScanCounters& total) {
+  total.conditions.resize(part.conditions.size());
+  for (size_t i = 0; i < part.conditions.size(); ++i) {
+    const ConditionCounters& from = part.conditions[i];
+    ConditionCounters& to = total.conditions[i];
+    to.column = from.column;
+    to.rows_excluded_by_bounds += from.rows_excluded_by_bounds;
+    to.rows_excluded_by_statistics += from.rows_excluded_by_statistics;
+    to.rows_excluded_by_bloom_filter += from.rows_excluded_by_bloom_filter;
+    to.rows_excluded_by_value_index += from.rows_excluded_by_value_index;
+    to.blocks_read += from.blocks_read;
+    to.rows_compared += from.rows_compared;
+  }
+  total.blocks_read.resize(part.blocks_read.size());
+  for (size_t i = 0; i < part.blocks_read.size(); ++i) total.blocks_read[i] += part.blocks_read[i];
+  total.parts_skipped += part.parts_skipped;
+  total.rows_returned += part.rows_returned;
+}
+
+absl::Status RunScan(TableScan scan, PartScan& part, std::vector<size_t>& columns) {
+  columns = scan.columns();
+  while (true) {
+    CFILE_ASSIGN_OR_RETURN(const TableBatch batch, scan.Next());
+    part.counters = scan.counters();
+    if (batch.empty()) return absl::OkStatus();
+  }
+}
+
+// The number of data blocks of a file.
+absl::StatusOr<uint64_t> BlocksOf(const Reader& reader) {
+  const IndexKind kind =
+      reader.info().positional_index_root ? IndexKind::kPositional : IndexKind::kValue;
+  uint64_t blocks = 0;
+  CFILE_RETURN_IF_ERROR(VisitIndex(reader, kind, [&](const IndexNodeInfo& node) {
+    if (node.leaf) blocks += node.entries.size();
+    return true;
+  }));
+  return blocks;
+}
+
+// The number of data blocks of a column, in all parts.
+absl::StatusOr<uint64_t> BlocksOf(const Input& input, const std::string& column) {
+  if (input.file) return BlocksOf(*input.file);
+  const size_t index = *input.table->schema().Find(column);
+  uint64_t blocks = 0;
+  for (size_t part = 0; part < input.table->num_parts(); ++part) {
+    CFILE_ASSIGN_OR_RETURN(const std::string path, input.table->part_file(part, index));
+    if (path.empty()) continue;  // the part is older than the column
+    CFILE_ASSIGN_OR_RETURN(const Reader file, input.table->OpenColumn(part, index));
+    CFILE_ASSIGN_OR_RETURN(const uint64_t more, BlocksOf(file));
+    blocks += more;
+  }
+  return blocks;
+}
+
+absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice) {
+  Explanation result{.num_rows = input.num_rows()};
+  Schema schema;
+  if (input.file) {
+    schema.columns.push_back({.name = "value", .type = input.file->type()});
+  } else {
+    schema = input.table->schema();
+  }
+  TableScanOptions options;
+  CFILE_ASSIGN_OR_RETURN(options.where, FilterOf(choice, schema));
+  if (!choice.columns.empty()) options.columns = choice.columns;
+  AppendTests(options.where, result.tests);
+
+  const auto begin = std::chrono::steady_clock::now();
+  std::vector<size_t> columns;
+  if (input.file) {
+    PartScan& part = result.parts.emplace_back();
+    part.num_rows = result.num_rows;
+    CFILE_ASSIGN_OR_RETURN(TableScan scan, NewTableScan(*input.file, options));
+    CFILE_RETURN_IF_ERROR(RunScan(std::move(scan), part, columns));
+    result.size_bytes = input.file->info().file_size_bytes;
+  } else {
+    for (size_t number = 0; number < input.table->num_parts(); ++number) {
+      CFILE_ASSIGN_OR_RETURN(const PartInfo info, input.table->part(number));
+      PartScan& part = result.parts.emplace_back();
+      part.name = info.name;
+      part.num_rows = info.num_rows;
+      result.size_bytes += info.size_bytes;
+      if (info.num_rows == 0) continue;
+      options.range = {info.first_ordinal, info.first_ordinal + info.num_rows};
+      CFILE_ASSIGN_OR_RETURN(TableScan scan, input.table->NewScan(options));
+      CFILE_RETURN_IF_ERROR(RunScan(std::move(scan), part, columns));
+    }
+  }
+  result.time = std::chrono::steady_clock::now() - begin;
+  result.reads = input.file ? input.file->counters() : input.table->counters();
+
+  for (const PartScan& part : result.parts) {
+    if (part.num_rows > 0) Add(part.counters, result.total);
+  }
+  for (const ConditionCounters& condition : result.total.conditions) {
+    CFILE_ASSIGN_OR_RETURN(const uint64_t blocks, BlocksOf(input, condition.column));
+    result.blocks_of_conditions.push_back(blocks);
+  }
+  for (size_t i = 0; i < columns.size() && i < result.total.blocks_read.size(); ++i) {
+    const std::string& name = schema.columns[columns[i]].name;
+    CFILE_ASSIGN_OR_RETURN(const uint64_t blocks, BlocksOf(input, name));
+    result.columns.push_back({name, result.total.blocks_read[i], blocks});
+  }
+  return result;
+}
+
+// A table of text: the first column is flush left, the others flush right.
+class TextTable {
+ public:
+  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
+  void Append(std::string& out) const {
+    std::vector<size_t> widths;
+    for (const auto& row : rows_) {
+      widths.resize(std::max(widths.size(), row.size()));
+      for (size_t i = 0; i < row.size(); ++i) {
+        widths[i] = std::max(widths[i], CountCharacters(row[i]));
+      }
+    }
+    for (const auto& row : rows_) {
+      for (size_t i = 0; i < row.size(); ++i) {
+        const std::string blanks(widths[i] - CountCharacters(row[i]), ' ');
+        absl::StrAppend(&out, i == 0 ? "" : "  ", i == 0 ? "" : blanks, row[i],
+                        i == 0 ? blanks : "");
+      }
+      out += '\n';
+    }
+  }
+
+ private:
+  std::vector<std::vector<std::string>> rows_;
+};
+
+void AppendText(const Explanation& explanation, bool table, std::string& out) {
+  const TableScanCounters& total = explanation.total;
+  absl::StrAppend(&out, WithCommas(total.rows_returned), " of ", WithCommas(explanation.num_rows),
+                  explanation.num_rows == 1 ? " row" : " rows", " match\n");
+  if (table) {
+    absl::StrAppend(&out, WithCommas(total.parts_skipped), " of ",
+                    Plural(explanation.parts.size(), "part"),
+                    " skipped: the bounds in table.cft exclude all their rows\n");
+  }
+  if (!total.conditions.empty()) {
+    out += "\nrows that a condition excluded, and blocks that it read\n";
+    TextTable text;
+    std::vector<std::string> header = {"condition"};
+    if (table) header.emplace_back("by bounds of parts");
+    for (const char* name : {"by statistics", "by Bloom filter", "by value index", "rows compared",
+                             "blocks read", "of"}) {
+      header.emplace_back(name);
+    }
+    text.Add(std::move(header));
+    for (size_t i = 0; i < total.conditions.size(); ++i) {
+      const ConditionCounters& condition = total.conditions[i];
+      std::vector<std::string> row = {i < explanation.tests.size()
+                                          ? TerminalSafe(explanation.tests[i])
+                                          : TerminalSafe(condition.column)};
+      if (table) row.push_back(WithCommas(condition.rows_excluded_by_bounds));
+      for (const uint64_t number :
+           {condition.rows_excluded_by_statistics, condition.rows_excluded_by_bloom_filter,
+            condition.rows_excluded_by_value_index, condition.rows_compared, condition.blocks_read,
+            explanation.blocks_of_conditions[i]}) {
+        row.push_back(WithCommas(number));
+      }
+      text.Add(std::move(row));
+    }
+    text.Append(out);
+  }
+  if (!explanation.columns.empty()) {
+    out += "\nblocks that were read for the values of the rows that match\n";
+    TextTable text;
+    text.Add({"column", "blocks read", "of"});
+    for (const ColumnBlocks& column : explanation.columns) {
+      text.Add({TerminalSafe(column.name), WithCommas(column.blocks_read),
+                WithCommas(column.blocks)});
+    }
+    text.Append(out);
+  }
+  absl::StrAppend(&out, "\nread ", WithCommas(explanation.reads.source_bytes), " of ",
+                  WithCommas(explanation.size_bytes), " bytes in ",
+                  Plural(explanation.reads.source_requests, "request"), "; ",
+                  absl::StrFormat("%.1f ms\n",
+                                  static_cast<double>(explanation.time.count()) / 1e6));
+}
+
+Json ConditionsJson(const TableScanCounters& counters, const Explanation& explanation, bool total) {
+  Json list = Json::array();
+  for (size_t i = 0; i < counters.conditions.size(); ++i) {
+    const ConditionCounters& condition = counters.conditions[i];
+    Json item = {
+        {"column", JsonBytes(condition.column)},
+        {"rows_excluded_by_bounds", JsonInteger(condition.rows_excluded_by_bounds)},
+        {"rows_excluded_by_statistics", JsonInteger(condition.rows_excluded_by_statistics)},
+        {"rows_excluded_by_bloom_filter", JsonInteger(condition.rows_excluded_by_bloom_filter)},
+        {"rows_excluded_by_value_index", JsonInteger(condition.rows_excluded_by_value_index)},
+        {"rows_compared", JsonInteger(condition.rows_compared)},
+        {"blocks_read", JsonInteger(condition.blocks_read)}};
+    if (i < explanation.tests.size()) item["condition"] = JsonBytes(explanation.tests[i]);
+    if (total) item["blocks"] = JsonInteger(explanation.blocks_of_conditions[i]);
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
+Json ToJson(const std::string& path, const Explanation& explanation, bool table) {
+  Json document = JsonDocument(path);
+  document["rows"] = JsonInteger(explanation.num_rows);
+  document["matches"] = JsonInteger(explanation.total.rows_returned);
+  if (table) {
+    document["parts_skipped"] = JsonInteger(explanation.total.parts_skipped);
+    Json& parts = document["parts"] = Json::array();
+    for (const PartScan& part : explanation.parts) {
+      parts.push_back({{"name", JsonBytes(part.name)},
+                       {"rows", JsonInteger(part.num_rows)},
+                       {"skipped", part.counters.parts_skipped > 0},
+                       {"matches", JsonInteger(part.counters.rows_returned)},
+                       {"conditions", ConditionsJson(part.counters, explanation, false)}});
+    }
+  }
+  document["conditions"] = ConditionsJson(explanation.total, explanation, true);
+  Json& columns = document["columns"] = Json::array();
+  for (const ColumnBlocks& column : explanation.columns) {
+    columns.push_back({{"name", JsonBytes(column.name)},
+                       {"blocks_read", JsonInteger(column.blocks_read)},
+                       {"blocks", JsonInteger(column.blocks)}});
+  }
+  document["source_requests"] = JsonInteger(explanation.reads.source_requests);
+  document["source_bytes"] = JsonInteger(explanation.reads.source_bytes);
+  document["size"] = JsonInteger(explanation.size_bytes);
+  document["nanoseconds"] = explanation.time.count();
+  return document;
+}
+
+ExitCode PrintExplanation(const RowChoice& choice, const CommonOptions& common, Output& output) {
+  const auto input = OpenInput(common);
+  if (!input.ok()) return output.Fail(input.status());
+  const auto explanation = Explain(*input, choice);
+  if (!explanation.ok()) return output.Fail(explanation.status());
+  const bool table = input->table.has_value();
+  if (common.json) {
+    absl::StrAppend(&output.text, ToJson(common.path, *explanation, table).dump(2), "\n");
+  } else {
+    AppendText(*explanation, table, output.text);
+  }
+  return output.Finish(kFine);
+}
+
+}  // namespace
+
+void AddExplainCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommand(
+      app, common, "explain", "Run a scan, and say what it read and what it skipped, and why",
+      "Runs the scan of `cfile-dump values` with these options, without printing rows, and counts.\n"
+      "A condition excludes rows without reading their values if\n"
+      "  the bounds of a part in table.cft (the least and the greatest value) exclude it,\n"
+      "  the statistics of the file or of a block exclude it,\n"
+      "  the Bloom filter of the file does not have the value, or\n"
+      "  the value index, or the index of compound keys, shows where the keys lie.\n"
+      "The conditions are evaluated one after another, so a row that one condition has excluded\n"
+      "is not counted for the others, and a block that several conditions on one column need is\n"
+      "counted for the first. The values of the columns (default: all) are read only at the rows\n"
+      "that match. Bytes include the ends of files, which are read when a file is opened.\n"
+      "`find` and `at` have an option --explain.\n\n"
+      "Examples:\n"
+      "  cfile-dump explain flights --where \"carrier = 'UA' and month between 6 and 8\"\n"
+      "  cfile-dump explain flights --where 'dep_delay > 600' --columns day,carrier --json\n"
+      "  cfile-dump explain keys.cfile --where 'value >= 1007'");
+  AddIgnoreChecksumsOption(*command, common);
+  auto choice = std::make_shared<RowChoice>();
+  AddRowChoiceOptions(*command, *choice);
+  command->callback([&action, choice] {
+    action = [choice](const CommonOptions& chosen, Output& output) {
+      return PrintExplanation(*choice, chosen, output);
+    };
+  });
+}
+
+}  // namespace cfile::tools

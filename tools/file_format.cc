@@ -1,0 +1,172 @@
+#include "tools/file_format.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+
+#include "absl/strings/str_cat.h"
+#include "tools/utf8.h"
+
+namespace cfile::tools {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+constexpr std::string_view kImport = "cfile-import makes a table of it: cfile-import NAME TABLE";
+constexpr std::string_view kImportContent =
+    "cfile-import makes a table of the CSV, JSON, Arrow IPC or Parquet in it: cfile-import NAME TABLE";
+
+// In advice, NAME stands for the name of the file. Magics that text may begin with come with
+// further bytes, which text does not have.
+constexpr FileFormat kFormats[] = {
+    {"kuducfl2"sv, 0, FormatUse::kCFile, "a CFile", "cfile-dump shows it: cfile-dump NAME"},
+    {"kuducfil"sv, 0, FormatUse::kCFile, "a CFile", "cfile-dump shows it: cfile-dump NAME"},
+    {"cfiletb?"sv, 0, FormatUse::kCFile, "the description of a table",
+     "open the directory that has the file"},
+    {"cfilech?"sv, 0, FormatUse::kCFile, "a part of the description of a table",
+     "open the directory of the table"},
+    {"ARROW1\0\0"sv, 0, FormatUse::kImported, "Arrow IPC", kImport},
+    {"\xff\xff\xff\xff???\0"sv, 0, FormatUse::kImported, "an Arrow IPC stream", kImport},
+    {"\x1f\x8b"sv, 0, FormatUse::kImported, "compressed with gzip", kImportContent},
+    {"\x28\xb5\x2f\xfd"sv, 0, FormatUse::kImported, "compressed with zstd", kImportContent},
+    {"FEA1"sv, 0, FormatUse::kForeign, "a Feather file of version 1",
+     "write it as version 2 (Arrow IPC) first: NAME"},
+    {"\xfd"
+     "7zXZ\0"sv,
+     0, FormatUse::kForeign, "compressed with xz", "decompress it first: unxz -k NAME"},
+    {"BZh91AY&SY"sv, 0, FormatUse::kForeign, "compressed with bzip2",
+     "decompress it first: bunzip2 -k NAME"},
+    {"\x04\x22\x4d\x18"sv, 0, FormatUse::kForeign, "compressed with lz4",
+     "decompress it first: unlz4 NAME"},
+    {"PK\3\4"sv, 0, FormatUse::kForeign, "a zip archive, or a spreadsheet in one",
+     "unpack it, or save the sheet as CSV: unzip NAME"},
+    {"Obj\1"sv, 0, FormatUse::kForeign, "Avro", "fastavro and DuckDB read it"},
+    {"SQLite format 3\0"sv, 0, FormatUse::kForeign, "an SQLite database",
+     "sqlite3 reads it, and writes a table as CSV: sqlite3 -csv -header NAME"},
+    {"DUCK?\0\0\0"sv, 8, FormatUse::kForeign, "a DuckDB database",
+     "duckdb reads it, and writes a table as Parquet: duckdb NAME"},
+    {"\x89HDF\r\n\x1a\n"sv, 0, FormatUse::kForeign, "HDF5", "h5py and pandas read it"},
+    {"\x89PNG\r\n\x1a\n"sv, 0, FormatUse::kForeign, "a PNG image", ""},
+    {"\xff\xd8\xff"sv, 0, FormatUse::kForeign, "a JPEG image", ""},
+    {"%PDF-"sv, 0, FormatUse::kForeign, "a PDF document", ""},
+    {"\x7f"
+     "ELF"sv,
+     0, FormatUse::kForeign, "an ELF program or library", ""},
+};
+
+// Formats that other bytes than those of kFormats show.
+constexpr FileFormat kParquet{{}, 0, FormatUse::kImported, "Parquet", kImport};
+constexpr FileFormat kOrc{{}, 0, FormatUse::kForeign, "ORC", "pyarrow reads it"};
+constexpr FileFormat kJson{{}, 0, FormatUse::kImported, "JSON", kImport};
+constexpr FileFormat kCsv{{}, 0, FormatUse::kImported, "CSV", kImport};
+constexpr FileFormat kText{{}, 0, FormatUse::kImported, "text",
+                           "if it is CSV, cfile-import makes a table of it: cfile-import NAME TABLE"};
+
+bool Fits(const FileFormat& format, std::string_view head) {
+  if (head.size() < format.offset + format.magic.size()) return false;
+  return std::equal(format.magic.begin(), format.magic.end(), head.begin() + format.offset,
+                    [](char expected, char found) { return expected == '?' || expected == found; });
+}
+
+// ORC ends with its magic and the size of this end.
+bool IsOrc(std::string_view head, std::string_view tail) {
+  return head.starts_with("ORC") && tail.size() >= 4 &&
+         tail.substr(tail.size() - 4, 3) == "ORC";
+}
+
+// The kind of text that begins with `head`; nullptr if it is no text in UTF-8.
+const FileFormat* TextFormat(std::string_view head, std::string_view name) {
+  const auto is_control = [](char c) {
+    return static_cast<uint8_t>(c) < ' ' && "\t\r\n\f"sv.find(c) == std::string_view::npos;
+  };
+  // The head may end within a character.
+  if (!IsUtf8(CutText(head, head.size() - std::min<size_t>(head.size(), 4))) ||
+      std::any_of(head.begin(), head.end(), is_control)) {
+    return nullptr;
+  }
+  if (BeginsLikeJson(head)) return &kJson;
+  const std::string_view line = head.substr(0, head.find('\n'));
+  const bool separated = line.find_first_of(",;\t|") != std::string_view::npos;
+  return separated || name.ends_with(".csv") || name.ends_with(".tsv") ? &kCsv : &kText;
+}
+
+std::optional<std::string> ReadRange(const Source& source, uint64_t offset, uint64_t size) {
+  std::string bytes(size, '\0');
+  const std::span<uint8_t> out(reinterpret_cast<uint8_t*>(bytes.data()), bytes.size());
+  if (!source.ReadAt(offset, out).ok()) return std::nullopt;
+  return bytes;
+}
+
+}  // namespace
+
+const FileFormat* FindFormat(std::string_view head) {
+  const auto* found = std::find_if(std::begin(kFormats), std::end(kFormats),
+                                   [&](const FileFormat& format) { return Fits(format, head); });
+  return found == std::end(kFormats) ? nullptr : found;
+}
+
+bool IsParquet(std::string_view head, std::string_view tail) {
+  // PARE: the metadata is encrypted. The library says that this is not supported.
+  if (!head.starts_with("PAR1") && !head.starts_with("PARE")) return false;
+  constexpr size_t kMagicBytes = 4;
+  if (head.size() >= 3 * kMagicBytes && tail.ends_with(head.substr(0, kMagicBytes))) return true;
+  // A page header follows, which begins with a byte that text does not have.
+  return head.size() > kMagicBytes && static_cast<uint8_t>(head[kMagicBytes]) < ' ' &&
+         "\t\r\n"sv.find(head[kMagicBytes]) == std::string_view::npos;
+}
+
+bool BeginsLikeJson(std::string_view head) {
+  const auto skip_blanks = [&] {
+    head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
+  };
+  const auto take = [&](char c) {
+    skip_blanks();
+    if (!head.starts_with(c)) return false;
+    head.remove_prefix(1);
+    return true;
+  };
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
+  take('[');
+  return take('{') && take('"');
+}
+
+std::string DescribeForeignFile(const Source& source) {
+  constexpr uint64_t kHeadBytes = 4096;
+  constexpr uint64_t kTailBytes = 8;
+  if (source.size() == 0) return "the file is empty";
+  const uint64_t tail_size = std::min(kTailBytes, source.size());
+  const auto head = ReadRange(source, 0, std::min(kHeadBytes, source.size()));
+  const auto tail = ReadRange(source, source.size() - tail_size, tail_size);
+  if (!head || !tail) return "";
+  // A CFile ends with its magic, too. A torn file may have lost either end.
+  const FileFormat* const at_end = FindFormat(*tail);
+  if (at_end != nullptr && at_end->use == FormatUse::kCFile) return "";
+  const FileFormat* format = FindFormat(*head);
+  if (IsParquet(*head, *tail)) format = &kParquet;
+  if (IsOrc(*head, *tail)) format = &kOrc;
+  if (format == nullptr) {
+    const bool torn = std::any_of(std::begin(kFormats), std::end(kFormats), [&](const auto& each) {
+      return each.use == FormatUse::kCFile && each.magic.starts_with(*head);
+    });
+    if (!torn) format = TextFormat(*head, source.name());
+  }
+  // The CFile itself is described by the error of the reader.
+  if (format == nullptr || format->name == "a CFile") return "";
+  std::string text = absl::StrCat("the file is ", std::string(format->name));
+  if (format->use != FormatUse::kCFile) text += ", not a CFile";
+  if (format->advice.empty()) return text;
+  absl::StrAppend(&text, "; ", AdviceFor(*format, source.name()));
+  return text;
+}
+
+std::string AdviceFor(const FileFormat& format, std::string_view name) {
+  constexpr std::string_view kName = "NAME";
+  std::string advice(format.advice);
+  const size_t at = advice.find(kName);
+  if (at != std::string::npos) advice.replace(at, kName.size(), name);
+  return advice;
+}
+
+}  // namespace cfile::tools

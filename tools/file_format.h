@@ -1,0 +1,50 @@
+// Recognizes the formats of files, so that an error can say what a file is and what reads it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "cfile/io.h"
+
+namespace cfile::tools {
+
+// What a tool of this project does with a format.
+enum class FormatUse : uint8_t {
+  kCFile,     // a CFile, or a file of a table
+  kImported,  // cfile-import reads it
+  kForeign,   // none of the tools reads it
+};
+
+struct FileFormat {
+  std::string_view magic;   // the bytes at `offset`; '?' stands for any byte. Empty for text
+  size_t offset = 0;
+  FormatUse use = FormatUse::kForeign;
+  std::string_view name;    // after "the file is": "Parquet", "compressed with xz"
+  std::string_view advice;  // what reads the file, or what to do; may be empty. See AdviceFor
+};
+
+// The advice about the file `name`.
+std::string AdviceFor(const FileFormat& format, std::string_view name);
+
+// Returns the format of the file that begins with `head`; nullptr if no magic fits.
+// `head`: the first kFormatHeadBytes of a file, or all bytes of a shorter file; may be longer.
+inline constexpr size_t kFormatHeadBytes = 16;
+const FileFormat* FindFormat(std::string_view head);
+
+// True if the file that begins with `head` and ends with `tail` (4 bytes or more) is Parquet,
+// perhaps a torn file. CSV may begin with the same letters.
+// An encrypted file counts as Parquet.
+bool IsParquet(std::string_view head, std::string_view tail);
+
+// True if `head` begins like JSON records: { or [{ and then a ". Blanks and a byte order mark may
+// come before.
+bool BeginsLikeJson(std::string_view head);
+
+// Returns a sentence about what `source` is, if it is a file of another program or empty:
+//   "the file is Parquet, not a CFile; cfile-import makes a table of it: cfile-import NAME TABLE"
+// Returns "" for a CFile, also if it is damaged, for other bytes, and if `source` cannot be read.
+std::string DescribeForeignFile(const Source& source);
+
+}  // namespace cfile::tools
