@@ -46,6 +46,9 @@ void RaiseOpenFileLimit();
 // "7 pages copied, 0 compressed again, 1 encoded again": the counts of a ParquetReport.
 std::string PagesText(uint64_t copied, uint64_t recompressed, uint64_t recoded);
 
+// `text` as an argument for a shell.
+std::string ShellQuoted(std::string_view text);
+
 // Prints `text` to standard output. Returns kFine, or kIoError after a message on stderr. A pipe
 // that its reader has closed is not an error. Precondition: SIGPIPE is ignored.
 ExitCode Print(std::string_view tool, std::string_view text);

@@ -23,6 +23,14 @@ void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddWhatIfCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddRewriteCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddConcatCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddDiffCommand(CLI::App& app, CommonOptions& common, Action& action);
+
+// As diff(1), `diff` ends with 1 if the values differ. So wrong use of `diff` ends with 2.
+inline constexpr ExitCode kDifferent = static_cast<ExitCode>(1);
+inline ExitCode TroubleOfDiff(ExitCode code) { return code == kUsage ? static_cast<ExitCode>(2) : code; }
 
 struct SummaryOptions {
   bool by_size = false;  // the columns of a table are sorted by size

@@ -240,6 +240,14 @@ absl::StatusOr<Input> OpenInput(const CommonOptions& common, const ReadObserver&
   return input;
 }
 
+absl::Status CheckOutIsFree(const std::string& path, bool force) {
+  std::error_code ignored;
+  if (force || !std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(path, " exists already; --force replaces it"));
+}
+
 Action OnFile(Action action) {
   return [action = std::move(action)](const CommonOptions& common, Output& output) {
     const auto file = FileOf(common);

@@ -110,6 +110,10 @@ struct Input {
 absl::StatusOr<Input> OpenInput(const CommonOptions& common,
                                 const ReadObserver& observer = nullptr);
 
+// For a file or table that is to be written. kInvalidArgument: something is at `path`, and `force`
+// is false.
+absl::Status CheckOutIsFree(const std::string& path, bool force);
+
 // Wraps `action`, which works on a single file. If the path is a table, replaces the path by the
 // path of one file of the table, which --column and --part choose. kInvalidArgument, with advice:
 // no column is chosen, or no part is chosen and the table does not have exactly one part.

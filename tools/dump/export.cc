@@ -121,18 +121,6 @@ class StandardOutput final : public Sink {
   const std::string name_ = "standard output";
 };
 
-// `text` as an argument for a shell.
-std::string ShellQuoted(std::string_view text) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) {
-    return std::string(text);
-  }
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return quoted + "'";
-}
-
 // The options with which cfile-import gives the columns their names and types again.
 absl::StatusOr<std::string> ImportOptions(const Input& input, const ExportOptions& options) {
   const auto selection = SelectRows(input, options.choice);

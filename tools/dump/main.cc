@@ -22,6 +22,7 @@ constexpr char kHelp[] =
     "./values\n\n"
     "Exit codes: 0 success, 1 wrong use, 2 damaged, 3 input or output failed, 4 above a limit\n"
     "(the error names the option to raise), or needs something that this build does not have.\n"
+    "`diff` has its own codes.\n"
     "Everything that can be read of a damaged file is printed before the error. If the reader\n"
     "of a pipe closes it, cfile-dump ends with SIGPIPE; verify and salvage run to their end.\n\n"
     "Examples:\n"
@@ -31,6 +32,8 @@ constexpr char kHelp[] =
     "  cfile-dump find keys.cfile apple\n"
     "  cfile-dump export flights flights.csv\n"
     "  cfile-dump records --columns sid,trans.uri log\n"
+    "  cfile-dump whatif flights --column carrier\n"
+    "  cfile-dump diff flights copy\n"
     "  cfile-dump verify flights";
 
 class HelpFormatter final : public CLI::Formatter {
@@ -119,6 +122,10 @@ int Run(int argc, char** argv) {
 #ifdef CFILE_WITH_SALVAGE
   AddSalvageCommand(app, common, action);
 #endif
+  AddWhatIfCommand(app, common, action);
+  AddRewriteCommand(app, common, action);
+  AddConcatCommand(app, common, action);
+  AddDiffCommand(app, common, action);
 
   Output output;
   try {
@@ -131,7 +138,8 @@ int Run(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     const std::string wrong =
         file_option->count() > 0 ? WrongArguments(app, file_option->results()) : "";
-    return Misuse(wrong.empty() ? error.what() : wrong);
+    const ExitCode code = Misuse(wrong.empty() ? error.what() : wrong);
+    return app.got_subcommand("diff") ? TroubleOfDiff(code) : code;
   }
   if (const std::string wrong = WrongArguments(app, files); !wrong.empty()) return Misuse(wrong);
   if (!files.empty()) common.path = files[0];

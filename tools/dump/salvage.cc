@@ -3,7 +3,6 @@
 
 #include "cfile/salvage.h"
 
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -81,12 +80,8 @@ Json ToJson(const std::string& path, const std::string& out, const SalvageReport
 ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& arguments,
                      Output& output) {
   output.IgnoreClosedPipe();
-  std::error_code ignored;
-  if (!arguments.force &&
-      std::filesystem::exists(std::filesystem::symlink_status(arguments.out, ignored))) {
-    return output.Fail(absl::InvalidArgumentError(
-        absl::StrCat(arguments.out, " exists already; --force replaces it")));
-  }
+  const absl::Status free = CheckOutIsFree(arguments.out, arguments.force);
+  if (!free.ok()) return output.Fail(free);
   SalvageOptions options = arguments.options;
   options.reader = OptionsOf(common);
   auto torn = OpenSourceAt(common.path);

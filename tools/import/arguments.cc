@@ -91,49 +91,25 @@ class HelpFormatter final : public CLI::Formatter {
   }
 };
 
-// Splits COLUMN=VALUE at the last =, because a column's name may contain = but a value does not
-// (except formats of dates, see ParseType). False if there is no = or the column's name is empty.
-bool Split(const std::string& text, std::string& column, std::string& value) {
-  const size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0) return false;
-  column = text.substr(0, equals);
-  value = text.substr(equals + 1);
-  return true;
-}
-
 CLI::ParseError Wrong(const std::string& option, const std::string& text, std::string_view reason) {
   return CLI::ValidationError(option + " " + text, std::string(reason));
 }
 
-// The error for an encoding or codec that this build does not have. The exit code is kCannotRead.
-class Unsupported final : public CLI::ParseError {
+// The error of LayoutArguments::Read. If this build lacks an encoding or a codec, the exit code is
+// kCannotRead.
+class WrongLayout final : public CLI::ParseError {
  public:
-  explicit Unsupported(std::string message)
-      : ParseError("Unsupported", std::move(message), kCannotRead) {}
+  explicit WrongLayout(const absl::Status& status)
+      : ParseError("WrongLayout", std::string(status.message()), ExitCodeOf(status)) {}
 };
 
 template <typename T>
 T ValueOrThrow(absl::StatusOr<T> value, const std::string& option, const std::string& text) {
   if (!value.ok()) {
     const absl::string_view message = value.status().message();
-    if (ExitCodeOf(value.status()) == kCannotRead) {
-      throw Unsupported(option + " " + text + ": " + std::string(message));
-    }
     throw Wrong(option, text, {message.data(), message.size()});
   }
   return *std::move(value);
-}
-
-// Fills `choice` from `texts`, each of the form VALUE (for all columns) or COLUMN=VALUE.
-template <typename T, typename Parse>
-void Choose(const std::string& option, const std::vector<std::string>& texts, Parse parse,
-            Choice<T>& choice) {
-  for (const std::string& text : texts) {
-    std::string column, value;
-    const bool named = Split(text, column, value);
-    T& chosen = named ? choice.for_column[column] : choice.for_all;
-    chosen = ValueOrThrow(parse(named ? value : text), option, text);
-  }
 }
 
 std::optional<char> ParseDelimiter(const std::string& text) {
@@ -150,10 +126,11 @@ std::optional<char> ParseDelimiter(const std::string& text) {
 // last = that a type follows.
 void ParseType(const std::string& text, std::map<std::string, TextType>& types) {
   std::string column, type;
-  if (!Split(text, column, type)) throw Wrong("--type", text, "expected COLUMN=TYPE");
+  if (!SplitColumnOption(text, column, type)) throw Wrong("--type", text, "expected COLUMN=TYPE");
   absl::StatusOr<TextType> parsed = ParseTextType(type);
   const std::string last = column;
-  for (std::string begin, rest; !parsed.ok() && Split(column, begin, rest); column = begin) {
+  for (std::string begin, rest; !parsed.ok() && SplitColumnOption(column, begin, rest);
+       column = begin) {
     type = rest + "=" + type;
     if (absl::StatusOr<TextType> longer = ParseTextType(type); longer.ok()) parsed = longer;
   }
@@ -179,10 +156,10 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   Arguments arguments;
   ImportOptions& import = arguments.import;
   import.num_threads = std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
-  std::string delimiter = "auto", compatibility, format_version = "2", nulls, header = "auto",
-              progress = "auto", goal = "balanced", names;
+  std::string delimiter = "auto", nulls, header = "auto", progress = "auto", names;
   bool no_header = false;
-  std::vector<std::string> types, not_null, encodings, compressions, bloom;
+  std::vector<std::string> types, not_null;
+  LayoutArguments layout;
   CLI::App app(kDescription, std::string(kImportTool));
   app.footer(kFooter);
   app.formatter(std::make_shared<HelpFormatter>());
@@ -201,7 +178,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
 
   const auto repeatable = [&app](const std::string& name, std::vector<std::string>& values,
                                  const std::string& form, const std::string& help) {
-    return app.add_option(name, values, help)->type_name(form)->allow_extra_args(false);
+    return AddRepeatableOption(app, name, values, form, help);
   };
   CLI::Option* schema_option =
       app.add_option("--schema", import.schema_path, "The schema of JSON")->type_name("FILE");
@@ -238,19 +215,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   repeatable("--type", types, "COLUMN=TYPE", "The type of a column, perhaps with a format");
   CLI::Option* not_null_option =
       repeatable("--not-null", not_null, "COLUMN", "A null in this column is an error");
-  repeatable("--encoding", encodings, "[COLUMN=]ENCODING",
-             "How to encode values; auto (default) chooses for each block");
-  repeatable("--compression", compressions, "[COLUMN=]CODEC",
-             "none, a codec such as zstd, or auto (default): with\n--encoding auto zstd for the "
-             "blocks that gain from it, otherwise none");
-  app.add_option("--for", goal, "The goal of --encoding auto: size, speed or balanced (default)")
-      ->type_name("GOAL")
-      ->check(CLI::IsMember({"balanced", "size", "speed"}).description(""));
-  app.add_option("--block-size", import.block_size_bytes,
-                 "Encoded bytes in a block, e.g. 64KiB (default: 256KiB,\nat most half of "
-                 "--max-block-size)")
-      ->type_name("BYTES")
-      ->transform(BytesIn(1, kMaxBytes / 2));
+  layout.AddTo(app);
   constexpr char kLimits[] =
       "Limits (an error names the limit to raise; readers need the same limits)";
   const auto size_limit = [&](const char* name, size_t& value, const char* help) {
@@ -299,17 +264,6 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
           ->type_name("WHERE")
           ->check(CLI::IsMember({"first", "last"}).description(""))
           ->needs(app.get_option("--sorted-by"));
-  repeatable("--bloom", bloom, "COLUMN",
-                 "Give this column a Bloom filter, which shows that a file\nhas none of the values "
-                 "that a scan looks for");
-  app.add_option("--format-version", format_version,
-                 "2 (default), or 1: without checksums, statistics and the\nother extensions of "
-                 "version 2")
-      ->type_name("NUMBER")
-      ->check(CLI::IsMember({"1", "2"}).description(""));
-  app.add_option("--compat", compatibility, "kudu: write only what Apache Kudu can read")
-      ->type_name("kudu")
-      ->check(CLI::IsMember({"kudu"}).description(""));
   repeatable("--columns", import.columns, "COLUMN",
              "Of Parquet: import only this column, and others for which\nthis option is given again");
   app.add_flag("--part-per-row-group", import.part_per_row_group,
@@ -333,6 +287,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
 
   try {
     app.parse(argc, argv);
+    if (const absl::Status status = layout.Read(import); !status.ok()) throw WrongLayout(status);
     import.delimiter = ParseDelimiter(delimiter);
     if (import.block_size_bytes > import.max_block_size_bytes / 2) {
       throw Wrong("--block-size", std::to_string(import.block_size_bytes),
@@ -347,14 +302,6 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
       throw Wrong("--names", names, "with --append say whether there is a header: --header yes or no");
     }
     import.not_null.insert(not_null.begin(), not_null.end());
-    import.bloom.insert(bloom.begin(), bloom.end());
-    if (!bloom.empty() && (format_version == "1" || !compatibility.empty())) {
-      throw Wrong("--bloom", bloom[0],
-                  format_version == "1" ? "files of version 1 have no Bloom filters"
-                                        : "Kudu does not read files with Bloom filters");
-    }
-    Choose("--encoding", encodings, ParseEncoding, import.encoding);
-    Choose("--compression", compressions, ParseCompression, import.compression);
   } catch (const CLI::Success& wish) {
     std::ostringstream text;
     app.exit(wish, text);
@@ -366,12 +313,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     return std::nullopt;
   }
   if (import.input == "/dev/stdin") import.input = "-";
-  import.goal_given = app.count("--for") > 0;
-  import.goal = goal == "size" ? Goal::kSize : goal == "speed" ? Goal::kSpeed : Goal::kBalanced;
   import.header = header == "yes" ? Header::kYes : header == "no" ? Header::kNo : Header::kAuto;
   import.nulls_last = nulls != "first";
-  if (compatibility == "kudu") import.compatibility = Compatibility::kKudu;
-  if (format_version == "1") import.version = FormatVersion::kV1;
   const bool on_terminal = isatty(STDERR_FILENO) != 0;
   arguments.progress =
       !arguments.quiet && (progress == "always" || (progress == "auto" && on_terminal));

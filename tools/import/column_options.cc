@@ -112,18 +112,11 @@ absl::Status TakeSchemaOfTable(const ImportOptions& options, Schema& schema,
 
 WriterOptions OptionsOfColumn(const ImportOptions& options, const std::string& column,
                               bool value_index) {
-  // With 10 bits for each value, about 1 % of the absent values pass the filter.
-  constexpr uint32_t kBloomBits = 10;
-  return {.encoding = options.encoding.Of(column),
-          .goal = options.goal,
-          .compression = options.compression.Of(column),
-          .value_index = value_index,
-          .block_size_bytes = options.block_size_bytes,
-          .max_block_size_bytes = options.max_block_size_bytes,
-          .max_metadata_size_bytes = options.max_metadata_size_bytes,
-          .bloom_filter_bits_per_value = options.bloom.contains(column) ? kBloomBits : 0,
-          .version = options.version,
-          .compatibility = options.compatibility};
+  WriterOptions writer = WriterOptionsOf(options, column);
+  writer.value_index = value_index;
+  writer.max_block_size_bytes = options.max_block_size_bytes;
+  writer.max_metadata_size_bytes = options.max_metadata_size_bytes;
+  return writer;
 }
 
 std::vector<WriterOptions> OptionsOfColumns(const ImportOptions& options, const Schema& schema,

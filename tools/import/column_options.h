@@ -20,9 +20,7 @@ template <typename Visitor>
 void VisitColumnNames(const ImportOptions& options, Visitor visit) {
   for (const auto& [name, type] : options.types) visit("--type", name);
   for (const std::string& name : options.not_null) visit("--not-null", name);
-  for (const auto& [name, encoding] : options.encoding.for_column) visit("--encoding", name);
-  for (const auto& [name, codec] : options.compression.for_column) visit("--compression", name);
-  for (const std::string& name : options.bloom) visit("--bloom", name);
+  VisitLayoutColumns(options, visit);
   for (const std::string& name : options.sorted_by) visit("--sorted-by", name);
 }
 

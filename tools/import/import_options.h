@@ -12,23 +12,13 @@
 #include "cfile/storage.h"
 #include "cfile/types.h"
 #include "tools/import/csv_input.h"
+#include "tools/layout_options.h"
 #include "tools/time_format.h"
 
 namespace cfile::tools {
 
-// A choice for all columns, and choices for named columns that override it.
-template <typename T>
-struct Choice {
-  T for_all{};
-  std::map<std::string, T> for_column;
-
-  const T& Of(const std::string& column) const {
-    const auto found = for_column.find(column);
-    return found == for_column.end() ? for_all : found->second;
-  }
-};
-
-struct ImportOptions {
+// Without --for, pages of Parquet keep their encodings.
+struct ImportOptions : LayoutOptions {
   std::string input;   // path of the CSV file, or of JSON Lines (tools/import/records_importer.h)
   std::string output;  // directory or URL of the table
   TableLocation table{std::string()};  // the table at `output`
@@ -43,11 +33,6 @@ struct ImportOptions {
   std::vector<std::string> null_texts;      // unquoted fields that mean null, besides empty ones
   std::map<std::string, TextType> types;    // types of other columns are found from their values
   std::set<std::string> not_null;
-  Choice<Encoding> encoding{.for_all = Encoding::kAuto, .for_column = {}};
-  Choice<Compression> compression{.for_all = Compression::kDefault, .for_column = {}};
-  Goal goal = Goal::kBalanced;
-  bool goal_given = false;  // false: pages of Parquet keep their encodings
-  size_t block_size_bytes = WriterOptions().block_size_bytes;
   size_t max_block_size_bytes = WriterOptions().max_block_size_bytes;
   size_t max_metadata_size_bytes = WriterOptions().max_metadata_size_bytes;
   std::optional<size_t> max_page_size_bytes = {};  // of a Parquet file
@@ -57,9 +42,6 @@ struct ImportOptions {
   // Where the nulls of the columns in `sorted_by` sort: after all values, or before all values. With
   // `append`, the table says this.
   bool nulls_last = true;
-  std::set<std::string> bloom;  // columns that get a Bloom filter
-  FormatVersion version = FormatVersion::kV2;
-  Compatibility compatibility = Compatibility::kNone;
   std::string schema_path;  // of JSON Lines: a file with the schema; empty: find the schema
   size_t num_threads = 1;   // threads that read CSV, at least 1; the output does not depend on it
   std::vector<std::string> columns;  // of Parquet: the columns to import; empty: all

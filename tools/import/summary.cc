@@ -6,11 +6,24 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tools/command_line.h"
-#include "tools/import/encoding_reason.h"
+#include "tools/encoding_reason.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
+
+// Why the column has its encoding, in a few words: the option that chose the encoding, or the
+// reason of automatic choice.
+std::string ReasonOf(const ImportOptions& options, const ImportResult& result,
+                     const ImportedColumn& column) {
+  if (column.totals.num_present == 0) return "no values";
+  if (options.encoding.Of(column.schema.name) != Encoding::kAuto) return "--encoding";
+  if (result.format == "Parquet" && !options.goal_given && !result.reordered) {
+    return result.recoded_pages == 0 ? "as in the pages" : "as in the pages, if possible";
+  }
+  if (options.inferred_types() == Compatibility::kKudu) return "the default of the type";
+  return EncodingReason(column.schema.type, column.totals);
+}
 
 constexpr size_t kShownRenames = 10;
 constexpr size_t kShownReasons = 10;
@@ -219,7 +232,7 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
                column.schema.nullable ? WithCommas(column.totals.null_count()) : "-",
                Encodings(column), Compressed(column), WithCommas(column.totals.bytes_written),
                absl::StrFormat("%.3f", BytesPerRow(result, column)),
-               EncodingReason(options, result, column)});
+               ReasonOf(options, result, column)});
   }
   text += table.ToString();
   AppendReasons(result, text);
@@ -244,7 +257,7 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
                        {"nulls", column.totals.null_count()},
                        {"encoding", EncodingName(column.totals.encoding)},
                        {"encodings", std::move(encodings)},
-                       {"encoding_reason", EncodingReason(options, result, column)},
+                       {"encoding_reason", ReasonOf(options, result, column)},
                        {"compression", CompressionName(column.totals.compression)},
                        {"bytes", column.totals.bytes_written},
                        {"bytes_per_row", BytesPerRow(result, column)}});

@@ -1,4 +1,4 @@
-#include "tools/import/encoding_reason.h"
+#include "tools/encoding_reason.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -55,15 +55,8 @@ std::optional<uint64_t> WidthOf(const ColumnType& type) {
 
 }  // namespace
 
-std::string EncodingReason(const ImportOptions& options, const ImportResult& result,
-                           const ImportedColumn& column) {
-  const ColumnTotals& totals = column.totals;
+std::string EncodingReason(const ColumnType& type, const ColumnTotals& totals) {
   if (totals.num_present == 0) return "no values";
-  if (options.encoding.Of(column.schema.name) != Encoding::kAuto) return "--encoding";
-  if (result.format == "Parquet" && !options.goal_given && !result.reordered) {
-    return result.recoded_pages == 0 ? "as in the pages" : "as in the pages, if possible";
-  }
-  if (options.inferred_types() == Compatibility::kKudu) return "the default of the type";
   const auto main = std::max_element(
       totals.encodings.begin(), totals.encodings.end(),
       [](const auto& a, const auto& b) { return a.stored_bytes < b.stored_bytes; });
@@ -75,7 +68,7 @@ std::string EncodingReason(const ImportOptions& options, const ImportResult& res
     reason = is_plain ? absl::StrCat(codec, " finds repetitions")
                       : absl::StrCat(reason, ", then ", codec);
   }
-  const std::optional<uint64_t> width = WidthOf(column.schema.type);
+  const std::optional<uint64_t> width = WidthOf(type);
   if (!width.has_value()) return reason;
   const double part = static_cast<double>(totals.bytes_written) /
                       static_cast<double>(totals.num_present * *width);

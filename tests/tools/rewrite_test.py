@@ -1,0 +1,509 @@
+"""Runs whatif, rewrite, concat and diff of cfile-dump as their users do: rewrite_test.py CFILE_DUMP CFILE_IMPORT CFILE_TABLE."""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import random
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+DUMP, IMPORT = "", ""  # paths of the binaries
+GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
+# Values of types with which encodings differ most.
+TYPES = {
+    "bool": ["true", "false", "true"], "int8": ["-128", "127", "5"], "int32": ["-2147483648", "0", "7"],
+    "uint64": ["18446744073709551615", "99", "0"], "int128": ["-170141183460469231731687303715884105728", "1", "1"],
+    "int96": ["000102030405060708090a0b", "ffffffffffffffffffffffff", "000102030405060708090a0b"],
+    "float": ["-0.0", "nan", "0.1"], "double": ["-0.0", "inf", "0.1"], "decimal(18,2)": ["-9999999999999999.99", "0.00", "12.30"],
+    "string": ["", "null", "Ñandú"], "binary": ["", "00ff0d0a", "00"], "fixed(3)": ["2c220a", "000000", "2c220b"],
+    "date": ["0001-01-01", "9999-12-31", "1969-12-31"], "timestamp(us,UTC)": ["2013-01-31T10:00:00Z", "1969-12-31T00:00:00Z",
+                                                                             "2013-01-31T10:00:00Z"],
+}
+
+
+class ToolTest(unittest.TestCase):
+    maxDiff = 3000
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def run_tool(self, *arguments):
+        done = subprocess.run([str(argument) for argument in arguments], cwd=self.folder, capture_output=True, timeout=300, check=False)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def dump(self, *arguments, code=0):
+        done, out, error = self.run_tool(DUMP, *arguments)
+        self.assertEqual((done, error), (code, ""), arguments)
+        return out
+
+    def fail(self, code, pattern, *arguments):
+        done, _, error = self.run_tool(DUMP, *arguments)
+        self.assertEqual(done, code, error)
+        self.assertRegex(error, pattern)
+
+    def json(self, *arguments, code=0):
+        return json.loads(self.dump(*arguments, "--json", code=code))
+
+    def table(self, name, text, *options, suffix=".csv"):
+        (self.folder / (name + suffix)).write_text(text, encoding="utf-8")
+        done, out, error = self.run_tool(IMPORT, name + suffix, name, "--json", *options)
+        self.assertEqual((done, error), (0, ""))
+        return json.loads(out)
+
+    def file(self, name, values, *options):
+        """A file NAME.cfile with these values (texts; None is a null), from a table."""
+        lines = "".join(",0\n" if value is None else '"",0\n' if value == "" else f"{value},0\n" for value in values)
+        shutil.rmtree(self.folder / "made", ignore_errors=True)
+        self.table("made", "x,n\n" + lines, "--header", "yes", *options)
+        shutil.copy(next(self.folder.glob("made/part-*/0000-x.cfile")), self.folder / f"{name}.cfile")
+        return f"{name}.cfile"
+
+    def values(self, path, *options):
+        return [json.loads(line)["value"] for line in self.dump("values", "--json", path, *options).splitlines()]
+
+    def names(self, option):
+        """The names that cfile-import knows for an option."""
+        (self.folder / "any.csv").write_text("a\n1\n")
+        _, _, error = self.run_tool(IMPORT, "any.csv", "none", option, "no-such-name")
+        return set(re.findall(r"[a-z0-9-]+", re.search(r"one of:(.*)", error)[1])) - {"auto"}
+
+
+def golden_files():
+    return sorted(path for path in (GOLDEN / "cfile-0.2").glob("*.cfile")) + sorted((GOLDEN / "kudu").glob("*.cfile"))
+
+
+class Rewrite(ToolTest):
+    def test_golden_files_keep_their_values(self):
+        """Each file in another form, by turns. diff and, for some files, the printed values say that nothing has changed."""
+        forms = [[], ["--for", "size"], ["--for", "speed", "--block-size", "100"], ["--compression", "zstd", "--encoding", "plain"],
+                 ["--encoding", "parquet-plain"], ["--bloom", "value"]]
+
+        def check(number, source):
+            target = f"out{number}.cfile"
+            options = forms[number % len(forms)]
+            code, out, error = self.run_tool(DUMP, "rewrite", source, target, "--json", *options)
+            if code != 0:
+                return f"{source} {options}: {error}"
+            before = json.loads(self.run_tool(DUMP, "--json", source)[1])
+            after = json.loads(self.run_tool(DUMP, "--json", target)[1])
+            kept = ("type", "nullable", "rows", "nulls")
+            if any(before[name] != after[name] for name in kept):
+                return f"{source} {options}: {before} {after}"
+            code, out, error = self.run_tool(DUMP, "diff", source, target, "--values-only")
+            if (code, out, error) != (0, "the values are the same\n", ""):
+                return f"{source} {options}: {code} {out} {error}"
+            if number % 5 == 0 and self.run_tool(DUMP, "values", source) != self.run_tool(DUMP, "values", target):
+                # Values of columns with levels cannot be printed, and errors name the file.
+                if "level" not in self.run_tool(DUMP, "values", source)[2].lower():
+                    return f"{source} {options}: other values"
+            code, out, error = self.run_tool(DUMP, "verify", target)
+            return "" if code == 0 else f"{target}: {out} {error}"
+
+        files = golden_files()
+        self.assertGreater(len(files), 500)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+            wrong = [text for text in threads.map(check, range(len(files)), files) if text]
+        self.assertEqual(wrong, [])
+
+    def test_golden_tables_keep_their_values(self):
+        tables = sorted(path.parent for folder in GOLDEN.glob("tables-*") for path in folder.glob("*/table.cft"))
+        self.assertGreater(len(tables), 5)
+        for table in tables:
+            with self.subTest(table=table.name):
+                report = self.json("rewrite", table, table.name)
+                before, after = self.json(table), self.json(table.name)
+                self.assertEqual(report["rows"], before["rows"])
+                self.assertEqual([part["rows"] for part in after["parts"]], [part["rows"] for part in before["parts"]])
+                self.assertEqual(self.dump("diff", table, table.name, "--values-only"), "the values are the same\n")
+                self.assertEqual(self.dump("records", table), self.dump("records", table.name))
+                self.dump("verify", table.name)
+
+    def test_what_is_kept(self):
+        path = self.file("sorted", range(1000), "--sorted-by", "x", "--bloom", "x")
+        report = self.json("rewrite", path, "copy.cfile", "--encoding", "rle")
+        self.assertEqual(report["kept"], ["Bloom filter", "checksums", "movable blocks", "statistics", "value index"])
+        self.assertEqual(report["dropped"], [])
+        self.assertEqual([block["encoding"] for block in report["columns"][0]["blocks"]], ["rle"])
+        self.assertEqual(self.dump("find", "copy.cfile", "700"), self.dump("find", path, "700"))
+        before, after = self.json(path), self.json("copy.cfile")
+        self.assertGreater(before["bloom_filter"], 0)
+        self.assertEqual(after["bloom_filter"], before["bloom_filter"])
+        self.assertEqual((after["minimum"]["text"], after["maximum"]["text"]), ("0", "999"))
+        self.assertEqual(report["columns"][0]["bytes_before"], before["size"])
+        self.assertEqual(report["columns"][0]["bytes"], after["size"])
+
+    def test_versions_and_kudu(self):
+        path = self.file("sorted", range(1000), "--sorted-by", "x")
+        for options in (["--format-version", "1"], ["--compat", "kudu"]):
+            report = self.json("rewrite", path, "old.cfile", "--force", *options)
+            self.assertIn("statistics", report["dropped"])
+            self.assertIn("value index", report["kept"])
+            self.assertNotIn("minimum", self.json("old.cfile"))
+            self.assertEqual(self.values("old.cfile"), list(range(1000)))
+            self.dump("rewrite", "old.cfile", "new.cfile", "--force")
+            self.assertEqual(self.json("new.cfile")["minimum"]["text"], "0")
+        self.fail(1, "--bloom value: Kudu", "rewrite", path, "x.cfile", "--compat", "kudu", "--bloom", "value")
+
+    def test_metadata_is_kept(self):
+        source = GOLDEN / "kudu" / "key_int32_rle_neg.cfile"
+        self.dump("rewrite", source, "copy.cfile")
+        pairs = re.compile(r'key: "(?!cfile\.)([^"]*)"')
+        before = pairs.findall(self.dump("header", source)) + pairs.findall(self.dump("footer", source))
+        after = pairs.findall(self.dump("header", "copy.cfile")) + pairs.findall(self.dump("footer", "copy.cfile"))
+        self.assertGreater(len(before), 0)
+        self.assertEqual(after, before)
+
+    def test_targets(self):
+        path = self.file("a", range(1000))
+        before = (self.folder / path).read_bytes()
+        other = self.file("b", range(9))
+        self.fail(1, "b.cfile exists already; --force replaces it", "rewrite", path, other)
+        self.assertEqual(len(self.values(other)), 9)
+        self.dump("rewrite", path, other, "--force")
+        self.assertEqual(len(self.values(other)), 1000)
+        # In place.
+        self.dump("rewrite", path, path, "--force", "--encoding", "plain", "--compression", "zstd")
+        self.assertNotEqual((self.folder / path).read_bytes(), before)
+        self.assertEqual(self.values(path), list(range(1000)))
+        # An error leaves the target as it was, and no temporary files.
+        damaged = bytearray(before)
+        damaged[100] ^= 1
+        (self.folder / "damaged.cfile").write_bytes(damaged)
+        files = sorted(self.folder.iterdir())
+        self.fail(2, "checksum", "rewrite", "damaged.cfile", "new.cfile")
+        self.fail(2, "checksum", "rewrite", "damaged.cfile", path, "--force")
+        self.assertEqual(sorted(self.folder.iterdir()), files)
+        self.assertEqual(self.values(path), list(range(1000)))
+        self.fail(1, "--encoding y: .* has no column of that name", "rewrite", path, "c.cfile", "--encoding", "y=rle")
+        self.fail(1, "--encoding nothing: ", "rewrite", path, "c.cfile", "--encoding", "nothing")
+        self.fail(4, "does not take values of type", "rewrite", path, "c.cfile", "--encoding", "prefix")
+        self.assertFalse((self.folder / "c.cfile").exists())
+
+    def test_tables(self):
+        text = "id,name,day\n" + "".join(f"{i},{'nn' * (i % 3)},2024-01-{i % 28 + 1:02}\n" for i in range(500))
+        self.table("t", text, "--sorted-by", "day", "--sorted-by", "id", "--bloom", "name")
+        self.table("t", text, "--append")
+        report = self.json("rewrite", "t", "u", "--encoding", "name=plain", "--compression", "day=zstd", "--block-size", "256")
+        self.assertEqual([column["name"] for column in report["columns"]], ["id", "name", "day"])
+        self.assertEqual([block["encoding"] for block in report["columns"][1]["blocks"]], ["plain"])
+        self.assertIn("Bloom filter", report["kept"])
+        self.assertEqual(report["columns"][0]["bytes_before"],
+                         sum(path.stat().st_size for path in self.folder.glob("t/part-*/0000-id.cfile")))
+        self.assertEqual(self.dump("values", "u"), self.dump("values", "t"))
+        self.assertEqual(self.dump("find", "u", "2024-01-05", "60"), self.dump("find", "t", "2024-01-05", "60"))
+        self.assertEqual(self.dump("verify", "u").splitlines()[-1].split(":")[-1], self.dump("verify", "t").splitlines()[-1].split(":")[-1])
+        # Targets of tables.
+        self.fail(1, "u exists already", "rewrite", "t", "u")
+        self.fail(1, "a file|is not a table", "rewrite", "t", "t.csv", "--force")
+        files = sorted(self.folder.iterdir())
+        self.dump("rewrite", "t", "t", "--force", "--compression", "none")
+        self.assertEqual(sorted(self.folder.iterdir()), files)
+        self.assertEqual(self.dump("diff", "t", "u", "--values-only"), "the values are the same\n")
+        # A damaged table leaves nothing.
+        data = next(self.folder.glob("u/part-*/0001-name.cfile"))
+        data.write_bytes(data.read_bytes()[:-20])
+        self.fail(2, "name.cfile", "rewrite", "u", "v")
+        self.fail(2, "name.cfile", "rewrite", "u", "t", "--force")
+        self.assertEqual(sorted(self.folder.iterdir()), files)
+        self.assertEqual(len(self.dump("values", "t").splitlines()), 1001)
+        self.fail(1, "--encoding x: .* has no column of that name", "rewrite", "t", "v", "--encoding", "x=rle")
+
+    def test_records(self):
+        lines = "".join(json.dumps({"id": i, "tags": [f"t{j}" for j in range(i % 4)], "deep": [{"x": [i, None]}] if i % 2 else []}) + "\n"
+                        for i in range(300))
+        self.table("r", lines, suffix=".jsonl")
+        self.dump("rewrite", "r", "s", "--encoding", "parquet-dict")
+        self.assertEqual(self.dump("records", "s"), self.dump("records", "r"))
+
+
+class Concat(ToolTest):
+    def test_files_follow_each_other(self):
+        parts = [list(range(0, 1000, 3)), [1000, 1000, 1007], [1007, 2000]]
+        paths = [self.file(f"f{i}", values, "--sorted-by", "x") for i, values in enumerate(parts)]
+        report = self.json("concat", *paths, "all.cfile")
+        self.assertEqual(self.values("all.cfile"), sum(parts, []))
+        self.assertEqual((report["rows"], report["out"]), (sum(map(len, parts)), "all.cfile"))
+        self.assertIn("value index", report["kept"])
+        self.assertEqual(json.loads(self.dump("find", "all.cfile", "1007", "--json"))["ordinal"], 336)
+        self.dump("verify", "all.cfile")
+        # In another order there is no value index.
+        report = self.json("concat", *reversed(paths), "all.cfile", "--force")
+        self.assertEqual(self.values("all.cfile"), parts[2] + parts[1] + parts[0])
+        self.assertIn("value index", report["dropped"])
+        self.fail(1, "no value index", "find", "all.cfile", "7")
+
+    def test_nulls_and_one_file(self):
+        some, full = self.file("some", [1, None, 3]), self.file("full", [4, 5])
+        self.dump("concat", full, some, full, "all.cfile", "--encoding", "plain", "--block-size", "1")
+        self.assertEqual(self.values("all.cfile"), [4, 5, 1, None, 3, 4, 5])
+        self.dump("concat", some, "one.cfile")
+        self.assertEqual(self.values("one.cfile"), [1, None, 3])
+
+    def test_levels(self):
+        path = next((GOLDEN / "cfile-0.2").glob("string_*levels-1-3*.cfile"))
+        self.dump("concat", path, path, "twice.cfile")
+        once, twice = self.json(path), self.json("twice.cfile")
+        self.assertEqual((twice["rows"], twice["type"]), (2 * once["rows"], once["type"]))
+        out = self.dump("diff", path, "twice.cfile", "--values-only", code=1)
+        self.assertEqual(out, f"values: rows: {once['rows']} | {2 * once['rows']}\nthe values differ: 0 rows\n")
+
+    def test_wrong_use(self):
+        numbers, texts = self.file("numbers", [1, 2]), self.file("texts", ["a", "b"])
+        self.fail(1, "numbers.cfile has the type int32, but texts.cfile has the type string", "concat", numbers, texts, "all.cfile")
+        self.fail(1, "made is a table: concat joins files", "concat", numbers, "made", "all.cfile")
+        self.fail(1, "exists already", "concat", numbers, texts)
+        self.fail(1, "FILES is required", "concat", numbers)
+        self.assertFalse((self.folder / "all.cfile").exists())
+
+
+class Diff(ToolTest):
+    def lines(self, *arguments):
+        out = self.dump("diff", *arguments, code=1).splitlines()
+        return [line for line in out if line.startswith("values: ")], out[-1]
+
+    def test_values(self):
+        a = [str(i) for i in range(200_000)]
+        b = list(a)
+        for row in (0, 7, 65535, 65536, 199_999):
+            b[row] = "-1"
+        path_a, path_b = self.file("a", a), self.file("b", b)
+        expected = [f"values: row {row}: {row} | -1" for row in (0, 7, 65535, 65536, 199_999)]
+        self.assertEqual(self.lines(path_a, path_b, "--values-only"), (expected, "the values differ: 5 rows"))
+        # The blocks need not be the same.
+        self.dump("rewrite", path_b, "small.cfile", "--block-size", "1000", "--encoding", "plain")
+        self.assertEqual(self.lines(path_a, "small.cfile", "--values-only"), (expected, "the values differ: 5 rows"))
+        self.assertEqual(self.lines(path_a, path_b, "--count", "2"),
+                         (expected[:2], "the values differ: 5 rows, of which the first 2 are shown"))
+        found = self.json("diff", path_a, "small.cfile", "--count", "3", code=1)
+        self.assertEqual(found["values"], [{"ordinal": row, "a": row, "b": -1} for row in (0, 7, 65535)])
+        self.assertEqual((found["different_values"], found["same_values"]), (5, False))
+        layout = {entry["property"] for entry in found["layout"]}
+        self.assertTrue({"blocks", "encodings", "size"} <= layout, layout)
+        self.assertEqual(self.dump("diff", path_a, path_a), "the values are the same\n")
+
+    def test_nulls_and_bits(self):
+        a = self.file("a", ["1.5", None, "0.0", "nan", "5"], "--type", "x=double")
+        b = self.file("b", ["1.5", "2", "-0.0", "nan", "5"], "--type", "x=double")
+        lines, last = self.lines(a, b)
+        self.assertEqual((lines, last), (["values: row 1: null | 2", "values: row 2: 0 | -0"], "the values differ: 2 rows"))
+        self.assertIn("schema: nullable: yes | no\n", self.dump("diff", a, b, code=1))
+        self.assertNotIn("nullable", self.dump("diff", a, b, "--values-only", code=1))
+        # A NaN with another payload. In a file of version 1, bytes can be changed without a checksum.
+        self.dump("rewrite", b, "plain.cfile", "--format-version", "1", "--encoding", "plain")
+        data = bytearray((self.folder / "plain.cfile").read_bytes())
+        at = data.index(bytes.fromhex("000000000000f87f"))
+        data[at] = 5
+        (self.folder / "payload.cfile").write_bytes(data)
+        lines, _ = self.lines("plain.cfile", "payload.cfile")
+        self.assertEqual(lines, ["values: row 3: nan 0x7ff8000000000000 | nan 0x7ff8000000000005"])
+        found = self.json("diff", "plain.cfile", "payload.cfile", code=1)
+        self.assertEqual(found["values"], [{"ordinal": 3, "a": "nan 0x7ff8000000000000", "b": "nan 0x7ff8000000000005"}])
+
+    def test_every_type(self):
+        for type_name, values in TYPES.items():
+            with self.subTest(type=type_name):
+                a = self.file("a", values, "--type", f"x={type_name}")
+                b = self.file("b", [values[1], *values[1:]], "--type", f"x={type_name}")
+                self.assertEqual(self.dump("diff", a, a), "the values are the same\n")
+                found = self.json("diff", a, b, code=1)
+                printed = self.values(a), self.values(b)
+                self.assertEqual(found["values"], [{"ordinal": 0, "a": printed[0][0], "b": printed[1][0]}])
+
+    def test_rows_types_and_columns(self):
+        a, b, c = self.file("a", [1, 2, 3]), self.file("b", [1, 2]), self.file("c", ["x", "y", "z"])
+        self.assertEqual(self.lines(a, b), (["values: rows: 3 | 2"], "the values differ: 0 rows"))
+        self.assertIn("schema: type: int32 | string\n", self.dump("diff", a, c, code=1))
+        self.table("t", "id,name\n1,a\n2,b\n")
+        self.table("u", "name,id,more\na,1,0\nx,2,0\n")
+        out = self.dump("diff", "t", "u", code=1)
+        self.assertIn("schema: columns: id, name | name, id, more\n", out)
+        self.assertIn("schema: column more, present: no | yes\n", out)
+        self.assertIn("values: column name, row 1: b | x\n", out)
+        self.assertEqual(self.dump("diff", "t", "u", "--column", "id", "--values-only"), "the values are the same\n")
+        self.assertEqual(self.lines("t", "u", "--column", "name")[0], ["values: column name, row 1: b | x"])
+        self.dump("diff", "t", a, code=1)
+        path = next(self.folder.glob("t/part-*/0001-name.cfile"))
+        self.assertEqual(self.dump("diff", path, "t", "--column", "name"), "the values are the same\n")
+
+    def test_records(self):
+        def change(rows):
+            rows[3]["tags"][1] = "other"
+            rows[4]["tags"].append("more")
+            rows[20_002]["tags"] = []
+
+        text = "".join(json.dumps({"id": i, "tags": [f"t{j}" for j in range(i % 5)]}) + "\n" for i in range(30_000))
+        self.table("a", text, suffix=".jsonl")
+        rows = [json.loads(line) for line in text.splitlines()]
+        change(rows)
+        self.table("b", "".join(json.dumps(row) + "\n" for row in rows), suffix=".jsonl")
+        self.assertEqual(self.dump("diff", "a", "a"), "the values are the same\n")
+        found = self.json("diff", "a", "b", code=1)["values"]
+        self.assertEqual([(entry["ordinal"], entry["entry"]) for entry in found], [(3, 1), (4, 4), (20_002, 0)])
+        self.assertEqual((found[0]["a"]["value"], found[0]["b"]["value"]), ("t1", "other"))
+        self.assertEqual((found[1]["a"], found[1]["b"]["value"]), (None, "more"))
+        self.assertEqual((found[2]["a"]["value"], found[2]["b"]["value"]), ("t0", None))
+
+    def test_exit_codes(self):
+        a = self.file("a", range(100))
+        self.fail(2, "OTHER is required", "diff", a)
+        self.fail(2, "has no column", "diff", "made", "made", "--column", "nothing")
+        self.fail(2, "for tables", "diff", a, a, "--column", "x")
+        self.fail(3, "nothing.cfile", "diff", a, "nothing.cfile")
+        data = bytearray((self.folder / a).read_bytes())
+        data[100] ^= 1
+        (self.folder / "damaged.cfile").write_bytes(data)
+        self.fail(2, "checksum", "diff", a, "damaged.cfile")
+        code, out, error = self.run_tool(DUMP, "diff", a, "damaged.cfile", "--json")
+        self.assertEqual(code, 2)
+        self.assertIn("checksum", json.loads(out)["error"])
+        self.assertNotIn("same_values", json.loads(out))
+        self.fail(2, "--max-block-size", "diff", a, a, "--max-block-size", "10")
+
+
+class WhatIf(ToolTest):
+    def trials(self, *arguments):
+        column, = self.json("whatif", *arguments)["columns"]
+        return column
+
+    def test_all_forms_are_tried(self):
+        encodings, codecs = self.names("--encoding"), self.names("--compression")
+        self.assertGreater(len(encodings), 10)
+        chance = random.Random(7)
+        found = set()
+        for type_name, values in TYPES.items():
+            with self.subTest(type=type_name):
+                path = self.file("x", values * 400, "--type", f"x={type_name}")
+                document = self.json("whatif", path)
+                column, = document["columns"]
+                self.assertEqual(column["sample"]["rows"], 1200)
+                self.assertTrue(column["sample"]["all_rows"])
+                tried = [(trial["encoding"], trial["compression"]) for trial in column["tried"]]
+                self.assertEqual(len(tried), len(set(tried)))
+                here = {encoding for encoding, _ in tried}
+                built_in = {codec for _, codec in tried}
+                found |= here
+                self.assertEqual(set(tried), {(encoding, codec) for encoding in here for codec in built_in})
+                self.assertEqual(built_in | set(document["not_built_in"]), codecs)
+                sizes = [trial["bytes"] for trial in column["tried"] if "bytes" in trial]
+                self.assertEqual(sizes, sorted(sizes))
+                self.assertEqual(min(trial["ratio"] for trial in column["tried"]), 1)
+                # The sizes are those of real files.
+                for trial in chance.sample(column["tried"], 3):
+                    report = self.json("rewrite", path, "y.cfile", "--force", "--encoding", trial["encoding"], "--compression",
+                                       trial["compression"])
+                    self.assertEqual(report["columns"][0]["bytes"], trial["bytes"], trial)
+                # Encodings that are left out do not take the type.
+                for encoding in encodings - here:
+                    self.fail(4, "does not take values of type", "rewrite", path, "z.cfile", "--encoding", encoding)
+        self.assertEqual(found, encodings)
+
+    def test_marks_and_reason(self):
+        values = ["Bergen", "Oslo"] * 2000
+        path = self.file("x", values, "--encoding", "dict", "--compression", "none")
+        column = self.trials(path)
+        self.assertEqual([(t["encoding"], t["compression"]) for t in column["tried"] if t["in_file"]], [("dict", "none")])
+        imported = self.table("auto", "x\n" + "\n".join(values) + "\n", "--header", "yes")["columns"][0]
+        self.assertEqual([(block["encoding"], block["blocks"]) for block in column["automatic"]["blocks"]],
+                         [(block["encoding"], block["blocks"]) for block in imported["encodings"]])
+        self.assertEqual(column["automatic"]["reason"], imported["encoding_reason"])
+        self.assertTrue(column["automatic"]["recomputed"])
+        marked, = [t for t in column["tried"] if t["automatic"]]
+        self.assertEqual(marked["encoding"], imported["encodings"][0]["encoding"])
+        text = self.dump("whatif", path)
+        self.assertRegex(text, r"\ndict +none .*<- file")
+        self.assertRegex(text, rf"\n{marked['encoding']} +{marked['compression']} .*<- automatic")
+        self.assertIn(f": {imported['encoding_reason']} (found with the sample)", text)
+
+    def test_order(self):
+        path = self.file("x", [i * i % 1000 for i in range(3000)])
+        for order in ("decode", "encode"):
+            speeds = [t[order]["values_per_second"] for t in self.trials(path, "--sort", order)["tried"]]
+            self.assertEqual(speeds, sorted(speeds, reverse=True))
+
+    def test_samples(self):
+        values = [f"value {i % 1000}" for i in range(300_000)]
+        path = self.file("x", values, "--block-size", "8KiB", "--encoding", "plain")
+        sample = self.trials(path, "--sample-bytes", "200000")["sample"]
+        self.assertFalse(sample["all_rows"])
+        self.assertEqual(len(sample["ranges"]), 16)
+        self.assertEqual(sample["rows"], sum(end - begin for begin, end in sample["ranges"]))
+        self.assertEqual(sample["ranges"][0][0], 0)
+        self.assertGreater(sample["ranges"][-1][0], 250_000)
+        blocks = {block["first_ordinal"] for block in self.json("blocks", path)["blocks"]}
+        self.assertLessEqual({begin for begin, _ in sample["ranges"]}, blocks)
+        self.assertEqual(sample["decoded_bytes"],
+                         sum(16 + len(values[i]) for begin, end in sample["ranges"] for i in range(begin, end)))
+        self.assertLess(200_000, sample["decoded_bytes"])
+        self.assertLess(sample["decoded_bytes"], 1_000_000)
+        self.assertRegex(self.dump("whatif", path, "--sample-bytes", "200000"), r"sample +\d+ rows in 16 places, \d+\.\d MB decoded\n")
+
+    def test_notes_and_failures(self):
+        path = self.file("x", [f"value {i}" for i in range(1000)])
+        column = self.trials(path, "--max-dictionary-values", "10")
+        notes = {t["encoding"]: t["note"] for t in column["tried"] if t["compression"] == "none" and "note" in t}
+        self.assertRegex(notes["dict"], r"^\S+ in \d+ of \d+ blocks?$")
+        # A record that does not fit into a block, unless a dictionary makes it small.
+        text = json.dumps({"tags": ["x" * 50_000] * 100}) + "\n"
+        self.table("r", text, "--encoding", "parquet-dict", suffix=".jsonl")
+        column = self.trials("r", "--max-block-size", "600KiB")
+        failed = {t["encoding"]: t["error"] for t in column["tried"] if "error" in t}
+        self.assertIn("plain", failed)
+        self.assertNotIn("parquet-dict", failed)
+        self.assertIn("--max-block-size", failed["plain"])
+        self.assertRegex(self.dump("whatif", "r", "--max-block-size", "600KiB"), r"\nplain +none +fails: .*--max-block-size")
+
+    def test_recommendations(self):
+        text = "id,city,x\n" + "".join(f"{i},{'Oslo' if i % 7 else 'Bergen'},{i / 8}\n" for i in range(5000))
+        self.table("t", text)
+        lines = self.dump("whatif", "t", "--recommend").splitlines()
+        self.assertEqual([line.split(":")[0] for line in lines], ["size", "balanced", "speed"])
+        for line in lines:
+            goal, options = line.split(":", 1)
+            options = shlex.split(options)
+            self.assertEqual(len([o for o in options if o == "--encoding"]), 3)
+            self.table(goal, text, *options)
+            document = self.json("whatif", goal)
+            for column in document["columns"]:
+                chosen = [f"{column['name']}={t['encoding']}" for t in column["tried"] if t["in_file"]]
+                self.assertEqual(len(chosen), 1)
+                self.assertIn(chosen[0], options)
+        for column in self.json("whatif", "t")["columns"]:
+            size = column["recommended"]["size"]
+            self.assertLessEqual(size["bytes"], 1.05 * min(t["bytes"] for t in column["tried"]))
+        # The options for a file do not name a column.
+        path = next(self.folder.glob("t/part-*/0001-city.cfile"))
+        self.assertNotIn("=", self.dump("whatif", path, "--recommend"))
+
+    def test_every_kind_of_golden_file(self):
+        """Levels, nulls, arrays of Kudu, files without rows and without a positional index."""
+        seen = {}
+        for path in golden_files():
+            seen.setdefault(re.sub(r"_(none|snappy|lz4|zlib|gzip|brotli|zstd|bloom|v1)(?=_|$)|^[a-z0-9]+_[a-z-]+", "", path.stem), path)
+        for path in list(seen.values())[:60]:
+            with self.subTest(path=path.name):
+                summary = self.json(path)
+                column = self.trials(path)
+                self.assertEqual(column["sample"]["rows"], summary["rows"])
+                self.assertEqual(column["sample"]["nulls"], summary["nulls"])
+                self.assertEqual([t for t in column["tried"] if "error" in t], [])
+
+    def test_wrong_use(self):
+        path = self.file("x", [1])
+        self.fail(1, "--column and --part are for tables", "whatif", path, "--column", "x")
+        self.fail(1, "has no column", "whatif", "made", "--column", "nothing")
+        self.fail(1, "--sort", "whatif", path, "--sort", "nothing")
+        self.fail(3, "nothing.cfile", "whatif", "nothing.cfile")
+
+
+if __name__ == "__main__":
+    DUMP, IMPORT = (os.path.abspath(path) for path in sys.argv[1:3])
+    del sys.argv[1:3]
+    unittest.main()

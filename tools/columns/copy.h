@@ -1,0 +1,51 @@
+// Copies all values of a column into a new file or table.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
+#include "cfile/storage.h"
+#include "tools/columns/stored_column.h"
+#include "tools/layout_options.h"
+
+namespace cfile::tools {
+
+// Called with the number of rows that were copied since the last call. An error ends the work.
+using CopyProgress = std::function<absl::Status(uint64_t rows)>;
+
+// What a new file keeps of a file with the same rows, besides the values:
+// - the value index, and with it the order of the rows;
+// - if `options` are for files with extensions: the Bloom filter with as many bits for each value,
+//   and whether blocks are movable;
+// - the metadata of the header.
+// Bounds and counts of blocks (statistics) are made again. `column`: the name in `options`.
+// Errors: those of Reader::Statistics.
+absl::StatusOr<WriterOptions> OptionsLike(const Reader& file, const LayoutOptions& options,
+                                          const std::string& column);
+
+// Writes the rows of `files`, one file after the other, into `sink`. All files have the type, the
+// nulls and the levels of the first one; the new file is nullable if one of them is.
+// The metadata of the first footer is copied. Memory: that of a Writer and a Cursor.
+// Errors: those of Cursor::Next and Writer. kInvalidArgument: the files have different types.
+absl::StatusOr<ColumnTotals> CopyFiles(const std::vector<StoredColumn>& files,
+                                       const WriterOptions& options, std::unique_ptr<Sink> sink,
+                                       const CopyProgress& progress);
+
+// Writes the rows of `from` into a new table at `to`. Each part becomes a part, so ordinals stay
+// as they are. `options_of` returns the options for a column of a part. The table appears in one
+// commit. Returns the totals of each column of all parts. Memory: that of a TableWriter.
+// Errors: those of TableReader::OpenColumn, TableWriter and CommitParts.
+absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
+    const TableReader& from, const TableLocation& to,
+    const std::function<absl::StatusOr<WriterOptions>(size_t part, size_t column)>& options_of,
+    const CopyProgress& progress);
+
+}  // namespace cfile::tools

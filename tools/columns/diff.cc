@@ -1,0 +1,385 @@
+// cfile-dump diff: compares two files or two tables.
+#include "tools/dump/commands.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "cfile/status.h"
+#include "tools/columns/layout.h"
+#include "tools/columns/row_diff.h"
+#include "tools/columns/stored_column.h"
+#include "tools/dump/column_text.h"
+#include "tools/location.h"
+#include "tools/progress.h"
+#include "tools/where_parser.h"
+
+namespace cfile::tools {
+namespace {
+
+struct DiffArguments {
+  std::string other;
+  uint64_t count = 10;
+  bool values_only = false;
+};
+
+// The columns that both sides have, and what only one side has.
+struct Side {
+  std::string path;
+  Input input;
+  std::vector<StoredColumn> columns;
+};
+
+absl::StatusOr<Side> OpenSide(const CommonOptions& common, const std::string& path) {
+  CommonOptions options = common;
+  options.path = path;
+  Side side{.path = path};
+  CFILE_ASSIGN_OR_RETURN(const std::optional<TableReader> opened,
+                         OpenTableAt(path, OptionsOf(common)));
+  if (!opened) options.column.clear();  // a file can be compared with a column of a table
+  CFILE_ASSIGN_OR_RETURN(side.input, OpenInput(options));
+  if (side.input.file) {
+    side.columns.push_back(ColumnOf(*side.input.file));
+    return side;
+  }
+  const TableReader& table = *side.input.table;
+  if (!common.column.empty()) {
+    CFILE_ASSIGN_OR_RETURN(const size_t column, FindColumn(table, common.column));
+    side.columns.push_back(ColumnOf(table, column));
+    return side;
+  }
+  for (size_t i = 0; i < table.schema().columns.size(); ++i) {
+    side.columns.push_back(ColumnOf(table, i));
+  }
+  return side;
+}
+
+// The bits of a value in hexadecimal digits, the most significant byte first.
+template <typename T>
+std::string Bits(const T& value) {
+  std::string bytes(reinterpret_cast<const char*>(&value), sizeof value);
+  std::reverse(bytes.begin(), bytes.end());
+  return "0x" + Hex(bytes);
+}
+
+template <typename T>
+class DifferencePrinter {
+ public:
+  DifferencePrinter(const StoredColumn& a, const StoredColumn& b)
+      : type_a_(a.schema.type), type_b_(b.schema.type), has_levels_(a.has_levels) {}
+
+  std::string Text(const RowDifference<T>& found) const {
+    const auto [a, b] = Values(found, Form::kText);
+    return absl::StrCat(a, " | ", b);
+  }
+  void AddTo(const RowDifference<T>& found, Json& json) const {
+    const auto [a, b] = Values(found, Form::kJson);
+    if (has_levels_) json["entry"] = JsonInteger(found.entry);
+    json["a"] = found.in_a ? SideJson(found.a, a) : Json();
+    json["b"] = found.in_b ? SideJson(found.b, b) : Json();
+  }
+
+ private:
+  std::pair<std::string, std::string> Values(const RowDifference<T>& found, Form form) const {
+    std::string a = ValueText(found.a, type_a_, form), b = ValueText(found.b, type_b_, form);
+    if constexpr (std::is_floating_point_v<T>) {
+      // NaNs differ in their bits, but not in their text.
+      if (a == b && found.a.value != nullptr && found.b.value != nullptr) {
+        const char* const quote = form == Form::kJson ? "\"" : "";
+        a = absl::StrCat(quote, "nan ", Bits(*found.a.value), quote);
+        b = absl::StrCat(quote, "nan ", Bits(*found.b.value), quote);
+      }
+    }
+    if (has_levels_ && form == Form::kText) {
+      a = found.in_a ? absl::StrCat(Levels(found.a), a) : "nothing";
+      b = found.in_b ? absl::StrCat(Levels(found.b), b) : "nothing";
+    }
+    return {a, b};
+  }
+  static std::string ValueText(const Entry<T>& entry, const ColumnType& type, Form form) {
+    std::string text;
+    if (entry.value == nullptr) return "null";
+    AppendValue<T>(type, *entry.value, form, text);
+    return text;
+  }
+  static std::string Levels(const Entry<T>& entry) {
+    return absl::StrCat("repetition ", entry.repetition, " definition ", entry.definition, " ");
+  }
+  Json SideJson(const Entry<T>& entry, const std::string& value) const {
+    if (!has_levels_) return Json::parse(value);
+    return {{"repetition", entry.repetition},
+            {"definition", entry.definition},
+            {"value", Json::parse(value)}};
+  }
+
+  const ColumnType type_a_, type_b_;
+  const bool has_levels_;
+};
+
+class Diff {
+ public:
+  Diff(const DiffArguments& arguments, const CommonOptions& common, Output& output)
+      : arguments_(arguments), json_(common.json), output_(output) {}
+
+  // Prints how the two sides differ. After an error, what was found so far is printed.
+  absl::Status Run(const Side& a, const Side& b) {
+    if (json_) {
+      document_ = JsonDocument(a.path);
+      document_["other"] = JsonBytes(b.path);
+      for (const char* kind : {"schema", "layout", "values"}) document_[kind] = Json::array();
+    }
+    if (a.input.file.has_value() != b.input.file.has_value()) {
+      const auto kind = [](const Side& side) { return side.input.file ? "file" : "table"; };
+      Property("schema", "", "kind", kind(a), kind(b));
+    }
+    if (a.input.table && b.input.table) CompareTables(*a.input.table, *b.input.table);
+    CompareRowCounts(a, b);
+    std::vector<std::pair<const StoredColumn*, const StoredColumn*>> both;
+    PairColumns(a, b, both);
+    Progress progress(isatty(STDERR_FILENO) != 0);
+    const uint64_t num_rows = std::min(a.input.num_rows(), b.input.num_rows());
+    progress.Begin("comparing", num_rows * both.size(), Progress::Unit::kRows);
+    for (const auto& [column_a, column_b] : both) {
+      const absl::Status status = CompareColumn(*column_a, *column_b, num_rows, progress);
+      if (!status.ok()) {
+        if (json_) document_["error"] = JsonError(status);
+        Finish(false);
+        return status;
+      }
+    }
+    progress.End();
+    Finish(true);
+    return absl::OkStatus();
+  }
+  bool same_values() const { return same_values_; }
+
+ private:
+  // "column carrier, "; nothing for a file.
+  std::string Prefix(const std::string& column) const {
+    return column.empty() ? "" : absl::StrCat("column ", Printable(column), ", ");
+  }
+
+  // Prints a property that differs.
+  void Property(const char* kind, const std::string& column, const std::string& name,
+                const std::string& a, const std::string& b) {
+    if (a == b) return;
+    if (json_) {
+      Json json = Json::object();
+      if (!column.empty()) json["column"] = JsonBytes(column);
+      json["property"] = name;
+      json["a"] = JsonBytes(a);
+      json["b"] = JsonBytes(b);
+      document_[kind].push_back(std::move(json));
+    } else {
+      absl::StrAppend(&output_.text, kind, ": ", Prefix(column), name, ": ", TerminalSafe(a), " | ",
+                      TerminalSafe(b), "\n");
+    }
+  }
+
+  void CompareTables(const TableReader& a, const TableReader& b) {
+    const auto names = [](const Schema& schema, const std::vector<size_t>& columns) {
+      std::vector<std::string> all;
+      for (const size_t column : columns) {
+        all.push_back(NameAsWritten(schema.columns[column].name));
+      }
+      return absl::StrJoin(all, ", ");
+    };
+    const auto order = [&](const Schema& schema) {
+      std::vector<size_t> all(schema.columns.size());
+      for (size_t i = 0; i < all.size(); ++i) all[i] = i;
+      return names(schema, all);
+    };
+    if (arguments_.values_only) return;
+    Property("schema", "", "columns", order(a.schema()), order(b.schema()));
+    Property("schema", "", "key columns", names(a.schema(), a.schema().key_columns),
+             names(b.schema(), b.schema().key_columns));
+    Property("layout", "", "parts", absl::StrCat(a.num_parts()), absl::StrCat(b.num_parts()));
+  }
+
+  void CompareRowCounts(const Side& a, const Side& b) {
+    const uint64_t rows_a = a.input.num_rows(), rows_b = b.input.num_rows();
+    if (rows_a == rows_b) return;
+    same_values_ = false;
+    Property("values", "", "rows", absl::StrCat(rows_a), absl::StrCat(rows_b));
+  }
+
+  void PairColumns(const Side& a, const Side& b,
+                   std::vector<std::pair<const StoredColumn*, const StoredColumn*>>& both) {
+    // A file and one column of a table have different names.
+    if (a.input.file || b.input.file) {
+      if (a.columns.size() == 1 && b.columns.size() == 1) {
+        both.emplace_back(a.columns.data(), b.columns.data());
+      } else {
+        same_values_ = false;
+      }
+      return;
+    }
+    const auto find = [](const Side& side, const std::string& name) -> const StoredColumn* {
+      for (const StoredColumn& column : side.columns) {
+        if (column.schema.name == name) return &column;
+      }
+      return nullptr;
+    };
+    for (const StoredColumn& column : a.columns) {
+      if (const StoredColumn* other = find(b, column.schema.name)) {
+        both.emplace_back(&column, other);
+      } else {
+        OnlyIn("a", column);
+      }
+    }
+    for (const StoredColumn& column : b.columns) {
+      if (find(a, column.schema.name) == nullptr) OnlyIn("b", column);
+    }
+  }
+
+  void OnlyIn(std::string_view side, const StoredColumn& column) {
+    same_values_ = false;
+    const bool in_a = side == "a";
+    Property("schema", column.schema.name, "present", in_a ? "yes" : "no", in_a ? "no" : "yes");
+  }
+
+  absl::Status CompareColumn(const StoredColumn& a, const StoredColumn& b, uint64_t num_rows,
+                             Progress& progress) {
+    const std::string name = a.table ? a.schema.name : b.table ? b.schema.name : "";
+    const Properties schema_a = SchemaOf(a), schema_b = SchemaOf(b);
+    for (size_t i = 0; i < schema_a.size(); ++i) {
+      const bool is_value = schema_a[i].first != "nullable";
+      if (is_value && schema_a[i] != schema_b[i]) same_values_ = false;
+      if (is_value || !arguments_.values_only) {
+        Property("schema", name, schema_a[i].first, schema_a[i].second, schema_b[i].second);
+      }
+    }
+    if (!arguments_.values_only) {
+      CFILE_ASSIGN_OR_RETURN(const Properties layout_a, LayoutOf(a));
+      CFILE_ASSIGN_OR_RETURN(const Properties layout_b, LayoutOf(b));
+      for (size_t i = 0; i < layout_a.size(); ++i) {
+        Property("layout", name, layout_a[i].first, layout_a[i].second, layout_b[i].second);
+      }
+    }
+    if (a.schema.type.physical() != b.schema.type.physical() || a.has_levels != b.has_levels ||
+        !(a.schema.levels == b.schema.levels)) {
+      same_values_ = false;
+      return absl::OkStatus();  // the schema says so
+    }
+    return VisitType(a.schema.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
+      const DifferencePrinter<T> printer(a, b);
+      uint64_t different = 0;
+      const auto report = [&](const RowDifference<T>& found) {
+        ++different;
+        if (different_ + different > arguments_.count) return;
+        if (json_) {
+          Json json = Json::object();
+          if (!name.empty()) json["column"] = JsonBytes(name);
+          json["ordinal"] = JsonInteger(found.row);
+          printer.AddTo(found, json);
+          document_["values"].push_back(std::move(json));
+          return;
+        }
+        absl::StrAppend(&output_.text, "values: ", Prefix(name), "row ", found.row);
+        if (a.has_levels) absl::StrAppend(&output_.text, ", entry ", found.entry);
+        absl::StrAppend(&output_.text, ": ", printer.Text(found), "\n");
+      };
+      const absl::Status status =
+          CompareRows<T>(a, b, num_rows, report,
+                         [&](uint64_t rows) { return progress.Update(0, compared_ += rows); });
+      different_ += different;
+      if (different > 0) same_values_ = false;
+      return status;
+    });
+  }
+
+  // Prints the result. `complete`: all values were compared.
+  void Finish(bool complete) {
+    if (json_) {
+      document_["different_values"] = JsonInteger(different_);
+      if (complete) document_["same_values"] = same_values_;
+      absl::StrAppend(&output_.text, document_.dump(2), "\n");
+      return;
+    }
+    if (!complete) return;
+    if (same_values_) {
+      output_.text += "the values are the same\n";
+      return;
+    }
+    absl::StrAppend(&output_.text, "the values differ: ", Plural(different_, "row"));
+    if (different_ > arguments_.count) {
+      absl::StrAppend(&output_.text, ", of which the first ", arguments_.count, " are shown");
+    }
+    output_.text += '\n';
+  }
+
+  const DiffArguments& arguments_;
+  const bool json_;
+  Output& output_;
+  Json document_;
+  bool same_values_ = true;
+  uint64_t different_ = 0;
+  uint64_t compared_ = 0;
+};
+
+ExitCode RunDiff(const DiffArguments& arguments, const CommonOptions& common, Output& output) {
+  output.IgnoreClosedPipe();
+  const auto fail = [&](const absl::Status& status) { return TroubleOfDiff(output.Fail(status)); };
+  const auto a = OpenSide(common, common.path);
+  if (!a.ok()) return fail(a.status());
+  const auto b = OpenSide(common, arguments.other);
+  if (!b.ok()) return fail(b.status());
+  if (a->input.file && b->input.file) {
+    if (const absl::Status status = CheckNoColumn(common); !status.ok()) return fail(status);
+  }
+  Diff diff(arguments, common, output);
+  if (const absl::Status status = diff.Run(*a, *b); !status.ok()) return fail(status);
+  return output.Finish(diff.same_values() ? kFine : kDifferent);
+}
+
+}  // namespace
+
+void AddDiffCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommand(
+      app, common, "diff", "Compare two files or two tables",
+      "Compares the schema, the layout (encodings, codecs, blocks, sizes, order) and the values.\n"
+      "A line for each difference has what A has, then |, then what B has. Values are the same if\n"
+      "their bits are: -0.0 differs from 0.0, and NaNs may differ. Columns of tables are matched\n"
+      "by name, rows by their ordinals. Of nested records, the first entry that differs is shown,\n"
+      "with its levels. With --column, a file can be compared with a column of a table.\n"
+      "Compares block by block: memory does not depend on the number of rows.\n\n"
+      "Exit codes: 0 the values are the same (the layout may differ), 1 values, types or columns\n"
+      "differ, 2 wrong use or damaged, 3 input or output failed, 4 above a limit, or needs something\n"
+      "that this build does not have.\n\n"
+      "Examples:\n"
+      "  cfile-dump diff old.cfile new.cfile\n"
+      "  cfile-dump diff flights copy --values-only --count 100\n"
+      "  cfile-dump diff flights copy --column carrier --json\n"
+      "  cfile-dump diff --values-only a b >/dev/null && echo same",
+      "A: a .cfile, or the directory of a table");
+  AddIgnoreChecksumsOption(*command, common);
+  const auto arguments = std::make_shared<DiffArguments>();
+  command->add_option("OTHER", arguments->other, "B: the same kind of place")
+      ->required()
+      ->type_name("");
+  command->add_option("--column", common.column, "Compare only this column of tables")
+      ->type_name("NAME");
+  command
+      ->add_option("--count", arguments->count, "Show the first N rows that differ (default: 10)")
+      ->type_name("N")
+      ->check(NumberIn(0, UINT64_MAX));
+  command->add_flag("--values-only", arguments->values_only,
+                    "Do not compare the layout, and which columns are nullable");
+  command->callback([&action, arguments] {
+    action = [arguments](const CommonOptions& chosen, Output& output) {
+      return RunDiff(*arguments, chosen, output);
+    };
+  });
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,89 @@
+#include "tools/columns/new_output.h"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/status.h"
+#include "tools/location.h"
+
+namespace cfile::tools {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status Failed(const std::string& what, const std::error_code& error) {
+  return absl::UnavailableError(absl::StrCat(what, ": ", error.message()));
+}
+
+}  // namespace
+
+void SetWriterLimits(const CommonOptions& common, WriterOptions& options) {
+  options.max_block_size_bytes = common.max_block_size_bytes;
+  options.max_metadata_size_bytes = common.max_metadata_size_bytes;
+  options.max_index_size_bytes = common.max_index_size_bytes;
+  options.max_dictionary_values = common.max_dictionary_values;
+  options.max_bloom_filter_bytes = common.max_bloom_filter_bytes;
+}
+
+absl::StatusOr<NewTable> NewTable::Create(const std::string& path, bool force) {
+  CFILE_ASSIGN_OR_RETURN(TableLocation location, TableAt(path));
+  if (IsUrl(path)) {
+    CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, location.storage()->List(""));
+    if (files.empty()) return NewTable(path, "", std::move(location));
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " exists already; --force does not replace tables at URLs"));
+  }
+  CFILE_RETURN_IF_ERROR(CheckOutIsFree(path, force));
+  std::error_code error;
+  if (fs::exists(fs::symlink_status(path, error)) && !fs::exists(fs::path(path) / "table.cft")) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " is not a table: --force replaces only tables by tables"));
+  }
+  // (path / ".").parent_path() removes a slash at the end.
+  const fs::path place = (fs::path(path) / ".").parent_path();
+  std::string temporary =
+      (place.parent_path() / absl::StrCat(".", place.filename().string(), ".", getpid(), "-table"))
+          .string();
+  return NewTable(place.string(), temporary, TableLocation(temporary));
+}
+
+NewTable::NewTable(std::string path, std::string temporary, TableLocation location)
+    : path_(std::move(path)), temporary_(std::move(temporary)), location_(std::move(location)) {}
+
+NewTable::NewTable(NewTable&& other) noexcept
+    : path_(std::move(other.path_)),
+      temporary_(std::exchange(other.temporary_, "")),
+      location_(std::move(other.location_)) {}
+
+NewTable::~NewTable() {
+  std::error_code ignored;
+  if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+}
+
+absl::Status NewTable::Finish() {
+  if (temporary_.empty()) return absl::OkStatus();
+  std::error_code error;
+  const std::string old = temporary_ + "-old";
+  const bool replaces = fs::exists(fs::symlink_status(path_, error));
+  if (replaces) {
+    fs::rename(path_, old, error);
+    if (error) return Failed(absl::StrCat("cannot move ", path_, " to ", old), error);
+  }
+  fs::rename(temporary_, path_, error);
+  if (error) {
+    const absl::Status status =
+        Failed(absl::StrCat("cannot move ", temporary_, " to ", path_), error);
+    if (replaces) fs::rename(old, path_, error);
+    return status;
+  }
+  temporary_.clear();
+  if (!replaces) return absl::OkStatus();
+  fs::remove_all(old, error);
+  return error ? Failed(absl::StrCat("cannot remove ", old), error) : absl::OkStatus();
+}
+
+}  // namespace cfile::tools

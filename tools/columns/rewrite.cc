@@ -1,0 +1,354 @@
+// cfile-dump rewrite and concat: write the values of files and tables in another form.
+#include "tools/dump/commands.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "cfile/status.h"
+#include "tools/columns/copy.h"
+#include "tools/columns/forms.h"
+#include "tools/columns/new_output.h"
+#include "tools/layout_options.h"
+#include "tools/location.h"
+#include "tools/progress.h"
+
+namespace cfile::tools {
+namespace {
+
+struct RewriteArguments {
+  std::string target;
+  std::vector<std::string> places;  // of concat: the files, then the target
+  bool force = false;
+  LayoutArguments layout;
+};
+
+// What has become of one column.
+struct RewrittenColumn {
+  std::string name;
+  uint64_t bytes_before = 0;
+  ColumnTotals totals;
+};
+
+struct RewriteReport {
+  std::vector<RewrittenColumn> columns;
+  uint64_t num_rows = 0;
+  std::set<std::string> kept, dropped;
+};
+
+// Notes what the new file of a column keeps and drops.
+void Note(const FileInfo& info, const WriterOptions& options, bool has_extensions,
+          RewriteReport& report) {
+  const auto note = [&](const char* what, bool had, bool has) {
+    if (had) (has ? report.kept : report.dropped).insert(what);
+  };
+  note("value index", info.value_index_root.has_value(), options.value_index);
+  note("metadata", !options.metadata.empty(), true);
+  note("movable blocks", info.has_movable_blocks(), has_extensions);
+  note("statistics", info.statistics.has_value(), has_extensions);
+  note("Bloom filter", info.bloom_filter.has_value(), options.bloom_filter_bits_per_value > 0);
+  note("checksums", info.has_checksums(), options.version != FormatVersion::kV1);
+}
+
+// Counts the rows of all columns.
+class RowProgress {
+ public:
+  RowProgress(std::string_view stage, uint64_t total) : progress_(isatty(STDERR_FILENO) != 0) {
+    CancelOnSignals();  // so that temporary files are removed
+    progress_.Begin(stage, total, Progress::Unit::kRows);
+  }
+  CopyProgress callback() {
+    return [this](uint64_t rows) { return progress_.Update(0, done_ += rows); };
+  }
+
+ private:
+  Progress progress_;
+  uint64_t done_ = 0;
+};
+
+absl::Status CheckNames(const LayoutOptions& layout, const std::string& source,
+                        const std::function<bool(const std::string&)>& exists) {
+  absl::Status status;
+  VisitLayoutColumns(layout, [&](const char* option, const std::string& name) {
+    if (exists(name)) return;
+    status.Update(absl::InvalidArgumentError(
+        absl::StrCat(option, " ", name, ": ", source, " has no column of that name")));
+  });
+  return status;
+}
+
+absl::StatusOr<RewriteReport> RewriteFile(const Reader& file, const CommonOptions& common,
+                                          const RewriteArguments& arguments,
+                                          const LayoutOptions& layout) {
+  CFILE_RETURN_IF_ERROR(
+      CheckNames(layout, common.path, [](const auto& name) { return name == kFileColumn; }));
+  CFILE_RETURN_IF_ERROR(CheckOutIsFree(arguments.target, arguments.force));
+  RewriteReport report{.num_rows = file.num_rows()};
+  CFILE_ASSIGN_OR_RETURN(WriterOptions options, OptionsLike(file, layout, kFileColumn));
+  SetWriterLimits(common, options);
+  Note(file.info(), options, layout.has_extensions(), report);
+  CFILE_ASSIGN_OR_RETURN(auto sink, NewFileSink(arguments.target));
+  RowProgress progress("rewriting", file.num_rows());
+  CFILE_ASSIGN_OR_RETURN(
+      ColumnTotals totals,
+      CopyFiles({ColumnOf(file)}, options, std::move(sink), progress.callback()));
+  report.columns.push_back({kFileColumn, file.info().file_size_bytes, std::move(totals)});
+  return report;
+}
+
+absl::StatusOr<RewriteReport> RewriteTable(const TableReader& table, const CommonOptions& common,
+                                           const RewriteArguments& arguments,
+                                           const LayoutOptions& layout) {
+  const Schema& schema = table.schema();
+  CFILE_RETURN_IF_ERROR(CheckNames(
+      layout, common.path, [&](const auto& name) { return schema.Find(name).has_value(); }));
+  RewriteReport report{.num_rows = table.num_rows()};
+  for (const ColumnSchema& column : schema.columns) report.columns.push_back({.name = column.name});
+  const auto options_of = [&](size_t part, size_t column) -> absl::StatusOr<WriterOptions> {
+    const std::string& name = schema.columns[column].name;
+    WriterOptions options = WriterOptionsOf(layout, name);
+    CFILE_ASSIGN_OR_RETURN(const std::string path, table.part_file(part, column));
+    // A part that is older than the column has no file of it.
+    if (!path.empty()) {
+      CFILE_ASSIGN_OR_RETURN(const Reader file, table.OpenColumn(part, column));
+      CFILE_ASSIGN_OR_RETURN(options, OptionsLike(file, layout, name));
+      options.movable_blocks.reset();  // as in all new tables
+      Note(file.info(), options, layout.has_extensions(), report);
+      report.columns[column].bytes_before += file.info().file_size_bytes;
+    }
+    SetWriterLimits(common, options);
+    return options;
+  };
+  CFILE_ASSIGN_OR_RETURN(NewTable target, NewTable::Create(arguments.target, arguments.force));
+  RowProgress progress("rewriting", table.num_rows() * schema.columns.size());
+  CFILE_ASSIGN_OR_RETURN(std::vector<ColumnTotals> totals,
+                         CopyTable(table, target.location(), options_of, progress.callback()));
+  CFILE_RETURN_IF_ERROR(target.Finish());
+  for (size_t i = 0; i < totals.size(); ++i) report.columns[i].totals = std::move(totals[i]);
+  return report;
+}
+
+// True if the last value of each file is at most the first value of the next file. Preconditions:
+// all files have the same type and a value index.
+absl::StatusOr<bool> FollowInOrder(const std::vector<StoredColumn>& files) {
+  return VisitType(files[0].schema.type, [&]<typename T>(std::type_identity<T>)
+                                             -> absl::StatusOr<bool> {
+    std::optional<Owned<T>> last;
+    for (const StoredColumn& column : files) {
+      const Reader& file = *column.file;
+      if (file.num_rows() == 0) continue;
+      CFILE_ASSIGN_OR_RETURN(const auto first, file.Get<T>(0));
+      if constexpr (!std::is_same_v<T, Int96>) {
+        if (last && first && *first < *last) return false;
+      }
+      CFILE_ASSIGN_OR_RETURN(last, file.Get<T>(file.num_rows() - 1));
+    }
+    return true;
+  });
+}
+
+absl::StatusOr<RewriteReport> Concatenate(const CommonOptions& common,
+                                          const RewriteArguments& arguments,
+                                          const LayoutOptions& layout) {
+  std::vector<StoredColumn> files;
+  RewriteReport report;
+  uint64_t bytes = 0;
+  bool sorted = true;
+  for (size_t i = 0; i + 1 < arguments.places.size(); ++i) {
+    CommonOptions one = common;
+    one.path = arguments.places[i];
+    CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(one));
+    if (!input.file) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(one.path, " is a table: concat joins files. To add rows to a table, use "
+                                 "cfile-import --append"));
+    }
+    files.push_back(ColumnOf(*input.file));
+    report.num_rows += input.file->num_rows();
+    bytes += input.file->info().file_size_bytes;
+    sorted = sorted && input.file->info().value_index_root.has_value() &&
+             (input.file->info().positional_index_root || input.file->num_rows() == 0);
+    if (!(files.back().schema.type == files[0].schema.type)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(arguments.places[0], " has the type ", files[0].schema.type.ToString(),
+                       ", but ", one.path, " has the type ", files.back().schema.type.ToString()));
+    }
+  }
+  CFILE_RETURN_IF_ERROR(CheckNames(layout, arguments.places[0],
+                                   [](const auto& name) { return name == kFileColumn; }));
+  CFILE_RETURN_IF_ERROR(CheckOutIsFree(arguments.target, arguments.force));
+  CFILE_ASSIGN_OR_RETURN(WriterOptions options, OptionsLike(*files[0].file, layout, kFileColumn));
+  SetWriterLimits(common, options);
+  if (sorted) {
+    CFILE_ASSIGN_OR_RETURN(sorted, FollowInOrder(files));
+  }
+  options.value_index = sorted;
+  options.positional_index = true;
+  for (const StoredColumn& file : files) {
+    Note(file.file->info(), options, layout.has_extensions(), report);
+  }
+  CFILE_ASSIGN_OR_RETURN(auto sink, NewFileSink(arguments.target));
+  RowProgress progress("joining", report.num_rows);
+  CFILE_ASSIGN_OR_RETURN(ColumnTotals totals,
+                         CopyFiles(files, options, std::move(sink), progress.callback()));
+  report.columns.push_back({kFileColumn, bytes, std::move(totals)});
+  return report;
+}
+
+std::string ReportText(const std::string& target, const RewriteReport& report) {
+  uint64_t before = 0, after = 0;
+  int width = 0;
+  for (const RewrittenColumn& column : report.columns) {
+    before += column.bytes_before;
+    after += column.totals.bytes_written;
+    width = std::max(width, static_cast<int>(Printable(column.name).size()));
+  }
+  std::string text =
+      absl::StrFormat("%s: %s, %s bytes, before %s\n", Printable(target),
+                      Plural(report.num_rows, "row"), WithCommas(after), WithCommas(before));
+  for (const RewrittenColumn& column : report.columns) {
+    absl::StrAppendFormat(&text, "  %-*s  %12s bytes, before %12s  %s\n", width,
+                          Printable(column.name), WithCommas(column.totals.bytes_written),
+                          WithCommas(column.bytes_before),
+                          FormsText(column.totals.encodings, column.totals.compression));
+  }
+  if (!report.kept.empty()) {
+    absl::StrAppend(&text, "  kept: ", absl::StrJoin(report.kept, ", "), "\n");
+  }
+  if (!report.dropped.empty()) {
+    absl::StrAppend(&text, "  dropped: ", absl::StrJoin(report.dropped, ", "), "\n");
+  }
+  return text;
+}
+
+Json ReportJson(const std::string& path, const std::string& target, const RewriteReport& report) {
+  Json document = JsonDocument(path);
+  document["out"] = JsonBytes(target);
+  document["rows"] = JsonInteger(report.num_rows);
+  Json& columns = document["columns"] = Json::array();
+  for (const RewrittenColumn& column : report.columns) {
+    columns.push_back({{"name", JsonBytes(column.name)},
+                       {"bytes_before", JsonInteger(column.bytes_before)},
+                       {"bytes", JsonInteger(column.totals.bytes_written)},
+                       {"compression", CompressionName(column.totals.compression)},
+                       {"blocks", FormsJson(column.totals.encodings)}});
+  }
+  document["kept"] = report.kept;
+  document["dropped"] = report.dropped;
+  return document;
+}
+
+using Work = std::function<absl::StatusOr<RewriteReport>(
+    const CommonOptions&, const RewriteArguments&, const LayoutOptions&)>;
+
+ExitCode Run(const Work& work, const CommonOptions& common, const RewriteArguments& arguments,
+             Output& output) {
+  output.IgnoreClosedPipe();
+  LayoutOptions layout;
+  if (const absl::Status status = arguments.layout.Read(layout); !status.ok()) {
+    return output.Fail(status);
+  }
+  const auto report = work(common, arguments, layout);
+  if (!report.ok()) {
+    const ExitCode code = output.Fail(report.status());
+    if (absl::IsCancelled(report.status())) EndByCaughtSignal();
+    return code;
+  }
+  if (common.json) {
+    absl::StrAppend(&output.text, ReportJson(common.path, arguments.target, *report).dump(2), "\n");
+  } else {
+    output.text += ReportText(arguments.target, *report);
+  }
+  return output.Finish(kFine);
+}
+
+void AddWriteOptions(CLI::App& command, CommonOptions& common, RewriteArguments& arguments) {
+  AddIgnoreChecksumsOption(command, common);
+  arguments.layout.AddTo(command);
+  command.add_flag("--force", arguments.force, "Replace the target if it exists");
+}
+
+constexpr char kWhatIsKept[] =
+    "The options are those of cfile-import, with the same defaults: without options, the writer\n"
+    "chooses encodings and compression again. In a file, options name the column 'value'.\n";
+
+}  // namespace
+
+void AddRewriteCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommand(
+      app, common, "rewrite", "Write a file or a table in another form, with the same values",
+      absl::StrCat(
+          "Reads all values of FILE and writes them to TARGET, a new file or a new table.\n",
+          kWhatIsKept,
+          "Kept: types, nulls, nested records, the order of the rows, the parts of a table, key\n"
+          "columns, the value index, metadata, and the Bloom filter with as many bits for each\n"
+          "value. Made again: the indexes, and the statistics. Version 1 and Kudu have no\n"
+          "statistics, Bloom filters and movable blocks; what is dropped is printed.\n"
+          "TARGET appears when it is complete: an error or Ctrl-C leaves no part of it. With\n"
+          "--force, TARGET may be FILE. A table needs the memory of one block for each column.\n\n"
+          "Examples:\n"
+          "  cfile-dump rewrite keys.cfile small.cfile --for size\n"
+          "  cfile-dump rewrite keys.cfile keys.cfile --force --encoding prefix\n"
+          "  cfile-dump rewrite keys.cfile kudu.cfile --compat kudu\n"
+          "  cfile-dump rewrite flights copy --encoding carrier=dict --block-size 64KiB"));
+  const auto arguments = std::make_shared<RewriteArguments>();
+  command->add_option("TARGET", arguments->target, "The new file or table")
+      ->required()
+      ->type_name("");
+  AddWriteOptions(*command, common, *arguments);
+  command->callback([&action, arguments] {
+    action = [arguments](const CommonOptions& chosen, Output& output) {
+      const Work work = [](const CommonOptions& common_options, const RewriteArguments& given,
+                           const LayoutOptions& layout) -> absl::StatusOr<RewriteReport> {
+        CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common_options));
+        return input.file ? RewriteFile(*input.file, common_options, given, layout)
+                          : RewriteTable(*input.table, common_options, given, layout);
+      };
+      return Run(work, chosen, *arguments, output);
+    };
+  });
+}
+
+void AddConcatCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommand(
+      app, common, "concat", "Write the rows of several files into one file",
+      absl::StrCat(
+          "Writes the rows of all files to TARGET, the last argument, in the order in which the\n"
+          "files are given. All files must have the same type. All values are encoded again.\n",
+          kWhatIsKept,
+          "TARGET has a value index if each file has one and the files follow each other in the\n"
+          "order of their values. Metadata and the Bloom filter's size are those of the first\n"
+          "file. The parts of a table are merged by `cfile-table compact`.\n"
+          "TARGET appears when it is complete.\n\n"
+          "Examples:\n"
+          "  cfile-dump concat monday.cfile tuesday.cfile week.cfile\n"
+          "  cfile-dump concat --encoding rle *.cfile all.cfile"),
+      "The first file");
+  const auto arguments = std::make_shared<RewriteArguments>();
+  command->add_option("FILES", arguments->places, "More files, and at last TARGET")
+      ->required()
+      ->expected(1, -1)
+      ->type_name("... TARGET");
+  AddWriteOptions(*command, common, *arguments);
+  command->callback([&action, arguments] {
+    action = [arguments](const CommonOptions& chosen, Output& output) {
+      RewriteArguments all = *arguments;
+      all.target = all.places.back();
+      all.places.insert(all.places.begin(), chosen.path);
+      return Run(Concatenate, chosen, all, output);
+    };
+  });
+}
+
+}  // namespace cfile::tools

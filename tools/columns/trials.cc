@@ -1,0 +1,122 @@
+#include "tools/columns/trials.h"
+
+#include <algorithm>
+
+#include "cfile/inspect.h"
+#include "cfile/status.h"
+#include "encodings/registry.h"
+
+namespace cfile::tools {
+namespace {
+
+// The first file of the column that has rows; nullopt if there is none.
+absl::StatusOr<std::optional<Reader>> FirstFile(const StoredColumn& column) {
+  if (column.file) return column.file;
+  const TableReader& table = *column.table;
+  for (size_t part = 0; part < table.num_parts(); ++part) {
+    CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
+    CFILE_ASSIGN_OR_RETURN(const std::string path, table.part_file(part, column.column));
+    if (info.num_rows > 0 && !path.empty()) return table.OpenColumn(part, column.column);
+  }
+  return std::optional<Reader>();
+}
+
+struct GoalLimits {
+  double bytes_per_second;  // of decoded bytes
+  double factor;            // of the smallest size
+};
+GoalLimits LimitsOf(Goal goal) {
+  switch (goal) {
+    case Goal::kSize:
+      return {.bytes_per_second = 0.25e9, .factor = 1.05};
+    case Goal::kSpeed:
+      return {.bytes_per_second = 6e9, .factor = 2};
+    case Goal::kBalanced:
+      break;
+  }
+  return {.bytes_per_second = 2e9, .factor = 1.15};
+}
+
+}  // namespace
+
+std::vector<StoredForm> FormsOf(const ColumnType& type) {
+  std::vector<StoredForm> forms;
+  for (const encodings::EncodingRow& row : encodings::Encodings()) {
+    if (!row.Supports(type.physical())) continue;
+    for (const Compression codec : AllCompressions()) {
+      if (CheckCompressionBuiltIn(codec).ok()) forms.push_back({row.encoding, codec});
+    }
+  }
+  return forms;
+}
+
+std::optional<StoredForm> MainForm(const std::vector<EncodingTotals>& encodings,
+                                   Compression compression) {
+  const auto main = std::max_element(
+      encodings.begin(), encodings.end(),
+      [](const auto& a, const auto& b) { return a.stored_bytes < b.stored_bytes; });
+  if (main == encodings.end()) return std::nullopt;
+  const bool compressed = 2 * main->compressed_blocks >= main->blocks;
+  return StoredForm{main->encoding, compressed ? compression : Compression::kNone};
+}
+
+absl::StatusOr<FormsInUse> FindFormsInUse(const StoredColumn& column) {
+  FormsInUse forms;
+  CFILE_ASSIGN_OR_RETURN(const std::optional<Reader> file, FirstFile(column));
+  if (!file) return forms;
+  forms.compression = file->info().compression;
+  CFILE_RETURN_IF_ERROR(VisitBlocks(*file, [&](const BlockInfo& block) {
+    auto found = std::find_if(forms.encodings.begin(), forms.encodings.end(),
+                              [&](const auto& e) { return e.encoding == block.encoding; });
+    if (found == forms.encodings.end()) {
+      found = forms.encodings.insert(found, {.encoding = block.encoding});
+    }
+    ++found->blocks;
+    found->compressed_blocks += block.compressed ? 1 : 0;
+    found->stored_bytes += block.stored_size_bytes;
+    return block.index + 1 < kMostShownBlocks;
+  }));
+  return forms;
+}
+
+absl::StatusOr<WriterOptions> OptionsInUse(const StoredColumn& column) {
+  CFILE_ASSIGN_OR_RETURN(const std::optional<Reader> file, FirstFile(column));
+  if (!file) return WriterOptions();
+  return WriterOptions{.value_index = file->info().value_index_root.has_value(),
+                       .movable_blocks = file->info().has_movable_blocks()};
+}
+
+const FormTrial* Recommend(const std::vector<FormTrial>& trials, Goal goal,
+                           uint64_t decoded_bytes) {
+  double fastest_seconds = 0;
+  bool any = false;
+  for (const FormTrial& trial : trials) {
+    if (!trial.result.ok()) continue;
+    const double seconds = trial.result->decode_seconds;
+    fastest_seconds = any ? std::min(fastest_seconds, seconds) : seconds;
+    any = true;
+  }
+  const GoalLimits limits = LimitsOf(goal);
+  const double most_seconds = std::max(
+      2 * fastest_seconds, static_cast<double>(decoded_bytes) / limits.bytes_per_second);
+  const auto is_fast = [&](const FormTrial& trial) {
+    return trial.result.ok() && trial.result->decode_seconds <= most_seconds;
+  };
+  uint64_t smallest = UINT64_MAX;
+  for (const FormTrial& trial : trials) {
+    if (is_fast(trial)) smallest = std::min(smallest, trial.result->file_bytes);
+  }
+  const FormTrial* best = nullptr;
+  for (const FormTrial& trial : trials) {
+    if (!is_fast(trial) || static_cast<double>(trial.result->file_bytes) >
+                               limits.factor * static_cast<double>(smallest)) {
+      continue;
+    }
+    if (best == nullptr || trial.result->decode_seconds < best->result->decode_seconds) {
+      best = &trial;
+    }
+  }
+  return best;
+}
+
+}  // namespace cfile::tools

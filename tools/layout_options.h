@@ -1,0 +1,81 @@
+// The options that say how the values of columns are stored: --encoding, --compression, --for,
+// --block-size, --bloom, --format-version and --compat. All tools that write columns have them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cfile/options.h"
+#include "cfile/types.h"
+
+namespace cfile::tools {
+
+// A choice for all columns, and choices for named columns that override it.
+template <typename T>
+struct Choice {
+  T for_all{};
+  std::map<std::string, T> for_column;
+
+  const T& Of(const std::string& column) const {
+    const auto found = for_column.find(column);
+    return found == for_column.end() ? for_all : found->second;
+  }
+};
+
+struct LayoutOptions {
+  Choice<Encoding> encoding{.for_all = Encoding::kAuto, .for_column = {}};
+  Choice<Compression> compression{.for_all = Compression::kDefault, .for_column = {}};
+  Goal goal = Goal::kBalanced;
+  bool goal_given = false;
+  size_t block_size_bytes = WriterOptions().block_size_bytes;
+  std::set<std::string> bloom;  // columns that get a Bloom filter
+  FormatVersion version = FormatVersion::kV2;
+  Compatibility compatibility = Compatibility::kNone;
+
+  // True if files may have the extensions of this library, such as statistics.
+  bool has_extensions() const {
+    return version != FormatVersion::kV1 && compatibility == Compatibility::kNone;
+  }
+};
+
+// Calls visit(option, name) for each column that an option names.
+template <typename Visitor>
+void VisitLayoutColumns(const LayoutOptions& options, Visitor visit) {
+  for (const auto& [name, encoding] : options.encoding.for_column) visit("--encoding", name);
+  for (const auto& [name, codec] : options.compression.for_column) visit("--compression", name);
+  for (const std::string& name : options.bloom) visit("--bloom", name);
+}
+
+// The writer's options for a column. The limits of a writer keep their default values.
+WriterOptions WriterOptionsOf(const LayoutOptions& options, const std::string& column);
+
+// The options on a command line.
+class LayoutArguments {
+ public:
+  // Adds the options to `command`. This object must outlive the parsing.
+  void AddTo(CLI::App& command);
+  // Returns in `options` what the user has given. kInvalidArgument or, for an encoding or a codec
+  // that this build does not have, kUnimplemented: an option is wrong. The error names the option.
+  absl::Status Read(LayoutOptions& options) const;
+
+ private:
+  std::vector<std::string> encodings_, compressions_, bloom_;
+  std::string goal_, format_version_ = "2", compatibility_;
+  size_t block_size_bytes_ = WriterOptions().block_size_bytes;
+};
+
+// Splits COLUMN=VALUE at the last =, because a column's name may contain = but a value does not
+// (except formats of dates). False if there is no = or the column's name is empty.
+bool SplitColumnOption(const std::string& text, std::string& column, std::string& value);
+
+// Adds an option that takes one value and may be given several times.
+CLI::Option* AddRepeatableOption(CLI::App& command, const std::string& name,
+                                 std::vector<std::string>& values, const std::string& form,
+                                 const std::string& help);
+
+}  // namespace cfile::tools
