@@ -1,7 +1,6 @@
 #include "tools/file_format.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <span>
 
@@ -15,7 +14,8 @@ using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kImport = "cfile-import makes a table of it: cfile-import NAME TABLE";
 constexpr std::string_view kImportContent =
-    "cfile-import makes a table of the CSV, JSON, Arrow IPC or Parquet in it: cfile-import NAME TABLE";
+    "cfile-import makes a table of the CSV, JSON, Arrow IPC or Parquet in it: cfile-import NAME "
+    "TABLE";
 
 // In advice, NAME stands for the name of the file. Magics that text may begin with come with
 // further bytes, which text does not have.
@@ -60,8 +60,9 @@ constexpr FileFormat kParquet{{}, 0, FormatUse::kImported, "Parquet", kImport};
 constexpr FileFormat kOrc{{}, 0, FormatUse::kForeign, "ORC", "pyarrow reads it"};
 constexpr FileFormat kJson{{}, 0, FormatUse::kImported, "JSON", kImport};
 constexpr FileFormat kCsv{{}, 0, FormatUse::kImported, "CSV", kImport};
-constexpr FileFormat kText{{}, 0, FormatUse::kImported, "text",
-                           "if it is CSV, cfile-import makes a table of it: cfile-import NAME TABLE"};
+constexpr FileFormat kText{
+    {}, 0, FormatUse::kImported, "text",
+    "if it is CSV, cfile-import makes a table of it: cfile-import NAME TABLE"};
 
 bool Fits(const FileFormat& format, std::string_view head) {
   if (head.size() < format.offset + format.magic.size()) return false;
@@ -77,14 +78,9 @@ bool IsOrc(std::string_view head, std::string_view tail) {
 
 // The kind of text that begins with `head`; nullptr if it is no text in UTF-8.
 const FileFormat* TextFormat(std::string_view head, std::string_view name) {
-  const auto is_control = [](char c) {
-    return static_cast<uint8_t>(c) < ' ' && "\t\r\n\f"sv.find(c) == std::string_view::npos;
-  };
   // The head may end within a character.
-  if (!IsUtf8(CutText(head, head.size() - std::min<size_t>(head.size(), 4))) ||
-      std::any_of(head.begin(), head.end(), is_control)) {
-    return nullptr;
-  }
+  const std::string_view text = CutText(head, head.size() - std::min<size_t>(head.size(), 4));
+  if (!IsUtf8(text) || head.find('\0') != std::string_view::npos) return nullptr;
   if (BeginsLikeJson(head)) return &kJson;
   const std::string_view line = head.substr(0, head.find('\n'));
   const bool separated = line.find_first_of(",;\t|") != std::string_view::npos;

@@ -51,6 +51,12 @@ absl::StatusOr<std::shared_ptr<const Source>> OpenUrlSource(const std::string& u
 }
 #endif
 
+// What the temporary file `path` is, and how to use it.
+std::string UnfinishedFile(const std::string& path) {
+  return absl::StrCat("is the temporary file of a writer that did not finish: cfile-dump salvage ",
+                      path, " OUT copies its complete blocks");
+}
+
 // Advice if a folder of `directory` has the file of a writer that did not finish; otherwise "".
 std::string UnfinishedFileIn(const std::string& directory) {
   if (IsUrl(directory)) return "";
@@ -59,9 +65,7 @@ std::string UnfinishedFileIn(const std::string& directory) {
   for (const StorageEntry& file : *files) {
     const std::filesystem::path path = std::filesystem::path(directory) / file.path;
     if (!IsTemporaryFileName(path.filename().string())) continue;
-    return absl::StrCat("; ", path.string(), " is the temporary file of a writer that did not "
-                        "finish: cfile-dump salvage ", path.string(), " OUT copies its complete "
-                        "blocks");
+    return absl::StrCat("; ", path.string(), " ", UnfinishedFile(path.string()));
   }
   return "";
 }
@@ -104,9 +108,8 @@ absl::Status ExplainDamage(const absl::Status& status, const Source& source) {
   }
   const std::string name = std::filesystem::path(source.name()).filename().string();
   if (!IsTemporaryFileName(name)) return status;
-  return absl::DataLossError(absl::StrCat(
-      status.message(), "; this is the temporary file of a writer that did not finish: cfile-dump "
-      "salvage ", source.name(), " OUT copies its complete blocks"));
+  return absl::DataLossError(
+      absl::StrCat(status.message(), "; this ", UnfinishedFile(source.name())));
 }
 
 absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
@@ -119,15 +122,18 @@ absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
     return std::nullopt;
   auto location = TableAt(place);
   if (!location.ok()) return location.status();
-  if (observer) location = ObserveStorage(location->storage(options.access), observer);
+  if (observer) {
+    location = TableLocation(ObserveStorage(location->storage(options.access), observer));
+  }
   auto table = TableReader::Open(*location, options);
   if (table.ok()) return *std::move(table);
   const bool is_missing = absl::IsNotFound(table.status());
   // Without the right to list a bucket, S3 denies access to what does not exist.
   if (at_url && (is_missing || absl::IsPermissionDenied(table.status()))) return std::nullopt;
   if (!is_missing) return table.status();
-  return absl::NotFoundError(absl::StrCat(place, " is a directory, but not a table: it has no "
-                                          "table.cft", UnfinishedFileIn(place)));
+  return absl::NotFoundError(
+      absl::StrCat(place, " is a directory, but not a table: it has no table.cft",
+                   UnfinishedFileIn(place)));
 }
 
 void AddCacheOption([[maybe_unused]] CLI::App& command) {

@@ -65,6 +65,7 @@ FOREIGN = {
     "one.csv": (b"a\n1\n", "CSV, not a CFile" + MAKES),
     "DUCKs.csv": (b"species,DUCK,n\nMallard,1,2\n", "CSV, not a CFile" + MAKES),
     "orcs": (b"ORCS\tn\n1\t2\n", "CSV, not a CFile" + MAKES),
+    "escape": (b"\x1b[31mred,\x07\n", "CSV, not a CFile" + MAKES),
     "in.json": (b'[\n  {"a": 1}\n]\n', "JSON, not a CFile" + MAKES),
     "in.jsonl": (b'{"a":1}\n{"a":2}\n', "JSON, not a CFile" + MAKES),
     "in.txt": ("Zürich ist schön\n".encode(),
@@ -102,7 +103,7 @@ class Foreign(ErrorsTest):
     def test_files_of_other_programs(self):
         for name, (content, expected) in FOREIGN.items():
             (self.folder / name).write_bytes(content)
-            for command in COMMANDS:
+            for command in COMMANDS if name in ("in.csv", "in.zip") else COMMANDS[:1]:
                 more = {"find": ["1"], "at": ["1"], "salvage": ["out.cfile"]}.get(command[0] if command else "", [])
                 code, out, error = self.run_dump(*command, name, *more)
                 self.assertEqual((code, out, error), (1, "", f"cfile-dump: {name}: the file is {expected.format(name=name)}\n"), command)
@@ -180,7 +181,7 @@ class ExitCodes(ErrorsTest):
     def test_a_limit_is_4_and_names_the_option(self):
         for option, value, commands in (
                 ("--max-block-size", "1KiB", (["values", "t"], ["blocks", self.file], ["block", self.file, "0"], ["records", "t"],
-                                              ["export", "t"], ["explain", "t", "--where", "text = 'x'"], ["at", "t", "1"])),
+                                              ["export", "t"], ["explain", "t", "--where", "text > 'x'"], ["at", "t", "1"])),
                 ("--max-metadata-size", "16", (["values", "t"], ["t"], [self.file], ["header", self.file])),
                 ("--max-index-size", "1", (["index", self.file], ["find", "t", "7"])),
                 ("--max-leaves", "1", (["values", "t"], ["t"], ["records", "t"]))):
@@ -192,7 +193,7 @@ class ExitCodes(ErrorsTest):
                 code, out, error = self.run_dump("verify", self.file, option, value)
                 self.assertEqual((code, error), (4, ""), (option, out))
                 self.assertIn("not checked in full: a limit is too small\n", out)
-                self.assertIn(f": raise {option}\n", out)
+                self.assertRegex(out, f": raise {option}[;\n]")
         (self.folder / "in.csv.gz").write_bytes(gzip.compress(b"a\n" + b"1\n" * 1000))
         code, _, error = self.run_tool(IMPORT, "in.csv.gz", "limited", "--quiet", "--max-input-bytes", "100")
         self.assertEqual(code, 4)

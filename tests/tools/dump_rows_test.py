@@ -90,7 +90,6 @@ class Ranges(RowsTest):
             self.assertEqual(self.ordinals(table, "--ordinal", 19_998, "--tail", 5), everything[19_998:])
             self.assertEqual(self.ordinals(table, "--head", 0), [])
             self.assertEqual(self.ordinals(table, "--tail", 0), [])
-            matches = [i for i in everything if NAMES[i] is None and i % 20 == 3]
             where = ("--where", "name is null and x < 0")
             matches = [i for i in everything if NAMES[i] is None and NUMBERS[i] < 0]
             self.assertEqual(self.ordinals(table, *where), matches)
@@ -152,11 +151,10 @@ class Ranges(RowsTest):
         self.assertEqual(self.ordinals("t", "--sample", 0), [])
 
     def test_sample_is_uniform(self):
-        for options in ((), ("--where", "x < 1e9")):
+        for options in ((), ("--where", "value < 1000000")):
             counts = collections.Counter()
             for seed in range(60):
-                lines = self.dump("values", self.file, "--json", "--sample", 5, "--seed", seed,
-                                  *(option.replace("x ", "value ") for option in options))
+                lines = self.dump("values", self.file, "--json", "--sample", 5, "--seed", seed, *options)
                 counts.update(json.loads(line)["ordinal"] * 10 // NUM_ROWS for line in lines.splitlines())
             self.assertEqual(counts.total(), 300)
             # Each tenth of the rows has 30 of 300 rows on average; the seeds are fixed.
@@ -338,7 +336,7 @@ class Explain(RowsTest):
     def test_text(self):
         text = self.dump("find", self.file, 14_998, "--explain")
         self.assertRegex(text, r"(?s)^ordinal  \d+\nexact    no\nvalue    15000\n\n.*"
-                               r"\nfront of the file +0 +4096 .*\nend of the file .*\nvalue index, depth 0 .*\ndata block \d+ .*"
+                               r"\nend of the file .*\nfront of the file +0 +4096 .*\nvalue index, depth 0 .*\ndata block \d+ .*"
                                r"\nread [\d,]+ bytes in 3 requests: 1 index node, 1 data block read; "
                                r"0 data blocks from the cache; [\d.]+ us\n$")
 
@@ -384,7 +382,7 @@ class Explain(RowsTest):
 
     def test_explain_text(self):
         text = self.dump("explain", "parts", "--where", "id >= 18000 and name is null")
-        self.assertRegex(text, r"^800 of 20,000 rows match\n1 of 2 parts skipped: ")
+        self.assertRegex(text, r"^800 of 20,000 rows match\nparts skipped by their bounds in table.cft: 1 of 2\n")
         self.assertRegex(text, r"\nid >= +12,000 ")
         self.assertRegex(text, r"\nname is null ")
         self.assertRegex(text, r"\nread [\d,]+ of [\d,]+ bytes in \d+ requests; [\d.]+ ms\n$")

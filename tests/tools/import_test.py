@@ -452,7 +452,7 @@ class Threads(ImportTest):
             # A value that cannot be written is reported before a later value that cannot be read.
             self.expect_error("a,b\n" + "1,x\n" * 100_000 + "1," + "x" * 17_000_000 + "\n" + "1,x\n" * 100_000 + "y,x\n",
                               "t/part-X/0001-b.cfile: the value at ordinal 100000 has 17000000 bytes, above the limit of "
-                              "16777216: raise --max-block-size", "--threads", threads, "--type", "a=int64")
+                              "16777216: raise --max-block-size", "--threads", threads, "--type", "a=int64", exit_code=4)
 
     def test_memory_is_bounded(self):
         """Imports a file that is much longer than the pieces that threads may hold at once."""
@@ -819,7 +819,7 @@ class Records(ImportTest):
         done = self.run_tool(DUMP, "verify", "t")
         self.assertEqual(done.returncode, 2)
         self.assertIn("t: DAMAGED\n  g.list.element.b: record 0: repetition level 1 and definition level 1 expected, "
-                      "found 0 and 1\n    concerns rows 0 to 0\n"
+                      "found 0 and 1; concerns rows 0 to 0\n"
                       "2 files checked: each is valid, but they contradict each other\n", done.stdout.decode())
 
     def test_found_schema_keeps_everything(self):
@@ -920,7 +920,7 @@ class Records(ImportTest):
         (file,) = (path.relative_to(self.folder) for path in pathlib.Path(self.folder).glob("t/part-*/0000-v.cfile"))
         for command in (["verify", "t"], ["verify", file], ["values", file], ["salvage", file, "out.cfile"], [file]):
             done = self.run_tool(DUMP, *command)
-            self.assertEqual(done.returncode, 1, command)
+            self.assertEqual(done.returncode, 4, command)
             self.assertIn(b"above the limit of 16777216: raise --max-block-size", done.stdout + done.stderr, command)
             self.assertNotIn(b"DAMAGED", done.stdout)
         report = json.loads(self.run_tool(DUMP, "verify", "--json", file).stdout)["files"][0]
@@ -939,10 +939,11 @@ class Records(ImportTest):
                           "--schema", "s")
         self.expect_error('{"a":1}\n{"a":[]}\n', "r.jsonl:2: a: arrays here and integers in line 1, which no type holds")
         self.expect_error('{"a":""}\n{"a":"%s"}\n{"a":""}\n' % ("x" * 17_000_000),
-                          "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216: raise --max-block-size")
+                          "r.jsonl:2: a: a value has 17000000 bytes, above the limit of 16777216: raise --max-block-size",
+                          exit_code=4)
         deep = '{"g":' * 80 + "{}" + "}" * 80
         path = ".".join("g" * 65)
-        self.expect_error(deep, f"r.jsonl:1: {path}: a depth of 65 is above the limit of 64: raise --max-depth")
+        self.expect_error(deep, f"r.jsonl:1: {path}: a depth of 65 is above the limit of 64: raise --max-depth", exit_code=4)
         self.expect_error("", "r.jsonl: cannot infer a schema: no record has a field")
         self.write("message m {\n  required int32 a\n  required int32 b }", "s")
         self.expect_error("{}", "s:3:3: ';' expected, found 'required'", "--schema", "s")

@@ -112,7 +112,7 @@ class Streams(TextTest):
     def test_limits(self):
         data = TEXT.encode()
         self.refuse(gzip.compress(data), f"t.csv: more than {len(data) - 1} bytes of text: raise --max-input-bytes",
-                    "--max-input-bytes", str(len(data) - 1))
+                    "--max-input-bytes", str(len(data) - 1), exit_code=4)
         self.write(gzip.compress(data))
         self.import_file("t.csv", "--max-input-bytes", str(len(data)))
         shutil.rmtree(self.folder / "t")
@@ -120,7 +120,7 @@ class Streams(TextTest):
         window = b"\x28\xb5\x2f\xfd\x00" + bytes([(28 - 10) << 3]) + b"\x01\x00\x00"
         self.write(window)
         done = self.run_tool(import_test.IMPORT, "t.csv", "t")
-        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.returncode, 4)
         self.assertIn("a zstd window above the limit of 134217728 bytes; decompress the file first: zstd -d --long=31 t.csv",
                       done.stderr.decode())
 

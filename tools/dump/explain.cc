@@ -1,6 +1,8 @@
 // cfile-dump explain: what a scan with a condition reads, and what it skips and why.
 #include "tools/dump/commands.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -37,13 +39,13 @@ struct ColumnBlocks {
 struct Explanation {
   uint64_t num_rows = 0;
   uint64_t size_bytes = 0;
-  std::vector<PartScan> parts;
-  TableScanCounters total;
-  std::vector<std::string> tests;  // of the conditions: "month >="
-  std::vector<uint64_t> blocks_of_conditions;
-  std::vector<ColumnBlocks> columns;
-  ReaderCounters reads;
-  std::chrono::nanoseconds time{};
+  std::vector<PartScan> parts = {};
+  TableScanCounters total = {};
+  std::vector<std::string> tests = {};  // of the conditions: "month >="
+  std::vector<uint64_t> blocks_of_conditions = {};
+  std::vector<ColumnBlocks> columns = {};
+  ReaderCounters reads = {};
+  std::chrono::nanoseconds time = {};
 };
 
 const char* NameOf(PredicateKind kind) {
@@ -79,12 +81,14 @@ void Add(const TableScanCounters& part, TableScanCounters& total) {
   total.rows_returned += part.rows_returned;
 }
 
-absl::Status RunScan(TableScan scan, PartScan& part, std::vector<size_t>& columns) {
+absl::Status RunScan(TableScan scan, PartScan& part, std::vector<size_t>& columns,
+                     Progress& progress) {
   columns = scan.columns();
   while (true) {
     CFILE_ASSIGN_OR_RETURN(const TableBatch batch, scan.Next());
     part.counters = scan.counters();
     if (batch.empty()) return absl::OkStatus();
+    CFILE_RETURN_IF_ERROR(progress.Update(0, batch.ordinal(batch.num_rows() - 1) + 1));
   }
 }
 
@@ -128,13 +132,15 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
   if (!choice.columns.empty()) options.columns = choice.columns;
   AppendTests(options.where, result.tests);
 
+  Progress progress(isatty(STDERR_FILENO) != 0);
+  progress.Begin("scanning", result.num_rows, Progress::Unit::kRows);
   const auto begin = std::chrono::steady_clock::now();
   std::vector<size_t> columns;
   if (input.file) {
     PartScan& part = result.parts.emplace_back();
     part.num_rows = result.num_rows;
     CFILE_ASSIGN_OR_RETURN(TableScan scan, NewTableScan(*input.file, options));
-    CFILE_RETURN_IF_ERROR(RunScan(std::move(scan), part, columns));
+    CFILE_RETURN_IF_ERROR(RunScan(std::move(scan), part, columns, progress));
     result.size_bytes = input.file->info().file_size_bytes;
   } else {
     for (size_t number = 0; number < input.table->num_parts(); ++number) {
@@ -146,7 +152,7 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
       if (info.num_rows == 0) continue;
       options.range = {info.first_ordinal, info.first_ordinal + info.num_rows};
       CFILE_ASSIGN_OR_RETURN(TableScan scan, input.table->NewScan(options));
-      CFILE_RETURN_IF_ERROR(RunScan(std::move(scan), part, columns));
+      CFILE_RETURN_IF_ERROR(RunScan(std::move(scan), part, columns, progress));
     }
   }
   result.time = std::chrono::steady_clock::now() - begin;
@@ -198,9 +204,9 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
   absl::StrAppend(&out, WithCommas(total.rows_returned), " of ", WithCommas(explanation.num_rows),
                   explanation.num_rows == 1 ? " row" : " rows", " match\n");
   if (table) {
-    absl::StrAppend(&out, WithCommas(total.parts_skipped), " of ",
-                    Plural(explanation.parts.size(), "part"),
-                    " skipped: the bounds in table.cft exclude all their rows\n");
+    absl::StrAppend(&out, "parts skipped by their bounds in table.cft: ",
+                    WithCommas(total.parts_skipped), " of ", WithCommas(explanation.parts.size()),
+                    "\n");
   }
   if (!total.conditions.empty()) {
     out += "\nrows that a condition excluded, and blocks that it read\n";
@@ -312,7 +318,7 @@ ExitCode PrintExplanation(const RowChoice& choice, const CommonOptions& common, 
 void AddExplainCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "explain", "Run a scan, and say what it read and what it skipped, and why",
-      "Runs the scan of `cfile-dump values` with these options, without printing rows, and counts.\n"
+      "Runs the scan of `cfile-dump values` with these options, and counts instead of printing.\n"
       "A condition excludes rows without reading their values if\n"
       "  the bounds of a part in table.cft (the least and the greatest value) exclude it,\n"
       "  the statistics of the file or of a block exclude it,\n"

@@ -15,8 +15,8 @@ namespace {
 // A part of a file that was used.
 struct Touched {
   std::string what;
-  BlockPointer pointer;
-  size_t keys = 0;  // of an index node
+  BlockPointer pointer = {};
+  size_t keys = 0;                     // of an index node
   const ObservedRead* read = nullptr;  // the read that had these bytes; null: there is none
 
   // The comparisons of a binary search among the keys.
@@ -50,8 +50,8 @@ class IndexPath {
       if (node.leaf) blocks_before_ += node.entries.size();
       return true;
     }
-    touched_.push_back({.what = absl::StrCat(kind_ == IndexKind::kPositional ? "positional" : "value",
-                                             " index, depth ", node.depth),
+    const char* const name = kind_ == IndexKind::kPositional ? "positional" : "value";
+    touched_.push_back({.what = absl::StrCat(name, " index, depth ", node.depth),
                         .pointer = node.pointer,
                         .keys = node.entries.size()});
     size_t entry = follows ? 0 : EntryOf(node, ordinal, key);
@@ -88,24 +88,25 @@ class IndexPath {
 
 // What was used of one file.
 struct FileReads {
-  std::string path;
-  std::string column;  // of a table
-  std::vector<Touched> touched;
-  std::vector<const ObservedRead*> others;  // the reads for which nothing in `touched` stands
-  ReaderCounters counters;
+  std::string path = {};
+  std::string column = {};  // of a table
+  std::vector<Touched> touched = {};
+  std::vector<const ObservedRead*> others = {};  // the reads for which nothing in `touched` stands
+  ReaderCounters counters = {};
 };
 
 bool Has(const ObservedRead& read, const BlockPointer& pointer) {
   return read.offset <= pointer.offset && pointer.end() <= read.offset + read.size_bytes;
 }
 
-// The part and the column of a table's file. kNotFound: the table has no such file.
 struct Place {
   size_t part = 0;
   size_t column = 0;
   uint64_t first_ordinal = 0;
   uint64_t num_rows = 0;
 };
+
+// The part and the column of a table's file. kNotFound: the table has no such file.
 absl::StatusOr<Place> PlaceOf(const TableReader& table, const std::string& path) {
   const size_t columns = table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
   for (size_t part = 0; part < table.num_parts(); ++part) {
@@ -173,10 +174,13 @@ absl::StatusOr<FileReads> ReadsOf(const Input& input, const CommonOptions& commo
 std::string NameOf(const ObservedRead& read, uint64_t file_size) {
   const bool first = read.offset == 0;
   const bool last = read.offset + read.size_bytes == file_size;
-  return first && last ? "whole file" : first ? "front of the file" : last ? "end of the file" : "other";
+  if (first && last) return "whole file";
+  return first ? "front of the file" : last ? "end of the file" : "other";
 }
 
-double Microseconds(std::chrono::nanoseconds time) { return static_cast<double>(time.count()) / 1e3; }
+std::string Microseconds(std::chrono::nanoseconds time) {
+  return absl::StrFormat("%.1f", static_cast<double>(time.count()) / 1e3);
+}
 
 // True if the bytes of `touched` came with an earlier read of `reads`, the others.
 bool IsShared(const Touched& touched, const FileReads& file) {
@@ -191,13 +195,14 @@ void AppendLine(const std::string& what, uint64_t offset, uint64_t size, const s
 }
 
 void AppendText(const FileReads& file, uint64_t file_size, std::string& out) {
-  absl::StrAppend(&out, "\n", Printable(file.path),
-                  file.column.empty() ? "" : absl::StrCat(", column ", Printable(file.column)), "\n");
+  absl::StrAppend(&out, "\n", Printable(file.path));
+  if (!file.column.empty()) absl::StrAppend(&out, ", column ", Printable(file.column));
+  out += '\n';
   out += absl::StrFormat("%-28s  %12s  %10s  %6s  %11s  %10s  %8s\n", "", "offset", "size", "keys",
                          "comparisons", "bytes read", "time us");
   for (const ObservedRead* read : file.others) {
     AppendLine(NameOf(*read, file_size), read->offset, read->size_bytes, "", "",
-               absl::StrCat(read->size_bytes), absl::StrFormat("%.1f", Microseconds(read->time)), out);
+               absl::StrCat(read->size_bytes), Microseconds(read->time), out);
   }
   for (const Touched& touched : file.touched) {
     const bool own = touched.read != nullptr && !IsShared(touched, file);
@@ -205,7 +210,7 @@ void AppendText(const FileReads& file, uint64_t file_size, std::string& out) {
                touched.keys == 0 ? "" : absl::StrCat(touched.keys),
                touched.keys == 0 ? "" : absl::StrCat(touched.comparisons()),
                absl::StrCat(own ? touched.read->size_bytes : 0),
-               own ? absl::StrFormat("%.1f", Microseconds(touched.read->time)) : "", out);
+               own ? Microseconds(touched.read->time) : "", out);
   }
 }
 
@@ -247,8 +252,8 @@ Json ToJson(const FileReads& file, uint64_t file_size) {
 void AddExplainOption(CLI::App& command, bool& explain) {
   command.add_flag("--explain", explain,
                    "Also print which index nodes and data blocks were used, and what was read. "
-                   "Comparisons are those of a binary search among the keys of a node. With --json, "
-                   "a second line has the object explain");
+                   "Comparisons are those of a binary search among the keys of a node. With "
+                   "--json, a second line has the object explain");
 }
 
 ReadObserver ReadLog::observer() {
@@ -277,7 +282,7 @@ void AppendTotals(const Input& input, const ReadLog& log, std::string& out) {
                   Plural(total.index_nodes_read, "index node"), ", ",
                   Plural(total.blocks_read, "data block"), " read; ",
                   Plural(total.blocks_cached, "data block"), " from the cache; ",
-                  absl::StrFormat("%.1f", Microseconds(log.time())), " us\n");
+                  Microseconds(log.time()), " us\n");
 }
 
 absl::Status AppendExplanation(const Input& input, const CommonOptions& common, ReadLog& log,

@@ -237,7 +237,7 @@ void AddRangeOptions(CLI::App& command, RangeChoice& choice) {
   };
   key("--from", choice.from,
       "Only rows whose key is at least KEY; needs a value index. Write KEY as for find. For a "
-      "table that is sorted by several columns, give the option once for each of the first columns");
+      "table that is sorted by several columns, give the option once for each of the first ones");
   key("--to", choice.to, "Only rows whose key is less than KEY");
 }
 

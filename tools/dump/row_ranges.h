@@ -57,7 +57,7 @@ struct BatchRows {
   size_t end = 0;
 };
 
-// Reads the rows of ranges. Each data block that holds none of the rows is skipped. Thread-compatible.
+// Reads the rows of ranges. Skips each data block that holds none of the rows. Thread-compatible.
 class RangeScan {
  public:
   // `input` must outlive the object. A batch of `selection` has the columns of `selection`.

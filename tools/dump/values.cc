@@ -59,7 +59,7 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "NULL is true for a null. VALUE is one or more words, or any text in single quotes\n"
       "('O''Hare'), written as for `find`. COLUMN is a word, or any name in double quotes\n"
       "(\"First Name\").\n\n"
-      "With --where, --head, --tail and --sample choose among the rows that match. Only the blocks\n"
+      "With --where, --head, --tail and --sample choose among the rows that match. Only blocks\n"
       "with chosen rows are read; with --where, --sample tests all rows, and --tail begins with\n"
       "the last row. The formats csv, tsv and jsonl are those of `export`, which is faster for a\n"
       "whole table.\n\n"
@@ -79,8 +79,8 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
   std::vector<std::string> formats(std::begin(kRowFormats), std::end(kRowFormats));
   command
       ->add_option("--format", options->format,
-                   "text (default), csv, tsv, jsonl, or hex: the bytes of each value in hexadecimal "
-                   "digits, numbers with the least byte first")
+                   "text (default), csv, tsv, jsonl, or hex: the bytes of each value in "
+                   "hexadecimal digits, numbers with the least byte first")
       ->type_name("FORMAT")
       ->check(CLI::IsMember(std::move(formats)).description(""))
       ->excludes("--json");
