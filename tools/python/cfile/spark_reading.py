@@ -75,6 +75,7 @@ class TableRows:
         for batch in rows.to_batches():
             if batch.num_rows > 0:
                 yield spark_types.converted(batch, self.fields)
+        spark_types.settle()
 
 
 class BatchReader(_source.DataSourceReader):  # type: ignore[misc]
@@ -89,6 +90,7 @@ class BatchReader(_source.DataSourceReader):  # type: ignore[misc]
     def partitions(self) -> list[Any]:
         opened = self._rows.open(self._snapshot)
         ranges = self._rows.divided(opened, self._where)
+        spark_types.settle()
         # Spark needs one partition at least.
         return [Partition(begin, end) for begin, end in ranges or [(0, 0)]]
 
