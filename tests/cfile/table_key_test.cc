@@ -277,7 +277,10 @@ TEST_F(CompoundKeyTableTest, FinishComparesKeysWithRows) {
                                      {{"a", -1}, {"a", 5}, {"c", 0}}}) {
     const absl::Status status = Write(rows, keys);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
-    EXPECT_THAT(status.message(), HasSubstr("row 2 of the new part: the compound key 0x620000"));
+    EXPECT_THAT(status.message(),
+                HasSubstr("row 2 of the new part: the compound key (\"b\", 2) expected of the key "
+                          "columns, found (\"" +
+                          keys[2].first + "\", " + std::to_string(keys[2].second) + ")"));
     EXPECT_FALSE(fs::exists(path_));
   }
   EXPECT_EQ(Write(rows, rows), absl::OkStatus());
@@ -297,6 +300,30 @@ TEST_F(CompoundKeyTableTest, FinishRefusesNaN) {
   const absl::Status status = writer->Finish();
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(status.message(), HasSubstr("row 1 of the new part"));
+}
+
+TEST_F(CompoundKeyTableTest, MessagesHaveTheValuesOfKeys) {
+  const Schema schema{.columns = {{.name = "d", .type = ColumnType::Decimal(38, 2)},
+                                  {.name = "b", .type = ColumnType::Bool()},
+                                  {.name = "x", .type = ColumnType::Double()},
+                                  {.name = "s", .type = ColumnType::String()}},
+                      .key_columns = {0, 1, 2, 3}};
+  auto writer = TableWriter::Create(path_, schema);
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  const std::vector<int128_t> decimals = {-7, -8};
+  const bool bools[] = {true, false};
+  const std::vector<double> doubles = {2.5, -3};
+  const std::string longer(100, 'a');
+  const std::vector<std::string_view> strings = {"a\n\"", longer};
+  ASSERT_TRUE(writer->Append<int128_t>(0, decimals).ok());
+  ASSERT_TRUE(writer->Append<bool>(1, bools).ok());
+  ASSERT_TRUE(writer->Append<double>(2, doubles).ok());
+  ASSERT_TRUE(writer->Append<std::string_view>(3, strings).ok());
+  const absl::Status status = writer->Finish();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(status.message(),
+              HasSubstr("row 1: its key (-8, false, -3, \"" + std::string(64, 'a') +
+                        "\"...) is less than the key before it, (-7, true, 2.5, \"a\\n\\\"\")"));
 }
 
 // Verify reports compound keys that do not match the rows. The file of keys is from another table.
@@ -534,6 +561,7 @@ TEST_P(NullableKeyTest, FinishNamesTheRow) {
   const absl::Status order = Write(unsorted);
   EXPECT_EQ(order.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(order.message()), HasSubstr("row 2: its key "));
+  EXPECT_THAT(std::string(order.message()), HasSubstr("null"));
   // One key is wrong: it has a value in place of a null, or a null in place of a value.
   for (size_t i = 0; i < rows.size(); ++i) {
     std::vector<std::string> keys;

@@ -113,6 +113,24 @@ def test_wrong_parts(tmp):
         cfile.commit(tmp / "t", [other])
 
 
+def test_parts_are_given_in_a_list(tmp):
+    part = write_one(tmp / "t", 0)
+    with pytest.raises(TypeError, match=r"expected a list of what cfile.write_part has returned, found one: write \[part\]"):
+        cfile.commit(tmp / "t", part)
+    with pytest.raises(TypeError, match="found str"):
+        cfile.commit(tmp / "t", [part, "part"])
+    with pytest.raises(TypeError, match="not iterable"):
+        cfile.commit(tmp / "t", 1)
+    assert not (tmp / "t" / "table.cft").exists()
+    assert cfile.commit(tmp / "t", (each for each in [part])) is True
+
+
+def test_messages_name_keys_by_their_values(tmp):
+    cfile.write(tmp / "t", pyarrow.table({"day": [1], "city": ["a"]}), sorted_by=["city", "day"])
+    with pytest.raises(cfile.ArgumentError, match=r'row 1: its key \("a", 9\) is less than the key before it, \("b", null\)'):
+        cfile.write_part(tmp / "t", pyarrow.table({"day": [None, 9], "city": ["b", "a"]}))
+
+
 def test_nothing_is_left_after_an_error(tmp):
     def failing():
         yield numbers(1).to_batches()[0]

@@ -1,11 +1,15 @@
 #include "cfile/internal/table/compound_key_check.h"
 
 #include <memory>
+#include <sstream>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
+#include "absl/numeric/int128.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cfile/compound_key.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/key_order.h"
@@ -107,19 +111,51 @@ class RowKeys {
 
 constexpr char kNan[] = "a key column holds NaN, which cannot be a key";
 
-// Returns a key as text for messages: the whole key if it is short, otherwise its first bytes.
-std::string Text(std::string_view key) {
-  constexpr size_t kMostBytes = 64;
-  return absl::StrCat("0x", absl::BytesToHexString(std::string(key.substr(0, kMostBytes))),
-                      key.size() > kMostBytes ? "..." : "");
+// Returns a value of a key as text for messages. Of a long string, returns the first bytes.
+template <typename T>
+std::string ValueText(const Owned<T>& value) {
+  if constexpr (encodings::kIsBytes<T>) {
+    constexpr size_t kMostBytes = 64;
+    return absl::StrCat("\"", absl::Utf8SafeCHexEscape(value.substr(0, kMostBytes)), "\"",
+                        value.size() > kMostBytes ? "..." : "");
+  } else if constexpr (std::is_same_v<T, encodings::int128_t>) {
+    std::ostringstream text;
+    text << absl::int128(value);
+    return text.str();
+  } else if constexpr (std::is_same_v<T, encodings::Int96>) {
+    return {};  // has no order, so no key has one
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return value ? "true" : "false";
+  } else {
+    return absl::StrCat(value);
+  }
+}
+
+// Returns a key as text for messages, for example ("EWR", 2013, null). Dates, times and decimals
+// are the stored integers. Of bytes that are no key of these columns, returns hexadecimal digits.
+std::string Text(const std::vector<KeyColumn>& types, std::string_view key) {
+  CompoundKeyReader reader(types, key);
+  std::vector<std::string> values;
+  for (const KeyColumn& column : types) {
+    const absl::Status status = encodings::VisitPhysicalType(
+        column.type.physical(), [&]<typename T>(std::type_identity<T>) {
+          const auto value = reader.NextOrNull<T>();
+          if (value.ok()) values.push_back(*value ? ValueText<T>(**value) : "null");
+          return value.status();
+        });
+    if (!status.ok()) {
+      return absl::StrCat("0x", absl::BytesToHexString(std::string(key.substr(0, 64))));
+    }
+  }
+  return absl::StrCat("(", absl::StrJoin(values, ", "), ")");
 }
 
 }  // namespace
 
-absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::vector<KeyColumn> types,
+absl::StatusOr<std::optional<WrongKey>> FindWrongKey(const std::vector<KeyColumn>& types,
                                                      std::span<const Reader> columns,
                                                      const Reader& keys) {
-  CFILE_ASSIGN_OR_RETURN(RowKeys expected, RowKeys::Open(std::move(types), columns));
+  CFILE_ASSIGN_OR_RETURN(RowKeys expected, RowKeys::Open(types, columns));
   CFILE_ASSIGN_OR_RETURN(Cursor<std::string_view> cursor, keys.NewCursor<std::string_view>());
   Values<std::string_view> stored(std::move(cursor));
   for (uint64_t row = 0; row < keys.num_rows(); ++row) {
@@ -129,22 +165,24 @@ absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::vector<KeyColumn> type
     if (found == *key) continue;
     return WrongKey{
         .row = row,
-        .what = absl::StrCat("the compound key ", Text(*key),
-                             " expected of the key columns, found ", Text(found.value_or("")))};
+        .what = absl::StrCat("the compound key ", Text(types, *key),
+                             " expected of the key columns, found ",
+                             found ? Text(types, *found) : "null")};
   }
   return std::nullopt;
 }
 
-absl::Status AppendKeys(std::vector<KeyColumn> types, std::span<const Reader> columns,
+absl::Status AppendKeys(const std::vector<KeyColumn>& types, std::span<const Reader> columns,
                         uint64_t num_rows, Writer<std::string_view>& writer) {
-  CFILE_ASSIGN_OR_RETURN(RowKeys keys, RowKeys::Open(std::move(types), columns));
+  CFILE_ASSIGN_OR_RETURN(RowKeys keys, RowKeys::Open(types, columns));
   std::string last;
   for (uint64_t row = 0; row < num_rows; ++row) {
     CFILE_ASSIGN_OR_RETURN(const auto key, keys.Next());
     if (!key) return absl::InvalidArgumentError(absl::StrCat("row ", row, ": ", kNan));
     if (*key < last) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "row ", row, ": its key ", Text(*key), " is less than the key before it, ", Text(last)));
+          "row ", row, ": its key ", Text(types, *key), " is less than the key before it, ",
+          Text(types, last)));
     }
     CFILE_RETURN_IF_ERROR(writer.Append({&*key, 1}));
     last = *key;

@@ -25,7 +25,7 @@ struct WrongKey {
 // `types`: Schema::key_types. `columns`: readers of the key columns.
 // `keys`: a reader of the stored keys. All readers have the same number of rows.
 // Reads all rows. Holds one block and one batch of each file. Errors: those of Cursor::Next.
-absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::vector<KeyColumn> types,
+absl::StatusOr<std::optional<WrongKey>> FindWrongKey(const std::vector<KeyColumn>& types,
                                                      std::span<const Reader> columns,
                                                      const Reader& keys);
 
@@ -33,7 +33,7 @@ absl::StatusOr<std::optional<WrongKey>> FindWrongKey(std::vector<KeyColumn> type
 // FindWrongKey.
 // kInvalidArgument, naming the row: a value is NaN, or a key is less than the key before it. Other
 // errors as Cursor::Next and Writer::Append.
-absl::Status AppendKeys(std::vector<KeyColumn> types, std::span<const Reader> columns,
+absl::Status AppendKeys(const std::vector<KeyColumn>& types, std::span<const Reader> columns,
                         uint64_t num_rows, Writer<std::string_view>& writer);
 
 }  // namespace cfile::internal

@@ -23,7 +23,7 @@ def test_blocks(spark, tmp_path, monkeypatch):
         else:
             assert printed == text
             compared += 1
-    assert compared == 4
+    assert compared == 5
 
 
 def test_all_options_are_there():

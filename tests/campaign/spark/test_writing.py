@@ -1,17 +1,24 @@
 """Jobs that write: exactly once, whatever fails."""
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
+import threading
 
+import pyarrow
+import pyspark
 import pytest
+from pyspark import TaskContext
 from pyspark.sql import functions as F
 
 import cfile
 import conftest
 from cfile import spark_writing
+from cfile.locations import Place
 
 
 def values(path, column="n"):
@@ -34,6 +41,20 @@ def test_append_and_overwrite(spark, read, save, tmp_path):
     assert values(path) == [] and read(path).count() == 0
     save(spark.range(3).withColumnRenamed("id", "n"), path)
     assert values(path) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("mode", [None, "error", "errorifexists", "ignore"])
+def test_spark_refuses_other_modes(spark, tmp_path, mode):
+    """Spark has no other modes for sources in Python, whether there is a table or not."""
+    def refused():
+        written = spark.range(3).withColumnRenamed("id", "n").write.format("cfile")
+        with pytest.raises(Exception, match="UNSUPPORTED_DATA_SOURCE_SAVE_MODE"):
+            (written if mode is None else written.mode(mode)).save(str(tmp_path / "t"))
+    refused()
+    assert not (tmp_path / "t").exists()
+    cfile.write(tmp_path / "t", pyarrow.table({"n": [7]}))
+    refused()
+    assert values(tmp_path / "t") == [7]
 
 
 def test_an_empty_frame_makes_a_table(spark, read, save, tmp_path):
@@ -82,7 +103,10 @@ def test_wrong_options_and_columns(spark, read, save, tmp_path):
     frame = spark.range(3).withColumnRenamed("id", "n")
     save(frame, tmp_path / "t")
     for options, message in (({"sortedby": "n"}, "no option"), ({"sorted_by": "x"}, "no column x"),
-                             ({"commit_id": "x" * 200}, "128 bytes")):
+                             ({"commit_id": "x" * 200}, "128 bytes"),
+                             ({"bloom_filter": "n=ten"}, "bloom_filter: expected a number, found 'ten'"),
+                             ({"memory_limit_bytes": "much"}, "memory_limit_bytes: expected a number"),
+                             ({"encoding": "x=plain"}, "encoding: there is no column 'x'; there are n")):
         with pytest.raises(Exception, match=message):
             save(frame, tmp_path / "t", **options)
     with pytest.raises(Exception, match="differ in the columns m, n"):
@@ -94,6 +118,16 @@ def test_wrong_options_and_columns(spark, read, save, tmp_path):
     with pytest.raises(Exception, match="no table|table.cft"):
         read(tmp_path / "nothing").count()
     assert values(tmp_path / "t") == [0, 1, 2]
+
+
+def test_options_of_columns(spark, save, tmp_path):
+    frame = spark.range(0, 1000, 1, 1).select(F.col("id").alias("a"), F.col("id").alias("b"))
+    save(frame, tmp_path / "t", compression="a = zstd, b=none", encoding="plain")
+    table = cfile.open(tmp_path / "t")
+    assert [table[name].blocks[0]["compressed"] for name in "ab"] == [True, False]
+    save(frame, tmp_path / "u", bloom_filter="b=10", compression="none", encoding="plain")
+    sizes = [file.stat().st_size for file in sorted((tmp_path / "u").glob("part-*/*.cfile"))]
+    assert len(sizes) == 2 and sizes[1] - sizes[0] >= 1250, sizes  # ten bits for each of the values
 
 
 def kill_once(marker):
@@ -147,9 +181,8 @@ def test_a_job_fails(spark, save, tmp_path):
 
 def test_a_task_that_ran_twice(tmp_path):
     """What Spark does with a speculative task: two attempts write, and the message of one of them reaches the driver."""
-    import pyarrow
     from pyspark.sql import types as T
-    writer = spark_writing.Writer(str(tmp_path / "t"), T.StructType([T.StructField("n", T.LongType())]), False, {})
+    writer = spark_writing.Writer(Place(str(tmp_path / "t")), T.StructType([T.StructField("n", T.LongType())]), False, {})
     rows = pyarrow.record_batch({"n": [1, 2, 3]}, schema=pyarrow.schema([("n", pyarrow.int64())]))
     messages = [writer.write(iter([rows])) for _ in range(2)]
     writer.commit([messages[1], None, writer.write(iter([]))])
@@ -185,7 +218,7 @@ class KilledSource(cfile.spark.CfileSource):
 class KilledWriter(spark_writing.Writer):
     def commit(self, messages):
         super().commit(messages)
-        kill_once(self._path + ".killed")
+        kill_once(self._place.path + ".killed")
 
 
 DRIVER = """
@@ -211,6 +244,87 @@ def test_the_driver_dies_after_the_commit(tmp_path, mode):
     assert values(path) == list(range(1000))
     cfile.collect_garbage(path, older_than_seconds=0)
     assert folders(path) == len(cfile.open(path).parts)
+
+
+class SlowSource(cfile.spark.CfileSource):
+    """The attempts of the first task wait for each other, after each has written its part."""
+
+    @classmethod
+    def name(cls):
+        return "slow"
+
+    def writer(self, schema, overwrite):
+        written = super().writer(schema, overwrite)
+        written.__class__ = SlowWriter
+        return written
+
+
+class SlowWriter(spark_writing.Writer):
+    def write(self, iterator):
+        message = super().write(iterator)
+        task = TaskContext.get()
+        if task.partitionId() == 0:
+            # Opening one end of a pipe waits until the other attempt opens the other end.
+            with open(self._place.path + ".pipe", "wb" if task.attemptNumber() else "rb"):
+                pathlib.Path(f"{self._place.path}.attempt{task.attemptNumber()}").touch()
+        return message
+
+
+SPECULATION = """
+    import sys
+    import conftest, test_writing
+    spark = conftest.session(sys.argv[2], spark_speculation="true", spark_speculation_interval="100ms", spark_speculation_quantile="0.5",
+                             spark_speculation_multiplier="1.01", spark_speculation_minTaskRuntime="100ms",
+                             spark_executor_cores="1", spark_executor_memory="1g")
+    spark.dataSource.register(test_writing.SlowSource)
+    frame = spark.range(0, 1000, 1, 4).withColumnRenamed("id", "n")
+    frame.write.format("slow").mode(sys.argv[3]).save(sys.argv[1])
+    print("the job has ended")
+"""
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """The URL of a Spark whose executors have different addresses: Spark does not repeat a slow task at the same address."""
+    home = pathlib.Path(pyspark.__file__).parent
+    environment = dict(os.environ, SPARK_HOME=str(home), SPARK_NO_DAEMONIZE="1")
+    started = []
+
+    def start(kind, address, *arguments):
+        command = [home / "bin/spark-class", f"org.apache.spark.deploy.{kind}", "--host", address, "--webui-port", "0", *arguments]
+        started.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment))
+        return started[-1]
+    try:
+        with tempfile.TemporaryDirectory() as work:
+            master = start("master.Master", "127.0.0.1", "--port", "0")
+            url = next(found[0] for found in (re.search(r"spark://[\d.:]+", line) for line in master.stderr) if found)
+            for address in ("127.0.0.2", "127.0.0.3"):
+                start("worker.Worker", address, "--cores", "1", "--memory", "1g", "--work-dir", work, url)
+            for process in started:
+                threading.Thread(target=process.stderr.read, daemon=True).start()
+            yield url
+            for process in started:
+                process.terminate()
+                process.wait()
+    finally:
+        for process in started:
+            process.kill()
+
+
+@pytest.mark.parametrize("mode", ["append", "overwrite"])
+def test_both_attempts_of_a_slow_task_finish(cluster, tmp_path, mode):
+    path = tmp_path / "t"
+    cfile.write(path, pyarrow.table({"n": [-1]}))
+    os.mkfifo(f"{path}.pipe")
+    output, _ = program(tmp_path, SPECULATION, path, cluster, mode).communicate(timeout=900)
+    assert "the job has ended" in output, output
+    assert all(pathlib.Path(f"{path}.attempt{number}").exists() for number in (0, 1))
+    expected = [-1, *range(1000)] if mode == "append" else list(range(1000))
+    assert values(path) == expected
+    assert folders(path) == 6  # the part that was there, those of four tasks, and one that is garbage
+    cfile.collect_garbage(path, older_than_seconds=0)
+    assert folders(path) == len(cfile.open(path).parts)
+    assert values(path) == expected
 
 
 APPENDER = """

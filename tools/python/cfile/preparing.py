@@ -107,7 +107,7 @@ def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = ""
            sorted_by: str | Sequence[str] | None = None, storage_options: Mapping[str, Any] | None = None) -> bool:
     """Publishes parts in one step. All their rows become visible at once, after the rows that the table has then.
 
-    parts: the results of `cfile.write_part`, in the order of the rows. If there is no table, it is created.
+    parts: the results of `cfile.write_part` in a list, in the order of the rows. If there is no table, it is created.
     id: names the work, in at most 128 bytes, for example "load of 2013-01-01". The table remembers the newest 1,000 ids. A second commit
         with the same id changes nothing, so a job that failed after its commit can run again.
     replacing: the names of parts (Table.parts) whose place the new parts take. Their rows disappear in the same step.
@@ -126,6 +126,18 @@ def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = ""
     >>> len(cfile.open(tmp / "log"))
     2
     """
+    parts = _listed(parts)
     # A table without rows has no file that could have a value index, so one column becomes a key, too.
     keys = [] if schema is None else names_of(sorted_by)
-    return _native.commit_parts(located(path, storage_options), list(parts), id, names_of(replacing), schema, keys)
+    return _native.commit_parts(located(path, storage_options), parts, id, names_of(replacing), schema, keys)
+
+
+def _listed(parts: Any) -> list[bytes]:
+    """The parts in a list. TypeError: something else was given."""
+    if isinstance(parts, (bytes, bytearray, memoryview, str)):
+        raise TypeError("parts: expected a list of what cfile.write_part has returned, found one: write [part]")
+    found = list(parts)
+    for part in found:
+        if not isinstance(part, bytes):
+            raise TypeError(f"parts: expected what cfile.write_part has returned (bytes), found {type(part).__name__}")
+    return found

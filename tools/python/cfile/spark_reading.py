@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
-_PARTITION_SIZE_BYTES = 32 << 20  # as stored; in memory, rows are often four times as large
+PARTITION_SIZE_BYTES = 32 << 20  # as stored; in memory, rows are often four times as large
+# Columns that are stored in few bytes would make partitions of very many rows. But a partition costs Spark as much as 500,000 rows.
+_PARTITION_ROWS = 8 << 20
+_UNDIVIDED_ROWS = 1 << 20
 _EXACT_DIGITS = 28  # Spark rounds longer constants before it passes them
 _COMPARISONS = {"EqualTo": "==", "GreaterThan": ">", "GreaterThanOrEqual": ">=", "LessThan": "<", "LessThanOrEqual": "<="}
 
@@ -40,12 +43,12 @@ class TableRows:
         self.place = place
         self.fields = spark_types.arrow_schema(schema)
         self.where = parsed(options["where"]) if "where" in options else None
-        try:
-            self.size_bytes = int(options.get("partition_size_bytes", _PARTITION_SIZE_BYTES))
-        except ValueError:
-            self.size_bytes = 0
-        if self.size_bytes < 1:
-            raise ArgumentError(f"partition_size_bytes: expected a number of bytes, found {options['partition_size_bytes']!r}")
+        self.size_bytes: int | None = None  # of a partition, if the options say so
+        if "partition_size_bytes" in options:
+            text = options["partition_size_bytes"].strip()
+            self.size_bytes = int(text) if text.isdecimal() else 0
+            if self.size_bytes < 1:
+                raise ArgumentError(f"partition_size_bytes: expected a number of bytes, found {text!r}")
 
     def open(self, snapshot: bytes) -> _native.Opened:
         return _native.open_table(self.place.location(), snapshot=snapshot)
@@ -61,8 +64,10 @@ class TableRows:
             return []
         # Columns that are not read do not count. Parts say only the size of all columns together.
         share = len(self.fields) / max(1, len(opened.fields)) * rows / opened.num_rows
-        count = round(sum(part["size_bytes"] for part in parts) * share / self.size_bytes)
-        return opened.split(max(1, count), self.fields.names, native)
+        count = sum(part["size_bytes"] for part in parts) * share / (self.size_bytes or PARTITION_SIZE_BYTES)
+        if self.size_bytes is None:
+            count = max(count, rows / _PARTITION_ROWS, 2 if rows > _UNDIVIDED_ROWS else 1)
+        return opened.split(max(1, round(count)), self.fields.names, native)
 
     def batches(self, snapshot: bytes, begin: int, end: int, where: Condition | None) -> Iterator[Any]:
         """pyarrow.RecordBatches in the types that Spark expects."""
@@ -70,6 +75,7 @@ class TableRows:
         for batch in rows.to_batches():
             if batch.num_rows > 0:
                 yield spark_types.converted(batch, self.fields)
+        spark_types.settle()
 
 
 class BatchReader(_source.DataSourceReader):  # type: ignore[misc]
@@ -84,6 +90,7 @@ class BatchReader(_source.DataSourceReader):  # type: ignore[misc]
     def partitions(self) -> list[Any]:
         opened = self._rows.open(self._snapshot)
         ranges = self._rows.divided(opened, self._where)
+        spark_types.settle()
         # Spark needs one partition at least.
         return [Partition(begin, end) for begin, end in ranges or [(0, 0)]]
 

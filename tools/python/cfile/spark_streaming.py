@@ -4,7 +4,7 @@ from __future__ import annotations
 from . import _native, spark_types
 from .errors import ConflictError
 from .optional import need
-from .spark_reading import Partition, TableRows
+from .spark_reading import PARTITION_SIZE_BYTES, Partition, TableRows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,13 +47,13 @@ class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
         opened = self._rows.open(snapshot)
         begin, end_row = self._rows_until(opened, start), self._rows_until(opened, end)
         found: list[Any] = []
-        size_bytes = 0
+        size_bytes, most_bytes = 0, self._rows.size_bytes or PARTITION_SIZE_BYTES
         for part in opened.parts():
             if not begin <= part["first_ordinal"] < end_row or part["num_rows"] == 0:
                 continue
             last = part["first_ordinal"] + part["num_rows"]
             size_bytes += part["size_bytes"]
-            if found and size_bytes <= self._rows.size_bytes:
+            if found and size_bytes <= most_bytes:
                 found[-1].end = last
             else:
                 found.append(Partition(part["first_ordinal"], last, snapshot))

@@ -1,6 +1,9 @@
 """Types of Spark and of Arrow, for cfile.spark."""
 from __future__ import annotations
 
+import gc
+import os
+
 from .errors import ArgumentError, UnsupportedError
 from .optional import need
 
@@ -22,6 +25,20 @@ def flag(options: Mapping[str, str], name: str) -> bool:
     if text not in ("true", "false"):
         raise ArgumentError(f"the option {name}: expected true or false, found {text!r}")
     return text == "true"
+
+
+_settled = False
+
+
+def settle() -> None:
+    """Makes the next collections of garbage cheap. Spark collects garbage after each call of one of its processes of Python, and the next
+    call waits for it: 30 ms for what is only imported. Does nothing in other processes, and works once in a process.
+    """
+    global _settled
+    if not _settled and "SPARK_REUSE_WORKER" in os.environ:
+        _settled = True
+        gc.collect()
+        gc.freeze()
 
 
 def spark_schema(schema: Any) -> Any:

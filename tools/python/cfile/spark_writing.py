@@ -9,14 +9,14 @@ from .optional import need
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from .locations import Place
 
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
-_NUMBERS = ("block_size_bytes", "bloom_filter", "memory_limit_bytes")
+_SETTINGS = {"compression": str, "goal": str, "encoding": str, "block_size_bytes": int, "bloom_filter": int}  # of columns
 
 
 @dataclass
@@ -34,10 +34,9 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
         spark_types.check_storable(schema, "")
         self._schema = spark_types.arrow_schema(schema)
         self._id = options.get("commit_id", "")  # a commit without an id is known by its parts
-        self._options: dict[str, Any] = {}
-        for name in ("compression", "goal", "encoding", *_NUMBERS):
-            if name in options:
-                self._options[name] = int(options[name]) if name in _NUMBERS else options[name]
+        self._options: dict[str, Any] = {name: self._setting(name, options[name]) for name in _SETTINGS if name in options}
+        if "memory_limit_bytes" in options:
+            self._options["memory_limit_bytes"] = _converted("memory_limit_bytes", int, options["memory_limit_bytes"])
         self._sorted_by = [name.strip() for name in options.get("sorted_by", "").split(",") if name.strip()]
         for name in self._sorted_by:
             if name not in self._schema.names:
@@ -53,6 +52,20 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
         if overwrite:
             # Parts that other jobs append while this job runs stay.
             self._replaced = [part["name"] for part in opened.parts()]
+
+    def _setting(self, name: str, text: str) -> Any:
+        """The value of an option for all columns, as "10", or a dict of values by column, as "id=10, name=8"."""
+        convert = _SETTINGS[name]
+        if "=" not in text:
+            return _converted(name, convert, text)
+        leaves = _native.TableWriter.leaves(self._schema)
+        found = {}
+        for each in text.split(","):
+            column, _, value = (part.strip() for part in each.rpartition("="))
+            if column not in leaves:
+                raise ArgumentError(f"{name}: there is no column {column!r}; there are {', '.join(leaves)}")
+            found[column] = _converted(name, convert, value)
+        return found
 
     def _check(self, opened: _native.Opened) -> None:
         """ArgumentError: the rows do not fit the columns of the table."""
@@ -88,6 +101,13 @@ class Writer(_source.DataSourceArrowWriter):  # type: ignore[misc]
 
     def abort(self, messages: list[Any]) -> None:
         """Does nothing: nobody sees the parts, and cfile.collect_garbage removes them. After a failed commit, they may be in the table."""
+
+
+def _converted(name: str, convert: Callable[[str], Any], text: str) -> Any:
+    try:
+        return convert(text.strip())
+    except ValueError:
+        raise ArgumentError(f"{name}: expected a number, found {text!r}") from None
 
 
 def _order_of(opened: _native.Opened) -> list[str]:
