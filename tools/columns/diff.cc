@@ -138,10 +138,6 @@ class Diff {
       document_["other"] = JsonBytes(b.path);
       for (const char* kind : {"schema", "layout", "values"}) document_[kind] = Json::array();
     }
-    if (a.input.file.has_value() != b.input.file.has_value()) {
-      const auto kind = [](const Side& side) { return side.input.file ? "file" : "table"; };
-      Property("schema", "", "kind", kind(a), kind(b));
-    }
     if (a.input.table && b.input.table) CompareTables(*a.input.table, *b.input.table);
     CompareRowCounts(a, b);
     std::vector<std::pair<const StoredColumn*, const StoredColumn*>> both;
@@ -221,6 +217,8 @@ class Diff {
         both.emplace_back(a.columns.data(), b.columns.data());
       } else {
         same_values_ = false;
+        const auto kind = [](const Side& side) { return side.input.file ? "file" : "table"; };
+        Property("schema", "", "kind", kind(a), kind(b));
       }
       return;
     }
