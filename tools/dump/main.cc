@@ -12,6 +12,7 @@
 #include "tools/dump/commands.h"
 #include "tools/dump/dump.h"
 #include "tools/location.h"
+#include "tools/report/report.h"
 
 namespace cfile::tools {
 namespace {
@@ -109,6 +110,7 @@ int Run(int argc, char** argv) {
   AddFindCommand(app, common, action);
   AddExportCommand(app, common, action);
   AddRecordsCommand(app, common, action);
+  AddReportCommand(app, common, action);
   AddVerifyCommand(app, common, action);
 #ifdef CFILE_WITH_SALVAGE
   AddSalvageCommand(app, common, action);
