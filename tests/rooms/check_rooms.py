@@ -74,12 +74,13 @@ def allowed():
     rules["cfile"] = set(PUBLIC)
     for room, others in INTERNAL.items():
         rules[f"cfile/internal/{room}"] = {f"cfile/internal/{other}" for other in others} | set(ENCODINGS) | {"cfile"}
-    for room in ("tools", "tools/dump", "tools/import", "tools/input", "tools/records", "tools/table", "tools/columns"):
+    for room in ("tools", "tools/dump", "tools/import", "tools/input", "tools/records", "tools/report", "tools/table", "tools/columns"):
         rules[room] = {"cfile"} | ({"tools"} if room != "tools" else set())
     for room in ("tools/dump", "tools/import"):
         rules[room].add("tools/records")
     rules["tools/import"].add("tools/input")
     rules["tools/columns"] |= {"tools/dump", "encodings"}  # walks the registry
+    rules["tools/report"].add("tools/dump")
     rules["tools/python/native"] = {"cfile", "encodings"}
     return rules
 

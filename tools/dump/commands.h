@@ -23,6 +23,7 @@ void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddReportCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddWhatIfCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddRewriteCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddConcatCommand(CLI::App& app, CommonOptions& common, Action& action);

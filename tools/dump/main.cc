@@ -118,6 +118,7 @@ int Run(int argc, char** argv) {
   AddExplainCommand(app, common, action);
   AddExportCommand(app, common, action);
   AddRecordsCommand(app, common, action);
+  AddReportCommand(app, common, action);
   AddVerifyCommand(app, common, action);
 #ifdef CFILE_WITH_SALVAGE
   AddSalvageCommand(app, common, action);

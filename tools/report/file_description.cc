@@ -1,0 +1,249 @@
+#include "tools/report/file_description.h"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
+#include "cfile/inspect.h"
+#include "cfile/status.h"
+#include "tools/dump/bounds.h"
+#include "tools/progress.h"
+#include "tools/report/block_values.h"
+#include "tools/report/value_scale.h"
+#include "tools/utf8.h"
+
+namespace cfile::tools {
+namespace {
+
+constexpr size_t kBoundBytes = 60;  // of a bound or a key on the page
+
+// What is known about a data block. The numbers of rows, entries and nulls are not known of damaged
+// blocks.
+struct Block {
+  Encoding encoding = Encoding::kPlain;
+  bool compressed = false;
+  uint64_t encoded_bytes = 0;
+  std::optional<uint64_t> rows;
+  std::optional<uint64_t> entries;
+  std::optional<uint64_t> nulls;
+};
+using Blocks = std::unordered_map<uint64_t, Block>;  // by offset
+
+bool IsDataBlock(const FileRegion& region) { return region.kind == RegionKind::kDataBlock; }
+
+// Reads the data blocks, and adds them to `sums`. VisitBlocks stops at a damaged block; the blocks
+// after it are described one by one. Only the first `max_regions` regions need such a description.
+absl::StatusOr<Blocks> ReadBlocks(const Reader& reader, const std::vector<FileRegion>& regions,
+                                  size_t max_regions,
+                                  const std::function<absl::Status(uint64_t)>& progress,
+                                  BlockSums& sums) {
+  Blocks blocks;
+  absl::Status cancelled;
+  const absl::Status status = VisitBlocks(reader, [&](const BlockInfo& block) {
+    sums.Add({.blocks = 1,
+              .compressed_blocks = block.compressed ? 1u : 0,
+              .nulls = block.null_count,
+              .stored_bytes = block.stored_size_bytes,
+              .encoded_bytes = block.encoded_size_bytes,
+              .encodings = {EncodingName(block.encoding)}});
+    blocks[block.pointer.offset] = {block.encoding, block.compressed, block.encoded_size_bytes,
+                                    block.num_rows, block.num_entries, block.null_count};
+    cancelled = progress(block.pointer.size);
+    return cancelled.ok();
+  });
+  CFILE_RETURN_IF_ERROR(cancelled);
+  for (size_t i = 0; !status.ok() && i < std::min(max_regions, regions.size()); ++i) {
+    if (!IsDataBlock(regions[i]) || blocks.contains(regions[i].offset)) continue;
+    CFILE_RETURN_IF_ERROR(progress(regions[i].size_bytes));
+    const auto details = DescribeRegion(reader, regions[i]);
+    if (!details.ok() || details->fields.empty()) continue;
+    blocks[regions[i].offset] = {details->encoding, details->compressed, details->bytes.size(),
+                                 std::nullopt, std::nullopt, std::nullopt};
+  }
+  return blocks;
+}
+
+std::string BytesText(uint64_t bytes) {
+  return WithCommas(bytes) + (bytes == 1 ? " byte" : " bytes");
+}
+
+Json BlockJson(const Block& block) {
+  Json json = {{"encoding", EncodingName(block.encoding)},
+               {"compressed", block.compressed},
+               {"encoded", JsonInteger(block.encoded_bytes)}};
+  if (block.rows) json["rows"] = JsonInteger(*block.rows);
+  if (block.entries != block.rows) json["entries"] = JsonInteger(*block.entries);
+  if (block.nulls) json["nulls"] = JsonInteger(*block.nulls);
+  return json;
+}
+
+void AddStatistics(const ColumnType& type, const BlockStatistics& block, const ValueScale& scale,
+                   Json& json) {
+  const BoundTexts bounds = TextOfBounds(type, block);
+  if (bounds.min) json["minimum"] = BoundInLine(bounds.min, kBoundBytes);
+  if (bounds.max) json["maximum"] = BoundInLine(bounds.max, kBoundBytes);
+  if (const auto low = scale.Place(block.min_key)) json["low"] = *low;
+  if (const auto high = scale.Place(block.max_key)) json["high"] = *high;
+  if (!json.contains("nulls")) json["nulls"] = JsonInteger(block.null_count);
+}
+
+Json RegionsJson(const Reader& reader, const std::vector<FileRegion>& regions, const Blocks& blocks,
+                 const FileStatistics& statistics, const PageShare& share) {
+  const size_t described = std::min(regions.size(), share.regions);
+  const std::span<const FileRegion> shown(regions.data(), described);
+  auto values = FirstValues(reader, shown, share.values_per_block, share.value_bytes);
+  const ValueScale scale(reader.type(), statistics.file);
+  Json list = Json::array();
+  for (size_t i = 0; i < described; ++i) {
+    const FileRegion& region = regions[i];
+    Json json = {{"kind", std::string(RegionKindName(region.kind))},
+                 {"offset", JsonInteger(region.offset)},
+                 {"size", JsonInteger(region.size_bytes)}};
+    if (region.first_ordinal) json["first_row"] = JsonInteger(*region.first_ordinal);
+    if (IsDataBlock(region)) {
+      json["index"] = JsonInteger(region.index);
+      if (const auto block = blocks.find(region.offset); block != blocks.end())
+        json.update(BlockJson(block->second));
+      if (region.index < statistics.blocks.size())
+        AddStatistics(reader.type(), statistics.blocks[region.index], scale, json);
+      if (!values[i].empty()) json["values"] = std::move(values[i]);
+    } else if (region.kind == RegionKind::kPositionalNode ||
+               region.kind == RegionKind::kValueNode) {
+      json["depth"] = region.index;
+    }
+    list.push_back(std::move(json));
+  }
+  if (described < regions.size()) {
+    const uint64_t begin = regions[described].offset;
+    list.push_back({{"kind", "more"},
+                    {"offset", JsonInteger(begin)},
+                    {"size", JsonInteger(regions.back().end() - begin)},
+                    {"count", regions.size() - described}});
+  }
+  return list;
+}
+
+// The key of an entry: an ordinal, or the text of a value. The text of a shortened key that is no
+// value is hexadecimal.
+Json KeyJson(const ColumnType& type, IndexKind kind, const IndexEntryInfo& entry) {
+  if (kind == IndexKind::kPositional) return JsonInteger(entry.ordinal);
+  const BoundTexts texts = TextOfBounds(type, {.min_key = entry.key});
+  return BoundInLine(texts.min ? texts.min : "0x" + Hex(entry.key), kBoundBytes);
+}
+
+// The index and, in `facts`, its size. Null: the file has no such index.
+Json IndexJson(const Reader& reader, IndexKind kind, size_t max_entries, Json& facts) {
+  const bool positional = kind == IndexKind::kPositional;
+  const char* const name = positional ? "positional index" : "value index";
+  const FileInfo& info = reader.info();
+  if (!(positional ? info.positional_index_root : info.value_index_root)) {
+    facts.push_back({name, "none"});
+    return nullptr;
+  }
+  Json nodes = Json::array();
+  uint64_t levels = 0, num_nodes = 0, bytes = 0;
+  size_t entries = 0;
+  const absl::Status status = VisitIndex(reader, kind, [&](const IndexNodeInfo& node) {
+    levels = std::max<uint64_t>(levels, node.depth + 1);
+    ++num_nodes;
+    bytes += node.pointer.size;
+    Json list = Json::array();
+    for (const IndexEntryInfo& entry : node.entries) {
+      if (++entries > max_entries) break;
+      list.push_back({KeyJson(info.type, kind, entry), JsonInteger(entry.pointer.offset)});
+    }
+    if (entries <= max_entries) {
+      Json json = {{"depth", node.depth}, {"leaf", node.leaf}};
+      json.update(JsonPointer(node.pointer));
+      json["entries"] = std::move(list);
+      nodes.push_back(std::move(json));
+    }
+    return true;
+  });
+  facts.push_back({name, absl::StrCat(Plural(levels, "level"), ", ", Plural(num_nodes, "node"),
+                                      ", ", BytesText(bytes), status.ok() ? "" : " (incomplete)")});
+  return {{"nodes", std::move(nodes)}, {"complete", status.ok() && entries <= max_entries}};
+}
+
+// Begins the list of facts about the file.
+Json FactsJson(const FileInfo& info, const FileStatistics& statistics, const BlockSums& sums) {
+  Json facts = Json::array();
+  const auto add = [&](const std::string& name, const std::string& text) {
+    facts.push_back({name, text});
+  };
+  add("type", Printable(info.type.ToString()));
+  add("rows", WithCommas(info.num_rows));
+  if (info.has_levels()) {
+    add("levels", absl::StrCat("repetition to ", info.levels.max_repetition, ", definition to ",
+                               info.levels.max_definition));
+  }
+  add(info.has_levels() ? "entries without a value" : "nulls", WithCommas(sums.nulls));
+  const BoundTexts bounds = TextOfBounds(info.type, statistics.file);
+  if (bounds.min) add("minimum", BoundInLine(bounds.min, kBoundBytes));
+  if (bounds.max) add("maximum", BoundInLine(bounds.max, kBoundBytes));
+  add("size", BytesText(info.file_size_bytes));
+  add("data blocks", absl::StrCat(WithCommas(sums.blocks), ", ", BytesText(sums.stored_bytes)));
+  add("before compression",
+      absl::StrFormat("%s, ratio %.2f", BytesText(sums.encoded_bytes),
+                      Ratio(sums.encoded_bytes, sums.stored_bytes)));
+  if (info.num_rows > 0) {
+    add("bits per row", absl::StrFormat("%.2f", 8 * static_cast<double>(sums.stored_bytes) /
+                                                    static_cast<double>(info.num_rows)));
+  }
+  add("codec", absl::StrCat(CompressionName(info.compression), ", in ",
+                            WithCommas(sums.compressed_blocks), " of ",
+                            Plural(sums.blocks, "block")));
+  add("format version", absl::StrCat(static_cast<uint64_t>(info.version)));
+  add("created by", info.created_by.empty() ? "not recorded" : Printable(info.created_by));
+  add("checksums", info.has_checksums() ? "yes" : "no");
+  for (const auto* list : {&info.header_metadata, &info.footer_metadata}) {
+    for (const auto& [key, value] : *list) {
+      constexpr size_t kMaxBytes = 1000;
+      add((list == &info.header_metadata ? "header metadata " : "footer metadata ") +
+              BoundInLine(key, kMaxBytes),
+          BoundInLine(value, kMaxBytes));
+    }
+  }
+  return facts;
+}
+
+}  // namespace
+
+void BlockSums::Add(const BlockSums& other) {
+  blocks += other.blocks;
+  compressed_blocks += other.compressed_blocks;
+  nulls += other.nulls;
+  stored_bytes += other.stored_bytes;
+  encoded_bytes += other.encoded_bytes;
+  encodings.insert(other.encodings.begin(), other.encodings.end());
+}
+
+absl::StatusOr<FileDescription> DescribeFile(
+    const Reader& reader, const PageShare& share,
+    const std::function<absl::Status(uint64_t bytes)>& progress) {
+  FileDescription file;
+  const FileInfo& info = reader.info();
+  const std::vector<FileRegion> regions = ListRegions(reader).regions;
+  CFILE_ASSIGN_OR_RETURN(const Blocks blocks,
+                         ReadBlocks(reader, regions, share.regions, progress, file.sums));
+  const auto read = reader.Statistics();
+  const FileStatistics statistics = read.ok() && *read != nullptr ? **read : FileStatistics();
+  Json facts = FactsJson(info, statistics, file.sums);
+  Json positional = IndexJson(reader, IndexKind::kPositional, share.regions, facts);
+  Json value = IndexJson(reader, IndexKind::kValue, share.regions, facts);
+  file.json = {{"size", JsonInteger(info.file_size_bytes)},
+               {"rows", JsonInteger(info.num_rows)},
+               {"facts", std::move(facts)},
+               {"regions", RegionsJson(reader, regions, blocks, statistics, share)},
+               {"positional_index", std::move(positional)},
+               {"value_index", std::move(value)}};
+  return file;
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,61 @@
+// Describes one file for the page of `cfile-dump report`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/reader.h"
+#include "tools/dump/dump.h"
+
+namespace cfile::tools {
+
+// How much one file may add to the page.
+struct PageShare {
+  size_t regions = 0;           // described one by one; also the entries of each index
+  size_t values_per_block = 0;  // the first ones of each data block
+  size_t value_bytes = 0;       // of the texts of all these values
+};
+
+// The sums of the data blocks that could be read.
+struct BlockSums {
+  uint64_t blocks = 0;
+  uint64_t compressed_blocks = 0;
+  uint64_t nulls = 0;  // in a file with levels: entries without a value
+  uint64_t stored_bytes = 0;
+  uint64_t encoded_bytes = 0;
+  std::set<std::string> encodings;
+
+  void Add(const BlockSums& other);
+};
+
+struct FileDescription {
+  // {"size", "rows", "facts": [[name, text], ...], "regions": [...], "positional_index",
+  // "value_index"}; null if the file has no such index.
+  //
+  // A region: {"kind", "offset", "size"}. A data block also has "index", "rows", "entries",
+  // "nulls", "encoding", "compressed", "encoded", "minimum", "maximum", "low", "high" and
+  // "values", as far as they are known. "low" and "high" say where the bounds of the block lie
+  // between the bounds of the file, from 0 to 1. A node has "depth". Blocks and nodes have
+  // "first_row". The regions beyond the share are one region of the kind "more", with their
+  // number, "count".
+  //
+  // An index: {"nodes": [{"depth", "leaf", "offset", "size", "entries": [[key, offset], ...]}],
+  // "complete"}. A parent comes before its children.
+  Json json;
+
+  BlockSums sums;
+};
+
+// Reads all data blocks. Leaves out what cannot be read; Verify (cfile/inspect.h) says what is
+// wrong with it. `progress` is called with the size of each data block. If it fails, its error is
+// returned.
+absl::StatusOr<FileDescription> DescribeFile(
+    const Reader& reader, const PageShare& share,
+    const std::function<absl::Status(uint64_t bytes)>& progress);
+
+}  // namespace cfile::tools

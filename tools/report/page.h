@@ -1,0 +1,17 @@
+// Writes the page of `cfile-dump report` from its data.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "tools/dump/dump.h"
+
+namespace cfile::tools {
+
+// Returns a complete HTML page in UTF-8. The page loads nothing. Its content security policy allows
+// only the script and the style that the build has embedded.
+// `title`: any bytes. `data`: what page.js reads; file_description.h and report.cc make it. Strings
+// in `data` are UTF-8. They are shown as text, whatever they contain.
+std::string MakePage(std::string_view title, const Json& data);
+
+}  // namespace cfile::tools

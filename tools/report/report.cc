@@ -1,0 +1,273 @@
+#include "tools/dump/commands.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/io.h"
+#include "cfile/records.h"
+#include "cfile/status.h"
+#include "tools/progress.h"
+#include "tools/report/file_description.h"
+#include "tools/report/page.h"
+
+namespace cfile::tools {
+namespace {
+
+constexpr size_t kMaxFiles = 1000;               // of a table, that have a map
+constexpr size_t kValueBytes = size_t{2} << 20;  // the texts of the values of all blocks
+
+struct ReportArguments {
+  std::string out;
+  bool force = false;
+  PageShare page = {.regions = 20'000, .values_per_block = 5, .value_bytes = kValueBytes};
+};
+
+// The worse of two exit codes: kDamaged is the worst, then the larger number.
+ExitCode Worse(ExitCode one, ExitCode other) {
+  return one == kDamaged || other == kDamaged ? kDamaged : std::max(one, other);
+}
+
+// Collects the data of the page.
+class PageData {
+ public:
+  PageData(const std::string& path, const PageShare& page, Progress& progress)
+      : path_(path), page_(page), progress_(progress) {}
+
+  // A file or a table that cannot be opened.
+  void AddUnreadable(const absl::Status& status) {
+    VerifyReport report;
+    report.Add({.status = status});
+    AddFindings(report, Json::object());
+  }
+
+  absl::Status AddFile(const Reader& reader) {
+    progress_.Begin("verifying", 0);
+    const Json place = {{"file", 0}};
+    AddFindings(Verify(reader), place);
+    progress_.Begin("describing", reader.info().file_size_bytes);
+    return Describe(reader, page_, Json::object()).status();
+  }
+
+  // Errors: those of reading the descriptions of parts.
+  absl::Status AddTable(const TableReader& table) {
+    const size_t num_columns =
+        table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
+    uint64_t bytes = 0;
+    for (size_t part = 0; part < table.num_parts(); ++part) {
+      CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
+      bytes += info.size_bytes;
+    }
+    progress_.Begin("verifying and describing", bytes);
+    const size_t num_files = std::clamp<size_t>(num_columns * table.num_parts(), 1, kMaxFiles);
+    PageShare share = page_;
+    share.regions = std::max<size_t>(share.regions / num_files, 1);
+    share.value_bytes /= num_files;
+    Json columns = Json::array();
+    for (size_t column = 0; column < num_columns; ++column) {
+      CFILE_ASSIGN_OR_RETURN(Json json, AddColumn(table, column, share));
+      columns.push_back(std::move(json));
+    }
+    data_["rows"] = JsonInteger(table.num_rows());
+    data_["parts"] = table.num_parts();
+    data_["columns"] = std::move(columns);
+    if (worst_ == kFine) AddFindings(VerifyRecords(table), Json::object());
+    return absl::OkStatus();
+  }
+
+  Json Finish() {
+    Json document = JsonDocument(Printable(path_));
+    document.update(data_);
+    document["findings"] = std::move(findings_);
+    document["files"] = std::move(files_);
+    document["files_left_out"] = files_left_out_;
+    return document;
+  }
+  size_t num_findings() const { return findings_.size(); }
+  // The exit code that cfile-dump verify would have.
+  ExitCode worst() const { return worst_; }
+
+ private:
+  // Adds the files of one column. Returns the sums of the column.
+  absl::StatusOr<Json> AddColumn(const TableReader& table, size_t column, const PageShare& share) {
+    BlockSums sums;
+    uint64_t bytes = 0;
+    std::set<std::string> codecs;
+    for (size_t part = 0; part < table.num_parts(); ++part) {
+      CFILE_ASSIGN_OR_RETURN(const std::string file, table.part_file(part, column));
+      if (file.empty()) continue;  // the part is older than the column
+      const VerifyReport report = table.VerifyColumn(part, column);
+      const auto reader = table.OpenColumn(part, column);
+      const bool has_map = reader.ok() && files_.size() < kMaxFiles;
+      Json place = {{"path", Printable(file)}};
+      if (has_map) place["file"] = files_.size();
+      AddFindings(report, place);
+      if (!reader.ok()) continue;
+      if (!has_map) ++files_left_out_;
+      const Json names = {{"path", Printable(file)}, {"column", column}, {"part", part}};
+      CFILE_ASSIGN_OR_RETURN(const BlockSums of_file,
+                             Describe(*reader, has_map ? share : PageShare(), names));
+      sums.Add(of_file);
+      bytes += reader->info().file_size_bytes;
+      codecs.insert(CompressionName(of_file.compressed_blocks > 0 ? reader->info().compression
+                                                                  : Compression::kNone));
+    }
+    const bool key_index = column == table.schema().columns.size();
+    const ColumnSchema schema = key_index ? ColumnSchema{"key index", ColumnType::Binary()}
+                                          : table.schema().columns[column];
+    return Json{{"name", Printable(schema.name)},
+                {"type", Printable(schema.type.ToString())},
+                {"encodings", sums.encodings},
+                {"codecs", codecs},
+                {"bytes", JsonInteger(bytes)},
+                {"blocks", JsonInteger(sums.blocks)},
+                {"nulls", JsonInteger(sums.nulls)},
+                {"encoded", JsonInteger(sums.encoded_bytes)},
+                {"stored", JsonInteger(sums.stored_bytes)}};
+  }
+
+  // Reads a file. Adds its description and the members of `names` to the page, unless the share
+  // is 0.
+  absl::StatusOr<BlockSums> Describe(const Reader& reader, const PageShare& share, Json names) {
+    CFILE_ASSIGN_OR_RETURN(FileDescription file,
+                           DescribeFile(reader, share, [&](uint64_t bytes) {
+                             bytes_done_ += bytes;
+                             return progress_.Update(bytes_done_, 0);
+                           }));
+    if (share.regions > 0) {
+      names.update(file.json);
+      files_.push_back(std::move(names));
+    }
+    return std::move(file.sums);
+  }
+
+  // `place`: the members "path" and "file" of the findings.
+  void AddFindings(const VerifyReport& report, const Json& place) {
+    for (const auto* list : {&report.damages, &report.limits}) {
+      for (const Damage& damage : *list) {
+        worst_ = Worse(worst_, ExitCodeOf(damage.status));
+        Json finding = place;
+        const absl::string_view message = damage.status.message();
+        finding["message"] =
+            TerminalSafe(WithOptionNames({message.data(), message.size()}));
+        if (list == &report.limits) finding["limit"] = true;
+        if (damage.block) finding.update(JsonPointer(*damage.block));
+        if (damage.first_ordinal) finding["first_row"] = JsonInteger(*damage.first_ordinal);
+        if (damage.last_ordinal) finding["last_row"] = JsonInteger(*damage.last_ordinal);
+        findings_.push_back(std::move(finding));
+      }
+    }
+    if (const uint64_t more = report.more_damages + report.more_limits; more > 0) {
+      Json finding = place;
+      finding["message"] = absl::StrCat("and ", Plural(more, "more finding"));
+      findings_.push_back(std::move(finding));
+    }
+  }
+
+  const std::string path_;
+  const PageShare page_;
+  Progress& progress_;
+  uint64_t bytes_done_ = 0;
+  Json data_ = Json::object();
+  Json findings_ = Json::array();
+  Json files_ = Json::array();
+  size_t files_left_out_ = 0;
+  ExitCode worst_ = kFine;
+};
+
+absl::Status AddInput(const CommonOptions& common, PageData& page) {
+  const auto input = OpenInput(common);
+  if (input.ok()) return input->file ? page.AddFile(*input->file) : page.AddTable(*input->table);
+  // A wrong command line and a path that cannot be read are no findings.
+  if (absl::IsInvalidArgument(input.status()) || ExitCodeOf(input.status()) == kIoError)
+    return input.status();
+  page.AddUnreadable(input.status());
+  return absl::OkStatus();
+}
+
+ExitCode WriteReport(const ReportArguments& arguments, const CommonOptions& common,
+                     Output& output) {
+  output.IgnoreClosedPipe();
+  std::error_code ignored;
+  if (!arguments.force &&
+      std::filesystem::exists(std::filesystem::symlink_status(arguments.out, ignored))) {
+    return output.Fail(absl::InvalidArgumentError(
+        absl::StrCat(arguments.out, " exists already; --force replaces it")));
+  }
+  auto sink = NewFileSink(arguments.out);
+  if (!sink.ok()) return output.Fail(sink.status());
+  CancelOnSignals();  // so that the temporary file is removed
+  Progress progress(isatty(STDERR_FILENO) != 0);
+  PageData page(common.path, arguments.page, progress);
+  absl::Status status = AddInput(common, page);
+  progress.End();
+  if (status.ok()) {
+    const std::string html = MakePage(common.path, page.Finish());
+    status = (*sink)->Append({reinterpret_cast<const uint8_t*>(html.data()), html.size()});
+  }
+  if (status.ok()) status = (*sink)->Finish();
+  if (!status.ok()) {
+    sink->reset();
+    const ExitCode code = output.Fail(status);
+    if (absl::IsCancelled(status)) EndByCaughtSignal();
+    return code;
+  }
+  absl::StrAppend(&output.text, Printable(arguments.out), ": ",
+                  page.num_findings() == 0 ? "no findings" : Plural(page.num_findings(), "finding"),
+                  "\n");
+  return output.Finish(page.worst());
+}
+
+}  // namespace
+
+void AddReportCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommandWithoutJson(
+      app, common, "report", "Write an HTML page about a file or a table",
+      "The page shows a map of the file, the trees of both indexes, the distribution of values\n"
+      "and nulls over the blocks, and what `verify` finds. Of a table it also shows the bytes of\n"
+      "each column. A browser needs no network for it: the page loads nothing. Everything that is\n"
+      "read is shown as text; the page runs only its own script.\n\n"
+      "OUT has no more than the first --values values of each data block, cut to 60 bytes, and in\n"
+      "total 2 MiB of them. It also has the bounds and the index keys of the blocks, cut to 60\n"
+      "bytes. The first --regions regions are described one by one; of a table, each file gets an\n"
+      "equal share of both limits, and the first 1,000 files have a map.\n\n"
+      "OUT appears when it is complete, also if FILE is damaged. The exit code is that of\n"
+      "`verify`: 0 if everything is valid, 2 if anything is damaged.\n\n"
+      "Examples:\n"
+      "  cfile-dump report keys.cfile --html keys.html\n"
+      "  cfile-dump report flights --html flights.html --force\n"
+      "  cfile-dump report flights --column carrier --html carrier.html --values 0");
+  AddIgnoreChecksumsOption(*command, common);
+  AddColumnOptions(*command, common, "Only this column of a table", kOnlyPart);
+  const auto arguments = std::make_shared<ReportArguments>();
+  command->add_option("--html", arguments->out, "The file to write")->required()->type_name("OUT");
+  command->add_flag("--force", arguments->force, "Replace OUT if it exists");
+  command
+      ->add_option("--values", arguments->page.values_per_block,
+                   "Values of each data block on the page (default: 5)")
+      ->type_name("N")
+      ->check(NumberIn(0, 1000));
+  command
+      ->add_option("--regions", arguments->page.regions,
+                   "Regions that are described one by one (default: 20,000)")
+      ->type_name("N")
+      ->check(NumberIn(1, 1'000'000));
+  command->callback([&action, arguments] {
+    action = [arguments](const CommonOptions& chosen, Output& output) {
+      const Action write = [arguments](const CommonOptions& common_options, Output& to) {
+        return WriteReport(*arguments, common_options, to);
+      };
+      return (chosen.column.empty() ? write : OnFile(write))(chosen, output);
+    };
+  });
+}
+
+}  // namespace cfile::tools
