@@ -88,7 +88,7 @@ void AppendText(const RegionDetails& block, const FileInfo& info, std::string& o
 // kOutOfRange may also mean that there is no such block or row. Then it becomes kInvalidArgument,
 // because no limit is exceeded.
 absl::Status WithoutLimit(const absl::Status& status) {
-  const bool limit = absl::StrContains(status.message(), "limit of");
+  const bool limit = absl::StrContains(status.message(), ": raise ");
   return absl::IsOutOfRange(status) && !limit ? absl::InvalidArgumentError(status.message())
                                               : status;
 }
