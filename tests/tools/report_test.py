@@ -20,6 +20,15 @@ GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
 HOSTILE = "</script><img src=x onerror=alert(1)><!--<script>&lt;\"'\x1b]0;owned\x07\u2028\u202e"
 
 
+def crc32c(content):
+    crc = 0xffffffff
+    for byte in content:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return crc ^ 0xffffffff
+
+
 class Page(html.parser.HTMLParser):
     """The elements of a page, and the texts of its scripts and styles."""
 
@@ -147,17 +156,18 @@ class Safety(ReportTest):
 
     def test_metadata_and_errors(self):
         original = (GOLDEN / "kudu" / "key_binary_prefix_bkey.cfile").read_bytes()
-        name = b"</script><b>"
-        self.assertIn(b"min_key", original)
-        # The metadata of the file, with other bytes in the place of the name and of the first bytes of the value.
-        hostile = original.replace(b"min_key", b"<b>\x1b&\"'")
-        (self.folder / "hostile.cfile").write_bytes(hostile)
-        page = self.report("hostile.cfile", "--ignore-checksums", exit_code=0)
+        # The metadata of the file with another name of the same size. The footer is the checksum, the message, the magic and the
+        # size of the message.
+        message = original[-12 - int.from_bytes(original[-4:], "little"):]
+        self.assertIn(b"min_key", message)
+        hostile = message.replace(b"min_key", b"<b>\x1b&\"'")
+        (self.folder / "hostile.cfile").write_bytes(original[:-len(message) - 4] + crc32c(hostile).to_bytes(4, "little") + hostile)
+        page = self.report("hostile.cfile")
         names = [fact[0] for fact in page.data["files"][0]["facts"]]
         self.assertIn("footer metadata <b>\\x1b&\"'", names)
         self.check_hostile(page)
         # The message of a finding has the path.
-        path = f"{name.decode().replace('/', '_')}\x1b[31m.cfile"
+        path = "<_script><b>\x1b[31m.cfile"
         (self.folder / path).write_bytes(original[:-1])
         page = self.report(path, exit_code=2)
         self.assertIn("<_script><b>\\x1b[31m", page.data["findings"][0]["message"])
@@ -361,7 +371,7 @@ class Output(ReportTest):
         self.make_table(10)
         (self.folder / "folder").mkdir()
         before = sorted(os.listdir(self.folder))
-        self.expect_error("none/r.html", "t", "--html", "none/r.html", exit_code=3)
+        self.expect_error("none/", "t", "--html", "none/r.html", exit_code=3)
         self.expect_error("folder", "t", "--html", "folder", "--force", exit_code=1)
         self.expect_error("/dev/full", "t", "--html", "/dev/full", "--force", exit_code=1)
         self.expect_error("missing", "missing", "--html", "r.html", exit_code=3)

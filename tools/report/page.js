@@ -197,7 +197,7 @@ function showWhatIf() {
     `Sizes of ${sample}. Speeds were measured in memory with one thread. Automatic choice: ${whatif.automatic.reason}.`;
   const speed = (measured) => (measured.bytes_per_second / 1e6).toFixed(0);
   const columns = [["Encoding", ""], ["Codec", ""], ["Bytes", "number"], ["Bits per value", "number"], ["Ratio", "number"],
-    ["Encode MB/s", "number"], ["Decode MB/s", "number"], ["", ""]];
+    ["Encode MB/s", "number"], ["Decode MB/s", "number"], ["Note", ""]];
   showTable(byId("whatif"), columns, whatif.tried.map((form) => [form.encoding, form.compression, ...(form.error ? ["", "", "", "", ""] : [
     number(form.bytes), form.bits_per_value.toFixed(2), form.ratio.toFixed(2), speed(form.encode), speed(form.decode)]),
     [form.in_file && "in this file", form.automatic && "automatic choice", form.note, form.error].filter(Boolean).join(", ")]));
@@ -227,13 +227,14 @@ function showFile(index) {
   select(0);
 }
 
+// Returns the index of the first file of the largest column.
 function showColumns() {
   const total = data.columns.reduce((sum, column) => sum + column.bytes, 0);
   const most = data.columns.reduce((largest, column) => Math.max(largest, column.bytes), 1);
   const sorted = data.columns.map((column, i) => [column, data.files.findIndex((each) => each.column === i)]);
   sorted.sort((a, b) => b[0].bytes - a[0].bytes);
   const columns = [["Column", ""], ["Type", ""], ["Encodings", ""], ["Codecs", ""], ["Bytes", "number"], ["Share", "number"],
-    ["", "bars"], ["Bits per row", "number"], ["Nulls", "number"], ["Blocks", "number"]];
+    ["Size", ""], ["Bits per row", "number"], ["Nulls", "number"], ["Blocks", "number"]];
   showTable(byId("columns"), columns, sorted.map(([column, first]) => {
     const bar = make("span", {});
     bar.style.width = `${100 * column.bytes / most}%`;
@@ -245,6 +246,7 @@ function showColumns() {
   const sizes = [plural(data.rows, "row"), plural(data.columns.length, "column"), plural(data.parts, "part"), bytes(total)];
   byId("subtitle").textContent = `Table: ${sizes.join(", ")}`
     + (data.files_left_out > 0 ? `. ${plural(data.files_left_out, "file")} without a map: --part and --column choose them.` : "");
+  return sorted.find(([, first]) => first >= 0)?.[1] ?? 0;
 }
 
 function showFindings() {
@@ -271,7 +273,7 @@ function showFindings() {
 function start() {
   sortEncodings();
   showFindings();
-  if (data.columns) showColumns();
+  const first = data.columns ? showColumns() : 0;
   byId("columns-section").hidden = !data.columns;
   byId("file").hidden = data.files.length === 0;
   if (data.files.length === 0) return;
@@ -283,7 +285,7 @@ function start() {
   byId("part").addEventListener("change", (event) => showFile(Number(event.target.value)));
   byId("previous").addEventListener("click", () => showRegions(firstRegion - rowsOfPage));
   byId("next").addEventListener("click", () => showRegions(firstRegion + rowsOfPage));
-  showFile(0);
+  showFile(first);
   new ResizeObserver(renderAll).observe(map.parentElement);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", renderAll);
   // Paper is light.

@@ -83,10 +83,11 @@ class PageData {
     return absl::OkStatus();
   }
 
+  // Called once.
   Json Finish() {
     Json document = JsonDocument(Printable(path_));
     document.update(data_);
-    document["findings"] = std::move(findings_);
+    document["findings"] = findings_;
     document["files"] = std::move(files_);
     document["files_left_out"] = files_left_out_;
     return document;
