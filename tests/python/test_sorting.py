@@ -1,4 +1,7 @@
 """Tables are sorted as Python sorts, also with so little memory that the rows are sorted in runs."""
+import datetime
+import decimal
+import itertools
 import math
 import os
 import random
@@ -7,6 +10,7 @@ import polars
 import pyarrow
 import pytest
 import test_types
+from cfile import sorting
 
 
 def _key(*columns):
@@ -59,3 +63,19 @@ def _bytes(key):
 def test_polars_frames_with_nested_columns_are_sorted(stored):
     frame = polars.DataFrame({"k": ["b", "a", "c"], "l": [["x"], [], None], "s": [{"y": "z"}, None, {"y": None}]})
     assert stored(frame, sorted_by="k").to_polars().equals(frame.sort("k"))
+
+
+@pytest.mark.parametrize("values", [[None, 1, 2], [False, True, None], [-0.0, 0.0, math.nan, None], ["", "a", "b\0", None], [b"", b"x", None],
+                                    [datetime.date(2013, 1, 1), None], [decimal.Decimal("-1.5"), decimal.Decimal("2.5"), None]])
+def test_rows_that_are_sorted_already_are_known(values):
+    """For all orders of few rows: _is_sorted says what sorting shows."""
+    column = pyarrow.array(values)
+    number_of_sorted = 0
+    for rows in itertools.product(range(len(values)), repeat=3):
+        for ties in itertools.product((0, 1), repeat=3):
+            keys = sorting._zeros_apart(pyarrow.table({"tie": pyarrow.array(ties), "key": column.take(pyarrow.array(rows))}))
+            assert sorting._is_sorted(keys) == (sorting._order(keys).to_pylist() == [0, 1, 2]), keys
+            number_of_sorted += sorting._is_sorted(keys)
+    assert number_of_sorted > 0
+    for count in (0, 1):
+        assert sorting._is_sorted(keys.slice(0, count))

@@ -31,14 +31,36 @@ def sorted_array(stream: Any) -> Any:
 
 
 def _sorted(table: Any, names: Sequence[str]) -> Any:
-    arrow = need("pyarrow", "sorted_by")
-    table = _cast(table, _takeable).combine_chunks()  # sorting many small chunks takes twice as long
-    # Nulls come first. How to say so has changed with version 25 of pyarrow.
-    is_new = int(arrow.__version__.partition(".")[0]) >= 25
-    keys = [(name, "ascending", "at_start") if is_new else (name, "ascending") for name in names]
+    table = _cast(table, _takeable)
+    sortable = _zeros_apart(_cast(table.select(names).combine_chunks(), _sortable))
+    if _is_sorted(sortable):
+        return table
+    return table.combine_chunks().take(_order(sortable))  # taking rows of many small chunks takes twice as long
+
+
+def _order(keys: Any) -> Any:
+    """The positions of the rows in order: the first column first, and nulls before values."""
+    # How to say where nulls are has changed with version 25 of pyarrow.
+    is_new = int(need("pyarrow", "sorted_by").__version__.partition(".")[0]) >= 25
+    names = [(name, "ascending", "at_start") if is_new else (name, "ascending") for name in keys.schema.names]
     options = {} if is_new else {"null_placement": "at_start"}
-    sortable = _zeros_apart(_cast(table.select(names), _sortable))
-    return table.take(need("pyarrow.compute", "sorted_by").sort_indices(sortable, sort_keys=keys, **options))
+    return need("pyarrow.compute", "sorted_by").sort_indices(keys, sort_keys=names, **options)
+
+
+def _is_sorted(keys: Any) -> bool:
+    """Whether the rows are in the order of _order already. False if pyarrow cannot compare the values."""
+    compute = need("pyarrow.compute", "sorted_by")
+    before, after = keys.slice(0, max(0, keys.num_rows - 1)), keys.slice(1)
+    in_order: Any = True  # whether each row may stand before the next one, by the columns that were compared
+    try:
+        for name in reversed(keys.schema.names):
+            one, other = before.column(name), after.column(name)
+            less = compute.or_(compute.fill_null(compute.less(one, other), False), compute.and_(one.is_null(), other.is_valid()))
+            equal = compute.or_(compute.fill_null(compute.equal(one, other), False), compute.and_(one.is_null(), other.is_null()))
+            in_order = compute.or_(less, compute.and_(equal, in_order))
+    except need("pyarrow", "sorted_by").ArrowNotImplementedError:
+        return False
+    return bool(compute.all(in_order, min_count=0).as_py())
 
 
 def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterator[Any]:
