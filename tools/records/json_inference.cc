@@ -176,13 +176,14 @@ class JsonInference::Impl {
     shape.type = std::move(type);
   }
 
-  absl::Status Error(std::string_view what) const {
+  absl::Status Error(std::string_view what,
+                     absl::StatusCode code = absl::StatusCode::kInvalidArgument) const {
     std::string path;
     for (const Shape* shape : path_) {
       if (shape->name.empty()) continue;  // an element
       path += (path.empty() ? "" : ".") + shape->name;
     }
-    return absl::InvalidArgumentError(StrCat(path, path.empty() ? "" : ": ", what));
+    return absl::Status(code, StrCat(path, path.empty() ? "" : ": ", what));
   }
 
   // These functions recurse to the depth of the JSON, up to limits_.max_depth.
@@ -201,7 +202,8 @@ class JsonInference::Impl {
         if (++num_shapes_ > limits_.max_leaves) {
           return Error(StrCat("field ", num_shapes_, " is ",
                               AboveLimit(limits_.max_leaves, "max_leaves"),
-                              "; or, if names are values, give a schema with a map"));
+                              "; or, if names are values, give a schema with a map"),
+                       absl::StatusCode::kOutOfRange);
         }
         shape.fields.push_back(std::make_unique<Shape>());
         shape.fields.back()->name = name;
@@ -260,7 +262,8 @@ class JsonInference::Impl {
     if (shape.element == nullptr) {
       if (++num_shapes_ > limits_.max_nodes)
         return Error(
-            StrCat("field ", num_shapes_, " is ", AboveLimit(limits_.max_nodes, "max_nodes")));
+            StrCat("field ", num_shapes_, " is ", AboveLimit(limits_.max_nodes, "max_nodes")),
+            absl::StatusCode::kOutOfRange);
       shape.element = std::make_unique<Shape>();
     }
     path_.push_back(shape.element.get());
@@ -315,7 +318,8 @@ class JsonInference::Impl {
   absl::Status CheckDepth() const {
     if (path_.size() <= limits_.max_depth) return absl::OkStatus();
     return Error(
-        StrCat("a depth of ", path_.size(), " is ", AboveLimit(limits_.max_depth, "max_depth")));
+        StrCat("a depth of ", path_.size(), " is ", AboveLimit(limits_.max_depth, "max_depth")),
+        absl::StatusCode::kOutOfRange);
   }
 
   // Notes that a value of `kind` was seen. Error: no type holds both this value and the earlier

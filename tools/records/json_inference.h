@@ -50,8 +50,8 @@ class JsonInference {
 
   // Adds a record. `line` is its line, for messages. Precondition: kJsonPadding bytes after `json`
   // must be readable. kInvalidArgument, with the field's path: `json` is not a JSON object, an
-  // object has a key twice, no type holds the kinds of values of a field (the message has the line
-  // of the first value of the other kind), or a limit is exceeded.
+  // object has a key twice, or no type holds the kinds of values of a field (the message has the
+  // line of the first value of the other kind). kOutOfRange: a limit is exceeded.
   absl::Status Add(std::string_view json, uint64_t line);
 
   // False if an array or an object has always been empty, or if a field is a timestamp in
