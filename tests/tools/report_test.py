@@ -245,7 +245,7 @@ class Contents(ReportTest):
         self.succeed(IMPORT, "--quiet", "t.jsonl", "t")
         page = self.report("t")
         [nested, flat] = [next(region for region in each["regions"] if region["kind"] == "data block") for each in page.data["files"]]
-        self.assertEqual(nested["values"], ["0.5", "1", "-1.5", "2", "2.5"])
+        self.assertEqual(nested["values"], ["0.5", "1", "-1.5", "2"])
         self.assertEqual((nested["rows"], nested["entries"]), (8, 11))
         self.assertEqual(flat["values"], ["1", "10", "100", "null", "10000"])
         self.assertEqual((flat["low"], flat["high"]), (0, 1))
@@ -278,11 +278,11 @@ class Contents(ReportTest):
     def test_limits(self):
         self.make_table(20_000, "--block-size", "1KiB", "--sorted-by", "n")
         regions = self.report("t", "--column", "n").data["files"][0]["regions"]
-        page = self.report("t", "--column", "n", "--regions", "10")
+        page = self.report("t", "--column", "n", "--regions", "5")
         shown = page.data["files"][0]["regions"]
-        self.assertEqual(shown[:10], regions[:10])
-        self.assertEqual(shown[10:], [{"kind": "more", "offset": regions[10]["offset"], "count": len(regions) - 10,
-                                       "size": page.data["files"][0]["size"] - regions[10]["offset"]}])
+        self.assertEqual(shown[:5], regions[:5])
+        self.assertEqual(shown[5:], [{"kind": "more", "offset": regions[5]["offset"], "count": len(regions) - 5,
+                                      "size": page.data["files"][0]["size"] - regions[5]["offset"]}])
         self.assertFalse(page.data["files"][0]["positional_index"]["complete"])
         # Long values are cut, and their sum is limited.
         (self.folder / "t.csv").write_text("text\n" + "".join(f"{i:05}{'x' * 200}\n" for i in range(50_000)))
@@ -375,7 +375,7 @@ class Output(ReportTest):
         self.expect_error("folder", "t", "--html", "folder", "--force", exit_code=1)
         self.expect_error("/dev/full", "t", "--html", "/dev/full", "--force", exit_code=1)
         self.expect_error("missing", "missing", "--html", "r.html", exit_code=3)
-        self.expect_error("no column zzz", "t", "--column", "zzz", "--html", "r.html", exit_code=1)
+        self.expect_error("no column .zzz.", "t", "--column", "zzz", "--html", "r.html", exit_code=1)
         self.expect_error("--part needs --column", "t", "--part", "0", "--html", "r.html", exit_code=1)
         self.expect_error("--html is required", "t", exit_code=1)
         self.assertEqual(sorted(os.listdir(self.folder)), before)

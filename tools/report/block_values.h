@@ -12,9 +12,10 @@
 namespace cfile::tools {
 
 // Returns one list for each of `regions`: the texts of the first values of a data block, at most
-// `max_values`. A null is the word null; in a file with levels, entries without a value are left
-// out. Long texts are cut and end with "...". After `max_bytes` bytes of text, all further lists
-// are empty. So are the lists of other regions, and of blocks that cannot be read.
+// `max_values`. A null is the word null. In a file with levels: the values of the first records, at
+// most `max_values` records and values. Long texts are cut and end with "...". After `max_bytes`
+// bytes of text, all further lists are empty. So are the lists of other regions, and of blocks that
+// cannot be read.
 std::vector<std::vector<std::string>> FirstValues(const Reader& reader,
                                                   std::span<const FileRegion> regions,
                                                   size_t max_values, size_t max_bytes);

@@ -140,10 +140,12 @@ function regionAtPoint(event) {
   const scale = box.width * lines / file.size;
   const place = line * box.width + event.clientX - box.left;
   const found = regionAt(place / scale);
-  // A small region beside the point is what the user sees there.
-  for (const near of [found + 1, found - 1]) {
+  // Small regions are drawn over their neighbours, the last one on top.
+  for (let near = found + 3; near >= found - 3; --near) {
     const region = file.regions[near];
-    if (region && region.size * scale < smallest && Math.abs(region.offset * scale - place) <= 2 * smallest) return near;
+    if (!region || region.size * scale >= smallest) continue;
+    const end = Math.max((region.offset + region.size) * scale, smallest);
+    if (end - smallest <= place + 1 && place <= end + 1) return near;
   }
   return found;
 }

@@ -4,6 +4,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -129,11 +131,15 @@ Json RegionsJson(const Reader& reader, const std::vector<FileRegion>& regions, c
   return list;
 }
 
-// The key of an entry: an ordinal, or the text of a value. The text of a shortened key that is no
-// value is hexadecimal.
+// The key of an entry: an ordinal, or the text of a value. A shortened key stands for the least
+// value that begins with it. Hexadecimal if the key is that of no value.
 Json KeyJson(const ColumnType& type, IndexKind kind, const IndexEntryInfo& entry) {
   if (kind == IndexKind::kPositional) return JsonInteger(entry.ordinal);
-  const BoundTexts texts = TextOfBounds(type, {.min_key = entry.key});
+  std::string key = entry.key;
+  VisitType(type, [&]<typename T>(std::type_identity<T>) {
+    if constexpr (!std::is_same_v<T, std::string_view>) key.resize(sizeof(T));
+  });
+  const BoundTexts texts = TextOfBounds(type, {.min_key = key});
   return BoundInLine(texts.min ? texts.min : "0x" + Hex(entry.key), kBoundBytes);
 }
 
