@@ -20,6 +20,7 @@ namespace {
 struct ColumnTotals {
   BlockTotals blocks;
   ColumnBounds bounds;
+  bool indexed = false;  // each part has an index by value: the column is a key
   uint64_t file_bytes = 0;
   std::vector<std::string> compressions;  // codecs that blocks use, each once
 };
@@ -35,6 +36,7 @@ ColumnTotals Measure(const TableReader& table, size_t column) {
     const uint64_t compressed_before = totals.blocks.compressed_blocks();
     totals.blocks.Add(*reader);
     totals.bounds.Add(*reader);
+    totals.indexed = reader->info().value_index_root && (part == 0 || totals.indexed);
     totals.file_bytes += reader->info().file_size_bytes;
     if (totals.blocks.compressed_blocks() > compressed_before) {
       AddName(CompressionName(reader->info().compression), totals.compressions);
@@ -106,9 +108,11 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
   std::vector<ColumnTotals> all;
   absl::Status status;
   uint64_t blocks = 0, bytes = 0, nulls = 0, stored = 0, decoded = 0;
+  std::string key;  // the column that is a key alone
   for (size_t column = 0; column < schema.size(); ++column) {
     const ColumnTotals& totals = all.emplace_back(Measure(table, column));
     status.Update(totals.blocks.status);
+    if (totals.indexed && key.empty()) key = schema[column].name;
     blocks += totals.blocks.blocks;
     bytes += totals.file_bytes;
     nulls += totals.blocks.nulls;
@@ -162,7 +166,11 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
       parts.push_back({{"first_ordinal", JsonInteger(info->first_ordinal)},
                        {"rows", JsonInteger(info->num_rows)}});
     }
-    if (table.schema().key_index()) json["keys"] = KeysJson(table.schema());
+    if (table.schema().key_index()) {
+      json["keys"] = KeysJson(table.schema());
+    } else if (!key.empty()) {
+      json["keys"] = Json::array({{{"name", JsonBytes(key)}}});
+    }
     json["size"] = JsonInteger(bytes);
     json["nulls"] = JsonInteger(nulls);
     json["columns"] = std::move(columns);
@@ -172,9 +180,9 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
     output.text = absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n%-6s %u\n", "table",
                                   Printable(common.path), "rows", table.num_rows(), "parts",
                                   table.num_parts(), "blocks", blocks);
-    if (table.schema().key_index()) {
-      absl::StrAppendFormat(&output.text, "%-6s %s\n", "keys", KeysText(table.schema()));
-    }
+    const std::string keys =
+        table.schema().key_index() ? KeysText(table.schema()) : Printable(key);
+    if (!keys.empty()) absl::StrAppendFormat(&output.text, "%-6s %s\n", "keys", keys);
     constexpr size_t kTexts = 4, kNumbers = 4;  // columns to the left, then to the right
     output.text += "\n" + AlignText(lines, kTexts, kNumbers, OutputWidth());
   }
