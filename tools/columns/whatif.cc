@@ -36,6 +36,7 @@ struct ColumnTrials {
   std::unique_ptr<Sample> sample;
   FormsInUse in_use;
   Trial automatic;                // what automatic choice does with the sample
+  absl::Status automatic_status;  // not OK: `automatic` has no meaning
   std::vector<FormTrial> trials;  // sorted; those that failed are last
 
   std::optional<StoredForm> form_in_use() const {
@@ -110,7 +111,9 @@ absl::StatusOr<ColumnTrials> TryAll(const StoredColumn& column, const CommonOpti
   const std::vector<StoredForm> forms = FormsOf(column.schema.type);
   progress.Begin(StrCat("trying ", column.schema.name), sample.decoded_bytes * (forms.size() + 1));
   options.goal = GoalNamed(arguments.goal);
-  CFILE_ASSIGN_OR_RETURN(result.automatic, sample.Try(options));
+  absl::StatusOr<Trial> automatic = sample.Try(options);
+  result.automatic_status = automatic.status();
+  if (automatic.ok()) result.automatic = *std::move(automatic);
   for (const StoredForm& form : forms) {
     const uint64_t tried = result.trials.size() + 1;
     CFILE_RETURN_IF_ERROR(progress.Update(sample.decoded_bytes * tried, sample.num_rows * tried));
@@ -139,6 +142,11 @@ std::vector<std::string> NotBuiltIn() {
   return names;
 }
 
+std::string FailureText(const absl::Status& status) {
+  const absl::string_view message = status.message();
+  return "fails: " + TerminalSafe(WithOptionNames({message.data(), message.size()}));
+}
+
 void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, std::string& out) {
   const Sample& sample = *trials.sample;
   absl::StrAppend(&out, Printable(trials.column.schema.name), ": ",
@@ -154,11 +162,16 @@ void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, s
                         static_cast<double>(sample.decoded_bytes) / 1e6);
   absl::StrAppend(&out, "  file       ",
                   FormsText(trials.in_use.encodings, trials.in_use.compression), "\n");
-  absl::StrAppend(&out, "  automatic  ",
-                  FormsText(trials.automatic.totals.encodings, trials.automatic.totals.compression),
-                  ", for ", arguments.goal, ": ",
-                  EncodingReason(trials.column.schema.type, trials.automatic.totals),
-                  " (found with the sample)\n\n");
+  const ColumnTotals& automatic = trials.automatic.totals;
+  absl::StrAppend(
+      &out, "  automatic  ",
+      trials.automatic_status.ok()
+          ? absl::StrCat(FormsText(automatic.encodings, automatic.compression), ", for ",
+                         arguments.goal, ": ",
+                         EncodingReason(trials.column.schema.type, automatic),
+                         " (found with the sample)")
+          : FailureText(trials.automatic_status),
+      "\n\n");
   int width = 8;
   for (const FormTrial& trial : trials.trials) {
     width = std::max(width, static_cast<int>(EncodingName(trial.form.encoding).size()));
@@ -172,9 +185,7 @@ void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, s
     absl::StrAppendFormat(&out, "%-*s  %-6s  ", width, EncodingName(trial.form.encoding),
                           CompressionName(trial.form.compression));
     if (!trial.result.ok()) {
-      const absl::string_view message = trial.result.status().message();
-      absl::StrAppend(&out, "fails: ",
-                      TerminalSafe(WithOptionNames({message.data(), message.size()})), "\n");
+      absl::StrAppend(&out, FailureText(trial.result.status()), "\n");
       continue;
     }
     const Trial& result = *trial.result;
@@ -244,6 +255,17 @@ Json ToJson(const ColumnTrials& trials, const WhatIfArguments& arguments) {
         {"options", JsonBytes(ImportOptionsOf(trials.column, best->form))}};
   }
   const Trial& automatic = trials.automatic;
+  Json automatic_json = {{"goal", arguments.goal}, {"recomputed", true}};
+  if (trials.automatic_status.ok()) {
+    automatic_json["blocks"] = FormsJson(automatic.totals.encodings);
+    automatic_json["compression"] = CompressionName(automatic.totals.compression);
+    automatic_json["bytes"] = JsonInteger(automatic.file_bytes);
+    automatic_json["encode"] = SpeedJson(sample, automatic.encode_seconds);
+    automatic_json["decode"] = SpeedJson(sample, automatic.decode_seconds);
+    automatic_json["reason"] = EncodingReason(trials.column.schema.type, automatic.totals);
+  } else {
+    automatic_json["error"] = JsonError(trials.automatic_status);
+  }
   return {{"name", JsonBytes(trials.column.schema.name)},
           {"type", trials.column.schema.type.ToString()},
           {"rows", JsonInteger(trials.column.num_rows)},
@@ -257,15 +279,7 @@ Json ToJson(const ColumnTrials& trials, const WhatIfArguments& arguments) {
           {"in_file",
            {{"blocks", FormsJson(trials.in_use.encodings)},
             {"compression", CompressionName(trials.in_use.compression)}}},
-          {"automatic",
-           {{"goal", arguments.goal},
-            {"blocks", FormsJson(automatic.totals.encodings)},
-            {"compression", CompressionName(automatic.totals.compression)},
-            {"bytes", JsonInteger(automatic.file_bytes)},
-            {"encode", SpeedJson(sample, automatic.encode_seconds)},
-            {"decode", SpeedJson(sample, automatic.decode_seconds)},
-            {"reason", EncodingReason(trials.column.schema.type, automatic.totals)},
-            {"recomputed", true}}},
+          {"automatic", std::move(automatic_json)},
           {"tried", std::move(tried)},
           {"recommended", std::move(recommended)}};
 }
