@@ -91,6 +91,7 @@ class ReportTest(unittest.TestCase):
         lines = [",".join('"%s"' % name.replace('"', '""') for name in columns)]
         lines += [f"{i},{'' if i % 7 == 0 else f'word {i % 50}'}" for i in range(rows)]
         (self.folder / "t.csv").write_text("\n".join(lines) + "\n")
+        shutil.rmtree(self.folder / "t", ignore_errors=True)
         self.succeed(IMPORT, "--quiet", "t.csv", "t", *options)
 
     def file_of(self, column):
