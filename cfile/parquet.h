@@ -31,6 +31,12 @@
 // zones than UTC always has ARROW:schema. Pairs with which Spark and Avro describe their own
 // schema are not kept.
 //
+// Categories. If ARROW:schema says that a column of strings is a dictionary, and all row groups have
+// the same dictionary page of at most 64 KiB, then the values of this page are the categories of
+// the column, in their order. A table keeps them in the pair ARROW:categories. Export writes them
+// as dictionary pages. Only then does it say that the categories are ordered: not if the column has
+// got other values.
+//
 // INT96. Older programs, and Spark, store timestamps as INT96: a day and the nanoseconds of this
 // day. Only times between the years 1677 and 2262 are a timestamp(ns). If there are others,
 // ImportParquet returns kInvalidArgument. It keeps INT96 as it is if the column has the type int96

@@ -38,6 +38,11 @@ absl::StatusOr<std::shared_ptr<const Source>> OpenUrlSource(const std::string& u
   if (!Client().ok()) return Client().status();
   return Client()->OpenUrl(url);
 }
+
+absl::StatusOr<std::unique_ptr<Sink>> CreateAtUrl(const std::string& url) {
+  if (!Client().ok()) return Client().status();
+  return Client()->CreateUrl(url);
+}
 #else
 absl::Status CannotRead(const std::string& url) {
   return absl::UnimplementedError(
@@ -47,6 +52,9 @@ absl::StatusOr<std::shared_ptr<Storage>> OpenUrlTable(const std::string& url) {
   return CannotRead(url);
 }
 absl::StatusOr<std::shared_ptr<const Source>> OpenUrlSource(const std::string& url) {
+  return CannotRead(url);
+}
+absl::StatusOr<std::unique_ptr<Sink>> CreateAtUrl(const std::string& url) {
   return CannotRead(url);
 }
 #endif
@@ -86,6 +94,10 @@ absl::StatusOr<TableLocation> TableAt(const std::string& place) {
 
 absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place) {
   return IsUrl(place) ? OpenUrlSource(place) : OpenPreadSource(place);
+}
+
+absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place) {
+  return IsUrl(place) ? CreateAtUrl(place) : NewFileSink(place);
 }
 
 absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions& options,

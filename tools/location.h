@@ -32,6 +32,10 @@ absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions&
 // file is the temporary file of a killed writer, the message says how to salvage it.
 absl::Status ExplainDamage(const absl::Status& status, const Source& source);
 
+// Begins a file at a path or at an s3:// URL. It appears, and replaces what is there, with
+// Sink::Finish. kUnimplemented: this build cannot write to URLs. kInvalidArgument: another URL.
+absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place);
+
 // Opens the table at a path or URL. nullopt: there is none, because the place is no directory, or a
 // URL below which there is no table.cft. kNotFound: the directory has no table.cft.
 absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,

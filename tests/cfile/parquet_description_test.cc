@@ -32,9 +32,9 @@ constexpr std::string_view kFirstColumn =
 
 std::string Describe(std::string_view text, std::optional<uint64_t> num_rows,
                      const std::set<std::string>& columns) {
-  return DescribeForPandas(text, num_rows, [&](std::string_view name) {
-    return columns.contains(std::string(name));
-  });
+  const auto any = [](std::string_view) { return true; };
+  const auto has = [&](std::string_view name) { return columns.contains(std::string(name)); };
+  return DescribeForPandas(text, num_rows, has, any);
 }
 
 std::string Replaced(std::string text, std::string_view what, std::string_view by) {
@@ -102,6 +102,42 @@ TEST(PandasDescription, OtherTextsAreNone) {
     EXPECT_EQ(Describe(kFrame.substr(0, size), 3, {"a"}), "") << size;
 }
 
+TEST(PandasDescription, OnlyKnownCategoriesAreOrdered) {
+  const std::string text =
+      R"({"index_columns": ["c"], "columns": [)"
+      R"({"field_name": "a", "metadata": {"num_categories": 2, "ordered": true}}, )"
+      R"({"metadata": {"ordered" : true }, "field_name": "b", "ordered": true}, )"
+      R"({"field_name": "c", "metadata": {"ordered": true}}, )"
+      R"({"field_name": "d", "metadata": {"ordered": 1}}, {"field_name": "e", "metadata": null}]})";
+  const auto any = [](std::string_view) { return true; };
+  EXPECT_EQ(DescribeForPandas(text, 3, any, any), text);
+  const std::string b = Replaced(text, "\"ordered\" : true", "\"ordered\" : false");
+  EXPECT_EQ(DescribeForPandas(text, 3, any, [](auto name) { return name != "b"; }), b);
+  std::string none = Replaced(b, "\"ordered\": true", "\"ordered\": false");
+  none.replace(none.rfind("true"), 4, "false");
+  EXPECT_EQ(DescribeForPandas(text, 3, any, [](auto) { return false; }), none);
+}
+
+TEST(CategoriesOfColumns, AreTheSameAfterWriting) {
+  const Categories categories{{"a", {"small", "", "\"\\/\n\x01\x7f", "\xf0\x9f\x98\x80, [{"}},
+                              {"b\"", {}},
+                              {"c", {"x"}}};
+  EXPECT_EQ(ParseCategories(WriteCategories(categories)), categories);
+  EXPECT_EQ(WriteCategories({{"a", {"b", "\t"}}}), R"({"a": ["b", "\u0009"]})");
+  EXPECT_EQ(ParseCategories(WriteCategories({})), Categories());
+}
+
+TEST(CategoriesOfColumns, WhatIsWrongIsSkipped) {
+  const Categories x{{"x", {"1"}}};
+  for (const std::string_view other :
+       {R"("stream")", R"(["a", "a"])", R"(["a", 1])", R"({"a": "b"})", "[\"\xff\"]", "[,]", "1"}) {
+    EXPECT_EQ(ParseCategories(absl::StrCat("{\"w\": ", std::string(other), ", \"x\": [\"1\"]}")), x)
+        << other;
+  }
+  for (const std::string_view text : {"", "[]", "x", "{", "{\"x\": [\"1\"]", "[[\"1\"]]"})
+    EXPECT_EQ(ParseCategories(text), Categories()) << text;
+}
+
 // A table of all kinds of columns.
 RecordSchema Tree(std::string_view text) {
   auto tree = RecordSchema::Parse(std::string(text));
@@ -134,7 +170,7 @@ class ArrowDescriptionTest : public testing::Test {
                         {"bytes", "\xff"}};
     const std::string before = pairs[1].second;
     EXPECT_FALSE(before.empty());
-    DescribeColumns(schema, *parquet, 0, {}, pairs);
+    DescribeColumns(schema, *parquet, 0, ordered_, {}, pairs);
     EXPECT_EQ(pairs[0].first, "geo");
     if (pairs.size() == 1) return std::nullopt;
     EXPECT_EQ(pairs.size(), 2u);
@@ -155,6 +191,7 @@ class ArrowDescriptionTest : public testing::Test {
   }
   using Texts = std::vector<std::string>;
 
+  static inline std::set<std::string, std::less<>> ordered_;  // has the columns with categories
   static inline bool is_same_ = false;  // the text of the pair is as before
 };
 
@@ -213,6 +250,30 @@ TEST_F(ArrowDescriptionTest, WhatIsTrueStaysAsItIs) {
     EXPECT_FALSE(is_same_);
     EXPECT_FALSE(found && HasSameFields(*found, {.children = changed})) << i;
   }
+}
+
+// Libraries of Arrow take the order from the dictionary pages.
+TEST_F(ArrowDescriptionTest, OnlyKnownCategoriesAreOrdered) {
+  const auto tree = R"(message m {
+    required binary a (STRING);
+    optional group list (LIST) { repeated group list { optional binary element (STRING); } }
+    required binary b (STRING);
+  })";
+  ArrowField a = Codes("a", Field("", "u"));
+  ArrowField b = Codes("b", Field("", "u"));
+  ArrowField element = Codes("element", Field("", "u"));
+  a.flags = b.flags = element.flags = ARROW_FLAG_DICTIONARY_ORDERED | ARROW_FLAG_NULLABLE;
+  const std::vector<ArrowField> fields = {a, Field("list", "+l", {element}), b};
+  ordered_ = {"a", "list", "b"};
+  ASSERT_TRUE(Described(tree, fields).has_value());
+  EXPECT_TRUE(is_same_);
+  ordered_ = {"b"};
+  const auto described = Described(tree, fields);
+  ordered_.clear();
+  ASSERT_TRUE(described.has_value());
+  EXPECT_EQ(described->children[0].flags, ARROW_FLAG_NULLABLE);
+  EXPECT_EQ(described->children[1].children[0].flags, ARROW_FLAG_NULLABLE);
+  EXPECT_EQ(described->children[2].flags, b.flags);
 }
 
 TEST_F(ArrowDescriptionTest, ColumnsAreDroppedAddedAndReordered) {
@@ -274,7 +335,7 @@ TEST(ParquetDescriptions, ArrowSchemaHasThePairsOfTheFile) {
       {.format = "+s", .metadata = embedded, .children = {Field("a", "i")}});
   const MetadataPairs all{geo, {"pandas", frame}, {std::string(kArrowSchema), text}};
   const auto describe = [&](const MetadataPairs& others, MetadataPairs pairs) {
-    DescribeColumns(schema, *parquet, 3, others, pairs);
+    DescribeColumns(schema, *parquet, 3, {}, others, pairs);
     EXPECT_EQ(pairs.back().first, kArrowSchema);
     const auto arrow = ParseArrowSchema(pairs.back().second);
     EXPECT_TRUE(arrow.has_value());
@@ -300,7 +361,7 @@ TEST(ParquetDescriptions, PandasLosesColumnsOfOtherTypes) {
       {std::string(kArrowSchema),
        WriteArrowSchema({.format = "+s",
                          .children = {Field("a", "u"), Field("b", "i"), Field("c", "i")}})}};
-  DescribeColumns(schema, *parquet, 0, {}, pairs);
+  DescribeColumns(schema, *parquet, 0, {}, {}, pairs);
   EXPECT_EQ(pairs[0].second, R"({"index_columns": ["c"], "columns": [{"field_name": "b"}]})");
 }
 

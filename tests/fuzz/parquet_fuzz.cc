@@ -111,8 +111,10 @@ void Descriptions(std::span<const uint8_t> bytes) {
   using namespace internal;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   const auto has = [](std::string_view name) { return name.size() % 2 == 1; };
-  const std::string pandas = DescribeForPandas(text, 24, has);
-  if (!pandas.empty()) Expect(DescribeForPandas(pandas, 24, has) == pandas);
+  const std::string pandas = DescribeForPandas(text, 24, has, has);
+  if (!pandas.empty()) Expect(DescribeForPandas(pandas, 24, has, has) == pandas);
+  const Categories categories = ParseCategories(text);
+  Expect(ParseCategories(WriteCategories(categories)) == categories);
 
   static const auto tree = RecordSchema::Parse(
       "message m { required int32 a; optional group list (LIST) { repeated group list { optional "
@@ -121,7 +123,7 @@ void Descriptions(std::span<const uint8_t> bytes) {
   static const auto parquet = SchemaToParquet(schema, {});
   MetadataPairs pairs{{"pandas", std::string(text)},
                       {std::string(kArrowSchema), absl::Base64Escape({text.data(), text.size()})}};
-  DescribeColumns(schema, *parquet, 24, {}, pairs);
+  DescribeColumns(schema, *parquet, 24, {}, {}, pairs);
   // There is a time zone, so there is a schema of Arrow.
   Expect(!pairs.empty() && pairs.back().first == kArrowSchema);
   const auto arrow = ParseArrowSchema(pairs.back().second);
@@ -129,7 +131,7 @@ void Descriptions(std::span<const uint8_t> bytes) {
   const auto own = FieldsOf(schema, *parquet);
   for (size_t i = 0; i < 3; ++i) Expect(Describes(arrow->children[i], own->children[i]));
   const MetadataPairs once = pairs;
-  DescribeColumns(schema, *parquet, 24, {}, pairs);
+  DescribeColumns(schema, *parquet, 24, {}, {}, pairs);
   Expect(pairs == once);
 }
 

@@ -91,6 +91,22 @@ class ToolsTest(unittest.TestCase):
         self.assertEqual((summary["format"], summary["rows"]), ("Parquet", 24))
         self.assertEqual(self.output(DUMP, "values", self.url + "/table"), self.output(DUMP, "values", "local"))
 
+    def test_export_to_a_url(self):
+        self.summary(self.put("in.csv", CSV), self.url + "/table")
+        for name in ("out.csv", "out.parquet"):
+            self.output(DUMP, "export", self.url + "/table", f"{self.url}/{name}")
+            self.summary(f"{self.url}/{name}", name + ".table")
+            self.assertEqual(self.output(DUMP, "values", name + ".table"), self.output(DUMP, "values", self.url + "/table"))
+        # An export that fails leaves nothing.
+        self.assertIn("503 SlowDown", self.error(DUMP, "export", "out.csv.table", f"{self.url}/none.csv", at="ALWAYS_UNAVAILABLE"))
+        self.assertEqual(keys_below(self.prefix + "/none"), [])
+        web = f"{server('PROXY')}/bucket/{self.prefix}/none.csv"
+        self.assertIn("only to s3:// URLs", self.error(DUMP, "export", "out.csv.table", web))
+
+    def test_a_directory_at_a_url_is_refused(self):
+        self.put("files/in.parquet", (GOLDEN / "pyarrow_old_types.parquet").read_bytes())
+        self.assertIn("directories of Parquet files must be local", self.error(IMPORT, self.url + "/files", "table"))
+
     def test_https(self):
         if "CFILE_TEST_SERVER_HTTPS" not in os.environ:
             self.skipTest("nginx or openssl is not installed")

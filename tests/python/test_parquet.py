@@ -204,6 +204,125 @@ def test_pandas_frames_come_back(tmp):
     assert pandas.read_parquet(tmp / "i.parquet").reset_index()["more"].tolist() == [5] * 600
 
 
+SIZES = ["small", "medium", "big", "unused \U0001f600\n\""]
+
+
+def _sizes(rows=("small", "big", None, "small"), sizes=SIZES, **index):
+    """A DataFrame whose ordered categories are in the order of `sizes`, not in that of the rows or of the alphabet."""
+    return pandas.DataFrame({"size": pandas.Categorical(rows, sizes, ordered=True),
+                             "unordered": pandas.Categorical(["z", "a", "z", "b"], ["b", "unused", "z", "a"]),
+                             "number": pandas.Categorical([3, 1, 3, 2], [3, 1, 2, 9], ordered=True)}, **index)
+
+
+def _plain_numbers(frame):
+    """pyarrow reads the categories of `number` as numbers, because only strings have dictionaries."""
+    return frame.assign(number=frame["number"].astype("int64"))
+
+
+@pytest.mark.parametrize("options", [{}, {"row_group_size": 2}, {"data_page_version": "2.0", "compression": "none"}])
+def test_categories_keep_their_order(tmp, options):
+    frame = _sizes()
+    frame.to_parquet(tmp / "f.parquet", **options)
+    read = pandas.read_parquet(tmp / "f.parquet")
+    pandas.testing.assert_frame_equal(read, _plain_numbers(frame))
+    for settings in ({}, {"goal": "size"}, {"sorted_by": "number"}):
+        cfile.from_parquet(tmp / "f.parquet", tmp / "t", overwrite=True, **settings)
+        expected = frame
+        if "sorted_by" in settings:
+            expected = frame.sort_values("number", key=lambda key: key.astype("int64"), ignore_index=True)
+        found = cfile.open(tmp / "t").to_pandas()
+        for column in ("size", "unordered"):
+            assert found[column].dtype == frame[column].dtype
+            assert found[column].tolist() == expected[column].tolist()
+            assert found[column].cat.categories.tolist() == frame[column].cat.categories.tolist()
+        assert not found["number"].cat.ordered  # pyarrow does not store these categories
+        assert (found["size"] < "big").tolist() == (expected["size"] < "big").tolist()
+        for version in (1, 2):
+            cfile.to_parquet(tmp / "t", tmp / "g.parquet", row_group_rows=3, page_version=version)
+            again = pandas.read_parquet(tmp / "g.parquet")
+            pandas.testing.assert_frame_equal(again, _plain_numbers(expected))
+            assert again["unordered"].cat.categories.tolist() == frame["unordered"].cat.categories.tolist()
+    # Pages of codes are copied, with their dictionary.
+    wide = pandas.concat([frame] * 5000, ignore_index=True)
+    wide["size"] = pandas.Categorical(wide["size"], SIZES, ordered=True)
+    wide[["size"]].to_parquet(tmp / "wide.parquet", data_page_version="2.0", compression="none")
+    assert cfile.from_parquet(tmp / "wide.parquet", tmp / "wide")["recoded_pages"] == 0
+    assert cfile.to_parquet(tmp / "wide", tmp / "back.parquet")["recoded_pages"] == 0
+    pandas.testing.assert_frame_equal(pandas.read_parquet(tmp / "back.parquet"), wide[["size"]])
+
+
+def test_categories_of_written_tables_keep_their_order(tmp):
+    frame = _sizes(index=pandas.CategoricalIndex(["q", "p", "q", "r"], ["r", "q", "p"], ordered=True, name="key"))
+    for encoding in ("auto", "plain", "dict", "parquet-dict", "prefix"):
+        cfile.write(tmp / "t", frame, encoding={"size": encoding}, overwrite=True)
+        pandas.testing.assert_frame_equal(cfile.open(tmp / "t").to_pandas(), frame)
+        cfile.to_parquet(tmp / "t", tmp / "f.parquet", row_group_rows=2)
+        pandas.testing.assert_frame_equal(pandas.read_parquet(tmp / "f.parquet"), _plain_numbers(frame))
+        cfile.from_parquet(tmp / "f.parquet", tmp / "again", overwrite=True)
+        found = cfile.open(tmp / "again").to_pandas()
+        pandas.testing.assert_frame_equal(found.drop(columns="number"), frame.drop(columns="number"))
+    cfile.to_parquet(tmp / "t", tmp / "f.parquet", columns=["size"])
+    assert pandas.read_parquet(tmp / "f.parquet")["size"].dtype == frame["size"].dtype
+    empty = frame[:0]
+    cfile.write(tmp / "empty", empty)
+    cfile.to_parquet(tmp / "empty", tmp / "f.parquet")
+    assert pandas.read_parquet(tmp / "f.parquet").empty
+    nulls = _sizes(rows=[None] * 4)
+    nulls.to_parquet(tmp / "f.parquet")
+    cfile.from_parquet(tmp / "f.parquet", tmp / "nulls")
+    assert cfile.open(tmp / "nulls").to_pandas()["size"].dtype == nulls["size"].dtype
+
+
+def test_categories_of_unknown_order_are_not_ordered(tmp):
+    """Comparing them is an error, instead of wrong."""
+    frame = _sizes()
+    frame.to_parquet(tmp / "f.parquet")
+
+    def check(values):
+        cfile.to_parquet(tmp / "t", tmp / "g.parquet")
+        for found in (cfile.open(tmp / "t").to_pandas(), pandas.read_parquet(tmp / "g.parquet")):
+            assert [None if pandas.isna(value) else value for value in found["size"]] == values
+            assert not found["size"].cat.ordered
+            with pytest.raises(TypeError, match="Unordered"):
+                found["size"] < "big"
+        text = pq.read_metadata(tmp / "g.parquet").metadata[b"pandas"].decode()
+        assert '"ordered": true' not in text
+
+    # Rows with other values were appended.
+    cfile.from_parquet(tmp / "f.parquet", tmp / "t")
+    _sizes(["huge", "big", "small", None], ["huge", *SIZES]).to_parquet(tmp / "more.parquet")
+    cfile.from_parquet(tmp / "more.parquet", tmp / "t", append=True)
+    check(["small", "big", None, "small", "huge", "big", "small", None])
+    # The files of a directory, or the row groups of a file, have different orders.
+    (tmp / "files").mkdir()
+    frame.to_parquet(tmp / "files" / "1.parquet")
+    _sizes(sizes=SIZES[::-1]).to_parquet(tmp / "files" / "2.parquet")
+    cfile.from_parquet(tmp / "files", tmp / "t", overwrite=True)
+    check(["small", "big", None, "small"] * 2)
+    table = pa.Table.from_pandas(frame)
+    with pq.ParquetWriter(tmp / "groups.parquet", table.schema) as writer:
+        writer.write_table(table)
+        writer.write_table(pa.Table.from_pandas(_sizes(sizes=SIZES[::-1])).cast(table.schema))
+    cfile.from_parquet(tmp / "groups.parquet", tmp / "t", overwrite=True)
+    check(["small", "big", None, "small"] * 2)
+    # There are no dictionaries, or only pandas knows about categories.
+    pq.write_table(table, tmp / "plain.parquet", use_dictionary=False)
+    cfile.from_parquet(tmp / "plain.parquet", tmp / "t", overwrite=True)
+    check(["small", "big", None, "small"])
+    with pq.ParquetWriter(tmp / "plain.parquet", table.schema, store_schema=False) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"pandas": table.schema.metadata[b"pandas"]})
+    cfile.from_parquet(tmp / "plain.parquet", tmp / "t", overwrite=True)
+    cfile.to_parquet(tmp / "t", tmp / "g.parquet")
+    described = pq.read_metadata(tmp / "g.parquet").metadata[b"pandas"]
+    assert b'"ordered": false' in described and b'"ordered": true' not in described
+    # Metadata that a program copied to other data says nothing.
+    cfile.write(tmp / "t", frame, overwrite=True)
+    cfile.to_parquet(tmp / "t", tmp / "g.parquet", metadata={"ARROW:categories": '{"size": ["big", "small"]}'})
+    cfile.from_parquet(tmp / "g.parquet", tmp / "t", overwrite=True)
+    assert cfile.open(tmp / "t").to_pandas()["size"].dtype == frame["size"].dtype
+
+
 def test_large_pages_are_refused(tmp, towns):
     for options in ({}, {"sorted_by": "town"}, {"columns": ["town"]}):
         with pytest.raises(cfile.LimitError, match="max_page_size_bytes"):

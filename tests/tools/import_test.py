@@ -198,7 +198,7 @@ class RoundTrip(ImportTest):
         done = self.run_tool(IMPORT, "t.csv", "t", "--for", "speed")
         self.assertRegex(done.stdout.decode(), r"(?m)^n +int64 +- +plain,\S+ +none ")
         done = self.run_tool(DUMP, "t", "--column", "n")
-        self.assertRegex(done.stdout.decode(), r"(?m)^block encoding +plain: \d+ blocks, \d+ bytes\nblock encoding +\S+: ")
+        self.assertRegex(done.stdout.decode(), r"(?m)^encoding +plain: \S+ % of the bytes, \d+ blocks\nencoding +\S+: ")
 
 
 class Sorting(ImportTest):

@@ -346,7 +346,7 @@ class Damage(ReportTest):
 
     def test_limit(self):
         self.make_table(20_000)
-        page = self.report("t", "--max-block-size", "64", exit_code=1)
+        page = self.report("t", "--max-block-size", "64", exit_code=4)
         self.assertTrue(all(finding["limit"] and "--max-block-size" in finding["message"] for finding in page.data["findings"]))
 
 

@@ -364,7 +364,7 @@ class Diff(ToolTest):
         self.assertEqual(code, 2)
         self.assertIn("checksum", json.loads(out)["error"])
         self.assertNotIn("same_values", json.loads(out))
-        self.refuse(2, "--max-block-size", "diff", a, a, "--max-block-size", "10")
+        self.refuse(4, "--max-block-size", "diff", a, a, "--max-block-size", "10")
 
 
 class WhatIf(ToolTest):
@@ -480,7 +480,7 @@ class WhatIf(ToolTest):
                 self.assertIn(chosen[0], options)
         for column in self.json("whatif", "t")["columns"]:
             size = column["recommended"]["size"]
-            self.assertLessEqual(size["bytes"], 1.05 * min(t["bytes"] for t in column["tried"]))
+            self.assertLessEqual(size["bytes"], 1.05 * min(t["bytes"] for t in column["tried"] if " in " not in t.get("note", "")))
         # The options for a file do not name a column.
         path = next(self.folder.glob("t/part-*/0001-city.cfile"))
         self.assertNotIn("=", self.dump("whatif", path, "--recommend"))

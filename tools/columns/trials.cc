@@ -86,12 +86,20 @@ absl::StatusOr<WriterOptions> OptionsInUse(const StoredColumn& column) {
                        .movable_blocks = file->info().has_movable_blocks()};
 }
 
+// False if the trial failed, or if some blocks got another encoding than the one that was tried.
+bool IsCandidate(const FormTrial& trial) {
+  return trial.result.ok() &&
+         std::ranges::all_of(trial.result->totals.encodings, [&](const EncodingTotals& totals) {
+           return totals.encoding == trial.form.encoding;
+         });
+}
+
 const FormTrial* Recommend(const std::vector<FormTrial>& trials, Goal goal,
                            uint64_t decoded_bytes) {
   double fastest_seconds = 0;
   bool any = false;
   for (const FormTrial& trial : trials) {
-    if (!trial.result.ok()) continue;
+    if (!IsCandidate(trial)) continue;
     const double seconds = trial.result->decode_seconds;
     fastest_seconds = any ? std::min(fastest_seconds, seconds) : seconds;
     any = true;
@@ -100,7 +108,7 @@ const FormTrial* Recommend(const std::vector<FormTrial>& trials, Goal goal,
   const double most_seconds = std::max(
       2 * fastest_seconds, static_cast<double>(decoded_bytes) / limits.bytes_per_second);
   const auto is_fast = [&](const FormTrial& trial) {
-    return trial.result.ok() && trial.result->decode_seconds <= most_seconds;
+    return IsCandidate(trial) && trial.result->decode_seconds <= most_seconds;
   };
   uint64_t smallest = UINT64_MAX;
   for (const FormTrial& trial : trials) {

@@ -53,7 +53,8 @@ absl::StatusOr<WriterOptions> OptionsInUse(const StoredColumn& column);
 // The best of `trials` for a goal. Ignores forms that are read slower than the goal's speed
 // (cfile/options.h, Goal), but never those that are read at least half as fast as the fastest.
 // Takes the fastest of those that are at most the goal's factor larger than the smallest.
-// nullptr: all trials failed. `decoded_bytes`: of the sample.
+// Ignores trials in which a block got another encoding. nullptr: no trial is left.
+// `decoded_bytes`: of the sample.
 const FormTrial* Recommend(const std::vector<FormTrial>& trials, Goal goal, uint64_t decoded_bytes);
 
 struct NamedGoal {

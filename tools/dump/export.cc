@@ -19,6 +19,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
 #include "tools/dump/commands.h"
+#include "tools/location.h"
 #include "tools/where_parser.h"
 
 namespace cfile::tools {
@@ -186,7 +187,7 @@ absl::Status Export(const Format& format, const CommandLine& line, const CommonO
   }
   std::unique_ptr<Sink> sink;
   if (to_file) {
-    auto file = NewFileSink(line.out);
+    auto file = CreateFileAt(line.out);
     if (!file.ok()) return file.status();
     sink = *std::move(file);
     CancelOnSignals();  // so that the temporary file is removed
@@ -257,6 +258,7 @@ void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump export log log.jsonl\n"
       "  cfile-dump export flights flights.parquet --report\n"
       "  cfile-dump export flights flights.parquet --compression snappy --page-version 1\n"
+      "  cfile-dump export flights s3://bucket/flights.parquet\n"
       "  cfile-dump export keys.cfile --no-header\n"
       "  eval cfile-import flights.csv copy $(cfile-dump export flights --print-import-options)");
   AddIgnoreChecksumsOption(*command, common);

@@ -128,17 +128,21 @@ std::string NullOption(const std::string& text) {
 
 // How the input was read and what was chosen.
 void AppendChoices(const ImportOptions& options, const ImportResult& result, std::string& text) {
-  if (result.format == "Parquet" && !options.goal_given) {
-    absl::StrAppend(&text,
-                    "encodings and codecs: those of the Parquet pages, unless options choose others\n");
-    return;
-  }
   if (result.format == "CSV") {
     absl::StrAppend(&text, "delimiter: ", DelimiterName(result.delimiter.character), " (",
                     result.delimiter.reason, "); the first line ",
                     result.header ? "has the names" : "is a row", "\n");
   }
-  absl::StrAppend(&text, "encodings and codecs: those of the options, otherwise chosen for each block",
+  text += "encodings and codecs: ";
+  if (result.copied_pages + result.recompressed_pages > 0) {
+    const bool all = result.recompressed_pages + result.recoded_pages == 0;
+    absl::StrAppend(
+        &text, "those of the Parquet pages (",
+        PagesText(result.copied_pages, result.recompressed_pages, result.recoded_pages),
+        all ? ")\n" : "); where they changed, ");
+    if (all) return;
+  }
+  absl::StrAppend(&text, "those of the options, otherwise chosen for each block",
                   options.goal == Goal::kBalanced ? ", for balanced size and speed"
                   : options.goal == Goal::kSize   ? ", for size"
                                                   : ", for speed",

@@ -61,6 +61,11 @@ absl::StatusOr<InputFile> OpenInputFile(const InputFileOptions& options) {
   bool regular = false;
   if (at_url) {
     auto source = OpenSourceAt(options.path);
+    if (absl::IsNotFound(source.status())) {
+      return absl::NotFoundError(absl::StrCat(
+          source.status().message(),
+          " (a URL names one file; directories of Parquet files must be local)"));
+    }
     if (!source.ok()) return source.status();
     name = (*source)->name();  // without a password
     bytes = NewSourceStream(*std::move(source), check);

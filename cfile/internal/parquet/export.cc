@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "cfile/internal/parquet/file_exporter.h"
 #include "cfile/internal/parquet/key_value_metadata.h"
 #include "cfile/internal/parquet/metadata/file_metadata.h"
+#include "cfile/internal/parquet/page_bytes.h"
 #include "cfile/internal/parquet/parquet_schema.h"
 #include "cfile/internal/parquet/parquet_type.h"
 #include "cfile/parquet.h"
@@ -25,6 +27,7 @@
 #include "cfile/schema.h"
 #include "cfile/table.h"
 #include "encodings/core/status.h"
+#include "encodings/parquet.h"
 
 namespace cfile {
 namespace internal {
@@ -51,6 +54,7 @@ class Exporter {
   absl::Status WriteIndexes();
   absl::Status WriteEnd();
   absl::Status AddMetadata();
+  void DescribeColumns();
   absl::Status AnnotateLeaf(const Reader& file, size_t leaf);
   void FindSortingColumns(std::span<const Reader> files);
   absl::Status InColumn(size_t leaf, const absl::Status& status) const;
@@ -64,7 +68,9 @@ class Exporter {
   std::vector<ColumnToExport> columns_;  // one for each leaf
   std::deque<parquet::RowGroup> row_groups_;
   std::deque<WrittenChunk> chunks_;  // of all row groups, in order
+  MetadataPairs kept_;  // the metadata of the table
   MetadataPairs metadata_;
+  std::set<std::string, std::less<>> ordered_;  // the columns whose pages have their categories
   std::deque<std::string> annotations_;  // texts into which schema_ points
   std::vector<parquet::SortingColumn> sorting_columns_;  // of the current part
 };
@@ -139,8 +145,11 @@ absl::Status Exporter::WritePart(size_t part) {
     CFILE_RETURN_IF_ERROR(WriteRowGroup(files, end - begin, end));
     begin = end;
   }
-  for (size_t leaf = 0; leaf < files.size(); ++leaf)
+  for (size_t leaf = 0; leaf < files.size(); ++leaf) {
     CFILE_RETURN_IF_ERROR(WriteBloomFilter(*files[leaf], leaf, first_row_group));
+    const std::string& column = rows_.schema.columns[schema_.leaves[leaf].column].name;
+    if (!files[leaf]->keeps_categories() && ordered_.erase(column) > 0) DescribeColumns();
+  }
   return absl::OkStatus();
 }
 
@@ -243,20 +252,46 @@ absl::Status Exporter::WriteIndexes() {
                &parquet::ColumnChunk::offset_index_length);
 }
 
+// Sets metadata_.
+void Exporter::DescribeColumns() {
+  metadata_ = options_.metadata;
+  MetadataPairs pairs = kept_;
+  internal::DescribeColumns(rows_.schema, schema_, rows_.num_rows, ordered_, metadata_, pairs);
+  metadata_.insert(metadata_.end(), pairs.begin(), pairs.end());
+}
+
 // Adds the metadata of the table, which the file of its first column has.
 absl::Status Exporter::AddMetadata() {
   CFILE_ASSIGN_OR_RETURN(const Reader first_file, rows_.open(0, 0));
-  MetadataPairs pairs = first_file.info().header_metadata;
+  kept_ = first_file.info().header_metadata;
   const MetadataPairs& others = first_file.info().footer_metadata;
-  pairs.insert(pairs.end(), others.begin(), others.end());
-  std::erase_if(pairs, [](const auto& pair) {
+  kept_.insert(kept_.end(), others.begin(), others.end());
+  std::erase_if(kept_, [](const auto& pair) {
     return pair.first.starts_with(kReservedKeyPrefix) || pair.first == kAnnotationKey;
   });
-  DescribeColumns(rows_.schema, schema_, rows_.num_rows, options_.metadata, pairs);
-  metadata_.insert(metadata_.end(), pairs.begin(), pairs.end());
+  const Categories categories = TakeCategories(kept_);
+  DescribeColumns();
   const std::vector<ArrowLeaf> leaves = ArrowLeavesOf(metadata_, columns_.size());
-  for (size_t i = 0; i < leaves.size(); ++i)
+  for (size_t i = 0; i < leaves.size(); ++i) {
     columns_[i].plain_or_codes = leaves[i].is_dictionary;
+    const ColumnSchema& column = rows_.schema.columns[schema_.leaves[i].column];
+    const auto found = categories.find(column.name);
+    if (found == categories.end() || !leaves[i].is_dictionary ||
+        column.type != ColumnType::String()) {
+      continue;
+    }
+    encodings::ByteWriter plain;
+    for (const std::string& value : found->second) {
+      plain.PutFixed(static_cast<uint32_t>(value.size()));
+      plain.PutBytes(encodings::AsBytes(value));
+    }
+    CFILE_ASSIGN_OR_RETURN(columns_[i].categories,
+                           encodings::ReadParquetDictionaryPage(
+                               encodings::PhysicalType::kBytes, /*type_length=*/0,
+                               found->second.size(), plain.span()));
+    ordered_.insert(column.name);
+  }
+  if (!ordered_.empty()) DescribeColumns();
   return absl::OkStatus();
 }
 

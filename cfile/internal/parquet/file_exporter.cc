@@ -36,20 +36,6 @@ constexpr uint32_t kMostRecodedRows = 65536;
 // The size of the header of a block with Kudu's PLAIN values of a fixed width.
 constexpr size_t kPlainHeaderBytes = 8;
 
-// The codec for pages that need one, if the column has none that Parquet has.
-Compression UsualCodec() {
-  for (const Compression codec : {Compression::kZstd, Compression::kSnappy, Compression::kGzip}) {
-    if (CheckCompressionBuiltIn(codec).ok()) return codec;
-  }
-  return Compression::kNone;
-}
-
-// Returns the codec of the pages of a file. `codec`: the file's codec.
-Compression CodecOfPages(Compression codec) {
-  if (codec == Compression::kZlib) return Compression::kGzip;
-  return CompressionToParquet(codec) ? codec : UsualCodec();
-}
-
 // What happens to the values of a block: their bytes are those of a page; the same after a header
 // of kPlainHeaderBytes; they are codes of another form; or they must be encoded again.
 enum class PageForm : uint8_t { kSame, kPlain, kCodes, kRecoded };
@@ -70,8 +56,8 @@ class TypedExporter final : public FileExporter {
   absl::StatusOr<WrittenChunk> WriteChunk(uint64_t end, CountingSink& out,
                                           ParquetReport& report) override;
 
+  bool keeps_categories() const override { return keeps_categories_; }
   const LevelCheck& levels() const override { return level_check_; }
-
   std::string_view bloom_filter() const override {
     const bool same = blocks_.statistics() != nullptr && column_.units_per_value == 1;
     return same ? std::string_view(blocks_.statistics()->bloom_filter) : "";
@@ -83,9 +69,10 @@ class TypedExporter final : public FileExporter {
   bool has_codes() const { return dictionary_ != nullptr && !std::is_same_v<T, bool>; }
   // True if values must be checked or changed one by one.
   bool changes_values() const {
-    return column_.units_per_value != 1 || (std::is_same_v<T, int128_t> && !is_decimal());
+    return column_.units_per_value != 1 ||
+           (std::is_same_v<T, int128_t> && type().data_type != DataType::kDecimal128);
   }
-  bool is_decimal() const { return type().data_type == DataType::kDecimal128; }
+
 
   PageForm FormOf(Encoding encoding) const;
   // The encoding of values that were stored in a block of `encoding`.
@@ -98,6 +85,7 @@ class TypedExporter final : public FileExporter {
   };
   Needs NeedsOf(uint64_t end);
 
+  absl::Status AdoptCategories();
   absl::Status WriteBlock(uint64_t end, ChunkWriter& chunk, ParquetReport& report);
   absl::Status OpenBlock();
   absl::Status CheckValues();
@@ -135,6 +123,8 @@ class TypedExporter final : public FileExporter {
   uint32_t dictionary_size_ = 0;
 
   bool makes_dictionary_ = false;  // for the current chunk
+  bool copies_codes_ = false;  // of the file: they are those of the categories
+  bool keeps_categories_ = true;
   std::map<Encoding, std::unique_ptr<BlockEncoder<T>>> encoders_;
   EncodedBlock encoded_;
   ValueSummary<T> summary_;
@@ -145,7 +135,8 @@ class TypedExporter final : public FileExporter {
 
 template <typename T>
 PageForm TypedExporter<T>::FormOf(Encoding encoding) const {
-  if (changes_values()) return PageForm::kRecoded;
+  const bool has_other_codes = column_.categories != nullptr && !copies_codes_;
+  if (changes_values() || has_other_codes) return PageForm::kRecoded;
   const PageForm same = column_.same_pages ? PageForm::kSame : PageForm::kRecoded;
   switch (encoding) {
     case Encoding::kPlain:
@@ -159,6 +150,7 @@ PageForm TypedExporter<T>::FormOf(Encoding encoding) const {
     case Encoding::kParquetDictionary:
       return has_codes() ? same : PageForm::kRecoded;
     case Encoding::kParquetPlain:
+      return column_.categories == nullptr ? same : PageForm::kRecoded;
     case Encoding::kParquetRle:
     case Encoding::kParquetDeltaBinaryPacked:
       return same;
@@ -180,6 +172,7 @@ template <typename T>
 Encoding TypedExporter<T>::RecodedAs(Encoding encoding) const {
   if constexpr (encodings::kIsBytes<T>) {
     if (type().physical() == PhysicalType::kBytes) {
+      if (column_.categories != nullptr) return Encoding::kParquetDictionary;
       if (column_.plain_or_codes) return Encoding::kParquetPlain;
       if (encoding == Encoding::kPrefix) return Encoding::kParquetDeltaByteArray;
       return makes_dictionary_ ? Encoding::kParquetDictionary
@@ -211,6 +204,8 @@ absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, Counting
                                                           ParquetReport& report) {
   assert(row_ < end);
   level_check_.Begin();
+  encoders_.erase(Encoding::kParquetDictionary);
+  if (column_.categories != nullptr) CFILE_RETURN_IF_ERROR(AdoptCategories());
   const Needs needs = NeedsOf(end);
   Compression codec = options_.compression;
   if (codec == Compression::kDefault) {
@@ -220,11 +215,11 @@ absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, Counting
     if (codec == Compression::kNone && needs.recodes && options_.data_page_v2) codec = UsualCodec();
   }
   // With plain_or_codes, an encoder of codes could choose another encoding.
-  makes_dictionary_ = needs.recodes && dictionary_ == nullptr && !column_.plain_or_codes &&
-                      type().physical() == PhysicalType::kBytes;
-  encoders_.erase(Encoding::kParquetDictionary);
+  makes_dictionary_ = column_.categories != nullptr ||
+                      (needs.recodes && dictionary_ == nullptr && !column_.plain_or_codes &&
+                       type().physical() == PhysicalType::kBytes);
   ChunkWriter chunk(column_.chunk, options_, codec, makes_dictionary_, out, report);
-  if (needs.dictionary) {
+  if (needs.dictionary && !makes_dictionary_) {
     if (!dictionary_page_ || dictionary_codec_ != codec) {
       ByteWriter plain;
       dictionary_size_ = PutDictionary(*dictionary_, type().physical(), plain);
@@ -244,9 +239,24 @@ absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, Counting
   uint32_t count = 0;
   [[maybe_unused]] const bool counted = reader.ReadVint32(count);
   assert(counted);
+  if (column_.categories != nullptr)
+    keeps_categories_ &= HasValues(*column_.categories, reader.rest());
   CFILE_ASSIGN_OR_RETURN(const NewDictionaryPage page,
                          chunk.CompressDictionary(count, reader.rest()));
   return chunk.Finish(&page);
+}
+
+// Begins the dictionary of a chunk with the categories.
+template <typename T>
+absl::Status TypedExporter<T>::AdoptCategories() {
+  CFILE_ASSIGN_OR_RETURN(const auto encoder, EncoderOf(Encoding::kParquetDictionary));
+  std::vector<uint32_t> codes;
+  const bool adopted = encoder->AdoptDictionary(*column_.categories, codes) && codes.empty();
+  keeps_categories_ &= adopted;
+  ByteWriter own;
+  if (dictionary_ != nullptr) PutDictionary(*dictionary_, type().physical(), own);
+  copies_codes_ = adopted && has_codes() && HasValues(*column_.categories, own.span());
+  return absl::OkStatus();
 }
 
 // Writes the rows of the current block from row_ on, but not those from `end` on.
@@ -418,6 +428,7 @@ absl::Status TypedExporter<T>::Recode(ChunkWriter& chunk) {
     left -= static_cast<uint32_t>(batch.size());
   }
   encoder->Finish(/*first_ordinal=*/0, encoded_);
+  keeps_categories_ &= levels_.num_values == 0 || encoded_.encoding == Encoding::kAuto;
   return chunk.WritePage(
       {.levels = &levels_,
        .encoding = encoded_.encoding == Encoding::kAuto ? encoding : encoded_.encoding,
@@ -473,16 +484,6 @@ absl::StatusOr<BlockEncoder<T>*> TypedExporter<T>::EncoderOf(Encoding encoding) 
 }
 
 }  // namespace
-
-absl::Status CheckExportCompression(Compression compression) {
-  if (compression == Compression::kDefault) return absl::OkStatus();
-  if (!CompressionToParquet(compression)) {
-    return absl::InvalidArgumentError(
-        encodings::StrCat("Parquet has no codec ", CompressionName(compression),
-                          compression == Compression::kZlib ? ": use gzip" : ": use zstd"));
-  }
-  return CheckCompressionBuiltIn(compression);
-}
 
 absl::StatusOr<std::unique_ptr<FileExporter>> FileExporter::Create(
     const Reader& reader, const ColumnToExport& column, const ParquetExportOptions& options) {

@@ -12,6 +12,7 @@
 #include "cfile/parquet_options.h"
 #include "cfile/reader.h"
 #include "cfile/types.h"
+#include "encodings/core/block_codec.h"
 
 namespace cfile::internal {
 
@@ -24,11 +25,10 @@ struct ColumnToExport {
   int64_t units_per_value = 1;   // ParquetUnitsPerValue
   // True: strings have no encoding but PLAIN and codes. pyarrow reads dictionaries only from these.
   bool plain_or_codes = false;
+  // The values of the dictionary pages of a column of strings, in their order, if all values of the
+  // column are among them. null: dictionary pages may have any values.
+  std::shared_ptr<const encodings::Dictionary> categories;
 };
-
-// OK if pages may have this codec, or if it is kDefault. kInvalidArgument: Parquet has no such
-// codec. kUnimplemented: it was not built in.
-absl::Status CheckExportCompression(Compression compression);
 
 // Thread-compatible. Memory: one block, one page, the dictionary, and the pages of a column chunk
 // if a dictionary is made for it.
@@ -46,6 +46,10 @@ class FileExporter {
   // Precondition: the rows up to `end` were not all written.
   virtual absl::StatusOr<WrittenChunk> WriteChunk(uint64_t end, CountingSink& out,
                                                   ParquetReport& report) = 0;
+
+  // False if a page that was written has no codes, or other ones than those of
+  // ColumnToExport::categories.
+  virtual bool keeps_categories() const = 0;
 
   // The levels of the chunk that was written last, for CompareLevels.
   virtual const LevelCheck& levels() const = 0;

@@ -7,9 +7,13 @@
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/parquet/annotation.h"
 #include "cfile/internal/parquet/column_import.h"
+#include "cfile/internal/parquet/page_bytes.h"
+#include "cfile/internal/parquet/page_reader.h"
 #include "cfile/internal/parquet/parquet_type.h"
 #include "cfile/internal/table/column_writer.h"
 #include "encodings/core/status.h"
+#include "encodings/core/value_dictionary.h"
+#include "encodings/parquet.h"
 
 namespace cfile::internal {
 namespace {
@@ -40,6 +44,39 @@ absl::Status CheckRowGroups(const parquet::FileMetaData& file) {
 // True if values of type `from` are values of type `to`. Texts are bytes, too.
 bool TakesValues(const ColumnType& to, const ColumnType& from) {
   return HasSameValues(to, from) || (to == ColumnType::Binary() && from == ColumnType::String());
+}
+
+// Dictionaries of more bytes are no categories: the header of a file would become large.
+constexpr size_t kMaxCategoriesBytes = 64 << 10;
+
+// Sets `values` to the values of the dictionary page of a column chunk of strings, if there is one.
+// Returns false if the page cannot be read, or is too large.
+bool ReadDictionaryPage(const Source& source, uint64_t end, const parquet::ColumnMetaData& chunk,
+                        const ReaderOptions& options,
+                        std::optional<std::vector<std::string>>& values) {
+  values.reset();
+  const int64_t offset = chunk.dictionary_page_offset.value_or(0);
+  if (offset <= 0) return true;
+  if (static_cast<uint64_t>(offset) > end || !CompressionFromParquet(chunk.codec).ok())
+    return false;
+  PageReader pages(source, end, options, kMaxCategoriesBytes);
+  pages.Seek(static_cast<uint64_t>(offset));
+  StoredPage stored;
+  PageOpener opener(chunk.codec, {});
+  std::span<const uint8_t> bytes;
+  if (!pages.Next(stored).ok() || stored.header.type != parquet::PageType::kDictionaryPage ||
+      !stored.header.dictionary_page_header ||
+      stored.header.dictionary_page_header->num_values < 0 ||
+      !opener.OpenDictionary(stored, bytes).ok()) {
+    return false;
+  }
+  const auto page = encodings::ReadParquetDictionaryPage(
+      encodings::PhysicalType::kBytes, /*type_length=*/0,
+      static_cast<uint64_t>(stored.header.dictionary_page_header->num_values), bytes);
+  if (!page.ok()) return false;
+  const auto& words = static_cast<const encodings::ValueDictionary<std::string_view>&>(**page);
+  values.emplace(words.values.get(), words.values.get() + words.size);
+  return true;
 }
 
 const WriterOptions& OptionsOf(std::span<const WriterOptions> options, size_t column) {
@@ -87,6 +124,35 @@ MetadataPairs ParquetFileImport::Annotations() const {
       pairs.emplace_back(from_.schema.columns[leaf.column].name, std::move(annotation));
   }
   return pairs;
+}
+
+Categories ParquetFileImport::ReadCategories(const ReaderOptions& options) const {
+  const parquet::FileMetaData& file = metadata_.file;
+  MetadataPairs pairs;
+  for (const auto& [key, value] : file.key_value_metadata)
+    pairs.emplace_back(key, value.value_or(""));
+  const std::vector<ArrowLeaf> arrow = ArrowLeavesOf(
+      pairs, file.row_groups.empty() ? 0 : file.row_groups[0].columns.size());
+  Categories categories;
+  for (const ParquetLeaf& leaf : from_.leaves) {
+    const ColumnSchema& column = from_.schema.columns[leaf.column];
+    if (arrow.empty() || !arrow[leaf.chunk].is_dictionary ||
+        column.type != ColumnType::String() || leaf.max_repetition > 0 ||
+        !GroupsAround(from_.schema, leaf.column).empty()) {
+      continue;
+    }
+    std::optional<std::vector<std::string>> first, values;
+    const bool same = std::all_of(
+        file.row_groups.begin(), file.row_groups.end(), [&](const RowGroup& group) {
+          const auto& chunk = group.columns[leaf.chunk].meta_data;
+          if (!chunk || !ReadDictionaryPage(*source_, metadata_.offset, *chunk, options, values))
+            return false;
+          if (!first) first = values;
+          return !values || values == first;
+        });
+    if (same && first && AreCategories(*first)) categories.emplace(column.name, *std::move(first));
+  }
+  return categories;
 }
 
 absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_options,

@@ -39,6 +39,10 @@ class ParquetFileImport {
   const parquet::FileMetaData& metadata() const { return metadata_.file; }
   // The names of the columns whose leaf has an annotation to keep (annotation.h), with its text.
   MetadataPairs Annotations() const;
+  // The values of the dictionary pages of the columns that libraries of Arrow read as dictionaries
+  // of strings. A column has none if its row groups have different dictionaries, or if its pages
+  // cannot be read. Columns in groups have none.
+  Categories ReadCategories(const ReaderOptions& options) const;
   uint64_t num_rows() const { return static_cast<uint64_t>(metadata_.file.num_rows); }
 
   // Called after each column chunk with its number of rows. An error ends the import.

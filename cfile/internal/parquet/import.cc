@@ -133,7 +133,7 @@ class Import {
   // Reads what a new table takes from the metadata of a file.
   void Survey(const ParquetFileImport& file) {
     schema_ = file.schema();
-    kept_ = internal::MetadataToKeep(file.metadata(), FirstOptions());
+    kept_ = PairsToKeep(file);
     annotations_ = file.Annotations();
     total_rows_ += file.num_rows();
   }
@@ -185,7 +185,7 @@ class Import {
       return absl::OkStatus();
     }
     total_rows_ += import.num_rows();
-    internal::KeepAgreedPairs(internal::MetadataToKeep(import.metadata(), FirstOptions()), kept_);
+    internal::KeepAgreedPairs(PairsToKeep(import), kept_);
     internal::RemoveOrderOfRows(kept_);
     const MetadataPairs annotations = import.Annotations();
     std::erase_if(annotations_, [&](const auto& pair) {
@@ -305,6 +305,12 @@ class Import {
 
   WriterOptions FirstOptions() const {
     return options_.writer.empty() ? WriterOptions() : options_.writer[0];
+  }
+
+  MetadataPairs PairsToKeep(const ParquetFileImport& file) const {
+    if (options_.append) return {};
+    return internal::MetadataToKeep(file.metadata(), file.ReadCategories(options_.reader),
+                                    FirstOptions());
   }
 
   // Adds the metadata that a new table keeps to writer_options_: key-value metadata to those of the

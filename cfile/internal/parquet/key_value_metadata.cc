@@ -10,7 +10,6 @@
 #include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/parquet/arrow_fields.h"
-#include "cfile/internal/parquet/pandas_metadata.h"
 
 namespace cfile::internal {
 namespace {
@@ -28,7 +27,8 @@ auto Find(const MetadataPairs& pairs, std::string_view key) {
 }
 
 std::string WithoutRangeIndex(std::string_view pandas) {
-  return DescribeForPandas(pandas, std::nullopt, [](std::string_view) { return true; });
+  const auto any = [](std::string_view) { return true; };
+  return DescribeForPandas(pandas, std::nullopt, any, any);
 }
 
 // True if two pairs with the same key say the same about the columns.
@@ -41,6 +41,12 @@ bool Agree(const std::pair<std::string, std::string>& a,
   return one && other && HasSameFields(*one, *other);
 }
 
+void RemoveOrderOfCategories(ArrowField& field) {
+  field.flags &= ~int64_t{ARROW_FLAG_DICTIONARY_ORDERED};
+  for (ArrowField& child : field.children) RemoveOrderOfCategories(child);
+  for (ArrowField& values : field.dictionary) RemoveOrderOfCategories(values);
+}
+
 // The fields of ARROW:schema for the exported columns.
 struct ArrowFields {
   std::optional<ArrowField> root;  // nullopt: the pair is not needed
@@ -48,6 +54,7 @@ struct ArrowFields {
 };
 
 ArrowFields FieldsForExport(const Schema& schema, const ParquetOfSchema& parquet,
+                            const std::set<std::string, std::less<>>& ordered,
                             const std::optional<ArrowField>& kept) {
   ArrowFields result;
   absl::StatusOr<ArrowField> own = FieldsOf(schema, parquet);
@@ -65,6 +72,7 @@ ArrowFields FieldsForExport(const Schema& schema, const ParquetOfSchema& parquet
       if (found == by_name.end()) continue;
       if (Describes(*found->second, field)) {
         field = *found->second;
+        if (!ordered.contains(field.name)) RemoveOrderOfCategories(field);
         needed = true;
       } else {
         result.changed.insert(field.name);
@@ -77,7 +85,8 @@ ArrowFields FieldsForExport(const Schema& schema, const ParquetOfSchema& parquet
 
 }  // namespace
 
-MetadataPairs MetadataToKeep(const parquet::FileMetaData& file, const WriterOptions& options) {
+MetadataPairs MetadataToKeep(const parquet::FileMetaData& file, const Categories& categories,
+                             const WriterOptions& options) {
   MetadataPairs pairs;
   size_t size_bytes = 0;
   for (const auto& [key, value] : file.key_value_metadata) {
@@ -85,14 +94,18 @@ MetadataPairs MetadataToKeep(const parquet::FileMetaData& file, const WriterOpti
     const auto begins_key = [&name = key](std::string_view prefix) {
       return name.starts_with(prefix);
     };
-    if (key.starts_with(kReservedKeyPrefix) ||
+    if (key.starts_with(kReservedKeyPrefix) || key == kCategories ||
         std::any_of(std::begin(kPrefixesOfWriters), std::end(kPrefixesOfWriters), begins_key)) {
       continue;
     }
     pairs.emplace_back(key, value.value_or(""));
     size_bytes += key.size() + pairs.back().second.size() + sizeof(pairs[0]);
   }
-  if (size_bytes > MaxKeptBytes(options)) pairs.clear();
+  if (size_bytes > MaxKeptBytes(options)) return {};
+  if (categories.empty()) return pairs;
+  std::string text = WriteCategories(categories);
+  if (text.size() <= MaxKeptBytes(options) - size_bytes)
+    pairs.emplace_back(kCategories, std::move(text));
   return pairs;
 }
 
@@ -106,6 +119,14 @@ void KeepAgreedPairs(const MetadataPairs& other, MetadataPairs& pairs) {
     const auto found = Find(other, pair.first);
     return found == other.end() || !Agree(pair, *found);
   });
+}
+
+Categories TakeCategories(MetadataPairs& pairs) {
+  const auto found = Find(pairs, kCategories);
+  if (found == pairs.end()) return {};
+  Categories categories = ParseCategories(found->second);
+  pairs.erase(found);
+  return categories;
 }
 
 void RemoveOrderOfRows(MetadataPairs& pairs) {
@@ -122,6 +143,7 @@ std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leav
 }
 
 void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint64_t num_rows,
+                     const std::set<std::string, std::less<>>& ordered,
                      const MetadataPairs& others, MetadataPairs& pairs) {
   const auto is_text = [](const auto& pair) { return IsUtf8(pair.first) && IsUtf8(pair.second); };
   std::erase_if(pairs, [&](const auto& pair) {
@@ -136,7 +158,7 @@ void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint6
     pairs.erase(found);
   }
   const std::optional<ArrowField> kept = ParseArrowSchema(text);
-  ArrowFields arrow = FieldsForExport(schema, parquet, kept);
+  ArrowFields arrow = FieldsForExport(schema, parquet, ordered, kept);
   std::set<std::string_view> names;
   const RecordSchema& tree = *parquet.tree;
   for (size_t i = 1; i < tree.nodes().size(); i = tree.node(i).end) {
@@ -144,9 +166,9 @@ void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint6
   }
   std::erase_if(pairs, [&](auto& pair) {
     if (pair.first != kPandas) return false;
-    pair.second = DescribeForPandas(pair.second, num_rows, [&](std::string_view name) {
-      return names.contains(name);
-    });
+    pair.second = DescribeForPandas(
+        pair.second, num_rows, [&](std::string_view name) { return names.contains(name); },
+        [&](std::string_view name) { return ordered.contains(name); });
     return pair.second.empty();
   });
   if (!arrow.root || Find(others, kArrowSchema) != others.end()) return;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 
 #include "cfile/internal/parquet/arrow_description.h"
 #include "cfile/internal/parquet/metadata/messages.h"
+#include "cfile/internal/parquet/pandas_metadata.h"
 #include "cfile/internal/parquet/parquet_schema.h"
 #include "cfile/options.h"
 #include "cfile/schema.h"
@@ -23,7 +25,9 @@ using MetadataPairs = std::vector<std::pair<std::string, std::string>>;
 
 // Returns the pairs that a table of all columns of the file keeps: all but those that only the
 // writer of the file understands, and those that do not fit the header of a file with `options`.
-MetadataPairs MetadataToKeep(const parquet::FileMetaData& file, const WriterOptions& options);
+// Adds a pair with `categories`.
+MetadataPairs MetadataToKeep(const parquet::FileMetaData& file, const Categories& categories,
+                             const WriterOptions& options);
 
 // The maximum size, in bytes, of the pairs that the header of a file with `options` keeps.
 size_t MaxKeptBytes(const WriterOptions& options);
@@ -32,6 +36,9 @@ size_t MaxKeptBytes(const WriterOptions& options);
 // Two descriptions for pandas are the same if they differ only in the labels of the rows
 // (RangeIndex).
 void KeepAgreedPairs(const MetadataPairs& other, MetadataPairs& pairs);
+
+// Removes the pair with the categories, and returns them.
+Categories TakeCategories(MetadataPairs& pairs);
 
 // Removes what is true only of rows in the order of the file: pandas' RangeIndex.
 void RemoveOrderOfRows(MetadataPairs& pairs);
@@ -43,10 +50,12 @@ std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leav
 // have `num_rows` rows. The table may have lost or got columns and rows after the pairs were
 // written. ARROW:schema has a field for each column: that of the pair, unless the column now has
 // another type. It is written also if a column has another time zone than UTC, which Parquet
-// cannot say. "pandas" loses the columns that are not there or have another type. Removes pairs
-// that are not UTF-8. Also removes pairs whose keys are in `others`, because these pairs go into
-// the same file.
+// cannot say. "pandas" loses the columns that are not there or have another type. Only the columns
+// in `ordered`, whose dictionary pages have all categories in their order, are said to be ordered.
+// Removes pairs that are not UTF-8. Also removes pairs whose keys are in `others`, because these
+// pairs go into the same file.
 void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint64_t num_rows,
+                     const std::set<std::string, std::less<>>& ordered,
                      const MetadataPairs& others, MetadataPairs& pairs);
 
 }  // namespace cfile::internal

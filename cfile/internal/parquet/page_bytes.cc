@@ -92,6 +92,28 @@ bool HasSameCompressedBytes(int32_t codec) {
   return row != nullptr && !row->framed;
 }
 
+absl::Status CheckExportCompression(Compression compression) {
+  if (compression == Compression::kDefault) return absl::OkStatus();
+  if (!CompressionToParquet(compression)) {
+    return absl::InvalidArgumentError(
+        encodings::StrCat("Parquet has no codec ", CompressionName(compression),
+                          compression == Compression::kZlib ? ": use gzip" : ": use zstd"));
+  }
+  return CheckCompressionBuiltIn(compression);
+}
+
+Compression UsualCodec() {
+  for (const Compression codec : {Compression::kZstd, Compression::kSnappy, Compression::kGzip}) {
+    if (CheckCompressionBuiltIn(codec).ok()) return codec;
+  }
+  return Compression::kNone;
+}
+
+Compression CodecOfPages(Compression codec) {
+  if (codec == Compression::kZlib) return Compression::kGzip;
+  return CompressionToParquet(codec) ? codec : UsualCodec();
+}
+
 absl::Status UncompressPage(int32_t codec, std::span<const uint8_t> in, std::span<uint8_t> out) {
   const CodecRow& row = *FindCodec(codec);
   if (row.framed) {
@@ -123,6 +145,12 @@ uint32_t PutDictionary(const encodings::Dictionary& dictionary, encodings::Physi
     }
     return values.size;
   });
+}
+
+bool HasValues(const encodings::Dictionary& dictionary, std::span<const uint8_t> plain) {
+  encodings::ByteWriter values;
+  PutDictionary(dictionary, encodings::PhysicalType::kBytes, values);
+  return std::equal(plain.begin(), plain.end(), values.span().begin(), values.span().end());
 }
 
 }  // namespace cfile::internal

@@ -24,6 +24,17 @@ std::optional<int32_t> CompressionToParquet(Compression compression);
 // False for LZO and for LZ4 of Hadoop, which put frames around the compressed bytes.
 bool HasSameCompressedBytes(int32_t codec);
 
+// OK if pages may have this codec, or if it is kDefault. kInvalidArgument: Parquet has no such
+// codec. kUnimplemented: it was not built in.
+absl::Status CheckExportCompression(Compression compression);
+
+// The codec for pages that need one, if the column has none that Parquet has. kNone: none was built
+// in.
+Compression UsualCodec();
+
+// Returns the codec of the pages of a file. `codec`: the file's codec.
+Compression CodecOfPages(Compression codec);
+
 // Decompresses `in` into `out`. Precondition: CompressionFromParquet returned OK.
 // kDataLoss: `in` is damaged or does not decompress to exactly out.size() bytes.
 absl::Status UncompressPage(int32_t codec, std::span<const uint8_t> in, std::span<uint8_t> out);
@@ -35,5 +46,8 @@ uint32_t PageChecksum(std::span<const uint8_t> bytes, uint32_t before = 0);
 // Appends the values of a dictionary in the PLAIN encoding. Returns their number.
 uint32_t PutDictionary(const encodings::Dictionary& dictionary, encodings::PhysicalType type,
                        encodings::ByteWriter& out);
+
+// True if `plain` has the values of a dictionary of strings as PutDictionary appends them.
+bool HasValues(const encodings::Dictionary& dictionary, std::span<const uint8_t> plain);
 
 }  // namespace cfile::internal

@@ -1,11 +1,13 @@
 #include "cfile/internal/parquet/pandas_metadata.h"
 
 #include <algorithm>
-#include <vector>
+#include <set>
+#include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/arrow/field_tree.h"
 #include "encodings/core/physical_type.h"
 
 namespace cfile::internal {
@@ -16,6 +18,20 @@ constexpr std::string_view kSpace = " \t\r\n";
 std::string_view WithoutSpace(std::string_view text) {
   text.remove_prefix(std::min(text.find_first_not_of(kSpace), text.size()));
   return text.substr(0, text.find_last_not_of(kSpace) + 1);
+}
+
+// Returns a string of JSON.
+std::string Quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) {
+      absl::StrAppend(&quoted, "\\u", absl::Hex(static_cast<unsigned char>(c), absl::kZeroPad4));
+      continue;
+    }
+    if (c == '"' || c == '\\') quoted += '\\';
+    quoted += c;
+  }
+  return quoted + '"';
 }
 
 // An element of a list, or a member of an object.
@@ -110,22 +126,31 @@ std::string_view Find(const std::vector<Item>& object, std::string_view key) {
   return found == object.end() ? "" : found->value;
 }
 
-// The list without the elements for which `stays` is false. nullopt: it is no list.
-template <typename Stays>
-std::optional<std::string> Without(std::string_view list, const Stays& stays) {
+// The list with `changed(element)` instead of each element, or without an element for which this
+// is nullopt. nullopt: it is no list.
+template <typename Changed>
+std::optional<std::string> WithChanged(std::string_view list, const Changed& changed) {
   const auto elements = ItemsOf(list);
   if (!elements || list[0] != '[') return std::nullopt;
   std::string result = "[";
   bool all_stay = true;
   for (const Item& element : *elements) {
-    if (!stays(element.value)) {
-      all_stay = false;
-      continue;
-    }
+    const std::optional<std::string> text = changed(element.value);
+    all_stay &= text == element.value;
+    if (!text) continue;
     if (result.size() > 1) result += ", ";
-    result += element.value;
+    result += *text;
   }
   return all_stay ? std::string(list) : result + "]";
+}
+
+// The description of a column whose categories have no order.
+std::string WithoutOrder(std::string_view column, const std::vector<Item>& members) {
+  const auto metadata = ItemsOf(Find(members, "metadata"));
+  const std::string_view ordered = metadata ? Find(*metadata, "ordered") : "";
+  if (ordered != "true") return std::string(column);
+  const auto begin = static_cast<size_t>(ordered.data() - column.data());
+  return std::string(column).replace(begin, ordered.size(), "false");
 }
 
 // True if the object describes a RangeIndex of this number of rows, or another kind of index.
@@ -147,33 +172,72 @@ bool HasRows(const std::vector<Item>& index, std::optional<uint64_t> num_rows) {
 }  // namespace
 
 std::string DescribeForPandas(std::string_view description, std::optional<uint64_t> num_rows,
-                              absl::FunctionRef<bool(std::string_view name)> has_column) {
+                              absl::FunctionRef<bool(std::string_view name)> has_column,
+                              absl::FunctionRef<bool(std::string_view name)> has_order) {
   description = WithoutSpace(description);
   const auto members = ItemsOf(description);
   if (!members || !description.starts_with('{')) return "";
-  const auto is_column = [&](std::string_view object) {
+  const auto column_of = [&](std::string_view object) -> std::optional<std::string> {
     const auto column = ItemsOf(object);
     const auto name = column ? StringOf(Find(*column, "field_name")) : std::nullopt;
-    return name.has_value() && has_column(*name);
+    if (!name.has_value() || !has_column(*name)) return std::nullopt;
+    return has_order(*name) ? std::string(object) : WithoutOrder(object, *column);
   };
-  const auto is_index = [&](std::string_view index) {
-    if (const auto object = ItemsOf(index)) return HasRows(*object, num_rows);
-    const auto name = StringOf(index);
-    return name.has_value() && has_column(*name);
+  const auto index_of = [&](std::string_view index) -> std::optional<std::string> {
+    const auto object = ItemsOf(index);
+    const auto name = object ? std::nullopt : StringOf(index);
+    const bool stays = object ? HasRows(*object, num_rows) : name.has_value() && has_column(*name);
+    return stays ? std::optional(std::string(index)) : std::nullopt;
   };
   std::string result;
   size_t done = 0;
   for (const Item& member : *members) {
     const std::optional<std::string> key = StringOf(member.key);
     if (key != "columns" && key != "index_columns") continue;
-    const auto list = key == "columns" ? Without(member.value, is_column)
-                                       : Without(member.value, is_index);
+    const auto list = key == "columns" ? WithChanged(member.value, column_of)
+                                       : WithChanged(member.value, index_of);
     if (!list) return "";
     const auto begin = static_cast<size_t>(member.value.data() - description.data());
     result.append(description.substr(done, begin - done)).append(*list);
     done = begin + member.value.size();
   }
   return result.append(description.substr(done));
+}
+
+bool AreCategories(const std::vector<std::string>& values) {
+  const std::set<std::string_view> different(values.begin(), values.end());
+  return different.size() == values.size() &&
+         std::all_of(values.begin(), values.end(), [](const auto& text) { return IsUtf8(text); });
+}
+
+Categories ParseCategories(std::string_view text) {
+  Categories categories;
+  text = WithoutSpace(text);
+  const auto members = ItemsOf(text);
+  if (!members || text[0] != '{') return categories;
+  for (const Item& member : *members) {
+    const auto name = StringOf(member.key);
+    const auto elements = ItemsOf(member.value);
+    if (!name || !elements || member.value[0] != '[') continue;
+    std::vector<std::string> values;
+    for (const Item& element : *elements) {
+      if (auto value = StringOf(element.value)) values.push_back(*std::move(value));
+    }
+    if (values.size() == elements->size() && AreCategories(values))
+      categories.insert_or_assign(*name, std::move(values));
+  }
+  return categories;
+}
+
+std::string WriteCategories(const Categories& categories) {
+  std::string text = "{";
+  for (const auto& [column, values] : categories) {
+    absl::StrAppend(&text, text.size() > 1 ? ", " : "", Quoted(column), ": [");
+    for (const std::string& value : values)
+      absl::StrAppend(&text, text.back() == '[' ? "" : ", ", Quoted(value));
+    text += "]";
+  }
+  return text + "}";
 }
 
 }  // namespace cfile::internal

@@ -29,7 +29,7 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
     """Makes a table of a Parquet file, or of a directory of Parquet files.
 
     source: the path of a file; a URL of fsspec, an open binary file or an object with read_ranges, as for cfile.open; or the path of a
-        directory. All files of a directory become one table. Folders with names such as "year=2024" become columns.
+        local directory. All files of a directory become one table. Folders with names such as "year=2024" become columns.
     sorted_by: the rows are sorted by these columns, so that they can be searched by key. If the rows have another order, they are sorted
         as by cfile.write. This needs pyarrow and disk space for a second table, and no more memory than memory_limit_bytes.
     columns: only these columns.
@@ -38,7 +38,8 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
     part_per_row_group: each row group becomes a part of the table. Its dictionaries are copied, too.
     append: the rows become a new part of the table at `target`, in its order.
     overwrite: whether to replace what is at `target`. Without it, ExistsError is raised. A table at a URL cannot be replaced.
-    source and target can be s3:// URLs, and the source an https:// URL. storage_options: as for cfile.open, for both.
+    source and target can be s3:// URLs, and the source an https:// URL. A source at a URL is one file. storage_options: as for
+        cfile.open, for both.
     max_page_size_bytes: the largest page or dictionary of the file, as stored and before compression. LimitError: a page is larger.
 
     Returns rows, row_groups, copied_pages, recompressed_pages (the encoded values were copied, and compressed again), recoded_pages (the

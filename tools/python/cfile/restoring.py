@@ -1,9 +1,10 @@
 """Brings back what Arrow and pandas know about columns, and files do not store: index, categories, extension types.
 
 `cfile.write` keeps it as metadata of a table: "pandas" is the text that pyarrow writes for pandas, "ARROW:schema" the schema of the data
-in base64, "categories" the categories of categorical columns: JSON with an Arrow stream in base64 for each, and "python_strings" the names
-of columns of pandas whose strings are objects of Python. The first column's file of each part has the metadata. So they are lost if this
-column is dropped or gets another place.
+in base64, "ARROW:categories" the categories of categorical columns in their order: JSON with a list of strings for each column, or an Arrow
+stream in base64 if the categories are no strings, and "python_strings" the names of columns of pandas whose strings are objects of Python.
+The first column's file of each part has the metadata. So they are lost if this column is dropped or gets another place.
+A table made of a Parquet file has the same texts. Only if the categories are known does a column get ordered categories.
 """
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 else:
     base64, json = Lazy("base64"), Lazy("json")
 
+_CATEGORIES = "ARROW:categories"
 _PURPOSE = "writing and reading columns of pyarrow and pandas"
 
 
@@ -33,20 +35,22 @@ def storable(table: Any) -> tuple[Any, dict[str, str]]:
     pandas = (schema.metadata or {}).get(b"pandas")
     if pandas is not None:
         metadata["pandas"] = pandas.decode()
-    categories = {}
+    categories: dict[str, list[str] | str] = {}
     is_changed = pandas is not None
     for position, field in enumerate(schema):
         column = table.column(position)
         if arrow.types.is_dictionary(field.type):
             is_changed = True
-            if column.num_chunks == 1:
-                categories[field.name] = _text_of(_stream_of(column.chunk(0).dictionary))
+            if column.num_chunks:
+                values = column.unify_dictionaries().chunk(0).dictionary
+                is_text = arrow.types.is_string(values.type) or arrow.types.is_large_string(values.type)
+                categories[field.name] = values.to_pylist() if is_text and not values.null_count else _text_of(_stream_of(values))
         stored_type = _stored_type(field.type)
         if stored_type != field.type:
             is_changed = True
             table = table.set_column(position, arrow.field(field.name, stored_type, field.nullable), stored(column, stored_type))
     if categories:
-        metadata["categories"] = json.dumps(categories)
+        metadata[_CATEGORIES] = json.dumps(categories)
     return table, metadata if is_changed else {}
 
 
@@ -95,7 +99,7 @@ def _kind(data_type: Any) -> str:
     return str(data_type).replace("large_", "").replace("_view", "").replace("date64[ms]", "date32[day]").partition("(")[0]
 
 
-def _restored(column: Any, data_type: Any, categories: str | None) -> Any:
+def _restored(column: Any, data_type: Any, categories: list[str] | str | None) -> Any:
     arrow = need("pyarrow", _PURPOSE)
     if column.type == data_type:
         return column
@@ -107,12 +111,14 @@ def _restored(column: Any, data_type: Any, categories: str | None) -> Any:
     if not arrow.types.is_dictionary(data_type):
         return column.cast(data_type)
     values = column.cast(data_type.value_type)
-    if categories is None:
-        return values.dictionary_encode().cast(data_type)
-    known = arrow.ipc.open_stream(base64.b64decode(categories)).read_all().column(0).combine_chunks()
     index_in = need("pyarrow.compute", _PURPOSE).index_in
-    if index_in(values, known).null_count > values.null_count:
-        return values  # rows that were appended later have more categories
+    if isinstance(categories, list):
+        known = arrow.array(categories, data_type.value_type)
+    elif categories is not None:
+        known = arrow.ipc.open_stream(base64.b64decode(categories)).read_all().column(0).combine_chunks()
+    if categories is None or index_in(values, known).null_count > values.null_count:
+        # Rows that were appended later may have more categories. Categories in the order of the rows have no order of their own.
+        return values.dictionary_encode().cast(arrow.dictionary(data_type.index_type, data_type.value_type))
     chunks = [arrow.DictionaryArray.from_arrays(index_in(chunk, known).cast(data_type.index_type), known, ordered=data_type.ordered)
               for chunk in values.chunks or [known[:0]]]
     return arrow.chunked_array(chunks, data_type)
@@ -122,7 +128,7 @@ def _restored_table(table: Any, metadata: Mapping[str, str]) -> Any:
     """Restores the types of columns, and the text for pandas about the columns that still have these types."""
     arrow = need("pyarrow", _PURPOSE)
     schema = arrow.ipc.read_schema(arrow.py_buffer(base64.b64decode(metadata["ARROW:schema"])))
-    categories = json.loads(metadata.get("categories", "{}"))
+    categories = json.loads(metadata.get(_CATEGORIES, "{}"))
     changed = set()
     for position, name in enumerate(table.column_names):
         field = schema.get_field_index(name)
@@ -136,7 +142,7 @@ def _restored_table(table: Any, metadata: Mapping[str, str]) -> Any:
         except (arrow.ArrowInvalid, arrow.ArrowNotImplementedError, arrow.ArrowTypeError):
             changed.add(name)
             continue
-        if column.type != schema.field(field).type:
+        if column.type != schema.field(field).type and not arrow.types.is_dictionary(column.type):
             changed.add(name)
         table = table.set_column(position, arrow.field(name, column.type), column)
     if "pandas" not in metadata:
