@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -247,7 +248,7 @@ class Contents(ReportTest):
         page = self.report("t")
         [nested, flat] = [next(region for region in each["regions"] if region["kind"] == "data block") for each in page.data["files"]]
         self.assertEqual(nested["values"], ["0.5", "1", "-1.5", "2"])
-        self.assertEqual((nested["rows"], nested["entries"]), (8, 11))
+        self.assertEqual((nested["rows"], nested["entries"]), (8, 10))
         self.assertEqual(flat["values"], ["1", "10", "100", "null", "10000"])
         self.assertEqual((flat["low"], flat["high"]), (0, 1))
 
