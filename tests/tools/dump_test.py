@@ -172,6 +172,17 @@ class Json(DumpTest):
                     end += field["size"]
             self.assertIn(end, (0, len(data)))  # 0: header or footer is damaged
 
+    def test_bloom_filter_is_asked(self):
+        code, _, error = self.run_dump("stats", "--probe", "7", "t", "--column", "id")
+        self.assertEqual(code, 1)
+        self.assertIn("the file has no Bloom filter", error)
+        subprocess.run([IMPORT, "t.csv", "bloom", "--quiet", "--bloom", "id"], cwd=self.folder, check=True, timeout=60)
+        for probe, found in ("7", True), ("-5", True), ("123456789", False):
+            answer = json.loads(self.dump("stats", "--json", "--probe", probe, "bloom", "--column", "id"))
+            self.assertEqual((answer["value"], answer["may_be_present"]), (probe, found))
+        self.assertEqual(self.dump("stats", "--probe", "7", "bloom", "--column", "id"), "the Bloom filter says: may be present\n")
+        self.assertEqual(self.run_dump("stats", "--probe", "seven", "bloom", "--column", "id")[0], 1)
+
     def test_summary_fits_the_terminal(self):
         for width in (85, 120):
             done = subprocess.run([DUMP, "t"], cwd=self.folder, capture_output=True, timeout=60, check=True,
