@@ -29,6 +29,10 @@ absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions&
 absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
                                                        const ReaderOptions& options);
 
+// Returns the text that follows the options in the help of a tool: how URLs are reached, if this
+// build can read URLs, and `text`.
+std::string HelpWithUrls(const char* text);
+
 // Adds --cache, if this build can read URLs. All files of the process use the cache.
 void AddCacheOption(CLI::App& command);
 
