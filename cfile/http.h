@@ -6,12 +6,13 @@
 //   auto table = cfile::TableReader::Open(*web->OpenTable("s3://bucket/flights"));
 //
 // Requests. Opening a file takes two requests at the same time; Storage::OpenMany opens several
-// files at the same time. Source::ReadMany has several requests in flight, and reads ranges that
-// lie near each other in one request. Source::BeginRead reads in the background. One thread of the
-// client sends all requests. It begins with the first request, and ends with the client and its
-// last source, sink or storage. After a fork, the child has a thread and connections of its own.
-// A request that may be repeated is repeated after a connection error, a timeout, or the status
-// 429, 500, 502, 503 or 504, after a random delay that grows with each attempt.
+// files at the same time. WholeFiles::OpenWhole reads a small file with one request.
+// Source::ReadMany has several requests in flight, and reads ranges that lie near each other in one
+// request. Source::BeginRead reads in the background. One thread of the client sends all requests.
+// It begins with the first request, and ends with the client and its last source, sink or storage.
+// After a fork, the child has a thread and connections of its own. A request that may be repeated
+// is repeated after a connection error, a timeout, or the status 429, 500, 502, 503 or 504, after a
+// random delay that grows with each attempt.
 //
 // Versions. A source asks for the version (ETag) of the object that it has opened. If the object
 // changes, reads return kAborted; a source never returns bytes of two versions.

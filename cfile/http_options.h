@@ -14,7 +14,7 @@ namespace cfile {
 //   access_key_id, secret_access_key, session_token
 //              AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; without them,
 //              the profile AWS_PROFILE (or "default") of AWS_SHARED_CREDENTIALS_FILE
-//              (~/.aws/credentials)
+//              (~/.aws/credentials), or of AWS_CONFIG_FILE
 //   region     AWS_REGION, AWS_DEFAULT_REGION; the profile of AWS_CONFIG_FILE (~/.aws/config);
 //              us-east-1
 //   endpoint   AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL; https://s3.REGION.amazonaws.com
@@ -44,7 +44,8 @@ struct HttpOptions {
   // Ranges of one call are read in one request if at most this many bytes are between them.
   uint64_t merge_gap_bytes = 128 << 10;
   // A directory for pieces of objects that were read, so that the next read needs no request. ""
-  // means no cache. Several processes of one user may share the directory; see Cache above.
+  // means no cache. The directory and its parents are made with the mode 0700 if they do not exist.
+  // Several processes of one user may share the directory; see Cache in cfile/http.h.
   std::string cache_directory;
   // The cache keeps at most this many bytes. Each process may exceed this by a sixteenth.
   uint64_t max_cache_bytes = uint64_t{10} << 30;

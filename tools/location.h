@@ -42,6 +42,10 @@ absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
                                                        const ReaderOptions& options,
                                                        const ReadObserver& observer = nullptr);
 
+// Returns the text that follows the options in the help of a tool: how URLs are reached, if this
+// build can read URLs, and `text`.
+std::string HelpWithUrls(const char* text);
+
 // Adds --cache, if this build can read URLs. All files of the process use the cache.
 void AddCacheOption(CLI::App& command);
 

@@ -15,6 +15,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/io.h"
 #include "cfile/storage.h"
+#include "cfile/whole_files.h"
 #include "tests/cfile/forwarding_storage.h"
 
 namespace cfile::testing_support {
@@ -72,10 +73,12 @@ class RoundTrips {
 };
 
 // A file of the storage. The two ends are at hand after it was opened, as in a source of cfile/http.h.
+// `begun`: the number of the read whose result the first read needs, or 0.
 class RoundTripSource final : public Source {
  public:
-  RoundTripSource(std::shared_ptr<const Source> source, std::shared_ptr<RoundTrips> trips)
-      : source_(std::move(source)), trips_(std::move(trips)) {}
+  RoundTripSource(std::shared_ptr<const Source> source, std::shared_ptr<RoundTrips> trips,
+                  uint64_t begun = 0)
+      : source_(std::move(source)), trips_(std::move(trips)), begun_(begun) {}
 
   const std::string& name() const override { return source_->name(); }
   uint64_t size() const override { return source_->size(); }
@@ -120,16 +123,23 @@ class RoundTripSource final : public Source {
   };
 
   // True in the first read, which is that of a reader that opens the file.
-  bool IsAtHand() const { return !was_read_.exchange(true); }
+  bool IsAtHand() const {
+    if (was_read_.exchange(true)) return false;
+    trips_->WaitFor(begun_);
+    return true;
+  }
 
   const std::shared_ptr<const Source> source_;
   const std::shared_ptr<RoundTrips> trips_;
+  const uint64_t begun_;
   mutable std::atomic<bool> was_read_ = false;
 };
 
-class RoundTripStorage final : public ForwardingStorage {
+class RoundTripStorage final : public ForwardingStorage, public WholeFiles {
  public:
-  explicit RoundTripStorage(std::shared_ptr<Storage> base) : ForwardingStorage(std::move(base)) {}
+  // `opens_whole`: false if OpenWhole does nothing.
+  RoundTripStorage(std::shared_ptr<Storage> base, bool opens_whole)
+      : ForwardingStorage(std::move(base)), opens_whole_(opens_whole) {}
 
   RoundTrips& trips() const { return *trips_; }
 
@@ -148,6 +158,14 @@ class RoundTripStorage final : public ForwardingStorage {
     return sources;
   }
   bool OpensAtOnce() const override { return true; }
+  std::shared_ptr<const Source> OpenWhole(const std::string& path,
+                                          uint64_t size_bytes) const override {
+    if (!opens_whole_) return nullptr;
+    auto source = base()->Open(path);
+    if (!source.ok() || (*source)->size() != size_bytes) return nullptr;
+    trips_->Request(1);
+    return std::make_shared<RoundTripSource>(*std::move(source), trips_, trips_->Begin());
+  }
   absl::StatusOr<VersionedObject> Read(const std::string& path,
                                        uint64_t max_size_bytes) const override {
     trips_->Request(1);
@@ -156,6 +174,7 @@ class RoundTripStorage final : public ForwardingStorage {
   }
 
  private:
+  const bool opens_whole_;
   const std::shared_ptr<RoundTrips> trips_ = std::make_shared<RoundTrips>();
 };
 

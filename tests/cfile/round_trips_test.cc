@@ -30,8 +30,10 @@ int64_t Mixed(uint64_t row) { return static_cast<int64_t>(row * 0x9E3779B97F4A7C
 
 // A table with a sorted column "key" and the columns "a", "b" and "c", in blocks of 16 KiB.
 // `compound`: if true, "key" and "a" are key columns. If false, "key" has a value index.
+// `opens_whole`: of the storage.
 std::shared_ptr<RoundTripStorage> MakeTable(size_t num_parts, bool compound = false,
-                                            uint64_t rows_per_part = kRowsPerPart) {
+                                            uint64_t rows_per_part = kRowsPerPart,
+                                            bool opens_whole = false) {
   const auto base = NewMemoryStorage();
   Schema schema;
   for (const char* name : {"key", "a", "b", "c"})
@@ -55,7 +57,7 @@ std::shared_ptr<RoundTripStorage> MakeTable(size_t num_parts, bool compound = fa
     const absl::Status status = writer->Finish();
     EXPECT_TRUE(status.ok()) << status;
   }
-  return std::make_shared<RoundTripStorage>(base);
+  return std::make_shared<RoundTripStorage>(base, opens_whole);
 }
 
 ReaderOptions WithoutCache() { return {.block_cache = std::make_shared<BlockCache>(0)}; }
@@ -159,7 +161,8 @@ TEST(RoundTrips, LookUpByCompoundKey) {
 TEST(RoundTrips, RowByCompoundKey) {
   const auto storage = MakeTable(20, /*compound=*/true);
   const TableReader table = Open(storage);
-  for (const auto& [row, expected] : {std::pair<uint64_t, uint64_t>{20'000, 6}, {30'000, 3}}) {
+  // Warm: the block of the keys, and then the blocks of all other columns.
+  for (const auto& [row, expected] : {std::pair<uint64_t, uint64_t>{20'000, 5}, {30'000, 2}}) {
     const uint64_t ordinal = 5 * kRowsPerPart + row;
     const auto key = static_cast<int64_t>(2 * ordinal);
     uint64_t rows = 0;
@@ -246,6 +249,108 @@ TEST(RoundTrips, SmallFilesAreReadWithTheirOpening) {
   EXPECT_EQ(rows, 30'000u);
   EXPECT_EQ(storage->trips().TakeRequests(), 30 * 4u);
   EXPECT_LE(storage->trips().Take(), 5u);
+}
+
+// A table of 100 parts has one chunk, which takes a request.
+std::shared_ptr<RoundTripStorage> MakeTableOfWholeFiles(size_t num_parts) {
+  return MakeTable(num_parts, /*compound=*/false, kRowsPerPart, /*opens_whole=*/true);
+}
+
+TEST(RoundTrips, ScansReadWholeFiles) {
+  const auto storage = MakeTableOfWholeFiles(100);
+  const TableReader table = Open(storage, WithoutCache());
+  storage->trips().Take();
+  storage->trips().TakeRequests();
+  uint64_t rows = 0;
+  const uint64_t num_rows = 100 * kRowsPerPart;
+  EXPECT_EQ(Sum(table, {}, rows), num_rows * (num_rows - 1));
+  EXPECT_EQ(storage->trips().TakeRequests(), 1 + 400u);
+  // The chunk, the parts 0, 1 to 4, 5 to 20, and then 16 parts at a time.
+  EXPECT_LE(storage->trips().Take(), 9u);
+  EXPECT_LE(storage->trips().TakeMostPending(), 24u * 4);
+  // The caller has chosen the rows, so 16 parts are begun at once. Then the second half of them, and
+  // further ones, are under way while the first half is decoded.
+  const uint64_t half = num_rows / 2;
+  EXPECT_EQ(Sum(Open(storage, WithoutCache()), {.range = {0, half}}, rows), half * (half - 1));
+  EXPECT_LE(storage->trips().Take(), 2 + 4u);
+  EXPECT_EQ(storage->trips().TakeRequests(), 2 + 200u);
+}
+
+TEST(RoundTrips, AScanThatStopsHasBegunFewFiles) {
+  const auto storage = MakeTableOfWholeFiles(100);
+  const TableReader table = Open(storage, WithoutCache());
+  storage->trips().TakeRequests();
+  uint64_t rows = 0;
+  Sum(table, {.range = {10, 99 * kRowsPerPart}, .limit = 10}, rows);
+  EXPECT_EQ(rows, 10u);
+  EXPECT_EQ(storage->trips().TakeRequests(), 1 + 4u);
+}
+
+TEST(RoundTrips, FilesAreReadOnceByAllThreads) {
+  const auto storage = MakeTableOfWholeFiles(20);
+  const TableReader table = Open(storage, WithoutCache());
+  storage->trips().TakeRequests();
+  const uint64_t half = 10 * kRowsPerPart;
+  auto first = *table.NewScan({.columns = {{"b"}}, .range = {0, half + 1}});
+  auto second = *table.NewScan({.columns = {{"b"}}, .range = {half - 1, 2 * half}});
+  ASSERT_TRUE(first.Next().ok() && second.Next().ok());
+  EXPECT_EQ(storage->trips().TakeRequests(), 20u);
+}
+
+TEST(RoundTrips, TakeFrom100Parts) {
+  const auto storage = MakeTableOfWholeFiles(100);
+  const TableReader table = Open(storage);
+  storage->trips().Take();
+  storage->trips().TakeRequests();
+  std::vector<uint64_t> ordinals(1000);
+  for (size_t i = 0; i < ordinals.size(); ++i) ordinals[i] = i % 100 * kRowsPerPart + i;
+  auto cursor = *table.NewCursor<int64_t>(1);
+  OwnedBatch<int64_t> taken;
+  ASSERT_TRUE(cursor.Take(ordinals, taken).ok());
+  for (size_t i = 0; i < ordinals.size(); ++i)
+    ASSERT_EQ(taken.batch().values[i], Mixed(ordinals[i] + 1)) << i;
+  EXPECT_EQ(storage->trips().TakeRequests(), 1 + 100u);
+  EXPECT_LE(storage->trips().Take(), 1 + 2u);  // for 64 parts, and for the others
+}
+
+TEST(RoundTrips, DividingAScanOpensOnlyLongParts) {
+  const auto storage = MakeTable(100);
+  const TableReader table = Open(storage);
+  storage->trips().Take();
+  for (const size_t ranges : {1, 7, 64, 100}) {
+    const auto split = table.SplitScan({}, ranges);
+    ASSERT_TRUE(split.ok()) << split.status();
+    EXPECT_EQ(split->size(), ranges);
+    uint64_t row = 0;
+    for (const OrdinalRange& range : *split) {
+      EXPECT_EQ(range.begin, row);
+      EXPECT_EQ(range.begin % kRowsPerPart, 0u);
+      EXPECT_LE(range.size(), 100 * kRowsPerPart / ranges + kRowsPerPart);
+      row = range.end;
+    }
+    EXPECT_EQ(row, 100 * kRowsPerPart);
+  }
+  EXPECT_EQ(storage->trips().Take(), 1u);  // the chunk
+  // Parts that are divided are opened together.
+  EXPECT_EQ(table.SplitScan({}, 300)->size(), 300u);
+  EXPECT_LE(storage->trips().Take(), 4u);
+}
+
+TEST(RoundTrips, RangesGrow) {
+  constexpr uint64_t kRows = 500'000;  // 4 MB
+  const auto storage = MakeTable(1, /*compound=*/false, kRows);
+  const TableReader table =
+      Open(storage, {.block_cache = std::make_shared<BlockCache>(0),
+                     .read_ahead_bytes = 16 << 10,
+                     .max_requests_in_flight = 4});
+  storage->trips().TakeRequests();
+  uint64_t rows = 0;
+  Sum(table, {.columns = {{"b"}}}, rows);
+  EXPECT_EQ(rows, kRows);
+  // 245 blocks in ranges of 1 block, then up to 12 blocks: 64 ranges of 16 KiB for 4 requests, and one
+  // more range in the cursor.
+  EXPECT_LE(storage->trips().TakeRequests(), 40u);
+  EXPECT_LE(storage->trips().TakeMostPending(), 4u + 1);  // the cursor waits for the fifth
 }
 
 TEST(RoundTrips, ALimitReadsLittle) {

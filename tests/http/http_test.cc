@@ -22,6 +22,9 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/commit/part_copy.h"
 #include "cfile/reader.h"
+#include "cfile/status.h"
+#include "cfile/table_scan.h"
+#include "cfile/whole_files.h"
 #include "cfile/writer.h"
 #include "encodings/core/bytes.h"
 #include "tests/cfile/storage_kinds.h"
@@ -423,6 +426,81 @@ TEST(Http, TlsIsVerified) {
   EXPECT_THAT(Get(client, server + "/to-http").status().ToString(), HasSubstr("rotocol"));
 }
 
+// Reads both halves of a file that is read whole.
+absl::StatusOr<std::vector<uint8_t>> GetWhole(const HttpClient& client, const std::string& url,
+                                              uint64_t size_bytes) {
+  const auto storage = *client.OpenTable(url);
+  const auto source = dynamic_cast<const WholeFiles&>(*storage).OpenWhole("file", size_bytes);
+  if (source == nullptr) return absl::UnimplementedError("the storage does not read whole files");
+  EXPECT_EQ(source->size(), size_bytes);
+  std::vector<uint8_t> bytes(size_bytes);
+  CFILE_RETURN_IF_ERROR(source->ReadAt(0, bytes));
+  // Later reads ask the server.
+  std::vector<uint8_t> half(size_bytes / 2);
+  CFILE_RETURN_IF_ERROR(source->ReadAt(size_bytes / 2, half));
+  EXPECT_TRUE(std::equal(half.begin(), half.end(),
+                         bytes.begin() + static_cast<ptrdiff_t>(size_bytes / 2)));
+  return bytes;
+}
+
+TEST(Http, WholeFiles) {
+  const std::string url = NewUrl();
+  const std::vector<uint8_t> bytes = SomeBytes(300'000);
+  Put(url + "/file", bytes);
+  for (const char* server : {"PROXY", "LATENCY", "CUT_FIRST", "TRUNCATED_FIRST", "SLOW_DOWN_FIRST",
+                             "INTERNAL_ERROR_FIRST"}) {
+    const auto found = GetWhole(ClientOf(server), url, bytes.size());
+    ASSERT_TRUE(found.ok()) << server << ": " << found.status();
+    EXPECT_EQ(*found, bytes) << server;
+  }
+  // All is read with one request, and has the identity of the version.
+  RequestsAt("PROXY");
+  const auto storage = *ClientOf("PROXY").OpenTable(url);
+  const auto source = dynamic_cast<const WholeFiles&>(*storage).OpenWhole("file", bytes.size());
+  std::vector<uint8_t> read(bytes.size());
+  ASSERT_TRUE(source->ReadAt(0, read).ok());
+  EXPECT_EQ(read, bytes);
+  EXPECT_EQ(RequestsAt("PROXY"), 1);
+  EXPECT_EQ(source->identity(), (*(*ClientOf("PROXY").OpenTable(url))->Open("file"))->identity());
+  // Nobody waits for the response.
+  dynamic_cast<const WholeFiles&>(*storage).OpenWhole("file", bytes.size()).reset();
+  // A file with another size is not the file that was asked for.
+  for (const uint64_t size_bytes : {299'999, 300'001, 1}) {
+    const absl::Status status = GetWhole(ClientOf("S3"), url, size_bytes).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
+    EXPECT_THAT(status.ToString(), HasSubstr(absl::StrCat("expected a file of ", size_bytes,
+                                                          " bytes, found 300000")));
+  }
+  EXPECT_EQ(GetWhole(ClientOf("S3"), url + "/none", 10).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(dynamic_cast<const WholeFiles&>(*storage).OpenWhole("../file", 10), nullptr);
+  // The cache may have the file.
+  TemporaryDirectory directory;
+  HttpOptions options = OptionsFor("S3");
+  options.cache_directory = directory.path("cache");
+  EXPECT_EQ(GetWhole(ClientOf(options), url, 10).status().code(),
+            absl::StatusCode::kUnimplemented);
+}
+
+TEST(Http, AScanReadsSmallFilesWhole) {
+  const std::string url = NewUrl();
+  for (uint64_t part = 0; part < 4; ++part) {
+    const auto storage = *ClientOf("S3").OpenTable(url);
+    auto writer =
+        part == 0 ? TableWriter::Create(storage, ManyTypes()) : TableWriter::Append(storage);
+    ASSERT_TRUE(writer.ok() && AppendRows(*writer, 10 * part, 10).ok() && writer->Finish().ok());
+  }
+  RequestsAt("PROXY");
+  const auto table = TableReader::Open(*ClientOf("PROXY").OpenTable(url));
+  ASSERT_TRUE(table.ok()) << table.status();
+  auto scan = table->NewScan({});
+  ASSERT_TRUE(scan.ok()) << scan.status();
+  uint64_t rows = 0;
+  for (const auto& batch : scan->Batches()) rows += batch->num_rows();
+  EXPECT_EQ(rows, 40);
+  EXPECT_EQ(RequestsAt("PROXY"), 1 + 4 * ManyTypes().columns.size());
+}
+
 TEST(Http, PathsOfATableAreChecked) {
   const auto storage = *ClientOf("S3").OpenTable(NewUrl());
   for (const char* path : {"", ".", "..", "../x", "a/..", "a/b/c", "/a", "a//b", "a?b", "a b", "a/"}) {
@@ -611,6 +689,43 @@ TEST(Http, ReadsInTheBackgroundThroughTheCache) {
   ASSERT_TRUE(source->BeginRead(0, read)->Wait().ok());
   EXPECT_TRUE(std::equal(read.begin(), read.end(), bytes.begin()));
   EXPECT_EQ(client.counters().bytes_received - before, 64 << 10);
+}
+
+TEST(Http, ACacheThatCannotBeWrittenCostsNoRequest) {
+  TemporaryDirectory directory;
+  HttpOptions options = OptionsFor("PROXY");
+  options.cache_directory = directory.path("cache");
+  const std::string url = NewUrl();
+  const std::vector<uint8_t> bytes = SomeBytes(1'000'000);
+  Put(url, bytes);
+  const HttpClient client = ClientOf(options);
+  const auto source = *client.OpenUrl(url);
+  std::filesystem::remove_all(options.cache_directory);
+  WriteFile(options.cache_directory, "not a directory");
+  RequestsAt("PROXY");
+  std::vector<uint8_t> read(300'000);
+  ASSERT_TRUE(source->BeginRead(100'000, read)->Wait().ok());
+  EXPECT_TRUE(std::equal(read.begin(), read.end(), bytes.begin() + 100'000));
+  EXPECT_EQ(RequestsAt("PROXY"), 1);
+}
+
+TEST(Http, TheCacheMakesItsDirectories) {
+  TemporaryDirectory directory;
+  HttpOptions options = OptionsFor("S3");
+  for (const char* path : {"a/b/cache", "c//d/"}) {
+    options.cache_directory = directory.path(path);
+    const auto client = HttpClient::Create(options);
+    ASSERT_TRUE(client.ok()) << client.status();
+  }
+  for (const char* path : {"a", "a/b", "a/b/cache", "c", "c/d"}) {
+    EXPECT_EQ(std::filesystem::status(directory.path(path)).permissions(),
+              std::filesystem::perms::owner_all)
+        << path;
+  }
+  WriteFile(directory.path("file"), "");
+  options.cache_directory = directory.path("file/cache");
+  EXPECT_THAT(HttpClient::Create(options).status().ToString(),
+              AllOf(HasSubstr("file/cache: cannot make the directory: "), HasSubstr("irectory")));
 }
 
 TEST(Http, ReadsInTheBackgroundNoticeAChange) {

@@ -6,19 +6,27 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "cfile/internal/http/connections.h"
 #include "cfile/internal/http/s3_credentials.h"
 #include "cfile/internal/http/url.h"
 #include "encodings/core/bytes.h"
+#include "tests/cfile/table_fixture.h"
+#include "tests/cfile/temporary_directory.h"
 
 namespace cfile::internal {
 namespace {
 
 using encodings::AsBytes;
+using testing::AllOf;
 using testing::EndsWith;
+using testing::HasSubstr;
+using testing::Not;
 using Method = HttpRequest::Method;
 
 // 2013-05-24T00:00:00Z, of all examples.
@@ -88,6 +96,81 @@ TEST(Url, MessagesHaveNoSecret) {
   EXPECT_EQ(RedactedUrl("https://host?x@y"), "https://host");
   EXPECT_EQ(RedactedUrl("s3://bucket/a?b"), "s3://bucket/a?b");
   EXPECT_EQ(RedactedUrl("no url?secret"), "no url");
+}
+
+TEST(Url, MessagesAboutEndpoints) {
+  EXPECT_TRUE(ParseEndpoint("https://localhost:9000/").ok());
+  const auto message = [](const char* url) { return ParseEndpoint(url).status().ToString(); };
+  EXPECT_THAT(message("localhost:9000"),
+              AllOf(HasSubstr("\"localhost:9000\""), HasSubstr("does not begin with https://")));
+  EXPECT_THAT(message("http://user:hidden@localhost"),
+              AllOf(HasSubstr("\"http://localhost\""), HasSubstr("has a user or a password"),
+                    Not(HasSubstr("hidden"))));
+  EXPECT_THAT(message("user:hidden@localhost"),
+              AllOf(HasSubstr("\"localhost\""), Not(HasSubstr("hidden"))));
+  EXPECT_THAT(message("http://"), HasSubstr("has no host"));
+  EXPECT_THAT(message("http://localhost/bucket"), HasSubstr("something follows the host"));
+}
+
+// Sets variables of the environment for one test, and unsets the others that name credentials.
+class Variables {
+ public:
+  explicit Variables(std::map<std::string, std::string> values) : values_(std::move(values)) {
+    for (const char* name : kNames) unsetenv(name);
+    for (const auto& [name, value] : values_) setenv(name.c_str(), value.c_str(), 1);
+  }
+  ~Variables() {
+    for (const char* name : kNames) unsetenv(name);
+  }
+
+ private:
+  static constexpr const char* kNames[] = {
+      "AWS_ACCESS_KEY_ID",           "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE",
+      "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE",       "AWS_SESSION_TOKEN"};
+  const std::map<std::string, std::string> values_;
+};
+
+TEST(Credentials, KeysOfTheEnvironmentComeBeforeTheProfile) {
+  TemporaryDirectory directory;
+  const std::string file = directory.path("credentials");
+  WriteFile(file, "[other]\naws_access_key_id = OF-FILE\naws_secret_access_key = b\n");
+  const std::string no_settings = directory.path("config");
+  WriteFile(no_settings, "");
+  const std::map<std::string, std::string> keys = {{"AWS_ACCESS_KEY_ID", "OF-ENVIRONMENT"},
+                                                   {"AWS_SECRET_ACCESS_KEY", "a"},
+                                                   {"AWS_CONFIG_FILE", no_settings}};
+  auto both = keys;
+  both.insert({{"AWS_PROFILE", "other"}, {"AWS_SHARED_CREDENTIALS_FILE", file}});
+  {
+    const Variables variables(both);
+    EXPECT_EQ(CompleteS3Options({})->access_key_id, "OF-ENVIRONMENT");
+  }
+  // Neither the profile nor the file is needed.
+  auto missing = keys;
+  missing.insert({{"AWS_PROFILE", "none"}, {"AWS_SHARED_CREDENTIALS_FILE", "/nowhere"}});
+  const Variables without_files(missing);
+  const auto found = CompleteS3Options({});
+  ASSERT_TRUE(found.ok()) << found.status();
+  EXPECT_EQ(found->access_key_id, "OF-ENVIRONMENT");
+}
+
+TEST(Credentials, TheProfileMustExist) {
+  TemporaryDirectory directory;
+  const std::string file = directory.path("credentials"), settings = directory.path("config");
+  WriteFile(file, "[other]\naws_access_key_id = OF-FILE\naws_secret_access_key = b\n");
+  WriteFile(settings, "");
+  std::map<std::string, std::string> values = {
+      {"AWS_PROFILE", "other"}, {"AWS_SHARED_CREDENTIALS_FILE", file}, {"AWS_CONFIG_FILE", settings}};
+  {
+    const Variables variables(values);
+    const auto found = CompleteS3Options({});
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_EQ(found->access_key_id, "OF-FILE");
+  }
+  values["AWS_PROFILE"] = "none";
+  const Variables variables(values);
+  EXPECT_THAT(CompleteS3Options({}).status().ToString(),
+              HasSubstr("AWS_PROFILE names the profile none"));
 }
 
 TEST(Url, Buckets) {

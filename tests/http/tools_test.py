@@ -140,6 +140,20 @@ class ToolsTest(unittest.TestCase):
         self.assertNotIn("hidden", message)
         self.assertFalse((self.folder / "table").exists())
 
+    def test_help_says_how_urls_are_reached(self):
+        texts = {" ".join(self.output(tool, "--help").partition("URLs:\n")[2].partition("\n\n")[0].split()) for tool in (IMPORT, DUMP, TABLE)}
+        self.assertEqual(len(texts), 1, texts)
+        for word in ("s3://BUCKET/KEY", "https://", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE", "AWS_ENDPOINT_URL"):
+            self.assertIn(word, next(iter(texts)))
+
+    def test_a_bucket_is_no_file(self):
+        self.assertIn("s3://bucket: expected the URL of an object, s3://BUCKET/KEY", self.error(IMPORT, "s3://bucket", "table"))
+
+    def test_the_cache_makes_its_directory(self):
+        self.summary(self.put("in.csv", CSV), self.url + "/table")
+        self.output(DUMP, "--cache", "new/cache", self.url + "/table")
+        self.assertTrue(any(path.is_file() for path in (self.folder / "new/cache").rglob("*")))
+
     def test_a_table_is_recognised_with_one_request(self):
         self.summary(self.put("in.csv", CSV), self.url + "/table")
         before = requests_at("PROXY")

@@ -102,7 +102,7 @@ int Run(int argc, char** argv) {
   app.set_version_flag("--version", absl::StrCat("cfile-dump ", CFILE_VERSION),
                        "Print the version");
   app.require_subcommand(0, 1);
-  app.footer(kHelp);
+  app.footer(HelpWithUrls(kHelp));
   AddSummaryCommand(app, common, action);
   AddHeaderCommand(app, common, action);
   AddFooterCommand(app, common, action);

@@ -13,6 +13,7 @@
 #include "absl/strings/str_cat.h"
 #include "tools/import/csv_reader.h"
 #include "tools/input/input_file.h"
+#include "tools/location.h"
 #include "tools/time_format.h"
 
 namespace cfile::tools {
@@ -161,7 +162,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   std::vector<std::string> types, not_null;
   LayoutArguments layout;
   CLI::App app(kDescription, std::string(kImportTool));
-  app.footer(kFooter);
+  app.footer(HelpWithUrls(kFooter));
   app.formatter(std::make_shared<HelpFormatter>());
   app.get_formatter()->column_width(34);
   app.set_help_flag("-h,--help", "Print this help");

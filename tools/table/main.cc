@@ -191,7 +191,7 @@ int Run(int argc, char** argv) {
   app.set_version_flag("--version", absl::StrCat("cfile-table ", CFILE_VERSION),
                        "Print the version");
   app.require_subcommand(1);
-  app.footer(kHelp);
+  app.footer(HelpWithUrls(kHelp));
   const auto add = [&](const std::string& name, const std::string& description,
                        ExitCode (*run)(const Arguments&)) {
     CLI::App* command = app.add_subcommand(name, description);

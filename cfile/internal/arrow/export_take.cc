@@ -33,7 +33,10 @@ class TakenRows final : public internal::ExportedRows {
  public:
   // `scan` has the columns to export. No rows are read from it.
   TakenRows(TableScan scan, std::vector<uint64_t> ordinals)
-      : scan_(std::move(scan)), grouper_(std::move(ordinals)) {
+      : scan_(std::move(scan)),
+        begun_(
+            internal::OpenFilesOfRows(TableScanAccess::Source(scan_), scan_.columns(), ordinals)),
+        grouper_(std::move(ordinals)) {
     const ScanSource& source = TableScanAccess::Source(scan_);
     const std::vector<size_t>& columns = scan_.columns();
     const size_t max_requests = std::max<size_t>(
@@ -71,6 +74,7 @@ class TakenRows final : public internal::ExportedRows {
 
  private:
   const TableScan scan_;
+  const ScanSource::BegunFiles begun_;
   internal::OrdinalGrouper grouper_;
   std::vector<std::unique_ptr<internal::TakenColumn>> columns_;
   std::vector<RowSink*> sinks_;
@@ -90,7 +94,6 @@ absl::Status ExportTake(TableScan scan, std::vector<uint64_t> ordinals, const Fi
   CFILE_ASSIGN_OR_RETURN(std::vector<internal::ExportedColumn> columns,
                          internal::ColumnsToExport(source.schema(), scan.columns(),
                                                    options.string_views, source.name()));
-  internal::OpenFilesOfRows(source, scan.columns(), ordinals);
   const uint64_t num_rows = ordinals.size();
   return internal::ExportRows(
       {.rows = std::make_unique<TakenRows>(std::move(scan), std::move(ordinals)),

@@ -84,15 +84,17 @@ class GroupReader : public TakenColumn {
   // Removes the kept rows, and then keeps the first of `rows`. Returns how many rows were kept.
   absl::StatusOr<size_t> KeepRows(std::span<const uint64_t> rows) {
     Clear();
+    FilesAhead files(source_, column_, rows);
     size_t kept = 0;
     while (kept < rows.size()) {
+      files.EnterPart();
       CFILE_RETURN_IF_ERROR(OpenPartOf(rows[kept]));
       const uint64_t first = part_.first_ordinal;
       const auto begin = rows.begin() + static_cast<ptrdiff_t>(kept);
       in_part_.assign(begin, std::lower_bound(begin, rows.end(), first + part_.part->num_rows));
       for (uint64_t& row : in_part_) row -= first;
       ChosenRows left{.rows = in_part_.data(), .count = in_part_.size()};
-      reader_->Expect(left, {0, 0}, max_requests_, /*all=*/true);
+      reader_->Expect(left, {0, 0}, {.max_requests = max_requests_}, /*all=*/true);
       while (left.count > 0) {
         CFILE_ASSIGN_OR_RETURN(size_t in_block, reader_->Enter(left));
         while (in_block > 0) {

@@ -68,6 +68,16 @@ bool WriteAll(int descriptor, std::span<const uint8_t> bytes) {
   return true;
 }
 
+// Makes a directory and its parents, which only the user may use. Returns errno or 0.
+int MakeDirectories(const std::string& path) {
+  int error = 0;
+  for (size_t end = 0; end != std::string::npos;) {
+    end = path.find('/', end + 1);
+    error = mkdir(path.substr(0, end).c_str(), 0700) == 0 || errno == EEXIST ? 0 : errno;
+  }
+  return error;
+}
+
 struct CachedFile {
   fs::file_time_type used;
   uint64_t size_bytes;
@@ -100,9 +110,9 @@ std::vector<CachedFile> FilesIn(const std::string& directory) {
 
 absl::StatusOr<std::shared_ptr<DiskCache>> DiskCache::Open(const std::string& directory,
                                                            uint64_t max_bytes) {
-  if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) {
+  if (const int error = MakeDirectories(directory); error != 0) {
     return absl::InvalidArgumentError(
-        absl::StrCat(directory, ": cannot make the directory: ", std::strerror(errno)));
+        absl::StrCat(directory, ": cannot make the directory: ", std::strerror(error)));
   }
   struct stat found;
   if (stat(directory.c_str(), &found) != 0 || !S_ISDIR(found.st_mode)) {

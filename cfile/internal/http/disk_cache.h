@@ -20,7 +20,7 @@ namespace cfile::internal {
 // Thread-safe. Errors of the local disk are not reported: a piece is then read from its server.
 class DiskCache {
  public:
-  // Makes the directory (mode 0700) if it does not exist; its parent must exist.
+  // Makes the directory and its parents (mode 0700) if they do not exist.
   // kFailedPrecondition: the directory belongs to another user, or other users may use it.
   // kInvalidArgument: it cannot be made or read.
   static absl::StatusOr<std::shared_ptr<DiskCache>> Open(const std::string& directory,

@@ -66,7 +66,9 @@ absl::Status CheckOptions(const HttpOptions& options) {
 }
 
 absl::Status WithoutKey(std::string_view url) {
-  return absl::InvalidArgumentError(StrCat(RedactedUrl(url), ": the URL has no key"));
+  return absl::InvalidArgumentError(
+      StrCat(RedactedUrl(url),
+             ": expected the URL of an object, s3://BUCKET/KEY; this URL names only a bucket"));
 }
 
 absl::Status NotS3(std::string_view url) {

@@ -80,14 +80,6 @@ struct Version {
   }
 };
 
-HttpRequest RangeRequest(const HttpServer& server, const std::string& url, std::string range) {
-  HttpRequest request{.url = url, .follow_redirects = !server.is_s3()};
-  request.headers.emplace_back("range", std::move(range));
-  // A compressed body would have other offsets.
-  request.headers.emplace_back("accept-encoding", "identity");
-  return request;
-}
-
 absl::Status NoRanges(const std::string& name, const HttpResponse& response) {
   return absl::FailedPreconditionError(
       StrCat(name, ": the server does not answer requests for ranges as HTTP demands: status ",
@@ -181,10 +173,24 @@ class HttpSource final : public Source {
             source_.KeyOf((range_.offset + done) / kCachedPieceBytes),
             std::span(pieces_).subspan(done, std::min(kCachedPieceBytes, pieces_.size() - done)));
       }
-      return source_.ReadAt(offset_, out_);
+      return TakePieces();
     }
 
    private:
+    // Fills out_: the bytes in front of pieces_ and after pieces_ are in the cache.
+    absl::Status TakePieces() const {
+      const uint64_t end = offset_ + out_.size();
+      const uint64_t begin = std::max(offset_, range_.offset);
+      const uint64_t stop = std::min(end, range_.offset + pieces_.size());
+      std::memcpy(out_.data() + (begin - offset_), pieces_.data() + (begin - range_.offset),
+                  stop - begin);
+      ReadRequest ends[] = {{offset_, out_.first(begin - offset_), {}},
+                            {stop, out_.subspan(stop - offset_), {}}};
+      source_.ReadMany(ends);
+      for (const ReadRequest& part : ends) CFILE_RETURN_IF_ERROR(part.status);
+      return absl::OkStatus();
+    }
+
     void FindMissingPieces() {
       uint64_t begin = offset_ / kCachedPieceBytes;
       uint64_t end = (offset_ + out_.size() + kCachedPieceBytes - 1) / kCachedPieceBytes;
@@ -340,27 +346,36 @@ BufferedEnds::Piece PieceOf(uint64_t offset, const std::string& body) {
   return {.offset = offset, .bytes = std::vector<uint8_t>(bytes.begin(), bytes.end())};
 }
 
-// The source of an object whose ends were requested: `last` and `first` are the responses.
-absl::StatusOr<std::shared_ptr<const Source>> SourceOf(std::shared_ptr<const HttpServer> server,
-                                                       std::string url, std::string name,
-                                                       const HttpResponse& last,
-                                                       const HttpResponse& first) {
-  if (last.too_large) return NoRanges(name, last);
-  if (!last.transport.ok()) return HttpError(name, last);
+}  // namespace
+
+HttpRequest RangeRequest(const HttpServer& server, const std::string& url, std::string range) {
+  HttpRequest request{.url = url, .follow_redirects = !server.is_s3()};
+  request.headers.emplace_back("range", std::move(range));
+  // A compressed body would have other offsets.
+  request.headers.emplace_back("accept-encoding", "identity");
+  return request;
+}
+
+absl::StatusOr<std::shared_ptr<const Source>> SourceOfEnds(
+    std::shared_ptr<const HttpServer> server, NamedUrl object, const HttpResponse& last,
+    const HttpResponse& first) {
+  if (last.too_large) return NoRanges(object.name, last);
+  if (!last.transport.ok()) return HttpError(object.name, last);
   const Version version = Version::Of(last);
   const auto source = [&](uint64_t size_bytes, BufferedEnds::Piece head,
                           BufferedEnds::Piece tail) {
-    return std::make_shared<HttpSource>(std::move(server), std::move(url), std::move(name),
-                                        size_bytes, version, std::move(head), std::move(tail));
+    return std::make_shared<HttpSource>(std::move(server), std::move(object.url),
+                                        std::move(object.name), size_bytes, version,
+                                        std::move(head), std::move(tail));
   };
   // Servers answer with the whole object if it is not longer than the range.
   if (last.status == 200) return source(last.body.size(), {}, PieceOf(0, last.body));
   const auto range = ParseContentRange(last.Header("content-range"));
   if (last.status == 416 && range && range->size_bytes == 0) return source(0, {}, {});
-  if (last.status != 206) return HttpError(name, last);
+  if (last.status != 206) return HttpError(object.name, last);
   if (!range || !range->range || range->range->second + 1 != range->size_bytes ||
       range->range->second + 1 - range->range->first != last.body.size())
-    return NoRanges(name, last);
+    return NoRanges(object.name, last);
   // The head is only an advantage: without it, the reader asks again.
   BufferedEnds::Piece head;
   const auto start = ParseContentRange(first.Header("content-range"));
@@ -370,8 +385,6 @@ absl::StatusOr<std::shared_ptr<const Source>> SourceOf(std::shared_ptr<const Htt
     head = PieceOf(0, first.body);
   return source(range->size_bytes, std::move(head), PieceOf(range->range->first, last.body));
 }
-
-}  // namespace
 
 std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenHttpSources(
     std::shared_ptr<const HttpServer> server, std::vector<NamedUrl> objects) {
@@ -385,8 +398,8 @@ std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenHttpSources(
   const std::vector<HttpResponse> responses = server->Send(requests);
   std::vector<absl::StatusOr<std::shared_ptr<const Source>>> sources;
   for (size_t i = 0; i < objects.size(); ++i) {
-    sources.push_back(SourceOf(server, std::move(objects[i].url), std::move(objects[i].name),
-                               responses[2 * i], responses[2 * i + 1]));
+    sources.push_back(
+        SourceOfEnds(server, std::move(objects[i]), responses[2 * i], responses[2 * i + 1]));
   }
   return sources;
 }

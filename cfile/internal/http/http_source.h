@@ -25,4 +25,13 @@ std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenHttpSources(
 absl::StatusOr<std::shared_ptr<const Source>> OpenHttpSource(
     std::shared_ptr<const HttpServer> server, std::string url, std::string name);
 
+// A request for a range of an object, for example "bytes=0-99".
+HttpRequest RangeRequest(const HttpServer& server, const std::string& url, std::string range);
+
+// Returns the source of an object. `last`: the response to a request for a range that should end
+// with the object. `first`: the response to a request for the front of the object, or none.
+absl::StatusOr<std::shared_ptr<const Source>> SourceOfEnds(
+    std::shared_ptr<const HttpServer> server, NamedUrl object, const HttpResponse& last,
+    const HttpResponse& first);
+
 }  // namespace cfile::internal

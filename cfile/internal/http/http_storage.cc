@@ -5,6 +5,8 @@
 
 #include "absl/strings/ascii.h"
 #include "cfile/internal/http/http_source.h"
+#include "cfile/internal/http/whole_source.h"
+#include "cfile/whole_files.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -12,7 +14,7 @@ namespace {
 
 using encodings::StrCat;
 
-class HttpStorage final : public Storage {
+class HttpStorage final : public Storage, public WholeFiles {
  public:
   HttpStorage(std::shared_ptr<const HttpServer> server, std::string url, std::string name)
       : server_(std::move(server)), url_(std::move(url)), name_(std::move(name)) {}
@@ -27,6 +29,10 @@ class HttpStorage final : public Storage {
       std::span<const std::string> paths) const override {
     return OpenObjects(server_, name_, paths,
                        [this](const std::string& path) { return UrlOf(path); });
+  }
+  std::shared_ptr<const Source> OpenWhole(const std::string& path,
+                                          uint64_t size_bytes) const override {
+    return OpenWholeObject(server_, name_, path, UrlOf(path), size_bytes);
   }
   bool OpensAtOnce() const override { return true; }
   absl::StatusOr<VersionedObject> Read(const std::string& path,
@@ -97,6 +103,13 @@ std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenObjects(
     }
   }
   return sources;
+}
+
+std::shared_ptr<const Source> OpenWholeObject(const std::shared_ptr<const HttpServer>& server,
+                                              const std::string& name, const std::string& path,
+                                              std::string url, uint64_t size_bytes) {
+  if (!CheckStoragePath(name, path).ok() || server->cache() != nullptr) return nullptr;
+  return OpenWholeHttpSource(server, {std::move(url), StrCat(name, "/", path)}, size_bytes);
 }
 
 absl::StatusOr<VersionedObject> ReadObject(const HttpServer& server, const std::string& url,

@@ -30,6 +30,12 @@ std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenObjects(
     std::span<const std::string> paths,
     absl::FunctionRef<std::string(const std::string& path)> url_of);
 
+// Implements WholeFiles::OpenWhole. Returns null if the server's objects are cached, because the
+// cache may have the file. `name`: of the storage.
+std::shared_ptr<const Source> OpenWholeObject(const std::shared_ptr<const HttpServer>& server,
+                                              const std::string& name, const std::string& path,
+                                              std::string url, uint64_t size_bytes);
+
 // Reads a whole object; its version is its ETag. Errors as of Storage::Read.
 absl::StatusOr<VersionedObject> ReadObject(const HttpServer& server, const std::string& url,
                                            const std::string& name, uint64_t max_size_bytes);

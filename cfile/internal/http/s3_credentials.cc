@@ -95,18 +95,15 @@ absl::StatusOr<S3Options> CompleteS3Options(S3Options options) {
   std::string profile = Environment("AWS_PROFILE");
   const bool named_profile = !profile.empty();
   if (!named_profile) profile = "default";
-  CFILE_ASSIGN_OR_RETURN(auto keys,
-                         ProfileIn("AWS_SHARED_CREDENTIALS_FILE", "/.aws/credentials", profile));
   CFILE_ASSIGN_OR_RETURN(auto config, ProfileIn("AWS_CONFIG_FILE", "/.aws/config", profile));
-  if (named_profile && keys.empty() && config.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("no file of credentials has the profile ", profile, " that AWS_PROFILE names"));
-  }
 
   if (Environment("AWS_SKIP_SIGNATURE") == "true") options.anonymous = true;
+  const auto has_keys = [&] {
+    return !options.access_key_id.empty() || !options.secret_access_key.empty();
+  };
   // The keys and the token belong together, so all three come from one place.
   const auto take = [&](std::string id, std::string secret, std::string token) {
-    if (!options.access_key_id.empty() || !options.secret_access_key.empty()) return;
+    if (has_keys()) return;
     options.access_key_id = std::move(id);
     options.secret_access_key = std::move(secret);
     options.session_token = std::move(token);
@@ -116,11 +113,20 @@ absl::StatusOr<S3Options> CompleteS3Options(S3Options options) {
   } else {
     take(Environment("AWS_ACCESS_KEY_ID"), Environment("AWS_SECRET_ACCESS_KEY"),
          Environment("AWS_SESSION_TOKEN"));
-    for (auto* file : {&keys, &config}) {
-      take((*file)["aws_access_key_id"], (*file)["aws_secret_access_key"],
-           (*file)["aws_session_token"]);
+    if (!has_keys()) {
+      CFILE_ASSIGN_OR_RETURN(
+          auto keys, ProfileIn("AWS_SHARED_CREDENTIALS_FILE", "/.aws/credentials", profile));
+      if (named_profile && keys.empty() && config.empty()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("AWS_PROFILE names the profile ", profile,
+                         ", but neither the file of credentials nor the file of settings has it"));
+      }
+      for (auto* file : {&keys, &config}) {
+        take((*file)["aws_access_key_id"], (*file)["aws_secret_access_key"],
+             (*file)["aws_session_token"]);
+      }
     }
-    if (options.access_key_id.empty() && options.secret_access_key.empty()) {
+    if (!has_keys()) {
       return absl::FailedPreconditionError(
           "there are no credentials for s3:// URLs: set AWS_ACCESS_KEY_ID and "
           "AWS_SECRET_ACCESS_KEY, or write ~/.aws/credentials; set AWS_SKIP_SIGNATURE=true to read "

@@ -11,6 +11,7 @@
 #include "cfile/internal/http/http_storage.h"
 #include "cfile/internal/http/s3_sink.h"
 #include "cfile/internal/http/url.h"
+#include "cfile/whole_files.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 
@@ -23,7 +24,7 @@ using Method = HttpRequest::Method;
 // A page of a list has at most 1,000 keys of at most 1,024 bytes, percent-encoded.
 constexpr uint64_t kMaxPageBytes = 8 << 20;
 
-class S3Storage final : public Storage {
+class S3Storage final : public Storage, public WholeFiles {
  public:
   S3Storage(std::shared_ptr<const HttpServer> bucket, std::string prefix, std::string name)
       : bucket_(std::move(bucket)), prefix_(std::move(prefix)), name_(std::move(name)) {
@@ -40,6 +41,10 @@ class S3Storage final : public Storage {
       std::span<const std::string> paths) const override {
     return OpenObjects(bucket_, name_, paths,
                        [this](const std::string& path) { return UrlOf(path); });
+  }
+  std::shared_ptr<const Source> OpenWhole(const std::string& path,
+                                          uint64_t size_bytes) const override {
+    return OpenWholeObject(bucket_, name_, path, UrlOf(path), size_bytes);
   }
   bool OpensAtOnce() const override { return true; }
 

@@ -121,6 +121,12 @@ bool Transfer::TakeBody(const char* data, size_t size) {
     const uint64_t most = wanted ? request_.max_body_bytes : kMaxErrorBodyBytes;
     response_.too_large = size > most - std::min<uint64_t>(most, response_.body.size());
     if (response_.too_large) return false;
+    if (response_.body.empty()) {
+      curl_off_t expected = 0;  // -1: the server does not say
+      curl_easy_getinfo(easy(), CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &expected);
+      const auto length = static_cast<uint64_t>(std::max<curl_off_t>(expected, 0));
+      response_.body.reserve(std::min(length, most));
+    }
     response_.body.append(data, size);
   }
   response_.body_bytes += size;

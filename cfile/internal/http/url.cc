@@ -28,14 +28,14 @@ int HexDigit(char c) {
 
 std::string RedactedUrl(std::string_view url) {
   const size_t scheme = url.find("://");
-  if (scheme == std::string_view::npos) return std::string(url.substr(0, url.find_first_of("?#")));
-  std::string_view rest = url.substr(scheme + 3);
+  const size_t begin = scheme == std::string_view::npos ? 0 : scheme + 3;
+  std::string_view rest = url.substr(begin);
   // An s3:// key may contain ? and #.
   if (!url.starts_with("s3://")) rest = rest.substr(0, rest.find_first_of("?#"));
   const size_t path = std::min(rest.find('/'), rest.size());
   const size_t at = rest.substr(0, path).rfind('@');
   if (at != std::string_view::npos) rest.remove_prefix(at + 1);
-  return StrCat(url.substr(0, scheme + 3), rest);
+  return StrCat(url.substr(0, begin), rest);
 }
 
 absl::StatusOr<S3Url> ParseS3Url(std::string_view url) {
@@ -67,10 +67,21 @@ absl::StatusOr<Endpoint> ParseEndpoint(std::string_view url) {
       scheme == std::string_view::npos ? "" : url.substr(0, scheme + 3);
   std::string_view host = url.substr(std::min(url.size(), name.size()));
   if (host.ends_with('/')) host.remove_suffix(1);
-  if ((name != "https://" && name != "http://") || host.empty() ||
-      host.find_first_of("/?#@ ") != std::string_view::npos) {
-    return absl::InvalidArgumentError(StrCat(
-        "an endpoint is https://HOST or https://HOST:PORT, but this one is ", RedactedUrl(url)));
+  std::string_view wrong;
+  if (name != "https://" && name != "http://") {
+    wrong = "it does not begin with https:// or http://";
+  } else if (host.find('@') != std::string_view::npos) {
+    wrong = "it has a user or a password; the keys are in AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY";
+  } else if (host.empty()) {
+    wrong = "it has no host";
+  } else if (host.find_first_of("/?# ") != std::string_view::npos) {
+    wrong = "something follows the host and the port";
+  }
+  if (!wrong.empty()) {
+    return absl::InvalidArgumentError(
+        StrCat("the endpoint \"", RedactedUrl(url), "\" is not https://HOST or https://HOST:PORT: ",
+               wrong));
   }
   return Endpoint{.scheme = std::string(name), .host = std::string(host)};
 }

@@ -15,8 +15,12 @@ bool BufferedEnds::Piece::Copy(uint64_t from, std::span<uint8_t> out) const {
   return true;
 }
 
-BufferedEnds::BufferedEnds(std::shared_ptr<const Source> source, Piece head, Piece tail)
-    : source_(std::move(source)), head_(std::move(head)), tail_(std::move(tail)) {
+BufferedEnds::BufferedEnds(std::shared_ptr<const Source> source, Piece head, Piece tail,
+                           bool is_whole)
+    : source_(std::move(source)),
+      head_(std::move(head)),
+      tail_(std::move(tail)),
+      whole_(is_whole ? std::span<const uint8_t>(tail_.bytes) : std::span<const uint8_t>()) {
   for (const Piece* piece : {&head_, &tail_}) {
     if (!piece->bytes.empty()) Count(piece->bytes.size());
   }
@@ -58,9 +62,9 @@ void BufferedEnds::ReadMany(std::span<ReadRequest> requests) const {
 }
 
 absl::StatusOr<std::shared_ptr<const BufferedEnds>> BufferEnds(std::shared_ptr<const Source> source,
-                                                               size_t max_requests) {
+                                                               size_t max_requests, bool whole) {
   const uint64_t size = source->size();
-  const bool small = size <= kBufferedHeadBytes + kBufferedTailBytes;
+  const bool small = whole || size <= kBufferedHeadBytes + kBufferedTailBytes;
   const uint64_t tail_size = small ? size : kBufferedTailBytes;
   BufferedEnds::Piece tail{.offset = size - tail_size, .bytes = std::vector<uint8_t>(tail_size)};
   BufferedEnds::Piece head{.bytes = std::vector<uint8_t>(small ? 0 : kBufferedHeadBytes)};
@@ -74,7 +78,7 @@ absl::StatusOr<std::shared_ptr<const BufferedEnds>> BufferEnds(std::shared_ptr<c
   }
   for (const ReadRequest& request : requests)
     CFILE_RETURN_IF_ERROR(Named(request.status, source->name()));
-  return std::make_shared<BufferedEnds>(std::move(source), std::move(head), std::move(tail));
+  return std::make_shared<BufferedEnds>(std::move(source), std::move(head), std::move(tail), whole);
 }
 
 }  // namespace cfile::internal

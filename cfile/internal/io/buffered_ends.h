@@ -1,5 +1,5 @@
-// A source that keeps both ends of a file in memory. Usually all parts except the data blocks lie
-// in these ends.
+// A source that keeps both ends of a file in memory, or the whole file. Usually all parts except
+// the data blocks lie in these ends.
 #pragma once
 
 #include <atomic>
@@ -33,13 +33,15 @@ class BufferedEnds final : public Source {
     bool Copy(uint64_t from, std::span<uint8_t> out) const;
   };
 
-  BufferedEnds(std::shared_ptr<const Source> source, Piece head, Piece tail);
+  // `is_whole`: true if InMemory returns the bytes of `tail`, which has the whole file.
+  BufferedEnds(std::shared_ptr<const Source> source, Piece head, Piece tail, bool is_whole);
 
   const std::string& name() const override { return source_->name(); }
   uint64_t size() const override { return source_->size(); }
   std::string identity() const override { return source_->identity(); }
   bool HasLatency() const override { return source_->HasLatency(); }
   bool ReadsInBackground() const override { return source_->ReadsInBackground(); }
+  std::span<const uint8_t> InMemory() const override { return whole_; }
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override;
   std::unique_ptr<PendingRead> BeginRead(uint64_t offset, std::span<uint8_t> out) const override;
   void ReadMany(std::span<ReadRequest> requests) const override;
@@ -59,14 +61,17 @@ class BufferedEnds final : public Source {
   const std::shared_ptr<const Source> source_;
   const Piece head_;
   const Piece tail_;
+  const std::span<const uint8_t> whole_;  // of tail_; empty: see is_whole
   mutable std::atomic<uint64_t> requests_ = 0;
   mutable std::atomic<uint64_t> bytes_read_ = 0;
 };
 
 // Wraps `source`. Reads the first and the last bytes of `source` before it returns.
 // One ReadMany reads both ranges. If `max_requests` is below 2, reads one range after the other.
-// One ReadAt reads the whole of a small file. Returns errors of `source`.
+// One ReadAt reads the whole of a small file, or of any file if `whole` is true. If `whole` is
+// true, the result has the file in memory (Source::InMemory). Returns errors of `source`.
 absl::StatusOr<std::shared_ptr<const BufferedEnds>> BufferEnds(std::shared_ptr<const Source> source,
-                                                               size_t max_requests);
+                                                               size_t max_requests,
+                                                               bool whole = false);
 
 }  // namespace cfile::internal

@@ -47,7 +47,6 @@ std::optional<BlockFetcher::Range> BlockFetcher::TakeRange(const BlockPointer& p
   width_ = plan_ == BlockPlan::kSome ? most_width_ : growing_width_;
   growing_width_ += std::min(growing_width_, most_width_ - growing_width_);
   next_width_ = growing_width_;
-  most_range_bytes_ = Product(2, most_range_bytes_);
   planned_bytes_ = 0;
   for (const Range& planned : ranges_) planned_bytes_ += planned.end - planned.begin;
   return range;
@@ -75,34 +74,43 @@ void BlockFetcher::PlanAfter(const BlockPointer& block, size_t width,
   next_last_ = backward_ ? next_begin_ - std::min(next_begin_, gap) : Sum(next_begin_, gap);
 }
 
+void BlockFetcher::GrowRanges(const ReaderOptions& options) {
+  const uint64_t usual = options.read_ahead_bytes;
+  const bool grows = follows_ && growing_width_ == most_width_;
+  const uint64_t longest = grows ? std::max(longest_range_bytes_, usual) : usual;
+  most_range_bytes_ = std::min(Product(2, most_range_bytes_), longest);
+}
+
 void BlockFetcher::Begin(const Source& source, const ReaderOptions& options,
                          const BlockPointer& pointer) {
   ranges_.clear();
   planned_bytes_ = 0;
   first_ = pointer;
-  most_width_ = source.HasLatency()
-                    ? std::max<size_t>(std::min(options.max_requests_in_flight, max_requests_), 1)
-                    : 1;
-  most_range_bytes_ = Product(2, most_range_bytes_);
+  most_width_ = 1;
+  longest_range_bytes_ = 0;
+  if (source.HasLatency()) {
+    most_width_ =
+        std::max<size_t>(std::min(options.max_requests_in_flight, limits_.max_requests), 1);
+    longest_range_bytes_ = limits_.max_range_bytes;
+  }
   const auto [least, greatest] = std::minmax(next_begin_, next_last_);
   follows_ = Front(pointer) >= least && Front(pointer) <= greatest;
   growing_width_ = follows_ ? std::min(next_width_, most_width_) : 1;
+  GrowRanges(options);
   width_ = plan_ == BlockPlan::kSome ? most_width_ : growing_width_;
   AddRange(pointer);
   PlanAfter(pointer, growing_width_ + std::min(growing_width_, most_width_ - growing_width_),
             options);
 }
 
-bool BlockFetcher::Extend(const ReaderOptions& options, const BlockPointer& block) {
+bool BlockFetcher::Extend(const BlockPointer& block) {
   if (ranges_.empty() || ranges_.back().pending != nullptr) return false;
   Range& last = ranges_.back();
   // If the blocks are not in order, the subtraction wraps around.
   const uint64_t gap = backward_ ? last.begin - block.end() : block.offset - last.end;
   const uint64_t begin = backward_ ? block.offset : last.begin;
   const uint64_t end = backward_ ? last.end : block.end();
-  if (gap > kMaxGapBytes ||
-      end - begin > std::min(most_range_bytes_, uint64_t{options.read_ahead_bytes}))
-    return false;
+  if (gap > kMaxGapBytes || end - begin > most_range_bytes_) return false;
   planned_bytes_ += gap + block.size;
   last.begin = begin;
   last.end = end;
@@ -111,9 +119,10 @@ bool BlockFetcher::Extend(const ReaderOptions& options, const BlockPointer& bloc
 }
 
 bool BlockFetcher::Add(const ReaderOptions& options, const BlockPointer& block, bool wanted) {
-  const uint64_t most_bytes = Product(most_width_, options.read_ahead_bytes);
+  const uint64_t most_bytes =
+      Product(most_width_, std::max<uint64_t>(most_range_bytes_, options.read_ahead_bytes));
   const bool room = !TooLarge(options, first_) && !TooLarge(options, block);
-  if (room && Extend(options, block)) {
+  if (room && Extend(block)) {
     // The last range has the block.
   } else if (room && ranges_.size() < (wanted ? width_ : growing_width_) &&
              Sum(planned_bytes_, block.size) <= most_bytes) {

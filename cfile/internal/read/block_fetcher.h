@@ -61,9 +61,18 @@ inline bool HasRowOf(const OrdinalRange& rows, const IndexNode& leaf, uint32_t e
   return leaf.ordinal(entry) < rows.end && LikelyEnd(leaf, entry) > rows.begin;
 }
 
+// How much a cursor may read in advance, in addition to the limits of ReaderOptions.
+struct ReadAhead {
+  size_t max_requests = SIZE_MAX;  // at the same time
+  // If the source has latency, ranges grow from ReaderOptions::read_ahead_bytes to this many bytes
+  // as soon as max_requests are under way. A greater value than read_ahead_bytes counts only then.
+  uint64_t max_range_bytes = 0;
+};
+
 // Belongs to one cursor. Thread-compatible.
 // The memory of a fetcher is the ranges of one call of Source::ReadMany.
-// These ranges have at most max_requests_in_flight * read_ahead_bytes bytes together.
+// These ranges have at most max_requests_in_flight * read_ahead_bytes bytes together, or what
+// ReadAhead allows.
 // If a single block is larger, they have the bytes of this block.
 // The buffer of the cursor also has one range or one block.
 class BlockFetcher {
@@ -89,8 +98,7 @@ class BlockFetcher {
     backward_ = backward;
   }
   bool backward() const { return backward_; }
-  // Sets a limit in addition to max_requests_in_flight.
-  void SetMaxRequests(size_t max_requests) { max_requests_ = max_requests; }
+  void SetReadAhead(const ReadAhead& limits) { limits_ = limits; }
 
   // Prepares a call of FetchBlock for the block of a leaf's entry.
   // Reads this block into `buffer`. Also reads blocks that will be needed after this block.
@@ -106,6 +114,7 @@ class BlockFetcher {
     if (buffer.Holds(pointer)) return;
     if (std::optional<Range> range = TakeRange(pointer)) {
       if (range->pending != nullptr) {
+        GrowRanges(options);
         AddBlocks(options, leaf, entry, is_cached);
         BeginReads(source);
       }
@@ -189,10 +198,12 @@ class BlockFetcher {
   // Says that the next plan may have `width` ranges.
   // This plan must begin where `block` ends, or a little after that place in the plan's direction.
   void PlanAfter(const BlockPointer& block, size_t width, const ReaderOptions& options);
+  // Doubles the size of ranges, if there are as many of them as possible.
+  void GrowRanges(const ReaderOptions& options);
   // Begins a plan. Its first block is at `pointer`.
   void Begin(const Source& source, const ReaderOptions& options, const BlockPointer& pointer);
   // Adds a block to the last range of the plan. Returns false if the range cannot have it.
-  bool Extend(const ReaderOptions& options, const BlockPointer& block);
+  bool Extend(const BlockPointer& block);
   // Adds a block at the end of the plan. Returns false if the plan has no room for it.
   bool Add(const ReaderOptions& options, const BlockPointer& block, bool wanted);
   void AddRange(const BlockPointer& block);
@@ -207,7 +218,7 @@ class BlockFetcher {
   Wants wants_;
   Wants perhaps_;
   bool backward_ = false;
-  size_t max_requests_ = SIZE_MAX;
+  ReadAhead limits_;
   // The ranges in the order in which the cursor needs them: ranges that were read, ranges that are
   // being read in the background, and during Prepare the plan.
   std::vector<Range> ranges_;
@@ -219,9 +230,10 @@ class BlockFetcher {
   size_t growing_width_ = 1;  // the greatest width of a plan of blocks in order
   size_t width_ = 1;          // the greatest width of this plan
   size_t most_width_ = 1;     // the greatest width of any plan
-  // A limit for the size of a range, in addition to read_ahead_bytes.
-  // The limit is small after a range could not be read. It doubles with each plan.
+  // A limit for the size of a range. It begins with read_ahead_bytes, and is small after a range
+  // could not be read. GrowRanges doubles it.
   uint64_t most_range_bytes_ = UINT64_MAX;
+  uint64_t longest_range_bytes_ = 0;  // most_range_bytes_ does not grow further
   // The next plan may have next_width_ ranges if it begins between next_begin_ and next_last_.
   // If backward_ is true, next_begin_ is the greater offset of the two.
   size_t next_width_ = 1;

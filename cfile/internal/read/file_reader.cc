@@ -40,10 +40,12 @@ size_t MemoryOf(const FileStatistics& statistics) {
 
 absl::StatusOr<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<const Source> source,
                                                              const ReaderOptions& options,
-                                                             std::shared_ptr<SharedUsage> usage) {
+                                                             std::shared_ptr<SharedUsage> usage,
+                                                             bool whole) {
   std::shared_ptr<const BufferedEnds> ends;
   if (source->InMemory().empty()) {
-    CFILE_ASSIGN_OR_RETURN(ends, BufferEnds(std::move(source), options.max_requests_in_flight));
+    CFILE_ASSIGN_OR_RETURN(
+        ends, BufferEnds(std::move(source), options.max_requests_in_flight, whole));
     source = ends;
   }
   CFILE_ASSIGN_OR_RETURN(FileInfo info, ReadFileInfo(*source, options));

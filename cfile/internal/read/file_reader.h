@@ -45,9 +45,10 @@ class FileReader {
  public:
   // `usage`: the file adds its memory and its counters to this object. May be null.
   // If `usage` has no room, the file builds no seek indexes.
+  // `whole`: true if the file is read at once and kept in memory.
   static absl::StatusOr<std::shared_ptr<FileReader>> Open(
       std::shared_ptr<const Source> source, const ReaderOptions& options,
-      std::shared_ptr<SharedUsage> usage = nullptr);
+      std::shared_ptr<SharedUsage> usage = nullptr, bool whole = false);
   FileReader(const FileReader&) = delete;
   FileReader& operator=(const FileReader&) = delete;
   ~FileReader();
@@ -58,7 +59,7 @@ class FileReader {
   const ReaderOptions& options() const { return options_; }
   // True if the source's bytes are in memory.
   bool in_memory() const { return !source_->InMemory().empty(); }
-  bool reads_in_background() const { return source_->ReadsInBackground(); }
+  bool reads_in_background() const { return !in_memory() && source_->ReadsInBackground(); }
 
   // Implement the functions of Reader.
   ReaderCounters counters() const { return usage_.counters(); }
@@ -121,7 +122,7 @@ class FileReader {
                                             std::unique_ptr<const encodings::SeekIndex> index);
 
  private:
-  // `ends`: the source if the source is not in memory. Otherwise null.
+  // `ends`: `source`, if the file was not in memory before it was opened. Otherwise null.
   FileReader(std::shared_ptr<const Source> source, std::shared_ptr<const BufferedEnds> ends,
              const ReaderOptions& options, FileInfo info, std::shared_ptr<SharedUsage> usage);
   // Returns whether there is room for `bytes` more bytes of seek indexes.

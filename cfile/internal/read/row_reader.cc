@@ -65,14 +65,14 @@ class BlockRows : public RowReader, protected FileCursor {
         [this](const IndexNode& leaf, uint32_t entry) { return HasRowOf(possible_, leaf, entry); });
   }
 
-  void Expect(const ChosenRows& rows, const OrdinalRange& possible, size_t max_requests,
+  void Expect(const ChosenRows& rows, const OrdinalRange& possible, const ReadAhead& ahead,
               bool all) override {
     expected_ = rows;
     possible_ = possible;
     // Consecutive rows may be all rows of the file.
     // The caller may then read only the first of them.
     fetcher_.SetPlan(rows.rows == nullptr && !all ? BlockPlan::kMaybeSome : BlockPlan::kSome);
-    fetcher_.SetMaxRequests(max_requests);
+    fetcher_.SetReadAhead(ahead);
   }
 
   void Begin(const ChosenRows& rows, bool last) override {

@@ -9,6 +9,7 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
+#include "cfile/internal/read/block_fetcher.h"
 #include "cfile/internal/read/row_sink.h"
 #include "cfile/reader.h"
 #include "cfile/types.h"
@@ -40,7 +41,7 @@ class RowReader {
   virtual ~RowReader() = default;
 
   // Says which rows the next calls will read. Then the blocks of these rows can be read in advance,
-  // with at most `max_requests` requests at a time.
+  // within the limits of `ahead`.
   // `all`: true if all of `rows` will be read, false if maybe only the first of them.
   // If `rows` is an array, all of them will be read.
   // `possible`: other rows that may be read after `rows`.
@@ -48,7 +49,7 @@ class RowReader {
   // rows.rows must stay valid until the next call of Expect,
   // or until the last call of Enter or EnterLast.
   // Without a call of Expect, blocks are read in advance as for a scan.
-  virtual void Expect(const ChosenRows& rows, const OrdinalRange& possible, size_t max_requests,
+  virtual void Expect(const ChosenRows& rows, const OrdinalRange& possible, const ReadAhead& ahead,
                       bool all) = 0;
 
   // Begins to read the block that Enter, or EnterLast if `last` is true, will open for `rows`.

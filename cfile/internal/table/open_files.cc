@@ -44,6 +44,18 @@ size_t MaxRangesOfScan(const ReaderOptions& options) {
   return std::min(kMost, RangesInMemory(options));
 }
 
+ReadAhead ReadAheadOfColumn(const ReaderOptions& options, size_t num_columns) {
+  // A request of this size takes much longer than the wait for its first byte.
+  constexpr uint64_t kLongestRange = 4 << 20;
+  num_columns = std::max<size_t>(num_columns, 1);
+  const size_t ranges = std::max<size_t>(MaxRangesOfScan(options) / num_columns, 1);
+  const size_t in_flight = (options.max_requests_in_flight + num_columns - 1) / num_columns;
+  const size_t requests = std::clamp<size_t>(in_flight, 1, ranges);
+  // One more range is in the buffer of the cursor.
+  const uint64_t range_bytes = uint64_t{options.read_ahead_bytes} * ranges / (requests + 1);
+  return {.max_requests = requests, .max_range_bytes = std::min(range_bytes, kLongestRange)};
+}
+
 OpenFiles::OpenFiles(const ReaderOptions& options)
     : max_open_(MaxOpenFiles(options)),
       usage_(std::make_shared<SharedUsage>(options.max_table_memory_bytes / 2)) {}

@@ -9,6 +9,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "cfile/internal/read/block_fetcher.h"
 #include "cfile/internal/read/file_usage.h"
 #include "cfile/options.h"
 #include "cfile/reader.h"
@@ -19,9 +20,15 @@ namespace cfile::internal {
 // Changes the limits of the cache and of reading ahead as max_table_memory_bytes demands.
 ReaderOptions OptionsOfTable(ReaderOptions options);
 
-// Returns how many ranges all columns of a scan together should read in advance at most.
+// Returns how many ranges all columns of a scan together should read in advance at most, and how
+// many files a scan or a take should open in advance.
 // The result is at least 1. It is 64, or less if max_table_memory_bytes allows less.
 size_t MaxRangesOfScan(const ReaderOptions& options);
+
+// Returns how one of the `num_columns` columns of a scan reads ahead. All columns together have
+// about max_requests_in_flight requests under way, and keep as much memory as MaxRangesOfScan says,
+// but each column has at least one request.
+ReadAhead ReadAheadOfColumn(const ReaderOptions& options, size_t num_columns);
 
 // Keeps the most recently used files open. Closes other files if too many files are open, or if the
 // open files use more memory than the limit. Thread-safe.

@@ -99,6 +99,7 @@ absl::Status ErrorOfMissing(const Storage& storage, const ReaderOptions& options
 TableReader::Impl::Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options,
                         TableContents root, Identities identities)
     : storage_(std::move(storage)),
+      whole_files_(dynamic_cast<const WholeFiles*>(storage_.get())),
       options_(internal::OptionsOfTable(options)),
       identities_(std::move(identities)),
       manifest_(std::move(root), storage_->name(), options.max_metadata_size_bytes,
@@ -171,39 +172,76 @@ absl::StatusOr<Reader> TableReader::Impl::OpenColumn(const ManifestPart& part,
   return opening_.Share(number, [&]() -> absl::StatusOr<Reader> {
     // Another thread may have opened the file since it was looked up.
     if (const std::optional<Reader> open = files_.Find(number)) return *open;
-    CFILE_ASSIGN_OR_RETURN(
-        Reader reader,
-        part.part->columns[column].missing
-            ? DefaultColumn(*part.part, column)
-            : OpenFile(*part.part, column,
-                       storage_->Open(internal::PathInStorage(*part.part, column))));
-    return files_.Keep(number, std::move(reader));
+    absl::StatusOr<Reader> reader = [&] {
+      if (part.part->columns[column].missing) return DefaultColumn(*part.part, column);
+      if (auto begun = FindBegun(number))
+        return OpenFile(*part.part, column, std::move(begun), /*whole=*/true);
+      return OpenFile(*part.part, column,
+                      storage_->Open(internal::PathInStorage(*part.part, column)),
+                      /*whole=*/false);
+    }();
+    CFILE_RETURN_IF_ERROR(reader.status());
+    return files_.Keep(number, *std::move(reader));
   });
 }
 
-void TableReader::Impl::OpenTogether(std::span<const PartColumn> files) const {
+internal::ScanSource::BegunFiles TableReader::Impl::OpenTogether(
+    std::span<const PartColumn> files) const {
+  BegunFiles begun;
   std::vector<PartColumn> closed;
   std::vector<std::string> paths;
   for (const PartColumn& file : files) {
     if (file.part.part->columns[file.column].missing ||
         files_.Find(NumberOf(file.part, file.column)))
       continue;
+    if (auto source = BeginFile(file.part, file.column)) {
+      begun.push_back(std::move(source));
+      continue;
+    }
     closed.push_back(file);
     paths.push_back(internal::PathInStorage(*file.part.part, file.column));
   }
-  if (closed.size() < 2) return;
+  if (closed.size() < 2) return begun;
   auto sources = storage_->OpenMany(paths);
   for (size_t i = 0; i < closed.size(); ++i) {
     if (!sources[i].ok()) continue;
-    auto reader = OpenFile(*closed[i].part.part, closed[i].column, std::move(sources[i]));
+    auto reader = OpenFile(*closed[i].part.part, closed[i].column, std::move(sources[i]),
+                           /*whole=*/false);
     if (reader.ok())
       files_.Keep(NumberOf(closed[i].part, closed[i].column), *std::move(reader));
   }
+  return begun;
+}
+
+std::shared_ptr<const Source> TableReader::Impl::BeginFile(const ManifestPart& part,
+                                                           size_t column) const {
+  // A file that is not longer than one range of a scan is read whole.
+  const uint64_t size_bytes = part.part->columns[column].size_bytes;
+  if (whole_files_ == nullptr || size_bytes == 0 || size_bytes > options_.read_ahead_bytes ||
+      identities_.contains(part.part->directory))  // CheckNotReplaced needs an open file
+    return nullptr;
+  const uint64_t number = NumberOf(part, column);
+  const std::lock_guard lock(mutex_);
+  const auto found = begun_.find(number);
+  if (found != begun_.end()) {
+    if (auto source = found->second.lock()) return source;
+  }
+  auto source = whole_files_->OpenWhole(internal::PathInStorage(*part.part, column), size_bytes);
+  if (source == nullptr) return nullptr;
+  std::erase_if(begun_, [](const auto& other) { return other.second.expired(); });
+  begun_.insert_or_assign(number, source);
+  return source;
+}
+
+std::shared_ptr<const Source> TableReader::Impl::FindBegun(uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = begun_.find(number);
+  return found == begun_.end() ? nullptr : found->second.lock();
 }
 
 absl::StatusOr<Reader> TableReader::Impl::OpenFile(
     const TablePart& part, size_t column,
-    absl::StatusOr<std::shared_ptr<const Source>> source) const {
+    absl::StatusOr<std::shared_ptr<const Source>> source, bool whole) const {
   const std::string path = internal::PathInStorage(part, column);
   // The reader may live longer than this object. So the function owns copies of what it needs.
   const auto error_of_missing = [storage = storage_, options = options_, folder = part.directory,
@@ -217,7 +255,7 @@ absl::StatusOr<Reader> TableReader::Impl::OpenFile(
   CFILE_ASSIGN_OR_RETURN(
       auto file,
       internal::FileReader::Open(internal::WithErrorOfMissing(*std::move(source), error_of_missing),
-                                 options_, files_.usage()));
+                                 options_, files_.usage(), whole));
   Reader reader = internal::ReaderAccess::Make(std::move(file));
   CFILE_RETURN_IF_ERROR(CheckColumnFile(internal::ColumnFilePath(name(), part, column),
                                         reader.info(), part.columns[column], columns()[column]));

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,7 @@
 #include "cfile/reader.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
+#include "cfile/whole_files.h"
 
 namespace cfile {
 
@@ -76,7 +78,7 @@ class TableReader::Impl final : public internal::ScanSource {
   absl::StatusOr<Reader> OpenColumn(const internal::ManifestPart& part,
                                     size_t column) const override;
   bool opens_at_once() const override { return storage_->OpensAtOnce(); }
-  void OpenTogether(std::span<const PartColumn> files) const override;
+  BegunFiles OpenTogether(std::span<const PartColumn> files) const override;
   BlockStatistics Bounds(const internal::ManifestPart& part, size_t column) const override;
 
   // Finds the first row of a part whose compound key does not match the row's values in the key
@@ -93,12 +95,20 @@ class TableReader::Impl final : public internal::ScanSource {
     return part.number * columns().size() + column;
   }
   // Opens a file of the part. `source`: the result of opening it in the storage.
+  // `whole`: true if `source` comes from BeginFile.
   absl::StatusOr<Reader> OpenFile(const internal::TablePart& part, size_t column,
-                                  absl::StatusOr<std::shared_ptr<const Source>> source) const;
+                                  absl::StatusOr<std::shared_ptr<const Source>> source,
+                                  bool whole) const;
+  // Begins to read a file of the part, if the file is small and the storage can do this, or returns
+  // the source of a thread that has begun to read the file. Otherwise returns null.
+  std::shared_ptr<const Source> BeginFile(const internal::ManifestPart& part, size_t column) const;
+  // Returns a source that BeginFile has returned. Null: there is none, or nobody keeps it.
+  std::shared_ptr<const Source> FindBegun(uint64_t number) const;
   // kAborted if a file of a part has been replaced since the table was opened.
   absl::Status CheckNotReplaced(const std::string& folder, const std::string& path) const;
 
   const std::shared_ptr<Storage> storage_;
+  const WholeFiles* const whole_files_;  // of storage_; null: it has no such function
   const ReaderOptions options_;
   const Identities identities_;
   const internal::Manifest manifest_;
@@ -107,6 +117,9 @@ class TableReader::Impl final : public internal::ScanSource {
   // Threads that need the same file share one call that opens it.
   // The key is the file's number in files_.
   mutable internal::SharedRequests<uint64_t, absl::StatusOr<Reader>> opening_;
+  mutable std::mutex mutex_;  // guards the following
+  // What BeginFile has returned, by the file's number in files_.
+  mutable std::map<uint64_t, std::weak_ptr<const Source>> begun_;
 };
 
 }  // namespace cfile

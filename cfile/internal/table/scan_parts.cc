@@ -18,22 +18,29 @@ void AddColumns(const BoundFilter& filter, std::set<size_t>& columns) {
   for (const BoundFilter& operand : filter.operands) AddColumns(operand, columns);
 }
 
+std::vector<size_t> OpenedColumns(const BoundFilter& filter, const std::vector<size_t>& columns,
+                                  const std::optional<KeyRange>& keys, const Schema& schema) {
+  std::set<size_t> opened(columns.begin(), columns.end());
+  AddColumns(filter, opened);
+  if (keys) opened.insert(*schema.key_index());
+  return {opened.begin(), opened.end()};
+}
+
 }  // namespace
 
 ScanParts::ScanParts(const ScanSource& source, const BoundFilter& filter,
                      const std::vector<size_t>& columns, OrdinalRange range, bool reverse,
-                     TableScanCounters& counters)
+                     bool reads_all, TableScanCounters& counters)
     : source_(source),
       filter_(filter),
       keys_(KeyRangeOf(filter, source.schema())),
+      opened_columns_(OpenedColumns(filter, columns, keys_, source.schema())),
       range_(range),
       reverse_(reverse),
-      counters_(counters) {
-  std::set<size_t> opened(columns.begin(), columns.end());
-  AddColumns(filter, opened);
-  if (keys_) opened.insert(*source.schema().key_index());
-  opened_columns_.assign(opened.begin(), opened.end());
-}
+      counters_(counters),
+      most_parts_ahead_(std::max<size_t>(
+          MaxRangesOfScan(source.options()) / std::max<size_t>(opened_columns_.size(), 1), 1)),
+      parts_ahead_(reads_all ? most_parts_ahead_ : 1) {}
 
 absl::StatusOr<std::optional<ScannedPart>> ScanParts::Next() {
   CFILE_RETURN_IF_ERROR(FindParts());
@@ -136,14 +143,18 @@ absl::StatusOr<OrdinalRange> ScanParts::RowsOfKeys(const ManifestPart& part,
 }
 
 void ScanParts::OpenAhead(const ManifestPart& part) {
-  if (!source_.opens_at_once() || (!reverse_ && part.number < opened_end_)) return;
+  if (!source_.opens_at_once() || (!reverse_ && part.number < open_next_at_)) return;
+  while (!begun_.empty() && (reverse_ || begun_.front().first <= part.number)) begun_.pop_front();
   std::vector<ScanSource::PartColumn> files;
+  std::vector<size_t> parts;
   const auto add = [&](const ManifestPart& added) {
     for (const size_t column : opened_columns_) files.push_back({added, column});
+    parts.push_back(added.number);
   };
-  add(part);
-  size_t left = reverse_ ? 0 : parts_ahead_ - 1;
-  size_t next = part.number + 1;
+  const bool is_open = !reverse_ && part.number < opened_end_;
+  if (!is_open) add(part);
+  size_t left = reverse_ ? 0 : parts_ahead_ - parts.size();
+  size_t next = is_open ? opened_end_ : part.number + 1;
   const size_t end = reverse_ ? next : std::min(*stop_part_, next + kMostPartsAhead);
   while (left > 0 && next < end) {
     const auto after = source_.PassOver(
@@ -164,10 +175,11 @@ void ScanParts::OpenAhead(const ManifestPart& part) {
     --left;
   }
   opened_end_ = next;
-  const size_t most =
-      std::max<size_t>(kMostFilesTogether / std::max<size_t>(opened_columns_.size(), 1), 1);
-  parts_ahead_ = std::min(2 * parts_ahead_, most);
-  source_.OpenTogether(files);
+  // Further files are opened when the scan comes to the second half of these parts.
+  open_next_at_ = parts.empty() ? next : parts[parts.size() / 2];
+  if (open_next_at_ <= part.number) open_next_at_ = part.number + 1;
+  parts_ahead_ = std::min(4 * parts_ahead_, most_parts_ahead_);
+  begun_.emplace_back(next, source_.OpenTogether(files));
 }
 
 }  // namespace cfile::internal

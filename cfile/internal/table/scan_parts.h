@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -83,9 +85,10 @@ struct ScannedPart {
 class ScanParts {
  public:
   // All arguments must outlive this object. `columns`: the positions of the columns that the scan
-  // returns. `range`: the rows of the scan. `counters`: of the scan.
+  // returns. `range`: the rows of the scan. `reads_all`: true if the caller will likely read all
+  // parts of the range. `counters`: of the scan.
   ScanParts(const ScanSource& source, const BoundFilter& filter, const std::vector<size_t>& columns,
-            OrdinalRange range, bool reverse, TableScanCounters& counters);
+            OrdinalRange range, bool reverse, bool reads_all, TableScanCounters& counters);
 
   // Goes to the next part that has rows of the range and is not excluded by bounds or keys, and
   // opens what its filter needs. nullopt: there is no such part.
@@ -105,19 +108,24 @@ class ScanParts {
   // Returns the rows of a part whose compound keys are in keys_.
   absl::StatusOr<OrdinalRange> RowsOfKeys(const ManifestPart& part, uint64_t num_rows) const;
   // Opens the files of `part` and of some of the next parts together, if the storage can do this.
+  // Does nothing if the files of `part` and of enough parts after it were opened by earlier calls.
   void OpenAhead(const ManifestPart& part);
 
   const ScanSource& source_;
   const BoundFilter& filter_;
   const std::optional<KeyRange> keys_;  // the keys that filter_ allows
-  std::vector<size_t> opened_columns_;  // of each part that is opened ahead
+  const std::vector<size_t> opened_columns_;  // of each part that is opened ahead
   const OrdinalRange range_;
   const bool reverse_;
   TableScanCounters& counters_;
   size_t next_part_ = 0;             // the next part; if reverse_: plus 1
   std::optional<size_t> stop_part_;  // next_part_ at the end of the scan; nullopt: not known yet
   size_t opened_end_ = 0;            // OpenAhead has opened the parts before this one
-  size_t parts_ahead_ = 1;           // the number of parts that OpenAhead opens next
+  size_t open_next_at_ = 0;          // the part for which OpenAhead opens further parts
+  const size_t most_parts_ahead_;
+  size_t parts_ahead_;  // the number of parts that OpenAhead opens next
+  // The files that were begun for the parts before a part, the number of this part first.
+  std::deque<std::pair<size_t, ScanSource::BegunFiles>> begun_;
   // Conditions of the next part that are open already.
   // Set if a further condition could not be opened.
   FilterTree::OpenConditions opened_;

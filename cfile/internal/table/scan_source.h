@@ -4,16 +4,20 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/functional/function_ref.h"
 #include "absl/status/statusor.h"
 #include "cfile/internal/manifest/manifest.h"
 #include "cfile/internal/read/reader_access.h"
+#include "cfile/internal/table/open_files.h"
+#include "cfile/io.h"
 #include "cfile/options.h"
 #include "cfile/reader.h"
 #include "cfile/schema.h"
@@ -61,32 +65,71 @@ class ScanSource {
   // True if OpenTogether opens many files in about the time of one.
   virtual bool opens_at_once() const { return false; }
   // Opens files that OpenColumn will open, together. Errors are left to OpenColumn.
-  // Precondition: opens_at_once().
+  // Does not wait for small files: it only begins to read them. OpenColumn uses what was begun as
+  // long as the caller keeps the result. Precondition: opens_at_once().
   struct PartColumn {
     ManifestPart part;
     size_t column = 0;
   };
-  virtual void OpenTogether(std::span<const PartColumn> /*files*/) const {}
+  using BegunFiles = std::vector<std::shared_ptr<const Source>>;
+  virtual BegunFiles OpenTogether(std::span<const PartColumn> /*files*/) const { return {}; }
 };
 
-// The most files that a scan or a take opens together.
-inline constexpr size_t kMostFilesTogether = 64;
-
 // Opens the files of some rows together, if the storage can do this. Errors are left to the
-// reading. `ordinals`: rows of the table, in any order.
-inline void OpenFilesOfRows(const ScanSource& source, const std::vector<size_t>& columns,
-                     std::vector<uint64_t> ordinals) {
-  if (!source.opens_at_once()) return;
+// reading. `ordinals`: rows of the table, in any order. The caller keeps the result while it reads.
+inline ScanSource::BegunFiles OpenFilesOfRows(const ScanSource& source,
+                                              const std::vector<size_t>& columns,
+                                              std::vector<uint64_t> ordinals) {
+  if (!source.opens_at_once()) return {};
   std::sort(ordinals.begin(), ordinals.end());
   std::vector<ScanSource::PartColumn> files;
-  for (auto row = ordinals.begin(); row != ordinals.end() && files.size() < kMostFilesTogether;) {
+  const size_t most = MaxRangesOfScan(source.options());
+  for (auto row = ordinals.begin(); row != ordinals.end() && files.size() < most;) {
     const auto part = source.PartOfRow(*row);
     if (!part.ok()) break;
     for (const size_t column : columns) files.push_back({*part, column});
     row = std::lower_bound(row, ordinals.end(), part->first_ordinal + part->part->num_rows);
   }
-  source.OpenTogether(files);
+  return source.OpenTogether(files);
 }
+
+// Opens the files of one column ahead, several together, for a caller that reads part after part.
+// Errors are left to the reading. Thread-compatible.
+class FilesAhead {
+ public:
+  // `rows`: rows of the table in ascending order, at least one of each part that the caller reads.
+  // They must stay valid as long as this object.
+  FilesAhead(const ScanSource& source, size_t column, std::span<const uint64_t> rows)
+      : source_(source), column_(column), rows_(rows), most_(MaxRangesOfScan(source.options())) {}
+
+  // Call this function before each part is opened.
+  void EnterPart() {
+    if (!source_.opens_at_once()) return;
+    if (parts_ahead_ > 0) --parts_ahead_;
+    if (parts_ahead_ > most_ / 2 || next_ == rows_.size()) return;
+    std::vector<ScanSource::PartColumn> files;
+    while (next_ < rows_.size() && parts_ahead_ + files.size() < most_) {
+      const auto part = source_.PartOfRow(rows_[next_]);
+      if (!part.ok()) return;
+      files.push_back({*part, column_});
+      const uint64_t end = part->first_ordinal + part->part->num_rows;
+      const auto next = std::lower_bound(rows_.begin(), rows_.end(), end);
+      next_ = static_cast<size_t>(next - rows_.begin());
+    }
+    parts_ahead_ += files.size();
+    begun_.push_back(source_.OpenTogether(files));
+    if (begun_.size() > 3) begun_.pop_front();  // those of parts that the caller has read
+  }
+
+ private:
+  const ScanSource& source_;
+  const size_t column_;
+  const std::span<const uint64_t> rows_;
+  const size_t most_;       // parts ahead
+  size_t next_ = 0;         // the first of rows_ whose part was not opened
+  size_t parts_ahead_ = 0;  // that were opened and not entered
+  std::deque<ScanSource::BegunFiles> begun_;
+};
 
 // A file as a table with one column.
 class FileAsTable final : public ScanSource {

@@ -2,12 +2,14 @@
 #include "cfile/table_scan.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "cfile/internal/read/split_rows.h"
 #include "cfile/internal/table/bound_filter.h"
 #include "cfile/internal/table/filter_tree.h"
 #include "cfile/internal/table/open_table.h"
+#include "cfile/internal/table/scan_source.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -61,10 +63,22 @@ absl::StatusOr<std::vector<OrdinalRange>> TableReader::SplitScan(const TableScan
                                before.begin() - 1);
   };
   const size_t column = columns.empty() ? 0 : columns[0];
+  // Parts that are not longer than a range are not divided, so their files need not be opened.
+  const auto is_divided = [&](const OrdinalRange& rows) {
+    return rows.size() > num_rows / max_ranges;
+  };
+  std::vector<uint64_t> divided;
+  for (const OrdinalRange& rows : ranges) {
+    if (is_divided(rows)) divided.push_back(rows.begin);
+  }
+  internal::FilesAhead files(*impl_, column, divided);
+  size_t entered = ranges.size();
   CFILE_ASSIGN_OR_RETURN(
       std::vector<OrdinalRange> split,
       internal::SplitRows(num_rows, max_ranges, [&](uint64_t row) -> absl::StatusOr<uint64_t> {
         const size_t i = range_of(row);
+        if (!is_divided(ranges[i])) return before[i];
+        if (std::exchange(entered, i) != i) files.EnterPart();
         const uint64_t ordinal = ranges[i].begin + (row - before[i]);
         CFILE_ASSIGN_OR_RETURN(const internal::ManifestPart part, impl_->PartOfRow(ordinal));
         CFILE_ASSIGN_OR_RETURN(const Reader reader, impl_->OpenColumn(part, column));

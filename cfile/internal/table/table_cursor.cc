@@ -87,16 +87,17 @@ class TableCursor<T>::Impl {
       std::prev(found)->second.second.push_back(i);
     }
     const bool one_part = parts.size() == 1;
-    if (!one_part) {
-      internal::OpenFilesOfRows(*table_, {column_}, {ordinals.begin(), ordinals.end()});
-      out.Reset(ordinals.size());
-    }
+    if (!one_part) out.Reset(ordinals.size());
+    std::vector<uint64_t> first_rows;
+    for (const auto& [first_ordinal, chosen] : parts) first_rows.push_back(first_ordinal);
+    internal::FilesAhead files(*table_, column_, first_rows);
     OwnedBatch<T> taken;
     std::vector<uint64_t> in_part;
     for (const auto& [first_ordinal, chosen] : parts) {
       const auto& [part, indices] = chosen;
       in_part.clear();
       for (const size_t i : indices) in_part.push_back(ordinals[i] - first_ordinal);
+      if (!one_part) files.EnterPart();
       CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.Enter(part));
       CFILE_RETURN_IF_ERROR(cursor->Take(in_part, one_part ? out : taken));
       if (one_part) break;

@@ -62,10 +62,11 @@ class TableScan::Impl {
         filter_(std::move(filter)),
         reverse_(options.reverse),
         cancelled_(options.cancelled),
-        max_ranges_(internal::MaxRangesOfScan(source_->options())),
+        read_ahead_(internal::ReadAheadOfColumn(source_->options(), columns_.size())),
         range_(RowsOf(options.range, source_->num_rows())),
         left_(options.limit),
-        parts_(*source_, filter_, columns_, range_, reverse_, counters_) {
+        reads_all_(range_.size() < source_->num_rows() && range_.size() <= left_),
+        parts_(*source_, filter_, columns_, range_, reverse_, reads_all_, counters_) {
     batches_.columns.resize(columns_.size());
     counters_.blocks_read.resize(columns_.size());
     internal::NameConditions(filter_, source_->schema(), counters_.conditions);
@@ -135,26 +136,47 @@ class TableScan::Impl {
     begin_ = part_.rows.begin;
     end_ = part_.rows.end;
     counted_.Begin(counters_.conditions.size());
+    BeginFewRows();
     return true;
   }
 
-  size_t MaxRangesOfColumn() const {
-    return std::max<size_t>(max_ranges_ / std::max<size_t>(columns_.size(), 1), 1);
+  // If keys have left only few rows of the part, begins to read their columns in the background,
+  // together with the conditions.
+  void BeginFewRows() {
+    constexpr uint64_t kFewRows = 64;
+    const uint64_t count = end_ - begin_;
+    bool in_background = false;
+    if (part_.tree && count <= std::min(kFewRows, left_)) {
+      part_.tree->VisitConditions([&](size_t, const internal::RowFilter& condition) {
+        in_background = in_background || condition.reads_in_background();
+      });
+    }
+    if (!in_background || !OpenReaders(part_).ok()) return;  // Read returns the error
+    BeginRows(part_, {.first = begin_, .rows = nullptr, .count = count});
+  }
+
+  // Begins to read the columns of consecutive rows in the background.
+  void BeginRows(internal::ScannedPart& part, const ChosenRows& rows) {
+    for (const auto& reader : part.readers) {
+      reader->Expect(rows, {0, 0}, read_ahead_, /*all=*/false);
+      reader->Begin(rows, reverse_);
+    }
   }
 
   // Begins to read the next parts in the background, if all blocks of this part were begun.
   void LookAhead() {
     if (reverse_ || left_ <= chosen_.count || look_ahead_failed_) return;
-    bool all_begun = true;
+    bool all_begun = true, any_in_background = false;
     const auto check = [&](const auto& reader) {
-      all_begun = all_begun && reader.reads_in_background() && reader.has_all_begun();
+      any_in_background = any_in_background || reader.reads_in_background();
+      all_begun = all_begun && (!reader.reads_in_background() || reader.has_all_begun());
     };
     if (part_.tree) {
       part_.tree->VisitConditions(
           [&](size_t, const internal::RowFilter& condition) { check(condition); });
     }
     for (const auto& reader : part_.readers) check(*reader);
-    if (!all_begun || (part_.readers.empty() && !part_.tree)) return;
+    if (!all_begun || !any_in_background) return;
     const size_t most = std::min(
         most_ahead_, std::max<size_t>(source_->options().max_requests_in_flight /
                                           std::max<size_t>(columns_.size(), 1), 1));
@@ -166,11 +188,7 @@ class TableScan::Impl {
       ahead_.push_back(**std::move(part));
       internal::ScannedPart& next = ahead_.back();
       if (next.tree || !OpenReaders(next).ok()) continue;
-      const ChosenRows rows{.first = next.rows.begin, .rows = nullptr, .count = next.rows.size()};
-      for (const auto& reader : next.readers) {
-        reader->Expect(rows, {0, 0}, MaxRangesOfColumn(), /*all=*/false);
-        reader->Begin(rows, /*last=*/false);
-      }
+      BeginRows(next, {.first = next.rows.begin, .rows = nullptr, .count = next.rows.size()});
     }
   }
 
@@ -314,8 +332,8 @@ class TableScan::Impl {
     // The scan may still read rows that were not examined yet.
     const OrdinalRange possible = count < left_ ? OrdinalRange{begin_, end_} : OrdinalRange{0, 0};
     // A scan that has come to the second part will likely read all of it.
-    const bool all = parts_entered_ > 1;
-    for (const auto& reader : part_.readers) reader->Expect(rows, possible, MaxRangesOfColumn(), all);
+    const bool all = reads_all_ || parts_entered_ > 1;
+    for (const auto& reader : part_.readers) reader->Expect(rows, possible, read_ahead_, all);
     for (const auto& reader : part_.readers) reader->Begin(rows, reverse_);
   }
 
@@ -358,9 +376,11 @@ class TableScan::Impl {
   const BoundFilter filter_;
   const bool reverse_;
   const std::atomic<bool>* const cancelled_;
-  const size_t max_ranges_;  // for all columns together; each column may always read one range
+  const internal::ReadAhead read_ahead_;  // of one column
   const OrdinalRange range_;
   uint64_t left_;  // rows until the limit
+  // The caller likely reads to the end, because it has chosen the rows and has no limit.
+  const bool reads_all_;
   TableScanCounters counters_;
 
   internal::ScanParts parts_;

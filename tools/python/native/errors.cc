@@ -1,9 +1,11 @@
 #include "tools/python/native/errors.h"
 
+#include <algorithm>
 #include <deque>
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "cfile/status.h"
 
@@ -41,11 +43,20 @@ class KeptExceptions {
     return std::nullopt;
   }
 
+  // True if the exception of a status with this message was not raised.
+  bool Has(std::string_view message) {
+    const std::lock_guard lock(mutex_);
+    return std::any_of(kept_.begin(), kept_.end(),
+                       [&](const Kept& kept) { return kept.message == message; });
+  }
+
  private:
   static constexpr size_t kMost = 16;
   std::mutex mutex_;
   std::deque<Kept> kept_;
 };
+
+thread_local absl::Status kept_interrupt;
 
 KeptExceptions& Exceptions() {
   static KeptExceptions* const exceptions =
@@ -92,6 +103,18 @@ absl::Status RunSignalHandlers(const std::string& name) {
   nb::gil_scoped_acquire lock;
   if (PyErr_CheckSignals() == 0) return absl::OkStatus();
   return StatusOfPythonError(name);
+}
+
+absl::Status RunSignalHandlersInAdvance(const std::string& name) {
+  absl::Status status = RunSignalHandlers(name);
+  if (!status.ok()) kept_interrupt = status;
+  return status;
+}
+
+absl::Status TakeInterrupt() {
+  if (kept_interrupt.ok()) return absl::OkStatus();
+  absl::Status status = std::exchange(kept_interrupt, absl::OkStatus());
+  return Exceptions().Has(status.message()) ? status : absl::OkStatus();
 }
 
 }  // namespace cfile_python

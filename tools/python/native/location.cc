@@ -1,6 +1,8 @@
 #include "tools/python/native/location.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -24,33 +26,62 @@ std::shared_ptr<cfile::Storage> LocalStorage(const std::string& directory) {
 namespace {
 
 template <typename T>
-T Cast(const std::string& option, nb::handle value) {
+T Cast(const char* option, nb::handle value) {
   T result{};
   if (nb::try_cast<T>(value, result)) return result;
   throw nb::type_error(cfile::StrCat("storage_options: ", option, " has a wrong type").c_str());
 }
 
-cfile::HttpOptions HttpOptionsOf(const nb::dict& options) {
-  cfile::HttpOptions http;
-  for (const auto [key, value] : options) {
-    const auto option = nb::cast<std::string>(key);
-    if (option == "endpoint") {
-      http.s3.endpoint = Cast<std::string>(option, value);
-    } else if (option == "region") {
-      http.s3.region = Cast<std::string>(option, value);
-    } else if (option == "anonymous") {
-      http.s3.anonymous = Cast<bool>(option, value);
-    } else if (option == "path_style") {
-      http.s3.path_style = Cast<bool>(option, value);
-    } else if (option == "cache") {
-      http.cache_directory = Cast<std::string>(option, value);
-    } else if (option == "certificate_file") {
-      http.certificate_file = Cast<std::string>(option, value);
-    } else {
-      throw nb::key_error(cfile::StrCat("storage_options: ", option).c_str());
+using Options = cfile::HttpOptions;
+
+// The keys of storage_options, and how each sets its option.
+struct StorageOption {
+  const char* name;
+  void (*set)(const char* name, nb::handle value, Options& options);
+};
+constexpr StorageOption kStorageOptions[] = {
+    {"endpoint",
+     [](const char* name, nb::handle value, Options& options) {
+       options.s3.endpoint = Cast<std::string>(name, value);
+     }},
+    {"region",
+     [](const char* name, nb::handle value, Options& options) {
+       options.s3.region = Cast<std::string>(name, value);
+     }},
+    {"anonymous",
+     [](const char* name, nb::handle value, Options& options) {
+       options.s3.anonymous = Cast<bool>(name, value);
+     }},
+    {"path_style",
+     [](const char* name, nb::handle value, Options& options) {
+       options.s3.path_style = Cast<bool>(name, value);
+     }},
+    {"cache",
+     [](const char* name, nb::handle value, Options& options) {
+       options.cache_directory = Cast<std::string>(name, value);
+     }},
+    {"certificate_file",
+     [](const char* name, nb::handle value, Options& options) {
+       options.certificate_file = Cast<std::string>(name, value);
+     }},
+};
+
+Options HttpOptionsOf(const nb::dict& given) {
+  Options options;
+  for (const auto [key, value] : given) {
+    const auto name = nb::cast<std::string>(nb::str(key));
+    const auto* const option = std::find_if(std::begin(kStorageOptions), std::end(kStorageOptions),
+                                            [&](const auto& known) { return known.name == name; });
+    if (option == std::end(kStorageOptions)) {
+      std::string names;
+      for (const StorageOption& known : kStorageOptions)
+        names += cfile::StrCat(names.empty() ? "" : ", ", known.name);
+      Raise(absl::InvalidArgumentError(
+          cfile::StrCat("storage_options: there is no option ", name, "; there are ", names)));
     }
+    option->set(option->name, value, options);
   }
-  return http;
+  return options;
 }
 
 // The variables of the environment that a client reads.

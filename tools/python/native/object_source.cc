@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cfile/status.h"
+#include "cfile/whole_files.h"
 
 namespace cfile_python {
 namespace {
@@ -212,13 +213,13 @@ class InterruptibleSource final : public Source {
   uint64_t size() const override { return file_->size(); }
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
     thread_local uint32_t reads = 0;
-    if (++reads % kReadsPerCheck == 0) {
-      if (absl::Status status = RunSignalHandlers(name()); !status.ok()) return status;
-    }
+    absl::Status status = TakeInterrupt();
+    if (status.ok() && ++reads % kReadsPerCheck == 0) status = RunSignalHandlers(name());
+    if (!status.ok()) return status;
     return file_->ReadAt(offset, out);
   }
   void ReadMany(std::span<cfile::ReadRequest> requests) const override {
-    if (const absl::Status status = RunSignalHandlers(name()); !status.ok()) {
+    if (const absl::Status status = RunSignalHandlersInAdvance(name()); !status.ok()) {
       for (cfile::ReadRequest& request : requests) request.status = status;
       return;
     }
@@ -228,12 +229,26 @@ class InterruptibleSource final : public Source {
   bool ReadsInBackground() const override { return file_->ReadsInBackground(); }
   std::unique_ptr<cfile::PendingRead> BeginRead(uint64_t offset,
                                                 std::span<uint8_t> out) const override {
-    return file_->BeginRead(offset, out);
+    return std::make_unique<InterruptibleRead>(*this, file_->BeginRead(offset, out));
   }
   std::string identity() const override { return file_->identity(); }
 
  private:
-  std::shared_ptr<const Source> file_;
+  class InterruptibleRead final : public cfile::PendingRead {
+   public:
+    InterruptibleRead(const InterruptibleSource& file, std::unique_ptr<PendingRead> read)
+        : file_(file), read_(std::move(read)) {}
+    absl::Status Wait() override {
+      absl::Status status = RunSignalHandlersInAdvance(file_.name());
+      return status.ok() ? read_->Wait() : status;
+    }
+
+   private:
+    const InterruptibleSource& file_;
+    const std::unique_ptr<PendingRead> read_;
+  };
+
+  const std::shared_ptr<const Source> file_;
 };
 
 class InterruptibleSink final : public cfile::Sink {
@@ -250,7 +265,7 @@ class InterruptibleSink final : public cfile::Sink {
   std::unique_ptr<Sink> file_;
 };
 
-class InterruptibleStorage final : public cfile::Storage {
+class InterruptibleStorage final : public cfile::Storage, public cfile::WholeFiles {
  public:
   explicit InterruptibleStorage(std::shared_ptr<Storage> files) : files_(std::move(files)) {}
   const std::string& name() const override { return files_->name(); }
@@ -262,6 +277,13 @@ class InterruptibleStorage final : public cfile::Storage {
     auto files = files_->OpenMany(paths);
     for (auto& file : files) file = Interruptible(std::move(file));
     return files;
+  }
+  std::shared_ptr<const Source> OpenWhole(const std::string& path,
+                                          uint64_t size_bytes) const override {
+    const auto* const files = dynamic_cast<const cfile::WholeFiles*>(files_.get());
+    auto file = files == nullptr ? nullptr : files->OpenWhole(path, size_bytes);
+    if (file == nullptr) return nullptr;
+    return std::make_shared<InterruptibleSource>(std::move(file));
   }
   bool OpensAtOnce() const override { return files_->OpensAtOnce(); }
   absl::StatusOr<std::unique_ptr<cfile::Sink>> Create(const std::string& path) override {
@@ -281,7 +303,7 @@ class InterruptibleStorage final : public cfile::Storage {
   }
 
  private:
-  std::shared_ptr<Storage> files_;
+  const std::shared_ptr<Storage> files_;
 };
 
 }  // namespace

@@ -10,13 +10,14 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/io.h"
+#include "cfile/whole_files.h"
 
 namespace cfile_python {
 namespace {
 
 constexpr char kTableFile[] = "table.cft";
 
-class SnapshotStorage final : public cfile::Storage {
+class SnapshotStorage final : public cfile::Storage, public cfile::WholeFiles {
  public:
   SnapshotStorage(std::shared_ptr<Storage> files, std::string snapshot)
       : files_(std::move(files)), snapshot_(std::move(snapshot)) {}
@@ -29,6 +30,11 @@ class SnapshotStorage final : public cfile::Storage {
   std::vector<absl::StatusOr<std::shared_ptr<const cfile::Source>>> OpenMany(
       std::span<const std::string> paths) const override {
     return files_->OpenMany(paths);
+  }
+  std::shared_ptr<const cfile::Source> OpenWhole(const std::string& path,
+                                                 uint64_t size_bytes) const override {
+    const auto* files = dynamic_cast<const cfile::WholeFiles*>(files_.get());
+    return files == nullptr ? nullptr : files->OpenWhole(path, size_bytes);
   }
   bool OpensAtOnce() const override { return files_->OpensAtOnce(); }
   absl::StatusOr<std::unique_ptr<cfile::Sink>> Create(const std::string& path) override {

@@ -1,0 +1,19 @@
+// A small object on an HTTP server that is read whole, in the background.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "cfile/internal/http/http_server.h"
+#include "cfile/internal/http/http_source.h"
+#include "cfile/io.h"
+
+namespace cfile::internal {
+
+// Implements WholeFiles::OpenWhole. The first read waits for the response, and gets its bytes.
+// Later reads are those of OpenHttpSource. If the request fails, the first read opens the object as
+// OpenHttpSource does. Precondition: size_bytes > 0.
+std::shared_ptr<const Source> OpenWholeHttpSource(std::shared_ptr<const HttpServer> server,
+                                                  NamedUrl object, uint64_t size_bytes);
+
+}  // namespace cfile::internal
