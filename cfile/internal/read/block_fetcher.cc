@@ -95,8 +95,8 @@ void BlockFetcher::Begin(const Source& source, const ReaderOptions& options,
   }
   const auto [least, greatest] = std::minmax(next_begin_, next_last_);
   follows_ = Front(pointer) >= least && Front(pointer) <= greatest;
+  GrowRanges(options);  // if the plan before had as many ranges as possible
   growing_width_ = follows_ ? std::min(next_width_, most_width_) : 1;
-  GrowRanges(options);
   width_ = plan_ == BlockPlan::kSome ? most_width_ : growing_width_;
   AddRange(pointer);
   PlanAfter(pointer, growing_width_ + std::min(growing_width_, most_width_ - growing_width_),
