@@ -158,6 +158,17 @@ class ParquetImportTest(unittest.TestCase):
             self.assertEqual((pages["copied"], pages["recompressed"], pages["recoded"]), counts)
         self.assertIn("  as in the pages\n", text)
 
+    def test_the_summary_says_which_pages_kept_their_encoding(self):
+        self.copy("pyarrow_encodings", "t.parquet")
+        chosen = "those of the options, otherwise chosen for each block, for balanced size and speed\n"
+        for number, (options, expected) in enumerate((
+                ((), "those of the Parquet pages (7 pages copied, 0 compressed again, 0 encoded again)\n"),
+                (("--encoding", "double=plain"),
+                 "those of the Parquet pages (6 pages copied, 0 compressed again, 1 encoded again); where they changed, " + chosen),
+                (("--for", "balanced"), chosen))):
+            text = self.run_tool(IMPORT, "t.parquet", f"t{number}", "--block-size", "32", *options).stdout.decode()
+            self.assertIn("\nencodings and codecs: " + expected, text)
+
     def test_sorting(self):
         self.copy("pyarrow_types_v1", "t.parquet")
         summary = self.summary("t.parquet", "t", "--columns", "int32", "--columns", "string", "--sorted-by", "int32")

@@ -112,11 +112,12 @@ def _restored(column: Any, data_type: Any, categories: list[str] | str | None) -
         return column.cast(data_type)
     values = column.cast(data_type.value_type)
     index_in = need("pyarrow.compute", _PURPOSE).index_in
+    known = None
     if isinstance(categories, list):
         known = arrow.array(categories, data_type.value_type)
     elif categories is not None:
         known = arrow.ipc.open_stream(base64.b64decode(categories)).read_all().column(0).combine_chunks()
-    if categories is None or index_in(values, known).null_count > values.null_count:
+    if known is None or index_in(values, known).null_count > values.null_count:
         # Rows that were appended later may have more categories. Categories in the order of the rows have no order of their own.
         return values.dictionary_encode().cast(arrow.dictionary(data_type.index_type, data_type.value_type))
     chunks = [arrow.DictionaryArray.from_arrays(index_in(chunk, known).cast(data_type.index_type), known, ordered=data_type.ordered)
