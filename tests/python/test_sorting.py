@@ -65,8 +65,9 @@ def test_polars_frames_with_nested_columns_are_sorted(stored):
     assert stored(frame, sorted_by="k").to_polars().equals(frame.sort("k"))
 
 
-@pytest.mark.parametrize("values", [[None, 1, 2], [False, True, None], [-0.0, 0.0, math.nan, None], ["", "a", "b\0", None], [b"", b"x", None],
-                                    [datetime.date(2013, 1, 1), None], [decimal.Decimal("-1.5"), decimal.Decimal("2.5"), None]])
+@pytest.mark.parametrize("values", [[None, 1, 2], [False, True, None], [-0.0, 0.0, math.nan, None], ["", "a", "b\0", None],
+                                    [b"", b"x", None], [datetime.date(2013, 1, 1), None],
+                                    [decimal.Decimal("-1.5"), decimal.Decimal("2.5"), None]])
 def test_rows_that_are_sorted_already_are_known(values):
     """For all orders of few rows: _is_sorted says what sorting shows."""
     column = pyarrow.array(values)

@@ -114,7 +114,8 @@ absl::Status RunSignalHandlersInAdvance(const std::string& name) {
 absl::Status TakeInterrupt() {
   if (kept_interrupt.ok()) return absl::OkStatus();
   absl::Status status = std::exchange(kept_interrupt, absl::OkStatus());
-  return Exceptions().Has(status.message()) ? status : absl::OkStatus();
+  const absl::string_view message = status.message();
+  return Exceptions().Has({message.data(), message.size()}) ? status : absl::OkStatus();
 }
 
 }  // namespace cfile_python
