@@ -154,7 +154,7 @@ class ToolsTest(unittest.TestCase):
         large = b"name,age\n" + b"".join(b"name %d,%d\n" % (i * 7919 % 1000003, i % 90) for i in range(300000))
         self.summary(self.put("large.csv", large), self.url + "/table")
         self.output(DUMP, "--cache", "new/cache", self.url + "/table")
-        self.assertTrue(any(path.is_file() for path in (self.folder / "new/cache").rglob("*")))
+        self.assertEqual((self.folder / "new/cache").stat().st_mode & 0o777, 0o700)
 
     def test_a_table_is_recognised_with_one_request(self):
         self.summary(self.put("in.csv", CSV), self.url + "/table")
