@@ -80,7 +80,7 @@ def allowed():
         rules[room].add("tools/records")
     rules["tools/import"].add("tools/input")
     rules["tools/columns"] |= {"tools/dump", "encodings"}  # walks the registry
-    rules["tools/report"].add("tools/dump")
+    rules["tools/report"] |= {"tools/dump", "tools/columns"}
     rules["tools/python/native"] = {"cfile", "encodings"}
     return rules
 

@@ -76,9 +76,9 @@ class ReportTest(unittest.TestCase):
     def json(self, *arguments):
         return json.loads(self.run_tool(DUMP, *arguments, "--json").stdout)
 
-    def report(self, *arguments, exit_code=0):
+    def report(self, *arguments, exit_code=0, sample_bytes=0):
         """Returns the page. Its file is removed again."""
-        done = self.run_tool(DUMP, "report", *arguments, "--html", "out.html")
+        done = self.run_tool(DUMP, "report", *arguments, "--html", "out.html", "--sample-bytes", sample_bytes)
         self.assertEqual((done.returncode, done.stderr.decode()), (exit_code, ""), arguments)
         path = self.folder / "out.html"
         page = Page(path.read_text(encoding="utf-8"))
@@ -251,6 +251,22 @@ class Contents(ReportTest):
         self.assertEqual((nested["rows"], nested["entries"]), (8, 10))
         self.assertEqual(flat["values"], ["1", "10", "100", "null", "10000"])
         self.assertEqual((flat["low"], flat["high"]), (0, 1))
+
+    def test_other_encodings(self):
+        self.make_table()
+        page = self.report("t", sample_bytes="1MiB")
+        expected = self.json("whatif", "t", "--sample-bytes", "1MiB")["columns"]
+        for column, tried in zip(page.data["columns"], expected, strict=True):
+            sizes = {(form["encoding"], form["compression"]): form.get("bytes") for form in tried["tried"]}
+            self.assertGreater(len(sizes), 10)
+            self.assertEqual({(form["encoding"], form["compression"]): form.get("bytes") for form in column["whatif"]["tried"]}, sizes)
+            self.assertEqual(column["whatif"]["automatic"]["reason"], tried["automatic"]["reason"])
+        self.assertIn("whatif", self.report(self.file_of("n"), sample_bytes="1KiB").data["files"][0])
+        self.assertNotIn("whatif", json.dumps(self.report("t").data))
+        # A column that cannot be read has findings instead.
+        self.damage("word", 100)
+        page = self.report("t", exit_code=2, sample_bytes="1MiB")
+        self.assertEqual(["whatif" in column for column in page.data["columns"]], [True, False])
 
     def test_tables(self):
         self.make_table(20_000, "--sorted-by", "n", "--sorted-by", "word")

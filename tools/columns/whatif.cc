@@ -14,9 +14,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "cfile/status.h"
-#include "tools/columns/trials.h"
+#include "tools/columns/column_trials.h"
 #include "tools/columns/forms.h"
-#include "tools/columns/new_output.h"
 #include "tools/encoding_reason.h"
 #include "tools/progress.h"
 
@@ -24,115 +23,9 @@ namespace cfile::tools {
 namespace {
 
 struct WhatIfArguments {
-  size_t sample_bytes = size_t{16} << 20;
-  std::string sort = "size";
-  std::string goal = "balanced";
+  TrialOptions trials;
   bool recommend = false;
 };
-
-// What was found out about one column.
-struct ColumnTrials {
-  StoredColumn column;
-  std::unique_ptr<Sample> sample;
-  FormsInUse in_use;
-  Trial automatic;                // what automatic choice does with the sample
-  absl::Status automatic_status;  // not OK: `automatic` has no meaning
-  std::vector<FormTrial> trials;  // sorted; those that failed are last
-
-  std::optional<StoredForm> form_in_use() const {
-    return MainForm(in_use.encodings, in_use.compression);
-  }
-  std::optional<StoredForm> automatic_form() const {
-    return MainForm(automatic.totals.encodings, automatic.totals.compression);
-  }
-  bool has_all_rows() const { return sample->num_rows == column.num_rows; }
-};
-
-Goal GoalNamed(std::string_view name) {
-  for (const NamedGoal& goal : kGoals) {
-    if (goal.name == name) return goal.goal;
-  }
-  return Goal::kBalanced;
-}
-
-double PerSecond(uint64_t amount, double seconds) {
-  return seconds > 0 ? static_cast<double>(amount) / seconds : 0;
-}
-
-double BitsPerValue(const Sample& sample, const Trial& trial) {
-  return sample.num_entries == 0 ? 0
-                                 : 8 * static_cast<double>(trial.file_bytes) /
-                                       static_cast<double>(sample.num_entries);
-}
-
-void Sort(std::string_view by, std::vector<FormTrial>& trials) {
-  const auto key = [&](const FormTrial& trial) {
-    if (by == "decode") return trial.result->decode_seconds;
-    if (by == "encode") return trial.result->encode_seconds;
-    return static_cast<double>(trial.result->file_bytes);
-  };
-  std::stable_sort(trials.begin(), trials.end(), [&](const FormTrial& a, const FormTrial& b) {
-    if (!a.result.ok() || !b.result.ok()) return a.result.ok() && !b.result.ok();
-    return key(a) < key(b);
-  });
-}
-
-// What the user should know about a trial: blocks that have another encoding than the chosen one,
-// or that the codec did not make smaller.
-std::string NoteOf(const FormTrial& trial) {
-  uint64_t blocks = 0, others = 0, compressed = 0;
-  std::string other;
-  for (const EncodingTotals& totals : trial.result->totals.encodings) {
-    blocks += totals.blocks;
-    compressed += totals.compressed_blocks;
-    if (totals.encoding == trial.form.encoding) continue;
-    others += totals.blocks;
-    other = EncodingName(totals.encoding);
-  }
-  std::string note;
-  if (others > 0) absl::StrAppend(&note, other, " in ", others, " of ", Plural(blocks, "block"));
-  if (trial.form.compression != Compression::kNone && compressed < blocks) {
-    absl::StrAppend(&note, note.empty() ? "" : ", ",
-                    compressed == 0 ? "no gain from the codec"
-                                    : absl::StrCat("the codec gains in ", compressed, " of ",
-                                                   Plural(blocks, "block")));
-  }
-  return note;
-}
-
-absl::StatusOr<ColumnTrials> TryAll(const StoredColumn& column, const CommonOptions& common,
-                                    const WhatIfArguments& arguments, Progress& progress) {
-  ColumnTrials result{.column = column};
-  CFILE_ASSIGN_OR_RETURN(result.in_use, FindFormsInUse(column));
-  CFILE_ASSIGN_OR_RETURN(WriterOptions options, OptionsInUse(column));
-  SetWriterLimits(common, options);
-  CFILE_ASSIGN_OR_RETURN(result.sample, TakeSample(column, arguments.sample_bytes));
-  const Sample& sample = *result.sample;
-  const std::vector<StoredForm> forms = FormsOf(column.schema.type);
-  progress.Begin(StrCat("trying ", column.schema.name), sample.decoded_bytes * (forms.size() + 1));
-  options.goal = GoalNamed(arguments.goal);
-  absl::StatusOr<Trial> automatic = sample.Try(options);
-  result.automatic_status = automatic.status();
-  if (automatic.ok()) result.automatic = *std::move(automatic);
-  for (const StoredForm& form : forms) {
-    const uint64_t tried = result.trials.size() + 1;
-    CFILE_RETURN_IF_ERROR(progress.Update(sample.decoded_bytes * tried, sample.num_rows * tried));
-    options.encoding = form.encoding;
-    options.compression = form.compression;
-    result.trials.push_back({form, sample.Try(options)});
-  }
-  progress.End();
-  Sort(arguments.sort, result.trials);
-  return result;
-}
-
-uint64_t SmallestOf(const std::vector<FormTrial>& trials) {
-  uint64_t smallest = UINT64_MAX;
-  for (const FormTrial& trial : trials) {
-    if (trial.result.ok()) smallest = std::min(smallest, trial.result->file_bytes);
-  }
-  return std::max<uint64_t>(smallest, 1);
-}
 
 std::vector<std::string> NotBuiltIn() {
   std::vector<std::string> names;
@@ -167,7 +60,7 @@ void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, s
       &out, "  automatic  ",
       trials.automatic_status.ok()
           ? absl::StrCat(FormsText(automatic.encodings, automatic.compression), ", for ",
-                         arguments.goal, ": ",
+                         arguments.trials.goal, ": ",
                          EncodingReason(trials.column.schema.type, automatic),
                          " (found with the sample)")
           : FailureText(trials.automatic_status),
@@ -203,85 +96,6 @@ void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, s
     if (std::string note = NoteOf(trial); !note.empty()) marks.push_back(std::move(note));
     absl::StrAppend(&out, marks.empty() ? "" : "  ", absl::StrJoin(marks, ", "), "\n");
   }
-}
-
-Json SpeedJson(const Sample& sample, double seconds) {
-  return {{"values_per_second", PerSecond(sample.num_entries, seconds)},
-          {"bytes_per_second", PerSecond(sample.decoded_bytes, seconds)}};
-}
-
-// The options of cfile-import that store a column in this form.
-std::string ImportOptionsOf(const StoredColumn& column, const StoredForm& form) {
-  const std::string prefix = column.table ? column.schema.name + "=" : "";
-  return StrCat("--encoding ", ShellQuoted(prefix + EncodingName(form.encoding)),
-                " --compression ", ShellQuoted(prefix + CompressionName(form.compression)));
-}
-
-Json ToJson(const ColumnTrials& trials, const WhatIfArguments& arguments) {
-  const Sample& sample = *trials.sample;
-  Json ranges = Json::array();
-  for (const OrdinalRange& range : sample.ranges) {
-    ranges.push_back({JsonInteger(range.begin), JsonInteger(range.end)});
-  }
-  Json tried = Json::array();
-  const uint64_t smallest = SmallestOf(trials.trials);
-  for (const FormTrial& trial : trials.trials) {
-    Json json = {{"encoding", EncodingName(trial.form.encoding)},
-                 {"compression", CompressionName(trial.form.compression)},
-                 {"in_file", trials.form_in_use() == trial.form},
-                 {"automatic", trials.automatic_form() == trial.form}};
-    if (!trial.result.ok()) {
-      json["error"] = JsonError(trial.result.status());
-    } else {
-      const Trial& result = *trial.result;
-      json["bytes"] = JsonInteger(result.file_bytes);
-      json["bits_per_value"] = BitsPerValue(sample, result);
-      json["ratio"] = static_cast<double>(result.file_bytes) / static_cast<double>(smallest);
-      json["encode"] = SpeedJson(sample, result.encode_seconds);
-      json["decode"] = SpeedJson(sample, result.decode_seconds);
-      json["blocks"] = FormsJson(result.totals.encodings);
-      if (const std::string note = NoteOf(trial); !note.empty()) json["note"] = note;
-    }
-    tried.push_back(std::move(json));
-  }
-  Json recommended = Json::object();
-  for (const NamedGoal& goal : kGoals) {
-    const FormTrial* best = Recommend(trials.trials, goal.goal, sample.decoded_bytes);
-    if (best == nullptr) continue;
-    recommended[std::string(goal.name)] = {
-        {"encoding", EncodingName(best->form.encoding)},
-        {"compression", CompressionName(best->form.compression)},
-        {"bytes", JsonInteger(best->result->file_bytes)},
-        {"options", JsonBytes(ImportOptionsOf(trials.column, best->form))}};
-  }
-  const Trial& automatic = trials.automatic;
-  Json automatic_json = {{"goal", arguments.goal}, {"recomputed", true}};
-  if (trials.automatic_status.ok()) {
-    automatic_json["blocks"] = FormsJson(automatic.totals.encodings);
-    automatic_json["compression"] = CompressionName(automatic.totals.compression);
-    automatic_json["bytes"] = JsonInteger(automatic.file_bytes);
-    automatic_json["encode"] = SpeedJson(sample, automatic.encode_seconds);
-    automatic_json["decode"] = SpeedJson(sample, automatic.decode_seconds);
-    automatic_json["reason"] = EncodingReason(trials.column.schema.type, automatic.totals);
-  } else {
-    automatic_json["error"] = JsonError(trials.automatic_status);
-  }
-  return {{"name", JsonBytes(trials.column.schema.name)},
-          {"type", trials.column.schema.type.ToString()},
-          {"rows", JsonInteger(trials.column.num_rows)},
-          {"sample",
-           {{"rows", JsonInteger(sample.num_rows)},
-            {"values", JsonInteger(sample.num_entries)},
-            {"nulls", JsonInteger(sample.num_entries - sample.num_present)},
-            {"decoded_bytes", JsonInteger(sample.decoded_bytes)},
-            {"all_rows", trials.has_all_rows()},
-            {"ranges", std::move(ranges)}}},
-          {"in_file",
-           {{"blocks", FormsJson(trials.in_use.encodings)},
-            {"compression", CompressionName(trials.in_use.compression)}}},
-          {"automatic", std::move(automatic_json)},
-          {"tried", std::move(tried)},
-          {"recommended", std::move(recommended)}};
 }
 
 // The options of cfile-import for all columns, for each goal.
@@ -334,10 +148,10 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
   Json document = JsonDocument(common.path);
   document["columns"] = Json::array();
   for (const StoredColumn& column : *columns) {
-    absl::StatusOr<ColumnTrials> trials = TryAll(column, common, arguments, progress);
+    absl::StatusOr<ColumnTrials> trials = TryAll(column, common, arguments.trials, progress);
     if (!trials.ok()) return output.Fail(trials.status());
     if (common.json) {
-      document["columns"].push_back(ToJson(*trials, arguments));
+      document["columns"].push_back(ToJson(*trials, arguments.trials));
     } else if (arguments.recommend) {
       recommendations.Add(*trials);
     } else {
@@ -393,15 +207,15 @@ void AddWhatIfCommand(CLI::App& app, CommonOptions& common, Action& action) {
   command->add_option("--column", common.column, "The column of a table (default: each column)")
       ->type_name("NAME");
   command
-      ->add_option("--sample-bytes", arguments->sample_bytes,
+      ->add_option("--sample-bytes", arguments->trials.sample_bytes,
                    "Decoded bytes of the sample of each column (default: 16MiB)")
       ->type_name("BYTES")
       ->transform(BytesIn(1, kMaxIndexBytes));
-  command->add_option("--sort", arguments->sort, "By size (default), decode or encode speed")
+  command->add_option("--sort", arguments->trials.sort, "By size (default), decode or encode speed")
       ->type_name("ORDER")
       ->check(CLI::IsMember({"size", "decode", "encode"}).description(""));
   command
-      ->add_option("--for", arguments->goal,
+      ->add_option("--for", arguments->trials.goal,
                    "The goal of automatic choice: size, speed or balanced (default)")
       ->type_name("GOAL")
       ->check(CLI::IsMember({"balanced", "size", "speed"}).description(""));

@@ -15,6 +15,8 @@
 #include "cfile/io.h"
 #include "cfile/records.h"
 #include "cfile/status.h"
+#include "tools/columns/column_trials.h"
+#include "tools/columns/stored_column.h"
 #include "tools/progress.h"
 #include "tools/report/file_description.h"
 #include "tools/report/page.h"
@@ -29,6 +31,7 @@ struct ReportArguments {
   std::string out;
   bool force = false;
   PageShare page = {.regions = 20'000, .values_per_block = 5, .value_bytes = kValueBytes};
+  size_t sample_bytes = size_t{4} << 20;  // of each column, for the trials; 0: no trials
 };
 
 // The worse of two exit codes: kDamaged is the worst, then the larger number.
@@ -39,8 +42,11 @@ ExitCode Worse(ExitCode one, ExitCode other) {
 // Collects the data of the page.
 class PageData {
  public:
-  PageData(const std::string& path, const PageShare& page, Progress& progress)
-      : path_(path), page_(page), progress_(progress) {}
+  PageData(const CommonOptions& common, const ReportArguments& arguments, Progress& progress)
+      : common_(common),
+        page_(arguments.page),
+        sample_bytes_(arguments.sample_bytes),
+        progress_(progress) {}
 
   // A file or a table that cannot be opened.
   void AddUnreadable(const absl::Status& status) {
@@ -53,8 +59,10 @@ class PageData {
     progress_.Begin("verifying", 0);
     const Json place = {{"file", 0}};
     AddFindings(Verify(reader), place);
+    Json names = Json::object();
+    AddTrials(ColumnOf(reader), names);
     progress_.Begin("describing", reader.info().file_size_bytes);
-    return Describe(reader, page_, Json::object()).status();
+    return Describe(reader, page_, std::move(names)).status();
   }
 
   // Errors: those of reading the descriptions of parts.
@@ -85,7 +93,7 @@ class PageData {
 
   // Called once.
   Json Finish() {
-    Json document = JsonDocument(Printable(path_));
+    Json document = JsonDocument(Printable(common_.path));
     document.update(data_);
     document["findings"] = findings_;
     document["files"] = std::move(files_);
@@ -124,15 +132,26 @@ class PageData {
     const bool key_index = column == table.schema().columns.size();
     const ColumnSchema schema = key_index ? ColumnSchema{"key index", ColumnType::Binary()}
                                           : table.schema().columns[column];
-    return Json{{"name", Printable(schema.name)},
-                {"type", Printable(schema.type.ToString())},
-                {"encodings", sums.encodings},
-                {"codecs", codecs},
-                {"bytes", JsonInteger(bytes)},
-                {"blocks", JsonInteger(sums.blocks)},
-                {"nulls", JsonInteger(sums.nulls)},
-                {"encoded", JsonInteger(sums.encoded_bytes)},
-                {"stored", JsonInteger(sums.stored_bytes)}};
+    Json json = {{"name", Printable(schema.name)},
+                 {"type", Printable(schema.type.ToString())},
+                 {"encodings", sums.encodings},
+                 {"codecs", codecs},
+                 {"bytes", JsonInteger(bytes)},
+                 {"blocks", JsonInteger(sums.blocks)},
+                 {"nulls", JsonInteger(sums.nulls)},
+                 {"encoded", JsonInteger(sums.encoded_bytes)},
+                 {"stored", JsonInteger(sums.stored_bytes)}};
+    if (!key_index) AddTrials(ColumnOf(table, column), json);
+    return json;
+  }
+
+  // Adds what other encodings and codecs would take. Adds nothing if the column cannot be read:
+  // then there are findings.
+  void AddTrials(const StoredColumn& column, Json& json) {
+    if (sample_bytes_ == 0 || column.num_rows == 0) return;
+    const TrialOptions options{.sample_bytes = sample_bytes_};
+    const auto trials = TryAll(column, common_, options, progress_);
+    if (trials.ok()) json["whatif"] = ToJson(*trials, options);
   }
 
   // Reads a file. Adds its description and the members of `names` to the page, unless the share
@@ -173,8 +192,9 @@ class PageData {
     }
   }
 
-  const std::string path_;
+  const CommonOptions& common_;
   const PageShare page_;
+  const size_t sample_bytes_;
   Progress& progress_;
   uint64_t bytes_done_ = 0;
   Json data_ = Json::object();
@@ -207,7 +227,7 @@ ExitCode WriteReport(const ReportArguments& arguments, const CommonOptions& comm
   if (!sink.ok()) return output.Fail(sink.status());
   CancelOnSignals();  // so that the temporary file is removed
   Progress progress(isatty(STDERR_FILENO) != 0);
-  PageData page(common.path, arguments.page, progress);
+  PageData page(common, arguments, progress);
   absl::Status status = AddInput(common, page);
   progress.End();
   if (status.ok()) {
@@ -233,9 +253,10 @@ void AddReportCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommandWithoutJson(
       app, common, "report", "Write an HTML page about a file or a table",
       "The page shows a map of the file, the trees of both indexes, the distribution of values\n"
-      "and nulls over the blocks, and what `verify` finds. Of a table it also shows the bytes of\n"
-      "each column. A browser needs no network for it: the page loads nothing. Everything that is\n"
-      "read is shown as text; the page runs only its own script.\n\n"
+      "and nulls over the blocks, what `verify` finds, and what `whatif` says about other\n"
+      "encodings. Of a table it also shows the bytes of each column. A browser needs no network\n"
+      "for it: the page loads nothing. Everything that is read is shown as text; the page runs\n"
+      "only its own script.\n\n"
       "OUT has no more than the first --values values of each data block, cut to 60 bytes, and in\n"
       "total 2 MiB of them. It also has the bounds and the index keys of the blocks, cut to 60\n"
       "bytes. The first --regions regions are described one by one; of a table, each file gets an\n"
@@ -261,6 +282,11 @@ void AddReportCommand(CLI::App& app, CommonOptions& common, Action& action) {
                    "Regions that are described one by one (default: 20,000)")
       ->type_name("N")
       ->check(NumberIn(1, 1'000'000));
+  command
+      ->add_option("--sample-bytes", arguments->sample_bytes,
+                   "Decoded bytes of the sample for other encodings; 0: none (default: 4MiB)")
+      ->type_name("BYTES")
+      ->transform(BytesIn(0, kMaxIndexBytes));
   command->callback([&action, arguments] {
     action = [arguments](const CommonOptions& chosen, Output& output) {
       const Action write = [arguments](const CommonOptions& common_options, Output& to) {

@@ -1,0 +1,66 @@
+// The trials of one column: what each encoding with each codec takes, and what automatic choice does.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "tools/columns/sample.h"
+#include "tools/columns/stored_column.h"
+#include "tools/columns/trials.h"
+#include "tools/dump/dump.h"
+#include "tools/progress.h"
+
+namespace cfile::tools {
+
+struct TrialOptions {
+  size_t sample_bytes = size_t{16} << 20;  // decoded, of the sample of a column
+  std::string sort = "size";               // or "decode", or "encode": the order of the trials
+  std::string goal = "balanced";           // of automatic choice; or "size", or "speed"
+};
+
+// What was found out about one column.
+struct ColumnTrials {
+  StoredColumn column;
+  std::unique_ptr<Sample> sample;
+  FormsInUse in_use;
+  Trial automatic;                // what automatic choice does with the sample
+  absl::Status automatic_status;  // not OK: `automatic` has no meaning
+  std::vector<FormTrial> trials;  // sorted; those that failed are last
+
+  std::optional<StoredForm> form_in_use() const {
+    return MainForm(in_use.encodings, in_use.compression);
+  }
+  std::optional<StoredForm> automatic_form() const {
+    return MainForm(automatic.totals.encodings, automatic.totals.compression);
+  }
+  bool has_all_rows() const { return sample->num_rows == column.num_rows; }
+};
+
+// Tries all forms on a sample of the column. A form that fails is in the result, with its error.
+// Errors: those of reading the column; kCancelled, after a signal.
+absl::StatusOr<ColumnTrials> TryAll(const StoredColumn& column, const CommonOptions& common,
+                                    const TrialOptions& options, Progress& progress);
+
+// What the user should know about a trial: blocks that have another encoding than the chosen one,
+// or that the codec did not make smaller.
+std::string NoteOf(const FormTrial& trial);
+
+// The size of the smallest file, in bytes; at least 1.
+uint64_t SmallestOf(const std::vector<FormTrial>& trials);
+double BitsPerValue(const Sample& sample, const Trial& trial);
+// 0 if no time has passed.
+double PerSecond(uint64_t amount, double seconds);
+
+// The options of cfile-import that store a column in this form.
+std::string ImportOptionsOf(const StoredColumn& column, const StoredForm& form);
+
+// The object that `cfile-dump whatif --json` prints for a column.
+Json ToJson(const ColumnTrials& trials, const TrialOptions& options);
+
+}  // namespace cfile::tools
