@@ -11,7 +11,10 @@ namespace {
 
 struct Command {
   tools::CommonOptions common;
-  tools::Action action = tools::PrintSummary;
+  const tools::SummaryOptions summary;
+  tools::Action action = [&summary](const tools::CommonOptions& options, tools::Output& to) {
+    return tools::PrintSummary(summary, options, to);
+  };
 };
 
 // Parses the command lines. Called only once, because parsing takes far longer than printing a

@@ -378,7 +378,8 @@ std::string FirstRow(const std::string& path, bool json) {
   EXPECT_TRUE(input.ok()) << input.status();
   Output output;
   testing::internal::CaptureStdout();
-  EXPECT_EQ(PrintRows(*input, common, {}, 0, 1, output), kFine);
+  EXPECT_TRUE(AppendRows(*input, common, {}, {.count = 1}, "text", output).ok());
+  EXPECT_EQ(output.Finish(kFine), kFine);
   return testing::internal::GetCapturedStdout();
 }
 
