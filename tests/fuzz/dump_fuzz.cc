@@ -11,9 +11,8 @@ namespace {
 
 struct Command {
   tools::CommonOptions common;
-  const tools::SummaryOptions summary;
-  tools::Action action = [&summary](const tools::CommonOptions& options, tools::Output& to) {
-    return tools::PrintSummary(summary, options, to);
+  tools::Action action = [](const tools::CommonOptions& options, tools::Output& to) {
+    return tools::PrintSummary(tools::SummaryOptions(), options, to);
   };
 };
 
