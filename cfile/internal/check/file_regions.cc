@@ -38,6 +38,12 @@ Tree WalkTree(FileReader& file, IndexKind kind) {
       return IndexVisit::kSkip;
     }
     const IndexNode& node = **visited.node;
+    if (const size_t needed = tree.blocks.size() + (node.leaf() ? node.num_entries() : 0);
+        needed > tree.blocks.capacity()) {
+      constexpr size_t kOtherRegions = 64;  // header, footer, nodes: they join the blocks later
+      tree.blocks.reserve(
+          std::max(needed + kOtherRegions, tree.blocks.capacity() * 3 / 2));
+    }
     for (uint32_t i = 0; node.leaf() && i < node.num_entries(); ++i) {
       FileRegion& block =
           tree.blocks.emplace_back(RegionAt(RegionKind::kDataBlock, node.entry_pointer(i)));
@@ -64,17 +70,18 @@ FileLayout ListRegions(FileReader& file) {
                           (positional.damages.empty() || !info.value_index_root ||
                            !value.damages.empty());
 
-  std::vector<FileRegion> found = {
-      {.kind = RegionKind::kHeader, .offset = 0, .size_bytes = info.header_size_bytes},
-      {.kind = RegionKind::kFooter,
-       .offset = info.file_size_bytes - info.footer_size_bytes,
-       .size_bytes = info.footer_size_bytes}};
+  std::vector<FileRegion> found = std::move(by_ordinal ? positional.blocks : value.blocks);
+  (by_ordinal ? value.blocks : positional.blocks) = {};
+  found.push_back(
+      {.kind = RegionKind::kHeader, .offset = 0, .size_bytes = info.header_size_bytes});
+  found.push_back({.kind = RegionKind::kFooter,
+                   .offset = info.file_size_bytes - info.footer_size_bytes,
+                   .size_bytes = info.footer_size_bytes});
   if (info.dictionary) found.push_back(RegionAt(RegionKind::kDictionary, *info.dictionary));
   if (info.statistics) found.push_back(RegionAt(RegionKind::kStatistics, *info.statistics));
   Append(found, positional.nodes);
   Append(found, value.nodes);
-  Append(found, by_ordinal ? positional.blocks : value.blocks);
-  std::stable_sort(found.begin(), found.end(), [](const FileRegion& a, const FileRegion& b) {
+  std::sort(found.begin(), found.end(), [](const FileRegion& a, const FileRegion& b) {
     return a.offset < b.offset;
   });
 

@@ -259,6 +259,7 @@ class Verifier {
   // Checks that no two blocks overlap, and that the bytes between them are zero. `complete`: all
   // nodes could be read. Otherwise some blocks are unknown, and their bytes are not checked.
   void CheckLayout(bool complete) {
+    for (auto& list : entries_) list = {};  // they are not needed any more, and take memory
     FileLayout layout = internal::ListRegions(file_);
     const bool whole = complete && layout.damages.empty();
     if (complete) {
