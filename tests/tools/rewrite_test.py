@@ -1,4 +1,4 @@
-"""Runs whatif, rewrite, concat and diff of cfile-dump as their users do: rewrite_test.py CFILE_DUMP CFILE_IMPORT CFILE_TABLE."""
+"""Runs whatif, rewrite, concat, diff and salvage of tables as users do: rewrite_test.py CFILE_DUMP CFILE_IMPORT CFILE_TABLE."""
 
 import concurrent.futures
 import json
@@ -221,6 +221,73 @@ class Rewrite(ToolTest):
         self.table("r", lines, suffix=".jsonl")
         self.dump("rewrite", "r", "s", "--encoding", "parquet-dict")
         self.assertEqual(self.dump("records", "s"), self.dump("records", "r"))
+
+
+class SalvageTable(ToolTest):
+    def setUp(self):
+        super().setUp()
+        for part in range(3):
+            rows = "".join(f"{i},{'x' * 40}{i}\n" for i in range(1000 * part, 1000 * (part + 1)))
+            self.table("t", "id,text\n" + rows, "--append", "--encoding", "plain", "--compression", "none", "--block-size", "8KiB")
+        self.columns = [self.folder / part / "0001-text.cfile" for part in self.part_folders("t")]
+
+    def part_folders(self, table):
+        done, out, error = self.run_tool(TABLE, "parts", table, "--json")
+        self.assertEqual((done, error), (0, ""))
+        return [f"{table}/{part['part']}" for part in json.loads(out)["parts"]]
+
+    def ids(self, table):
+        return [json.loads(line)["values"]["id"] for line in self.dump("values", "--json", table).splitlines()]
+
+    def contents(self, table):
+        return {path.relative_to(self.folder / table): path.read_bytes() for path in (self.folder / table).rglob("*") if path.is_file()}
+
+    def test_a_sound_table_is_copied(self):
+        self.assertEqual(self.dump("salvage", "t", "left"), "left: all that was in t\n  3000 rows of 3 parts, 0 lost\n")
+        self.assertEqual(self.contents("left"), self.contents("t"))
+        self.dump("diff", "t", "left")
+
+    def test_rows_that_all_columns_have(self):
+        block = self.json("blocks", self.columns[1].relative_to(self.folder))["blocks"][2]
+        bytes_ = bytearray(self.columns[1].read_bytes())
+        bytes_[block["offset"] + 100] ^= 1
+        self.columns[1].write_bytes(bytes_)
+        self.columns[2].unlink()
+        (self.folder / "t/table.cft").write_bytes(b"?" * 100)
+        before = self.contents("t")
+        out = self.dump("salvage", "t", "left", code=2)
+        lost = block["rows"]
+        self.assertTrue(out.startswith(f"left: what is left of t\n  {2000 - lost} rows of 2 parts, {1000 + lost} lost\n"
+                                       "  damaged: t/table.cft: this is not "), out)
+        self.assertRegex(out, rf"\n  part-\w+ salvaged, 1000 rows, {lost} lost: .*checksum mismatch")
+        self.assertRegex(out, r"\n  part-\w+ damaged, 1000 rows, 1000 lost: ")
+        first = 1000 + block["first_ordinal"]
+        self.assertEqual(self.ids("left"), [*range(first), *range(first + lost, 2000)])
+        self.dump("verify", "left")
+        self.assertEqual(self.contents("t"), before)
+        # Only the files of the new table are there.
+        self.assertEqual({str(path.parent) for path in self.contents("left")},
+                         {".", *(str(pathlib.Path(part).relative_to("left")) for part in self.part_folders("left"))})
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"t", "left", "t.csv"})
+
+    def test_json(self):
+        self.columns[0].write_bytes(self.columns[0].read_bytes()[:-50])  # only the footer is lost
+        report = self.json("salvage", "t", "left", code=2)
+        self.assertEqual({key: report[key] for key in ("path", "out", "complete", "damage", "rows", "lost_rows")},
+                         {"path": "t", "out": "left", "complete": False, "damage": "", "rows": 3000, "lost_rows": 0})
+        self.assertEqual([part["state"] for part in report["parts"]], ["salvaged", "kept", "kept"])
+        self.assertEqual(self.ids("left"), [*range(3000)])
+
+    def test_wrong_use(self):
+        (self.folder / "folder").mkdir()
+        self.refuse(1, "folder exists already", "salvage", "t", "folder")
+        self.refuse(1, "folder is not a table", "salvage", "t", "folder", "--force")
+        self.refuse(1, "choose it with --column", "salvage", "t", "left", "--part", "0")
+        self.refuse(1, "choose it with --column", "salvage", "t", "left", "--sorted")
+        self.refuse(3, "folder/table.cft", "salvage", "folder", "left")
+        self.assertFalse((self.folder / "left").exists())
+        self.dump("salvage", "t", "left")
+        self.dump("salvage", "t", "left", "--force")
 
 
 class Concat(ToolTest):
