@@ -61,6 +61,8 @@ struct Example {
 std::vector<Example> Examples() {
   std::vector<Example> examples;
   std::istringstream document(Document());
+  // Other lines are headings, or bytes of a block before its compression.
+  const std::regex stored_bytes("[0-9a-f]{4,}  .*");
   bool inside = false;
   for (std::string line; std::getline(document, line);) {
     if (line.starts_with("```")) {
@@ -71,7 +73,7 @@ std::vector<Example> Examples() {
       for (std::string word; words >> word;) examples.back().kind.push_back(word);
     } else if (inside && line.starts_with("= ")) {
       examples.back().values = line.substr(2);
-    } else if (inside) {
+    } else if (inside && std::regex_match(line, stored_bytes)) {
       Bytes& bytes = examples.back().bytes;
       std::istringstream words(line.substr(0, line.find('|')));
       size_t offset = 0;

@@ -99,18 +99,8 @@ void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts)
                 : name);
 }
 
-std::vector<std::string> FeatureNames(const FileInfo& info) {
-  std::vector<std::string> names;
-  for (uint32_t bit = 0; bit < 32; ++bit) {
-    const uint32_t mask = 1u << bit;
-    if ((info.incompatible_features & mask) == 0) continue;
-    names.push_back(mask == kFeatureChecksums        ? "checksums"
-                    : mask == kFeatureArrayBlocks    ? "array blocks"
-                    : mask == kFeatureMovableBlocks  ? "movable blocks"
-                    : mask == kFeatureNestedBlocks   ? "nested blocks"
-                    : mask == kFeatureExtendedBlocks ? "extended blocks"
-                                                     : absl::StrCat("incompatible bit ", bit));
-  }
+std::vector<std::string> FeaturesOf(const FileInfo& info) {
+  std::vector<std::string> names = FeatureNames(info.incompatible_features);
   for (uint32_t bit = 0; bit < 32; ++bit) {
     if ((info.compatible_features >> bit & 1) == 0) continue;
     names.push_back(bit == 0 ? "statistics" : absl::StrCat("compatible bit ", bit));
@@ -167,7 +157,7 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
 
   // Marks a total as incomplete if some blocks could not be read.
   const std::string mark = blocks.status.ok() ? "" : " (incomplete)";
-  const std::vector<std::string> features = FeatureNames(info);
+  const std::vector<std::string> features = FeaturesOf(info);
   Facts facts(common.path);
   facts.Add("size", JsonInteger(info.file_size_bytes), Plural(info.file_size_bytes, "byte"));
   facts.Add("version", static_cast<uint64_t>(info.version));

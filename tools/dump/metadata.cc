@@ -11,8 +11,10 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
+#include "cfile/inspect.h"
 #include "tools/dump/dump.h"
 #include "tools/location.h"
 #include "tools/utf8.h"
@@ -25,6 +27,8 @@ enum class Part { kHeader, kFooter };
 // The meaning of the number of a field, or an empty text.
 std::string MeaningOf(std::string_view field, uint64_t number) {
   constexpr uint64_t kInExtensions = 999;
+  if (field == "incompatible_features")
+    return absl::StrJoin(FeatureNames(static_cast<uint32_t>(number)), ", ");
   const bool named = field == "encoding" || field == "compression" || field == "data_type";
   if (!named) return "";
   if (number == kInExtensions) return absl::StrCat("see extensions.", std::string(field));

@@ -5,7 +5,10 @@
 #include <string_view>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_join.h"
+#include "cfile/inspect.h"
 #include "cfile/internal/wire/field_reader.h"
+#include "cfile/internal/wire/messages.h"
 #include "cfile/types.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
@@ -23,11 +26,24 @@ using wire::MessageType;
 using wire::WireType;
 
 // The name of a number that is one of a list, or an empty text.
-std::string NameOfNumber(std::string_view field, uint64_t number) {
-  if (field == "encoding") return EncodingName(static_cast<Encoding>(number));
-  if (field == "compression") return CompressionName(static_cast<Compression>(number));
-  if (field == "data_type") return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
+std::string NameOfNumber(const Field& field, uint64_t number) {
+  constexpr uint64_t kInExtensions = 999;
+  const bool encoding = field.name == "encoding";
+  const bool compression = field.name == "compression";
+  const bool data_type = field.name == "data_type";
+  if ((encoding || compression || data_type) && number == kInExtensions) return "see extensions";
+  if (encoding) return EncodingName(static_cast<Encoding>(number));
+  if (compression) return CompressionName(static_cast<Compression>(number));
+  if (data_type) return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
+  // The only field of this kind is the type of an index node.
+  if (field.kind == Kind::kEnum) return number == wire::IndexBlockTrailer::LEAF ? "LEAF" : "INTERNAL";
   return {};
+}
+
+// Returns " (checksums, ...)" for the incompatible_features of a footer, or "" for 0.
+std::string FeatureText(uint32_t features) {
+  const std::string names = absl::StrJoin(FeatureNames(features), ", ");
+  return names.empty() ? names : StrCat(" (", names, ")");
 }
 
 // The first bytes of a text, escaped.
@@ -40,13 +56,12 @@ std::string ShortText(std::string_view text) {
 
 std::string NumberText(const Field& field, uint64_t number) {
   if (field.kind == Kind::kBool) return number != 0 ? "true" : "false";
+  if (field.name == "incompatible_features")
+    return StrCat(number, FeatureText(static_cast<uint32_t>(number)));
   std::string text = field.kind == Kind::kInt32 || field.kind == Kind::kInt64
                          ? StrCat(static_cast<int64_t>(number))
                          : StrCat(number);
-  // 999 in the footer means that the number is in the extensions, where it has a name.
-  constexpr uint64_t kInExtensions = 999;
-  if (number == kInExtensions) return text;
-  const std::string name = NameOfNumber(field.name, number);
+  const std::string name = NameOfNumber(field, number);
   return name.empty() ? text : StrCat(text, " (", name, ")");
 }
 

@@ -2,9 +2,11 @@
 
 #include <bit>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
+#include "cfile/inspect.h"
 #include "cfile/internal/format/column_message.h"
 #include "cfile/internal/format/file_policy.h"
 
@@ -68,3 +70,21 @@ uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_dif
 }
 
 }  // namespace cfile::internal
+
+namespace cfile {
+
+std::vector<std::string> FeatureNames(uint32_t incompatible_features) {
+  std::vector<std::string> names;
+  for (uint32_t left = incompatible_features; left != 0; left &= left - 1) {
+    const uint32_t bit = left & -left;
+    names.push_back(bit == kFeatureChecksums        ? "checksums"
+                    : bit == kFeatureArrayBlocks    ? "array blocks"
+                    : bit == kFeatureMovableBlocks  ? "movable blocks"
+                    : bit == kFeatureNestedBlocks   ? "nested blocks"
+                    : bit == kFeatureExtendedBlocks ? "extended blocks"
+                                                    : absl::StrCat("bit ", std::countr_zero(bit)));
+  }
+  return names;
+}
+
+}  // namespace cfile
