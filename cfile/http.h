@@ -10,9 +10,9 @@
 // Source::ReadMany has several requests in flight, and reads ranges that lie near each other in one
 // request. Source::BeginRead reads in the background. One thread of the client sends all requests.
 // The thread starts with the first request. It ends when the client and all its sources, sinks and
-// storages are destroyed. After a fork, the child has a thread and connections of its own. A request
-// that may be repeated is repeated after a connection error, a timeout, or the status 429, 500, 502,
-// 503 or 504, after a random delay that grows with each attempt.
+// storages are destroyed. After a fork, the child has a thread and connections of its own. A
+// request that may be repeated is repeated after a connection error, a timeout, or the status 429,
+// 500, 502, 503 or 504, after a random delay that grows with each attempt.
 //
 // Versions. A source asks for the version (ETag) of the object that it has opened. If the object
 // changes, reads return kAborted; a source never returns bytes of two versions.
