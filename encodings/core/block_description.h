@@ -26,10 +26,13 @@ class BlockDescription {
 
   ByteReader& reader() { return reader_; }
   // True if at most kLastFields further fields may follow. Callers that add a field for each run,
-  // value or the like stop then, and add the other ones as one field.
+  // value or the like stop then. They add all remaining runs or values as one field.
   bool full() const { return fields_.size() + kLastFields >= max_fields_; }
 
-  // Fields that are added between the two calls lie in one more structure.
+  size_t max_fields() const { return max_fields_; }
+
+  // Begin and end a structure, such as a message. Fields that are added between the two calls
+  // belong to the structure: their BlockField::depth is greater by one.
   void BeginStructure() { ++depth_; }
   void EndStructure() { --depth_; }
 
@@ -57,7 +60,8 @@ class BlockDescription {
   std::vector<BlockField> TakeFields() && { return std::move(fields_); }
 
  private:
-  // The most fields that callers add after they stopped because of full().
+  // When full() returns true, there is room for this many further fields. Callers then add the
+  // remaining runs, values or the like as one field, and after them the other fields of the block.
   static constexpr size_t kLastFields = 16;
 
   template <typename U>

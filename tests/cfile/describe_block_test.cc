@@ -160,8 +160,9 @@ TEST(DescribeRegion, RefusesARegionOutsideOfTheFile) {
       Reader::Open(CFILE_SOURCE_DIR "/tests/golden/kudu/string_prefix_low_nn_nine.cfile");
   ASSERT_TRUE(reader.ok()) << reader.status();
   const uint64_t size = reader->info().file_size_bytes;
-  for (const auto& [offset, bytes] : {std::pair(size, uint64_t{1}), std::pair(size + 1, uint64_t{0}),
-                                      std::pair(uint64_t{1}, UINT64_MAX)}) {
+  for (const auto& [offset, bytes] :
+       {std::pair(size, uint64_t{1}), std::pair(size + 1, uint64_t{0}),
+        std::pair(uint64_t{1}, UINT64_MAX)}) {
     const FileRegion region{
         .kind = RegionKind::kDataBlock, .offset = offset, .size_bytes = bytes};
     EXPECT_TRUE(absl::IsInvalidArgument(DescribeRegion(*reader, region).status()));

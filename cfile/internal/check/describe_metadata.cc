@@ -1,8 +1,6 @@
 #include "cfile/internal/check/describe_metadata.h"
 
-#include <algorithm>
 #include <cassert>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,7 +23,6 @@ namespace {
 
 using encodings::AsString;
 using encodings::BlockDescription;
-using encodings::ByteReader;
 using encodings::DataLoss;
 using encodings::StrCat;
 
@@ -36,7 +33,8 @@ absl::Status AddMagic(std::span<const uint8_t> magic, BlockDescription& descript
   return description.AddBytes(kMagicBytes, "magic", absl::CEscape({text.data(), text.size()}));
 }
 
-// Adds a checksum of `bytes`, which may be before or after it.
+// Reads a stored checksum and adds it as a field. The field says whether it is the checksum of
+// `bytes`.
 absl::Status AddChecksum(std::span<const uint8_t> bytes, BlockDescription& description) {
   uint32_t stored = 0;
   if (!description.reader().ReadFixed(stored)) return DataLoss("there is no checksum");
@@ -75,7 +73,8 @@ absl::Status AddEntry(const FileInfo& info, RegionKind kind, IndexKeyForm form,
   return description.AddVint32("size of the block").status();
 }
 
-// The place of the parts of an index node.
+// The parts of an index node: the entries, the offsets of the entries, the trailer, and the size of
+// the trailer. Each number is the offset at which the part ends.
 struct NodeParts {
   size_t entries_end = 0;
   size_t offsets_end = 0;
@@ -132,7 +131,7 @@ absl::Status DescribeDictionary(const FileInfo& info, BlockDescription& descript
   std::vector<BlockField> fields;
   const absl::Status status =
       encodings::DescribeBlock(block.encoding, info.type.physical(), info.type.type_length,
-                               block.values, fields);
+                               block.values, fields, description.max_fields());
   for (BlockField& field : fields)
     CFILE_RETURN_IF_ERROR(description.AddBytes(field.size, field.name, std::move(field.value)));
   return status;

@@ -12,8 +12,8 @@
 
 namespace cfile::internal {
 
-// Add the fields of the header or the footer in `bytes`, the bytes of `description`.
-// kDataLoss: the bytes have no such form.
+// Add the fields of a header or a footer. `bytes`: all its bytes; `description` describes them.
+// kDataLoss: the bytes are not a header or a footer.
 absl::Status DescribeHeader(const FileInfo& info, std::span<const uint8_t> bytes,
                             encodings::BlockDescription& description);
 absl::Status DescribeFooter(const FileInfo& info, std::span<const uint8_t> bytes,
@@ -24,7 +24,8 @@ absl::Status DescribeFooter(const FileInfo& info, std::span<const uint8_t> bytes
 absl::Status DescribeMetadataBlock(FileReader& file, RegionKind kind,
                                    encodings::BlockDescription& description);
 
-// The value of a checksum field. `found`: the checksum of the bytes. `expected`: the stored one.
+// Returns the value of a checksum field as text. `found`: the checksum of the bytes.
+// `expected`: the stored checksum.
 std::string RightOrWrong(uint32_t found, uint32_t expected);
 
 }  // namespace cfile::internal

@@ -25,7 +25,7 @@ using wire::Kind;
 using wire::MessageType;
 using wire::WireType;
 
-// The name of a number that is one of a list, or an empty text.
+// Returns the name of a number in a field that holds numbers of a list. Returns "" for other fields.
 std::string NameOfNumber(const Field& field, uint64_t number) {
   constexpr uint64_t kInExtensions = 999;
   const bool encoding = field.name == "encoding";
@@ -34,9 +34,11 @@ std::string NameOfNumber(const Field& field, uint64_t number) {
   if ((encoding || compression || data_type) && number == kInExtensions) return "see extensions";
   if (encoding) return EncodingName(static_cast<Encoding>(number));
   if (compression) return CompressionName(static_cast<Compression>(number));
-  if (data_type) return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
+  if (data_type)
+    return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
   // The only field of this kind is the type of an index node.
-  if (field.kind == Kind::kEnum) return number == wire::IndexBlockTrailer::LEAF ? "LEAF" : "INTERNAL";
+  if (field.kind == Kind::kEnum)
+    return number == wire::IndexBlockTrailer::LEAF ? "LEAF" : "INTERNAL";
   return {};
 }
 
@@ -65,8 +67,8 @@ std::string NumberText(const Field& field, uint64_t number) {
   return name.empty() ? text : StrCat(text, " (", name, ")");
 }
 
-// Reads a field that is known: from its tag, which was read, to its end. Sets `inner` to the size
-// of the message in the field, which is not read, or to 0. False: the bytes are malformed.
+// Reads the value of a known field after its tag. If the value is a message, reads only the length,
+// and sets `inner` to it. Returns false if the bytes are malformed.
 bool ReadField(const Field& field, FieldReader& reader, std::string& value, size_t& inner) {
   std::string_view text;
   uint64_t number = 0;

@@ -9,9 +9,9 @@
 
 namespace cfile::internal {
 
-// Adds the fields of the message in the next `size` bytes of `description`. The fields of a message
-// in a field lie in one more structure, after the field with its tag and its length. If the
-// description becomes full, its last field has the rest of the message.
+// Adds the fields of the message in the next `size` bytes of `description`. If the value of a field
+// is a message, adds one field for the tag and the length, and then the fields of this message as a
+// structure. If the description becomes full, adds the rest of the message as one field.
 // kDataLoss: the bytes are not a message; the fields before the error have been added.
 absl::Status AddMessage(const wire::MessageType& type, size_t size,
                         encodings::BlockDescription& description);

@@ -256,10 +256,10 @@ class Verifier {
     return DataLoss("its key in the value index does not separate it from the block before it");
   }
 
-  // Checks that no two blocks overlap, and that the bytes between them are zero. `complete`: all
-  // nodes could be read. Otherwise some blocks are unknown, and their bytes are not checked.
+  // Checks that no two blocks overlap, and that the bytes between them are zero. `complete`: true
+  // if all nodes could be read. If false, some blocks are unknown, and this check is left out.
   void CheckLayout(bool complete) {
-    for (auto& list : entries_) list = {};  // they are not needed any more, and take memory
+    for (auto& list : entries_) list = {};  // the entries are not needed any more
     FileLayout layout = internal::ListRegions(file_);
     const bool whole = complete && layout.damages.empty();
     if (complete) {

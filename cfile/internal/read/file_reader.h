@@ -45,7 +45,7 @@ class FileReader {
  public:
   // `usage`: the file adds its memory and its counters to this object. May be null.
   // If `usage` has no room, the file builds no seek indexes.
-  // `whole`: true if the file is read at once and kept in memory.
+  // `whole`: if true, Open reads the whole file with one request, and keeps it in memory.
   static absl::StatusOr<std::shared_ptr<FileReader>> Open(
       std::shared_ptr<const Source> source, const ReaderOptions& options,
       std::shared_ptr<SharedUsage> usage = nullptr, bool whole = false);
