@@ -193,8 +193,8 @@ function showWhatIf() {
   byId("whatif-section").hidden = !whatif;
   if (!whatif) return;
   const sample = whatif.sample.all_rows ? "all rows" : `a sample of ${plural(whatif.sample.rows, "row")}`;
-  byId("whatif-hint").textContent =
-    `Sizes of ${sample}. Speeds were measured in memory with one thread. Automatic choice: ${whatif.automatic.reason ?? whatif.automatic.error}.`;
+  byId("whatif-hint").textContent = `Sizes of ${sample}. Speeds were measured in memory with one thread. `
+    + `Automatic choice: ${whatif.automatic.reason ?? whatif.automatic.error}.`;
   const speed = (measured) => (measured.bytes_per_second / 1e6).toFixed(0);
   const columns = [["Encoding", ""], ["Codec", ""], ["Bytes", "number"], ["Bits per value", "number"], ["Ratio", "number"],
     ["Encode MB/s", "number"], ["Decode MB/s", "number"], ["Note", ""]];
