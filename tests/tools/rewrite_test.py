@@ -1,4 +1,4 @@
-"""Runs whatif, rewrite, concat and diff of cfile-dump as their users do: rewrite_test.py CFILE_DUMP CFILE_IMPORT CFILE_TABLE."""
+"""Runs whatif, rewrite, concat and diff of cfile-dump as their users do: rewrite_test.py CFILE_DUMP CFILE_IMPORT."""
 
 import concurrent.futures
 import json
@@ -79,7 +79,7 @@ class ToolTest(unittest.TestCase):
 
 
 def golden_files():
-    return sorted(path for path in (GOLDEN / "cfile-0.2").glob("*.cfile")) + sorted((GOLDEN / "kudu").glob("*.cfile"))
+    return sorted((GOLDEN / "cfile-0.2").glob("*.cfile")) + sorted((GOLDEN / "kudu").glob("*.cfile"))
 
 
 class Rewrite(ToolTest):
