@@ -2,19 +2,16 @@
 
 import collections
 import csv
-import io
 import json
-import os
 import pathlib
 import re
 import shlex
 import struct
-import subprocess
 import sys
-import tempfile
 import unittest
 
-DUMP, IMPORT = "", ""  # paths of the binaries
+from dump_case import DumpCase
+
 GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
 
 NUM_ROWS = 20_000
@@ -24,14 +21,10 @@ NAMES = [None if i % 10 == 3 else f"name {i % 1000:03}, \"{i}\"" for i in range(
 NUMBERS = [i / 4 - 100 for i in range(NUM_ROWS)]
 
 
-class RowsTest(unittest.TestCase):
-    maxDiff = 2000
-
+class RowsTest(DumpCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
+        super().setUpClass()
         # Table t has small blocks, table parts the same rows in two parts, table keys compound keys.
         cls.write_csv("t.csv", 0, NUM_ROWS)
         options = ["--sorted-by", "id", "--block-size", "4KiB", "--encoding", "plain", "--compression", "none",
@@ -58,19 +51,6 @@ class RowsTest(unittest.TestCase):
     def write_keys(cls, name, numbers):
         rows = sorted((f"town {number % 3}", number) for number in numbers)
         (cls.folder / name).write_text("town,number\n" + "".join(f"{town},{number}\n" for town, number in rows))
-
-    @classmethod
-    def make(cls, text, table, *options):
-        subprocess.run([IMPORT, text, table, "--quiet", *options], cwd=cls.folder, check=True, timeout=100)
-
-    def run_dump(self, *arguments):
-        done = subprocess.run([DUMP, *map(str, arguments)], cwd=self.folder, capture_output=True, timeout=100)
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-    def dump(self, *arguments):
-        code, out, error = self.run_dump(*arguments)
-        self.assertEqual((code, error), (0, ""), arguments)
-        return out
 
     def ordinals(self, *arguments):
         """The ordinals of the rows that `values` prints; checks the values of id."""
@@ -392,5 +372,4 @@ class Explain(RowsTest):
 
 
 if __name__ == "__main__":
-    DUMP, IMPORT = (os.path.abspath(path) for path in sys.argv[1:3])
     unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -13,10 +13,10 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import unittest
 
-DUMP, IMPORT = "", ""  # paths of the binaries
+from dump_case import DUMP, IMPORT, DumpCase
+
 HERE = pathlib.Path(__file__).resolve().parent
 GOLDEN = HERE / "dump_golden.txt"
 KUDU = HERE.parent / "golden" / "kudu"
@@ -48,14 +48,12 @@ def flip(path, offset, bits=1):
     path.write_bytes(data)
 
 
-class DumpTest(unittest.TestCase):
+class DumpTest(DumpCase):
     maxDiff = None
 
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
+        super().setUpClass()
         for name, source in FILES.items():
             shutil.copy(KUDU / f"{source}.cfile", cls.folder / name)
             (cls.folder / name).chmod(0o644)
@@ -77,15 +75,6 @@ class DumpTest(unittest.TestCase):
         whole = next(cls.folder.glob("t/part-*/0001-text.cfile")).read_bytes()
         (cls.folder / "torn.cfile").write_bytes(whole[:-10])
         (cls.folder / "headless.cfile").write_bytes(b"\0" * 20 + whole[20:])
-
-    def run_dump(self, *arguments):
-        done = subprocess.run([DUMP, *arguments], cwd=self.folder, capture_output=True, timeout=60)
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-    def dump(self, *arguments):
-        code, out, error = self.run_dump(*arguments)
-        self.assertEqual((code, error), (0, ""))
-        return out
 
 
 class Session(DumpTest):
@@ -650,5 +639,4 @@ class Surroundings(DumpTest):
 
 
 if __name__ == "__main__":
-    DUMP, IMPORT = (str(pathlib.Path(argument).resolve()) for argument in sys.argv[1:3])
     unittest.main(argv=sys.argv[:1])

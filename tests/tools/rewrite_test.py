@@ -1,4 +1,4 @@
-"""Runs whatif, rewrite, concat, diff and salvage of tables as users do: rewrite_test.py CFILE_DUMP CFILE_IMPORT CFILE_TABLE."""
+"""Runs whatif, rewrite, concat, diff and salvage of tables as users do: rewrite_test.py CFILE_DUMP CFILE_IMPORT."""
 
 import concurrent.futures
 import json
@@ -79,7 +79,7 @@ class ToolTest(unittest.TestCase):
 
 
 def golden_files():
-    return sorted(path for path in (GOLDEN / "cfile-0.2").glob("*.cfile")) + sorted((GOLDEN / "kudu").glob("*.cfile"))
+    return sorted((GOLDEN / "cfile-0.2").glob("*.cfile")) + sorted((GOLDEN / "kudu").glob("*.cfile"))
 
 
 class Rewrite(ToolTest):
@@ -232,9 +232,8 @@ class SalvageTable(ToolTest):
         self.columns = [self.folder / part / "0001-text.cfile" for part in self.part_folders("t")]
 
     def part_folders(self, table):
-        done, out, error = self.run_tool(TABLE, "parts", table, "--json")
-        self.assertEqual((done, error), (0, ""))
-        return [f"{table}/{part['part']}" for part in json.loads(out)["parts"]]
+        files = [file["path"] for file in self.json("verify", table)["files"]]
+        return list(dict.fromkeys(str(pathlib.Path(file).parent) for file in files))
 
     def ids(self, table):
         return [json.loads(line)["values"]["id"] for line in self.dump("values", "--json", table).splitlines()]

@@ -8,6 +8,7 @@
 #include "cfile/status.h"
 #include "tools/columns/forms.h"
 #include "tools/columns/new_output.h"
+#include "tools/dump/summary.h"
 #include "tools/encoding_reason.h"
 
 namespace cfile::tools {
@@ -41,12 +42,6 @@ Json SpeedJson(const Sample& sample, double seconds) {
 
 double PerSecond(uint64_t amount, double seconds) {
   return seconds > 0 ? static_cast<double>(amount) / seconds : 0;
-}
-
-double BitsPerValue(const Sample& sample, const Trial& trial) {
-  return sample.num_entries == 0 ? 0
-                                 : 8 * static_cast<double>(trial.file_bytes) /
-                                       static_cast<double>(sample.num_entries);
 }
 
 std::string NoteOf(const FormTrial& trial) {
@@ -128,8 +123,8 @@ Json ToJson(const ColumnTrials& trials, const TrialOptions& options) {
     } else {
       const Trial& result = *trial.result;
       json["bytes"] = JsonInteger(result.file_bytes);
-      json["bits_per_value"] = BitsPerValue(sample, result);
-      json["ratio"] = static_cast<double>(result.file_bytes) / static_cast<double>(smallest);
+      json["bits_per_value"] = BitsPerValue(result.file_bytes, sample.num_entries);
+      json["ratio"] = Ratio(result.file_bytes, smallest);
       json["encode"] = SpeedJson(sample, result.encode_seconds);
       json["decode"] = SpeedJson(sample, result.decode_seconds);
       json["blocks"] = FormsJson(result.totals.encodings);

@@ -1,4 +1,5 @@
-// The trials of one column: what each encoding with each codec takes, and what automatic choice does.
+// The trials of one column: the size and the speed of each encoding with each codec, and the form
+// that automatic choice takes.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +20,9 @@
 namespace cfile::tools {
 
 struct TrialOptions {
-  size_t sample_bytes = size_t{16} << 20;  // decoded, of the sample of a column
-  std::string sort = "size";               // or "decode", or "encode": the order of the trials
-  std::string goal = "balanced";           // of automatic choice; or "size", or "speed"
+  size_t sample_bytes = size_t{16} << 20;  // decoded bytes of the sample of a column
+  std::string sort = "size";               // order of the trials: "size", "decode" or "encode"
+  std::string goal = "balanced";           // of automatic choice: "size", "balanced", "speed"
 };
 
 // What was found out about one column.
@@ -31,7 +32,7 @@ struct ColumnTrials {
   FormsInUse in_use;
   Trial automatic;                // what automatic choice does with the sample
   absl::Status automatic_status;  // not OK: `automatic` has no meaning
-  std::vector<FormTrial> trials;  // sorted; those that failed are last
+  std::vector<FormTrial> trials;  // sorted; trials that failed are last
 
   std::optional<StoredForm> form_in_use() const {
     return MainForm(in_use.encodings, in_use.compression);
@@ -53,7 +54,6 @@ std::string NoteOf(const FormTrial& trial);
 
 // The size of the smallest file, in bytes; at least 1.
 uint64_t SmallestOf(const std::vector<FormTrial>& trials);
-double BitsPerValue(const Sample& sample, const Trial& trial);
 // 0 if no time has passed.
 double PerSecond(uint64_t amount, double seconds);
 

@@ -4,10 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -20,7 +17,6 @@
 #include "tools/columns/row_diff.h"
 #include "tools/columns/stored_column.h"
 #include "tools/dump/column_text.h"
-#include "tools/location.h"
 #include "tools/progress.h"
 #include "tools/where_parser.h"
 
@@ -33,34 +29,20 @@ struct DiffArguments {
   bool values_only = false;
 };
 
-// The columns that both sides have, and what only one side has.
+// One of the two files or tables.
 struct Side {
   std::string path;
   Input input;
-  std::vector<StoredColumn> columns;
+  std::vector<StoredColumn> columns;  // the columns to compare
 };
 
 absl::StatusOr<Side> OpenSide(const CommonOptions& common, const std::string& path) {
   CommonOptions options = common;
   options.path = path;
+  options.column.clear();  // a file can be compared with a column of a table
   Side side{.path = path};
-  CFILE_ASSIGN_OR_RETURN(const std::optional<TableReader> opened,
-                         OpenTableAt(path, OptionsOf(common)));
-  if (!opened) options.column.clear();  // a file can be compared with a column of a table
   CFILE_ASSIGN_OR_RETURN(side.input, OpenInput(options));
-  if (side.input.file) {
-    side.columns.push_back(ColumnOf(*side.input.file));
-    return side;
-  }
-  const TableReader& table = *side.input.table;
-  if (!common.column.empty()) {
-    CFILE_ASSIGN_OR_RETURN(const size_t column, FindColumn(table, common.column));
-    side.columns.push_back(ColumnOf(table, column));
-    return side;
-  }
-  for (size_t i = 0; i < table.schema().columns.size(); ++i) {
-    side.columns.push_back(ColumnOf(table, i));
-  }
+  CFILE_ASSIGN_OR_RETURN(side.columns, ColumnsOf(side.input, common.column));
   return side;
 }
 
@@ -352,8 +334,8 @@ void AddDiffCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "with its levels. With --column, a file can be compared with a column of a table.\n"
       "Compares block by block: memory does not depend on the number of rows.\n\n"
       "Exit codes: 0 the values are the same (the layout may differ), 1 values, types or columns\n"
-      "differ, 2 wrong use or damaged, 3 input or output failed, 4 above a limit, or needs something\n"
-      "that this build does not have.\n\n"
+      "differ, 2 wrong use or damaged, 3 input or output failed, 4 above a limit, or needs\n"
+      "something that this build does not have.\n\n"
       "Examples:\n"
       "  cfile-dump diff old.cfile new.cfile\n"
       "  cfile-dump diff flights copy --values-only --count 100\n"

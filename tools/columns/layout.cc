@@ -44,7 +44,7 @@ class Totals {
   Properties Texts() const {
     std::vector<std::string> encodings;
     for (const auto& [name, blocks] : encodings_) {
-      encodings.push_back(absl::StrCat(name, " in ", blocks, blocks == 1 ? " block" : " blocks"));
+      encodings.push_back(absl::StrCat(name, " in ", Plural(blocks, "block")));
     }
     return {{"files", absl::StrCat(files_)},
             {"size", absl::StrCat(bytes_)},
@@ -67,7 +67,8 @@ class Totals {
 
  private:
   void AddMetadata(const std::pair<std::string, std::string>& pair) {
-    if (!pair.first.starts_with("cfile.")) metadata_.insert(pair.first + "=" + pair.second);
+    if (pair.first.starts_with(kReservedKeyPrefix)) return;
+    metadata_.insert(pair.first + "=" + pair.second);
   }
   // How many of the files have something.
   std::string Having(uint64_t count) const {

@@ -34,7 +34,7 @@ struct RewriteArguments {
   LayoutArguments layout;
 };
 
-// What has become of one column.
+// The size of one column before, and its size and forms in the new file or table.
 struct RewrittenColumn {
   std::string name;
   uint64_t bytes_before = 0;
@@ -279,7 +279,7 @@ void AddWriteOptions(CLI::App& command, CommonOptions& common, RewriteArguments&
   command.add_flag("--force", arguments.force, "Replace the target if it exists");
 }
 
-constexpr char kWhatIsKept[] =
+constexpr char kAboutOptions[] =
     "The options are those of cfile-import, with the same defaults: without options, the writer\n"
     "chooses encodings and compression again. In a file, options name the column 'value'.\n";
 
@@ -290,7 +290,7 @@ void AddRewriteCommand(CLI::App& app, CommonOptions& common, Action& action) {
       app, common, "rewrite", "Write a file or a table in another form, with the same values",
       absl::StrCat(
           "Reads all values of FILE and writes them to TARGET, a new file or a new table.\n",
-          kWhatIsKept,
+          kAboutOptions,
           "Kept: types, nulls, nested records, the order of the rows, the parts of a table, key\n"
           "columns, the value index, metadata, and the Bloom filter with as many bits for each\n"
           "value. Made again: the indexes, and the statistics. Version 1 and Kudu have no\n"
@@ -326,7 +326,7 @@ void AddConcatCommand(CLI::App& app, CommonOptions& common, Action& action) {
       absl::StrCat(
           "Writes the rows of all files to TARGET, the last argument, in the order in which the\n"
           "files are given. All files must have the same type. All values are encoded again.\n",
-          kWhatIsKept,
+          kAboutOptions,
           "TARGET has a value index if each file has one and the files follow each other in the\n"
           "order of their values. Metadata and the Bloom filter's size are those of the first\n"
           "file. The parts of a table are merged by `cfile-table compact`.\n"

@@ -19,8 +19,8 @@ namespace cfile::tools {
 template <typename T>
 struct Entry {
   uint16_t repetition = 0;
-  uint16_t definition = 0;   // of a column with levels
-  const T* value = nullptr;  // null: a null, or nothing
+  uint16_t definition = 0;   // 0 in a column without levels
+  const T* value = nullptr;  // nullptr: the entry holds no value
 };
 
 // A row that differs.
@@ -54,11 +54,11 @@ bool SameEntry(const Entry<T>& a, const Entry<T>& b) {
 template <typename T>
 class EntryReader {
  public:
-  // `max_definition`: of a column with levels.
+  // `max_definition`: the definition level of entries that hold a value; ignored without levels.
   EntryReader(RowReader<T>& rows, bool has_levels, uint16_t max_definition)
       : reader_(rows), has_levels_(has_levels), max_definition_(max_definition) {}
 
-  // Reads more rows if there is no current entry. Afterwards there is one, except at the end.
+  // Reads more rows if no entry is left. At the end of the column, no entry is left afterwards.
   absl::Status Fill() {
     if (at_ < rows_.size()) return absl::OkStatus();
     CFILE_ASSIGN_OR_RETURN(rows_, reader_.Next(kMaxBatchRows));
@@ -102,8 +102,8 @@ class EntryReader {
   const bool has_levels_;
   const uint16_t max_definition_;
   Rows<T> rows_;
-  size_t at_ = 0;     // of rows_
-  size_t value_ = 0;  // of rows_.levels.values: the value of the current or a later entry
+  size_t at_ = 0;     // the current entry in rows_
+  size_t value_ = 0;  // the next value in rows_.levels.values, from the current entry on
 };
 
 // Compares flat columns. Calls report(difference) for each row that differs, and progress(rows)

@@ -16,6 +16,7 @@
 #include "cfile/status.h"
 #include "tools/columns/column_trials.h"
 #include "tools/columns/forms.h"
+#include "tools/dump/summary.h"
 #include "tools/encoding_reason.h"
 #include "tools/progress.h"
 
@@ -84,8 +85,7 @@ void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, s
     const Trial& result = *trial.result;
     absl::StrAppendFormat(
         &out, "%12d  %6.2f  %6.2f  %8.1f %6.0f  %8.1f %6.0f", result.file_bytes,
-        BitsPerValue(sample, result),
-        static_cast<double>(result.file_bytes) / static_cast<double>(smallest),
+        BitsPerValue(result.file_bytes, sample.num_entries), Ratio(result.file_bytes, smallest),
         PerSecond(sample.num_entries, result.encode_seconds) / 1e6,
         PerSecond(sample.decoded_bytes, result.encode_seconds) / 1e6,
         PerSecond(sample.num_entries, result.decode_seconds) / 1e6,
@@ -120,28 +120,10 @@ class Recommendations {
   std::string options_[std::size(kGoals)];
 };
 
-absl::StatusOr<std::vector<StoredColumn>> ChooseColumns(const Input& input,
-                                                        const CommonOptions& common) {
-  std::vector<StoredColumn> columns;
-  if (input.file) {
-    columns.push_back(ColumnOf(*input.file));
-    return columns;
-  }
-  if (!common.column.empty()) {
-    CFILE_ASSIGN_OR_RETURN(const size_t column, FindColumn(*input.table, common.column));
-    columns.push_back(ColumnOf(*input.table, column));
-    return columns;
-  }
-  for (size_t i = 0; i < input.table->schema().columns.size(); ++i) {
-    columns.push_back(ColumnOf(*input.table, i));
-  }
-  return columns;
-}
-
 ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common, Output& output) {
   const auto input = OpenInput(common);
   if (!input.ok()) return output.Fail(input.status());
-  const auto columns = ChooseColumns(*input, common);
+  const auto columns = ColumnsOf(*input, common.column);
   if (!columns.ok()) return output.Fail(columns.status());
   Progress progress(isatty(STDERR_FILENO) != 0);
   Recommendations recommendations;

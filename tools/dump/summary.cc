@@ -86,15 +86,10 @@ void BlockTotals::AddBlock(Encoding encoding, uint64_t stored, uint64_t encoded,
   ++blocks;
   stored_bytes += stored;
   encoded_bytes += encoded;
-  auto totals = std::find_if(encodings.begin(), encodings.end(),
-                             [&](const EncodingTotals& each) { return each.encoding == encoding; });
-  if (totals == encodings.end()) {
-    encodings.push_back({.encoding = encoding});
-    totals = encodings.end() - 1;
-  }
-  ++totals->blocks;
-  totals->compressed_blocks += compressed;
-  totals->stored_bytes += stored;
+  EncodingTotals& totals = TotalsOf(encoding, encodings);
+  ++totals.blocks;
+  totals.compressed_blocks += compressed;
+  totals.stored_bytes += stored;
 }
 
 std::vector<std::string> BlockTotals::EncodingNames() const {
@@ -145,6 +140,13 @@ void ColumnBounds::Add(const Reader& reader) {
   merge(merged.min_key, merged.min_exact, file.min_key, file.min_exact, true);
   merge(merged.max_key, merged.max_exact, file.max_key, file.max_exact, false);
   empty_ = false;
+}
+
+EncodingTotals& TotalsOf(Encoding encoding, std::vector<EncodingTotals>& list) {
+  const auto found = std::find_if(list.begin(), list.end(), [&](const EncodingTotals& each) {
+    return each.encoding == encoding;
+  });
+  return found != list.end() ? *found : list.emplace_back(EncodingTotals{.encoding = encoding});
 }
 
 void AddName(const std::string& name, std::vector<std::string>& names) {

@@ -55,6 +55,9 @@ struct ColumnBounds {
   bool empty_ = true;
 };
 
+// The totals of `encoding` in `list`. Adds empty totals if there are none.
+EncodingTotals& TotalsOf(Encoding encoding, std::vector<EncodingTotals>& list);
+
 // Appends `name` to `names` unless it is there already.
 void AddName(const std::string& name, std::vector<std::string>& names);
 

@@ -24,8 +24,8 @@
 namespace cfile::tools {
 namespace {
 
-constexpr size_t kMaxFiles = 1000;               // of a table, that have a map
-constexpr size_t kValueBytes = size_t{2} << 20;  // the texts of the values of all blocks
+constexpr size_t kMaxFiles = 1000;               // the most files of a table that get a map
+constexpr size_t kValueBytes = size_t{2} << 20;  // the most bytes of the values of all blocks
 
 struct ReportArguments {
   std::string out;
@@ -60,7 +60,7 @@ class PageData {
     const Json place = {{"file", 0}};
     AddFindings(Verify(reader), place);
     Json names = Json::object();
-    AddTrials(ColumnOf(reader), names);
+    CFILE_RETURN_IF_ERROR(AddTrials(ColumnOf(reader), names));
     progress_.Begin("describing", reader.info().file_size_bytes);
     return Describe(reader, page_, std::move(names)).status();
   }
@@ -84,6 +84,10 @@ class PageData {
       CFILE_ASSIGN_OR_RETURN(Json json, AddColumn(table, column, share));
       columns.push_back(std::move(json));
     }
+    // Last, because the trials of each column are a stage of their own on the progress line.
+    for (size_t column = 0; column < table.schema().columns.size(); ++column) {
+      CFILE_RETURN_IF_ERROR(AddTrials(ColumnOf(table, column), columns[column]));
+    }
     data_["rows"] = JsonInteger(table.num_rows());
     data_["parts"] = table.num_parts();
     data_["columns"] = std::move(columns);
@@ -105,7 +109,7 @@ class PageData {
   ExitCode worst() const { return worst_; }
 
  private:
-  // Adds the files of one column. Returns the sums of the column.
+  // Adds the files of one column. Returns what the page shows about the column as a whole.
   absl::StatusOr<Json> AddColumn(const TableReader& table, size_t column, const PageShare& share) {
     BlockSums sums;
     uint64_t bytes = 0;
@@ -132,30 +136,30 @@ class PageData {
     const bool key_index = column == table.schema().columns.size();
     const ColumnSchema schema = key_index ? ColumnSchema{"key index", ColumnType::Binary()}
                                           : table.schema().columns[column];
-    Json json = {{"name", Printable(schema.name)},
-                 {"type", Printable(schema.type.ToString())},
-                 {"encodings", sums.encodings},
-                 {"codecs", codecs},
-                 {"bytes", JsonInteger(bytes)},
-                 {"blocks", JsonInteger(sums.blocks)},
-                 {"nulls", JsonInteger(sums.nulls)},
-                 {"encoded", JsonInteger(sums.encoded_bytes)},
-                 {"stored", JsonInteger(sums.stored_bytes)}};
-    if (!key_index) AddTrials(ColumnOf(table, column), json);
-    return json;
+    return Json{{"name", Printable(schema.name)},
+                {"type", Printable(schema.type.ToString())},
+                {"encodings", sums.encodings},
+                {"codecs", codecs},
+                {"bytes", JsonInteger(bytes)},
+                {"blocks", JsonInteger(sums.blocks)},
+                {"nulls", JsonInteger(sums.nulls)},
+                {"encoded", JsonInteger(sums.encoded_bytes)},
+                {"stored", JsonInteger(sums.stored_bytes)}};
   }
 
-  // Adds what other encodings and codecs would take. Adds nothing if the column cannot be read:
-  // then there are findings.
-  void AddTrials(const StoredColumn& column, Json& json) {
-    if (sample_bytes_ == 0 || column.num_rows == 0) return;
+  // Adds the sizes and speeds of other encodings and codecs. Adds nothing if the column cannot be
+  // read, because then there are findings. kCancelled: after a signal.
+  absl::Status AddTrials(const StoredColumn& column, Json& json) {
+    if (sample_bytes_ == 0 || column.num_rows == 0) return absl::OkStatus();
     const TrialOptions options{.sample_bytes = sample_bytes_};
     const auto trials = TryAll(column, common_, options, progress_);
+    if (absl::IsCancelled(trials.status())) return trials.status();
     if (trials.ok()) json["whatif"] = ToJson(*trials, options);
+    return absl::OkStatus();
   }
 
-  // Reads a file. Adds its description and the members of `names` to the page, unless the share
-  // is 0.
+  // Reads a file. Unless the share has no regions, adds the members of `names` and the description
+  // of the file to the page.
   absl::StatusOr<BlockSums> Describe(const Reader& reader, const PageShare& share, Json names) {
     CFILE_ASSIGN_OR_RETURN(FileDescription file,
                            DescribeFile(reader, share, [&](uint64_t bytes) {
@@ -207,9 +211,9 @@ class PageData {
 absl::Status AddInput(const CommonOptions& common, PageData& page) {
   const auto input = OpenInput(common);
   if (input.ok()) return input->file ? page.AddFile(*input->file) : page.AddTable(*input->table);
-  // A wrong command line and a path that cannot be read are no findings.
-  if (absl::IsInvalidArgument(input.status()) || ExitCodeOf(input.status()) == kIoError)
-    return input.status();
+  // As for verify, a wrong command line and a path that cannot be read are no findings.
+  const ExitCode code = ExitCodeOf(input.status());
+  if (code == kUsage || code == kIoError) return input.status();
   page.AddUnreadable(input.status());
   return absl::OkStatus();
 }
