@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -33,11 +32,6 @@ const char* NameOf(ExitCode worst, const VerifyReport& report) {
     default:
       return "not checked in full";
   }
-}
-
-// The worse of two exit codes: kDamaged is the worst, then the larger number.
-ExitCode Worse(ExitCode one, ExitCode other) {
-  return one == kDamaged || other == kDamaged ? kDamaged : std::max(one, other);
 }
 
 // Prints the reports of files, one after another.

@@ -32,11 +32,6 @@ struct ReportArguments {
   size_t sample_bytes = size_t{4} << 20;  // of each column, for the trials; 0: no trials
 };
 
-// The worse of two exit codes: kDamaged is the worst, then the larger number.
-ExitCode Worse(ExitCode one, ExitCode other) {
-  return one == kDamaged || other == kDamaged ? kDamaged : std::max(one, other);
-}
-
 // Collects the data of the page.
 class PageData {
  public:
