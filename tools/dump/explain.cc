@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -18,6 +17,7 @@
 #include "tools/dump/dump.h"
 #include "tools/dump/row_selection.h"
 #include "tools/progress.h"
+#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -173,32 +173,6 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
   return result;
 }
 
-// A table of text: the first column is flush left, the others flush right.
-class TextTable {
- public:
-  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  void Append(std::string& out) const {
-    std::vector<size_t> widths;
-    for (const auto& row : rows_) {
-      widths.resize(std::max(widths.size(), row.size()));
-      for (size_t i = 0; i < row.size(); ++i) {
-        widths[i] = std::max(widths[i], CountCharacters(row[i]));
-      }
-    }
-    for (const auto& row : rows_) {
-      for (size_t i = 0; i < row.size(); ++i) {
-        const std::string blanks(widths[i] - CountCharacters(row[i]), ' ');
-        absl::StrAppend(&out, i == 0 ? "" : "  ", i == 0 ? "" : blanks, row[i],
-                        i == 0 ? blanks : "");
-      }
-      out += '\n';
-    }
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
-
 void AppendText(const Explanation& explanation, bool table, std::string& out) {
   const TableScanCounters& total = explanation.total;
   absl::StrAppend(&out, WithCommas(total.rows_returned), " of ", WithCommas(explanation.num_rows),
@@ -210,14 +184,15 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
   }
   if (!total.conditions.empty()) {
     out += "\nrows that a condition excluded, and blocks that it read\n";
-    TextTable text;
+    std::vector<std::vector<std::string>> lines;
     std::vector<std::string> header = {"condition"};
     if (table) header.emplace_back("by bounds of parts");
     for (const char* name : {"by statistics", "by Bloom filter", "by value index", "rows compared",
                              "blocks read", "of"}) {
       header.emplace_back(name);
     }
-    text.Add(std::move(header));
+    const std::string alignment = "<" + std::string(header.size() - 1, '>');
+    lines.push_back(std::move(header));
     for (size_t i = 0; i < total.conditions.size(); ++i) {
       const ConditionCounters& condition = total.conditions[i];
       std::vector<std::string> row = {i < explanation.tests.size()
@@ -230,19 +205,18 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
             explanation.blocks_of_conditions[i]}) {
         row.push_back(WithCommas(number));
       }
-      text.Add(std::move(row));
+      lines.push_back(std::move(row));
     }
-    text.Append(out);
+    out += AlignText(std::move(lines), alignment);
   }
   if (!explanation.columns.empty()) {
     out += "\nblocks that were read for the values of the rows that match\n";
-    TextTable text;
-    text.Add({"column", "blocks read", "of"});
+    std::vector<std::vector<std::string>> lines = {{"column", "blocks read", "of"}};
     for (const ColumnBlocks& column : explanation.columns) {
-      text.Add({TerminalSafe(column.name), WithCommas(column.blocks_read),
-                WithCommas(column.blocks)});
+      lines.push_back({TerminalSafe(column.name), WithCommas(column.blocks_read),
+                       WithCommas(column.blocks)});
     }
-    text.Append(out);
+    out += AlignText(std::move(lines), "<>>");
   }
   absl::StrAppend(&out, "\nread ", WithCommas(explanation.reads.source_bytes), " of ",
                   WithCommas(explanation.size_bytes), " bytes in ",
