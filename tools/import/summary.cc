@@ -82,19 +82,9 @@ std::string Stored(const ImportResult& result) {
                       both ? ", " : "", result.charset, ")");
 }
 
-// `text` as an argument of a shell's command.
-std::string ShellWord(const std::string& text) {
-  constexpr char kPlain[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:%+,-";
-  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 // "--null NA"
 std::string NullOption(const std::string& text) {
-  return absl::StrCat(text.starts_with('-') ? "--null=" : "--null ", ShellWord(text));
+  return absl::StrCat(text.starts_with('-') ? "--null=" : "--null ", ShellQuoted(text));
 }
 
 // How the input was read and what was chosen.
