@@ -156,7 +156,7 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
     }
   }
   result.time = std::chrono::steady_clock::now() - begin;
-  result.reads = input.file ? input.file->counters() : input.table->counters();
+  result.reads = input.counters();
 
   for (const PartScan& part : result.parts) {
     if (part.num_rows > 0) Add(part.counters, result.total);
