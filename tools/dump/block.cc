@@ -86,8 +86,9 @@ void AppendText(const RegionDetails& block, const FileInfo& info, std::string& o
   AppendFields(block.fields, block.bytes, 0, out);
 }
 
-// Returns `status` for the exit code. kOutOfRange has two meanings here: a limit is exceeded, or the
-// file has no such block or row. The second one is wrong use, so the code becomes kInvalidArgument.
+// Returns `status` with the code that leads to the right exit code. kOutOfRange has two meanings
+// here: a limit is exceeded, or the file has no such block or row. The latter is wrong use, so the
+// code becomes kInvalidArgument.
 absl::Status WithoutLimit(const absl::Status& status) {
   const bool limit = absl::StrContains(status.message(), ": raise ");
   return absl::IsOutOfRange(status) && !limit ? absl::InvalidArgumentError(status.message())

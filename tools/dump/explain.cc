@@ -22,18 +22,18 @@
 namespace cfile::tools {
 namespace {
 
-// The scan of one part, or of a file.
+// The scan of one part of a table, or of a file.
 struct PartScan {
-  std::string name;  // of a part
+  std::string name;  // the name of the part; empty for a file
   uint64_t num_rows = 0;
   TableScanCounters counters;
 };
 
-// A column that the scan reads.
+// The data blocks of a column whose values the scan returns.
 struct ColumnBlocks {
   std::string name;
   uint64_t blocks_read = 0;
-  uint64_t blocks = 0;  // that the column has
+  uint64_t blocks = 0;  // all data blocks of the column
 };
 
 struct Explanation {
@@ -41,7 +41,8 @@ struct Explanation {
   uint64_t size_bytes = 0;
   std::vector<PartScan> parts = {};
   TableScanCounters total = {};
-  std::vector<std::string> tests = {};  // of the conditions: "month >="
+  std::vector<std::string> tests = {};  // the column and the test of each condition: "month >="
+  // For each condition, the number of all data blocks of its column.
   std::vector<uint64_t> blocks_of_conditions = {};
   std::vector<ColumnBlocks> columns = {};
   ReaderCounters reads = {};
@@ -62,6 +63,7 @@ void AppendTests(const Filter& filter, std::vector<std::string>& tests) {
   for (const Filter& operand : filter.operands()) AppendTests(operand, tests);
 }
 
+// Adds the counters of one part to `total`.
 void Add(const TableScanCounters& part, TableScanCounters& total) {
   total.conditions.resize(part.conditions.size());
   for (size_t i = 0; i < part.conditions.size(); ++i) {
@@ -81,6 +83,7 @@ void Add(const TableScanCounters& part, TableScanCounters& total) {
   total.rows_returned += part.rows_returned;
 }
 
+// Runs the scan to its end. Sets the counters of `part`, and `columns` to the columns of the scan.
 absl::Status RunScan(TableScan scan, PartScan& part, std::vector<size_t>& columns,
                      Progress& progress) {
   columns = scan.columns();

@@ -33,8 +33,9 @@ std::string MeaningOf(std::string_view field, uint64_t number) {
   return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
 }
 
-// Makes a message in protobuf's text format easier to read: adds the meaning of numbers as comments,
-// and writes bytes that are UTF-8 as text instead of octal escapes. The message stays the same.
+// Makes a message in protobuf's text format easier to read: adds the meaning of numbers as
+// comments, and writes bytes that are UTF-8 as text instead of octal escapes. The text is still the
+// same message.
 std::string Explained(const std::string& text) {
   std::string result;
   for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
