@@ -17,8 +17,8 @@ constexpr std::string_view kImportContent =
     "cfile-import makes a table of the CSV, JSON, Arrow IPC or Parquet in it: cfile-import NAME "
     "TABLE";
 
-// In advice, NAME stands for the name of the file. Magics that text may begin with come with
-// further bytes, which text does not have.
+// In advice, NAME stands for the name of the file. A magic of letters that a text could begin with
+// is followed here by more bytes of the format, which a text does not have.
 constexpr FileFormat kFormats[] = {
     {"kuducfl2"sv, 0, FormatUse::kCFile, "a CFile", "cfile-dump shows it: cfile-dump NAME"},
     {"kuducfil"sv, 0, FormatUse::kCFile, "a CFile", "cfile-dump shows it: cfile-dump NAME"},
@@ -30,7 +30,7 @@ constexpr FileFormat kFormats[] = {
     {"\xff\xff\xff\xff???\0"sv, 0, FormatUse::kImported, "an Arrow IPC stream", kImport},
     {"\x1f\x8b"sv, 0, FormatUse::kImported, "compressed with gzip", kImportContent},
     {"\x28\xb5\x2f\xfd"sv, 0, FormatUse::kImported, "compressed with zstd", kImportContent},
-    {"FEA1"sv, 0, FormatUse::kForeign, "a Feather file of version 1",
+    {"FEA1\0\0\0\0"sv, 0, FormatUse::kForeign, "a Feather file of version 1",
      "write it as version 2 (Arrow IPC) first: NAME"},
     {"\xfd"
      "7zXZ\0"sv,
