@@ -128,7 +128,7 @@ absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& nam
 
 // The column to search by key: the column `name`; if `name` is empty, the only column with a value
 // index. kInvalidArgument: there is no column of this name, or several columns have a value index.
-// kFailedPrecondition: no column has one.
+// kFailedPrecondition: no column has a value index.
 absl::StatusOr<size_t> FindKeyColumn(const TableReader& table, const std::string& name);
 
 // kInvalidArgument: the table does not have the chosen part (CheckPart); a column or a part is
