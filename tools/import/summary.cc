@@ -1,5 +1,6 @@
 #include "tools/import/summary.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
