@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -43,6 +44,10 @@ ExitCode ExitCodeOf(const absl::Status& status) {
     default:
       return kIoError;
   }
+}
+
+ExitCode Worse(ExitCode one, ExitCode other) {
+  return one == kDamaged || other == kDamaged ? kDamaged : std::max(one, other);
 }
 
 std::string WithOptionNames(std::string_view message) {

@@ -21,6 +21,9 @@ enum ExitCode : int { kFine = 0, kUsage = 1, kDamaged = 2, kIoError = 3, kCannot
 // kPermissionDenied -> kIoError.
 ExitCode ExitCodeOf(const absl::Status& status);
 
+// The worse of two exit codes: kDamaged is the worst, then the larger number.
+ExitCode Worse(ExitCode one, ExitCode other);
+
 // Replaces the name of a limit of the library at the end of `message` by the command-line option:
 // "raise max_block_size_bytes" becomes "raise --max-block-size".
 std::string WithOptionNames(std::string_view message);

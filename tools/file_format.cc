@@ -17,8 +17,8 @@ constexpr std::string_view kImportContent =
     "cfile-import makes a table of the CSV, JSON, Arrow IPC or Parquet in it: cfile-import NAME "
     "TABLE";
 
-// In advice, NAME stands for the name of the file. Magics that text may begin with come with
-// further bytes, which text does not have.
+// In advice, NAME stands for the name of the file. A magic of letters that a text could begin with
+// is followed here by more bytes of the format, which a text does not have.
 constexpr FileFormat kFormats[] = {
     {"kuducfl2"sv, 0, FormatUse::kCFile, "a CFile", "cfile-dump shows it: cfile-dump NAME"},
     {"kuducfil"sv, 0, FormatUse::kCFile, "a CFile", "cfile-dump shows it: cfile-dump NAME"},
@@ -30,7 +30,7 @@ constexpr FileFormat kFormats[] = {
     {"\xff\xff\xff\xff???\0"sv, 0, FormatUse::kImported, "an Arrow IPC stream", kImport},
     {"\x1f\x8b"sv, 0, FormatUse::kImported, "compressed with gzip", kImportContent},
     {"\x28\xb5\x2f\xfd"sv, 0, FormatUse::kImported, "compressed with zstd", kImportContent},
-    {"FEA1"sv, 0, FormatUse::kForeign, "a Feather file of version 1",
+    {"FEA1\0\0\0\0"sv, 0, FormatUse::kForeign, "a Feather file of version 1",
      "write it as version 2 (Arrow IPC) first: NAME"},
     {"\xfd"
      "7zXZ\0"sv,
@@ -55,7 +55,7 @@ constexpr FileFormat kFormats[] = {
      0, FormatUse::kForeign, "an ELF program or library", ""},
 };
 
-// Formats that other bytes than those of kFormats show.
+// Formats that are not in kFormats, because one magic is not enough to recognize them.
 constexpr FileFormat kParquet{{}, 0, FormatUse::kImported, "Parquet", kImport};
 constexpr FileFormat kOrc{{}, 0, FormatUse::kForeign, "ORC", "pyarrow reads it"};
 constexpr FileFormat kJson{{}, 0, FormatUse::kImported, "JSON", kImport};
@@ -70,13 +70,13 @@ bool Fits(const FileFormat& format, std::string_view head) {
                     [](char expected, char found) { return expected == '?' || expected == found; });
 }
 
-// ORC ends with its magic and the size of this end.
+// ORC ends with its magic, and then one byte, the size of the postscript.
 bool IsOrc(std::string_view head, std::string_view tail) {
   return head.starts_with("ORC") && tail.size() >= 4 &&
          tail.substr(tail.size() - 4, 3) == "ORC";
 }
 
-// The kind of text that begins with `head`; nullptr if it is no text in UTF-8.
+// The format of the text that begins with `head`; nullptr if the bytes are not text in UTF-8.
 const FileFormat* TextFormat(std::string_view head, std::string_view name) {
   // The head may end within a character.
   const std::string_view text = CutText(head, head.size() - std::min<size_t>(head.size(), 4));
@@ -103,11 +103,11 @@ const FileFormat* FindFormat(std::string_view head) {
 }
 
 bool IsParquet(std::string_view head, std::string_view tail) {
-  // PARE: the metadata is encrypted. The library says that this is not supported.
+  // PARE: the metadata is encrypted. The library says that it does not support this.
   if (!head.starts_with("PAR1") && !head.starts_with("PARE")) return false;
   constexpr size_t kMagicBytes = 4;
   if (head.size() >= 3 * kMagicBytes && tail.ends_with(head.substr(0, kMagicBytes))) return true;
-  // A page header follows, which begins with a byte that text does not have.
+  // The file is torn. The magic is followed by a page header, whose first byte is not in text.
   return head.size() > kMagicBytes && static_cast<uint8_t>(head[kMagicBytes]) < ' ' &&
          "\t\r\n"sv.find(head[kMagicBytes]) == std::string_view::npos;
 }
@@ -148,7 +148,7 @@ std::string DescribeForeignFile(const Source& source) {
     });
     if (!torn) format = TextFormat(*head, source.name());
   }
-  // The CFile itself is described by the error of the reader.
+  // The error of the reader describes a CFile.
   if (format == nullptr || format->name == "a CFile") return "";
   std::string text = absl::StrCat("the file is ", std::string(format->name));
   if (format->use != FormatUse::kCFile) text += ", not a CFile";

@@ -59,13 +59,14 @@ absl::StatusOr<std::unique_ptr<Sink>> CreateAtUrl(const std::string& url) {
 }
 #endif
 
-// What the temporary file `path` is, and how to use it.
+// The end of a sentence about the temporary file `path`: what the file is, and how to salvage it.
 std::string UnfinishedFile(const std::string& path) {
   return absl::StrCat("is the temporary file of a writer that did not finish: cfile-dump salvage ",
                       path, " OUT copies its complete blocks");
 }
 
-// Advice if a folder of `directory` has the file of a writer that did not finish; otherwise "".
+// If a file in `directory` is the temporary file of a writer that did not finish, a sentence about
+// this file; otherwise "".
 std::string UnfinishedFileIn(const std::string& directory) {
   if (IsUrl(directory)) return "";
   const auto files = NewLocalStorage(directory)->List("");

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <string_view>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -17,13 +16,13 @@ namespace {
 constexpr size_t kGap = 2;
 constexpr size_t kLeastWidth = 8;
 
-// The width of the column that is shortened next: the widest text column. Null: all are short.
-size_t* Widest(std::vector<size_t>& widths, size_t texts, size_t numbers) {
+// Returns the width of the column that is shortened next: the widest column with '<'. Returns null
+// if no column can be shortened.
+size_t* Widest(std::vector<size_t>& widths, std::string_view alignment) {
   size_t* widest = nullptr;
   for (size_t i = 0; i < widths.size(); ++i) {
-    const bool text = i < texts || i >= texts + numbers;
-    if (text && widths[i] > kLeastWidth && (widest == nullptr || widths[i] > *widest))
-      widest = &widths[i];
+    if (alignment[i] != '<' || widths[i] <= kLeastWidth) continue;
+    if (widest == nullptr || widths[i] > *widest) widest = &widths[i];
   }
   return widest;
 }
@@ -41,9 +40,9 @@ void Shorten(std::string& cell, size_t width) {
 
 }  // namespace
 
-std::string AlignText(std::vector<std::vector<std::string>> lines, size_t texts, size_t numbers,
+std::string AlignText(std::vector<std::vector<std::string>> lines, std::string_view alignment,
                       std::optional<size_t> width) {
-  std::vector<size_t> widths(lines[0].size());
+  std::vector<size_t> widths(alignment.size());
   for (const auto& line : lines) {
     for (size_t i = 0; i < line.size(); ++i)
       widths[i] = std::max(widths[i], CountCharacters(line[i]));
@@ -51,7 +50,7 @@ std::string AlignText(std::vector<std::vector<std::string>> lines, size_t texts,
   size_t total = kGap * (widths.size() - 1);
   for (const size_t each : widths) total += each;
   while (width && total > *width) {
-    size_t* const widest = Widest(widths, texts, numbers);
+    size_t* const widest = Widest(widths, alignment);
     if (widest == nullptr) break;
     --*widest;
     --total;
@@ -61,11 +60,10 @@ std::string AlignText(std::vector<std::vector<std::string>> lines, size_t texts,
     for (size_t i = 0; i < line.size(); ++i) {
       Shorten(line[i], widths[i]);
       const std::string padding(widths[i] - CountCharacters(line[i]), ' ');
-      const bool right = i >= texts && i < texts + numbers;
       absl::StrAppend(&text, i == 0 ? "" : std::string(kGap, ' '),
-                      right ? padding + line[i] : line[i] + padding);
+                      alignment[i] == '<' ? line[i] + padding : padding + line[i]);
     }
-    while (text.back() == ' ') text.pop_back();
+    text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';
   }
   return text;

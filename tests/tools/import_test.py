@@ -757,7 +757,7 @@ class OtherFormats(ImportTest):
         self.assertEqual(self.run_tool(DUMP, "values", "t").stdout.decode(), "a\n1\n2\n3\n")
 
     def test_text_that_begins_like_them(self):
-        for text in ("PAR1,b\n1,2\n", "BZh9,b\n1,2\n", "PK,b\n1,2\n", "a\n", "\ufeffa,b\n1,2\n"):
+        for text in ("PAR1,b\n1,2\n", "FEA1,b\n1,2\n", "BZh9,b\n1,2\n", "PK,b\n1,2\n", "a\n", "\ufeffa,b\n1,2\n"):
             self.import_csv(text)
             shutil.rmtree(self.folder / "t")
 

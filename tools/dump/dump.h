@@ -105,13 +105,14 @@ struct Input {
   std::optional<TableReader> table;
 
   uint64_t num_rows() const { return file ? file->num_rows() : table->num_rows(); }
+  ReaderCounters counters() const { return file ? file->counters() : table->counters(); }
 };
 // `observer`: see OpenFileAt (tools/location.h).
 absl::StatusOr<Input> OpenInput(const CommonOptions& common,
                                 const ReadObserver& observer = nullptr);
 
-// For a file or table that is to be written. kInvalidArgument: something is at `path`, and `force`
-// is false.
+// Call this before a file or table is written to `path`. kInvalidArgument: something is at `path`
+// already, and `force` is false.
 absl::Status CheckOutIsFree(const std::string& path, bool force);
 
 // Wraps `action`, which works on a single file. If the path is a table, replaces the path by the
@@ -127,7 +128,7 @@ absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& nam
 
 // The column to search by key: the column `name`; if `name` is empty, the only column with a value
 // index. kInvalidArgument: there is no column of this name, or several columns have a value index.
-// kFailedPrecondition: no column has one.
+// kFailedPrecondition: no column has a value index.
 absl::StatusOr<size_t> FindKeyColumn(const TableReader& table, const std::string& name);
 
 // kInvalidArgument: the table does not have the chosen part (CheckPart); a column or a part is

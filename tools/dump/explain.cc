@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -18,22 +17,23 @@
 #include "tools/dump/dump.h"
 #include "tools/dump/row_selection.h"
 #include "tools/progress.h"
+#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
 
-// The scan of one part, or of a file.
+// The scan of one part of a table, or of a file.
 struct PartScan {
-  std::string name;  // of a part
+  std::string name;  // the name of the part; empty for a file
   uint64_t num_rows = 0;
   TableScanCounters counters;
 };
 
-// A column that the scan reads.
+// The data blocks of a column whose values the scan returns.
 struct ColumnBlocks {
   std::string name;
   uint64_t blocks_read = 0;
-  uint64_t blocks = 0;  // that the column has
+  uint64_t blocks = 0;  // all data blocks of the column
 };
 
 struct Explanation {
@@ -41,7 +41,8 @@ struct Explanation {
   uint64_t size_bytes = 0;
   std::vector<PartScan> parts = {};
   TableScanCounters total = {};
-  std::vector<std::string> tests = {};  // of the conditions: "month >="
+  std::vector<std::string> tests = {};  // the column and the test of each condition: "month >="
+  // For each condition, the number of all data blocks of its column.
   std::vector<uint64_t> blocks_of_conditions = {};
   std::vector<ColumnBlocks> columns = {};
   ReaderCounters reads = {};
@@ -62,6 +63,7 @@ void AppendTests(const Filter& filter, std::vector<std::string>& tests) {
   for (const Filter& operand : filter.operands()) AppendTests(operand, tests);
 }
 
+// Adds the counters of one part to `total`.
 void Add(const TableScanCounters& part, TableScanCounters& total) {
   total.conditions.resize(part.conditions.size());
   for (size_t i = 0; i < part.conditions.size(); ++i) {
@@ -81,6 +83,7 @@ void Add(const TableScanCounters& part, TableScanCounters& total) {
   total.rows_returned += part.rows_returned;
 }
 
+// Runs the scan to its end. Sets the counters of `part`, and `columns` to the columns of the scan.
 absl::Status RunScan(TableScan scan, PartScan& part, std::vector<size_t>& columns,
                      Progress& progress) {
   columns = scan.columns();
@@ -156,7 +159,7 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
     }
   }
   result.time = std::chrono::steady_clock::now() - begin;
-  result.reads = input.file ? input.file->counters() : input.table->counters();
+  result.reads = input.counters();
 
   for (const PartScan& part : result.parts) {
     if (part.num_rows > 0) Add(part.counters, result.total);
@@ -173,32 +176,6 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
   return result;
 }
 
-// A table of text: the first column is flush left, the others flush right.
-class TextTable {
- public:
-  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  void Append(std::string& out) const {
-    std::vector<size_t> widths;
-    for (const auto& row : rows_) {
-      widths.resize(std::max(widths.size(), row.size()));
-      for (size_t i = 0; i < row.size(); ++i) {
-        widths[i] = std::max(widths[i], CountCharacters(row[i]));
-      }
-    }
-    for (const auto& row : rows_) {
-      for (size_t i = 0; i < row.size(); ++i) {
-        const std::string blanks(widths[i] - CountCharacters(row[i]), ' ');
-        absl::StrAppend(&out, i == 0 ? "" : "  ", i == 0 ? "" : blanks, row[i],
-                        i == 0 ? blanks : "");
-      }
-      out += '\n';
-    }
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
-
 void AppendText(const Explanation& explanation, bool table, std::string& out) {
   const TableScanCounters& total = explanation.total;
   absl::StrAppend(&out, WithCommas(total.rows_returned), " of ", WithCommas(explanation.num_rows),
@@ -210,14 +187,15 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
   }
   if (!total.conditions.empty()) {
     out += "\nrows that a condition excluded, and blocks that it read\n";
-    TextTable text;
+    std::vector<std::vector<std::string>> lines;
     std::vector<std::string> header = {"condition"};
     if (table) header.emplace_back("by bounds of parts");
     for (const char* name : {"by statistics", "by Bloom filter", "by value index", "rows compared",
                              "blocks read", "of"}) {
       header.emplace_back(name);
     }
-    text.Add(std::move(header));
+    const std::string alignment = "<" + std::string(header.size() - 1, '>');
+    lines.push_back(std::move(header));
     for (size_t i = 0; i < total.conditions.size(); ++i) {
       const ConditionCounters& condition = total.conditions[i];
       std::vector<std::string> row = {i < explanation.tests.size()
@@ -230,19 +208,18 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
             explanation.blocks_of_conditions[i]}) {
         row.push_back(WithCommas(number));
       }
-      text.Add(std::move(row));
+      lines.push_back(std::move(row));
     }
-    text.Append(out);
+    out += AlignText(std::move(lines), alignment);
   }
   if (!explanation.columns.empty()) {
     out += "\nblocks that were read for the values of the rows that match\n";
-    TextTable text;
-    text.Add({"column", "blocks read", "of"});
+    std::vector<std::vector<std::string>> lines = {{"column", "blocks read", "of"}};
     for (const ColumnBlocks& column : explanation.columns) {
-      text.Add({TerminalSafe(column.name), WithCommas(column.blocks_read),
-                WithCommas(column.blocks)});
+      lines.push_back({TerminalSafe(column.name), WithCommas(column.blocks_read),
+                       WithCommas(column.blocks)});
     }
-    text.Append(out);
+    out += AlignText(std::move(lines), "<>>");
   }
   absl::StrAppend(&out, "\nread ", WithCommas(explanation.reads.source_bytes), " of ",
                   WithCommas(explanation.size_bytes), " bytes in ",

@@ -70,9 +70,11 @@ void AddTree(const std::string& name, const TreeTotals& tree, Facts& facts) {
                             Plural(tree.bytes, "byte")));
 }
 
-// Adds the blocks and bytes of each encoding, the encoding that the footer names, and the codec.
+// Adds the encoding and the codec that the footer names, and the blocks and bytes of each encoding.
+// The text shows the encoding of the footer only if the file has no blocks.
 void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts) {
-  facts.Add("encoding", EncodingName(info.encoding), blocks.blocks == 0 ? EncodingName(info.encoding) : "");
+  const std::string encoding = EncodingName(info.encoding);
+  facts.Add("encoding", encoding, blocks.blocks == 0 ? encoding : "");
   facts.Add("block_encodings", blocks.EncodingNames(), "");
   Json all = Json::array();
   for (const EncodingTotals& each : blocks.encodings) {

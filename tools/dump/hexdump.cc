@@ -37,7 +37,7 @@ std::string TitleOf(const FileRegion& region) {
   return title;
 }
 
-// Prints the fields of one region after another.
+// Prints the fields of regions.
 class Printer {
  public:
   Printer(const HexdumpOptions& options, bool json, uint64_t file_size_bytes, Output& output)
@@ -46,25 +46,29 @@ class Printer {
         offset_digits_(std::max(4, static_cast<int>(std::bit_width(file_size_bytes) + 3) / 4)),
         output_(output) {}
 
-  // False: standard output cannot be written.
+  // Prints the fields of a region. Returns false if standard output cannot be written.
   bool Print(const RegionDetails& details) {
     details_ = &details;
     const FileRegion& region = details.region;
     if (!json_) {
       absl::StrAppend(&output_.text, TitleOf(region), ": ", Plural(region.size_bytes, "byte"),
                       " at ", region.offset);
-      if (region.first_ordinal) absl::StrAppend(&output_.text, ", from row ", *region.first_ordinal);
+      if (region.first_ordinal) {
+        absl::StrAppend(&output_.text, ", from row ", *region.first_ordinal);
+      }
       output_.text += '\n';
     }
-    // If the data is stored as it is, its fields take the place of those that hold it.
+    // If the data is stored without compression, print the fields of the data instead of the stored
+    // fields that contain the data.
     const size_t begin = details.bytes_offset.value_or(0);
     const size_t end = details.bytes_offset ? begin + details.bytes.size() : 0;
     bool printed = false;
     for (const BlockField& field : details.stored_fields) {
       const bool inside = field.offset >= begin && field.offset + field.size <= end;
       if (inside && !printed) {
-        for (const BlockField& each : details.fields)
-          Print(each, details.bytes, region.offset + begin, /*in_file=*/true);
+        for (const BlockField& each : details.fields) {
+          if (!Print(each, details.bytes, region.offset + begin, /*in_file=*/true)) return false;
+        }
         printed = true;
       }
       if (!inside && !Print(field, details.stored_bytes, region.offset, /*in_file=*/true))
@@ -81,7 +85,7 @@ class Printer {
  private:
   bool Print(const BlockField& field, const std::vector<uint8_t>& bytes, uint64_t begin,
              bool in_file) {
-    // A gap has no bytes here.
+    // `bytes` is empty for a gap between regions.
     const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const size_t shown = std::min(field.size, options_.shown_bytes);
     const std::string_view of_field = bytes.empty() ? "" : all.substr(field.offset, shown);
@@ -113,8 +117,7 @@ class Printer {
 
   void PrintText(const BlockField& field, std::string_view bytes, uint64_t begin, bool in_file) {
     constexpr size_t kLineBytes = 16;
-    const std::string name(field.name);
-    std::string remark = std::string(2 * field.depth, ' ') + name;
+    std::string remark = std::string(2 * field.depth, ' ') + std::string(field.name);
     if (!field.value.empty()) absl::StrAppend(&remark, ": ", TerminalSafe(field.value));
     if (bytes.size() < field.size) {
       absl::StrAppend(&remark, " (", bytes.empty() ? "" : "the first ", bytes.size(), " of ",
@@ -180,8 +183,8 @@ void AddHexdumpCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "a compressed block, its fields before compression follow, with offsets that begin at 0.\n"
       "A damaged block is described as far as possible; the error is printed at the end.\n\n"
       "--json prints one object a line. The objects with \"offset\" together have all bytes of\n"
-      "the file, without gaps. Objects of a compressed block's contents have \"region_offset\" and\n"
-      "\"offset_before_compression\" instead.\n\n"
+      "the file, without gaps. Objects of a compressed block's contents have instead\n"
+      "\"region_offset\" and \"offset_before_compression\".\n\n"
       "Examples:\n"
       "  cfile-dump hexdump keys.cfile | less\n"
       "  cfile-dump hexdump flights --column carrier --block 0\n"

@@ -24,7 +24,7 @@ namespace {
 
 enum class Part { kHeader, kFooter };
 
-// The meaning of the number of a field, or an empty text.
+// The name of the encoding, codec or type with this number. Empty if `field` has no such number.
 std::string MeaningOf(std::string_view field, uint64_t number) {
   constexpr uint64_t kInExtensions = 999;
   if (field == "incompatible_features")
@@ -37,8 +37,9 @@ std::string MeaningOf(std::string_view field, uint64_t number) {
   return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
 }
 
-// Makes a message in protobuf's text format easier to read. Adds the meaning of numbers as comments,
-// and writes bytes that are UTF-8 as text instead of octal escapes. The result is the same message.
+// Makes a message in protobuf's text format easier to read: adds the meaning of numbers as
+// comments, and writes bytes that are UTF-8 as text instead of octal escapes. The text is still the
+// same message.
 std::string Explained(const std::string& text) {
   std::string result;
   for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {

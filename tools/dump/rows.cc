@@ -19,9 +19,9 @@ class RowPrinter {
   virtual ~RowPrinter() = default;
   // Appends what comes before the rows.
   virtual void AppendHeader(std::string& out) = 0;
-  // Uses the rows of `rows` from now on.
+  // From now on, AppendSome appends these rows.
   virtual void Open(const BatchRows& rows) = 0;
-  // Appends one or more of these rows. False: there are none left.
+  // Appends one or more rows. Returns false if all rows are appended already.
   virtual bool AppendSome(std::string& out) = 0;
 };
 
@@ -30,10 +30,10 @@ struct Column {
   std::unique_ptr<ColumnText> text;
 };
 
-// The forms of tools/dump/column_text.h.
+// Prints values in a form of tools/dump/column_text.h.
 class ValuePrinter final : public RowPrinter {
  public:
-  // `table`: the rows have names.
+  // `table`: the rows are those of a table, so the names of the columns are printed, too.
   ValuePrinter(const std::vector<ColumnSchema>& columns, Form form, bool table)
       : form_(form), table_(table) {
     for (const ColumnSchema& column : columns) {
@@ -89,7 +89,7 @@ class ValuePrinter final : public RowPrinter {
   BatchRows rows_;
 };
 
-// The forms of tools/dump/line_text.h.
+// Prints rows in a form of tools/dump/line_text.h.
 class LinePrinter final : public RowPrinter {
  public:
   LinePrinter(const std::vector<ColumnSchema>& columns, const LineForm& form)

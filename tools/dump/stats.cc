@@ -57,22 +57,12 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
         ": raise max_bloom_filter_bytes")));
   }
   Json json = JsonDocument(common.path);
-  if (*read == nullptr) {
-    if (probe) {
-      return output.Fail(
-          absl::FailedPreconditionError(common.path + ": the file has no Bloom filter"));
-    }
-    json["file"] = nullptr;
-    output.text = common.json ? json.dump(2) + "\n" : "no statistics\n";
-    return output.Finish(kFine);
-  }
-  const FileStatistics& statistics = **read;
   if (probe) {
-    if (statistics.bloom_filter.empty()) {
+    if (*read == nullptr || (*read)->bloom_filter.empty()) {
       return output.Fail(
           absl::FailedPreconditionError(common.path + ": the file has no Bloom filter"));
     }
-    const auto found = MightContain(*reader, statistics, *probe);
+    const auto found = MightContain(*reader, **read, *probe);
     if (!found.ok()) return output.Fail(found.status());
     json["value"] = JsonBytes(*probe);
     json["may_be_present"] = *found;
@@ -81,22 +71,30 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
                               : "the Bloom filter says: not present\n";
     return output.Finish(kFine);
   }
+  if (*read == nullptr) {
+    json["file"] = nullptr;
+    output.text = common.json ? json.dump(2) + "\n" : "no statistics\n";
+    return output.Finish(kFine);
+  }
+  const FileStatistics& statistics = **read;
   const BoundTexts of_file = TextOfBounds(reader->type(), statistics.file);
-  json["file"] = ToJson(statistics.file, of_file);
-  Json& blocks = json["blocks"] = Json::array();
+  if (common.json) {
+    json["file"] = ToJson(statistics.file, of_file);
+    Json& blocks = json["blocks"] = Json::array();
+    for (const BlockStatistics& block : statistics.blocks) {
+      blocks.push_back(ToJson(block, TextOfBounds(reader->type(), block)));
+    }
+    output.text = json.dump(2) + "\n";
+    return output.Finish(kFine);
+  }
   absl::StrAppendFormat(&output.text, "%9s %12s %12s %9s  %-28s  %s\n", "block", "present", "nulls",
                         "nan", "minimum", "maximum");
   AppendLine("file", statistics.file, of_file, output.text);
   for (size_t i = 0; i < statistics.blocks.size(); ++i) {
-    const BoundTexts bounds = TextOfBounds(reader->type(), statistics.blocks[i]);
-    if (common.json) {
-      blocks.push_back(ToJson(statistics.blocks[i], bounds));
-    } else {
-      AppendLine(absl::StrCat(i), statistics.blocks[i], bounds, output.text);
-      if (!output.Drain()) break;
-    }
+    AppendLine(absl::StrCat(i), statistics.blocks[i],
+               TextOfBounds(reader->type(), statistics.blocks[i]), output.text);
+    if (!output.Drain()) break;
   }
-  if (common.json) output.text = json.dump(2) + "\n";
   return output.Finish(kFine);
 }
 

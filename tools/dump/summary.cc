@@ -23,14 +23,14 @@ bool IndexKnowsAll(const FileInfo& info) {
          !info.has_extended_blocks() && !info.has_levels();
 }
 
-// The bytes of all strings that `cursor` reads.
+// The number of bytes of all strings that `cursor` reads.
 template <typename C>
 absl::StatusOr<uint64_t> TextBytes(absl::StatusOr<C> cursor) {
   if (!cursor.ok()) return cursor.status();
   uint64_t bytes = 0;
   for (const auto& batch : cursor->Batches()) {
     if (!batch.ok()) return batch.status();
-    for (const std::string_view value : batch->values) bytes += value.size();  // of a null: 0
+    for (const std::string_view value : batch->values) bytes += value.size();  // a null has size 0
   }
   return bytes;
 }

@@ -16,10 +16,11 @@ namespace cfile::tools {
 struct BlockTotals {
   uint64_t blocks = 0;
   uint64_t nulls = 0;
-  uint64_t entries = 0;  // only of files with levels
+  uint64_t entries = 0;  // counted only for files with levels
   uint64_t stored_bytes = 0;
   uint64_t encoded_bytes = 0;
-  // The values in memory: the bytes of strings, the width of other types; without nulls.
+  // The size of the values in memory, without nulls: the bytes of strings, and for other types the
+  // width of the type.
   uint64_t decoded_bytes = 0;
   std::vector<EncodingTotals> encodings;  // one entry per encoding
   absl::Status status;                    // the first error
@@ -43,11 +44,10 @@ struct TreeTotals {
 
 TreeTotals MeasureTree(const Reader& reader, IndexKind kind);
 
-// The bounds of all values of the parts of a column, or of a file.
+// The bounds of all values of a column, from the statistics of its files.
 struct ColumnBounds {
-  // The bounds of nothing so far; then of all statistics that were added.
-  BlockStatistics merged;
-  bool complete = true;  // each file had statistics
+  BlockStatistics merged;  // the counts and bounds of all files that were added
+  bool complete = true;    // false if a file has no statistics
 
   void Add(const Reader& reader);
 

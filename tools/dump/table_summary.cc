@@ -183,8 +183,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
     const std::string keys =
         table.schema().key_index() ? KeysText(table.schema()) : Printable(key);
     if (!keys.empty()) absl::StrAppendFormat(&output.text, "%-6s %s\n", "keys", keys);
-    constexpr size_t kTexts = 4, kNumbers = 4;  // columns to the left, then to the right
-    output.text += "\n" + AlignText(lines, kTexts, kNumbers, OutputWidth());
+    output.text += "\n" + AlignText(std::move(lines), "<<<<>>>><<", OutputWidth());
   }
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
 }

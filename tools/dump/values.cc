@@ -32,7 +32,7 @@ ExitCode PrintValues(const ValuesOptions& options, const CommonOptions& common, 
   if (options.explain) {
     log.Stop();
     std::string totals;
-    AppendTotals(*input, log, totals);
+    AppendTotals(input->counters(), log, totals);
     std::fputs(totals.c_str(), stderr);  // standard output has the rows
   }
   return code;

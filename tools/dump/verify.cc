@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -20,7 +19,7 @@
 namespace cfile::tools {
 namespace {
 
-// Describes a file by the worst finding in it.
+// Describes a file by the exit code of the worst finding in it.
 const char* NameOf(ExitCode worst, const VerifyReport& report) {
   switch (worst) {
     case kFine:
@@ -33,11 +32,6 @@ const char* NameOf(ExitCode worst, const VerifyReport& report) {
     default:
       return "not checked in full";
   }
-}
-
-// The worse of two exit codes: kDamaged is the worst, then the larger number.
-ExitCode Worse(ExitCode one, ExitCode other) {
-  return one == kDamaged || other == kDamaged ? kDamaged : std::max(one, other);
 }
 
 // Prints the reports of files, one after another.
@@ -107,7 +101,7 @@ class VerifyPrinter {
     return worst;
   }
 
-  // Adds a line for each finding. `before`: the beginning of these lines.
+  // Appends a line for each finding. Each line begins with `before`.
   void AddFindings(const std::string& path, const VerifyReport& report, const std::string& before) {
     std::string& text = output_.text;
     for (const auto* list : {&report.damages, &report.limits}) {
@@ -214,7 +208,7 @@ absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& com
   return chosen;
 }
 
-// The bytes of all files of a table; 0 if they are not known.
+// The total size of all files of a table; 0 if the size is not known.
 uint64_t BytesOf(const TableReader& table) {
   uint64_t bytes = 0;
   for (size_t number = 0; number < table.num_parts(); ++number) {
@@ -241,9 +235,9 @@ ExitCode VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
   whole.column.clear();
   whole.part.reset();
   auto input = OpenInput(whole, show_progress);
+  progress.End();
   bytes_read = 0;
   if (!input.ok()) {
-    progress.End();
     // A path that cannot be read, or that is no CFile, is an error of the command line, not a
     // finding.
     const ExitCode code = ExitCodeOf(input.status());

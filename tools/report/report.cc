@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -33,11 +31,6 @@ struct ReportArguments {
   PageShare page = {.regions = 20'000, .values_per_block = 5, .value_bytes = kValueBytes};
   size_t sample_bytes = size_t{4} << 20;  // of each column, for the trials; 0: no trials
 };
-
-// The worse of two exit codes: kDamaged is the worst, then the larger number.
-ExitCode Worse(ExitCode one, ExitCode other) {
-  return one == kDamaged || other == kDamaged ? kDamaged : std::max(one, other);
-}
 
 // Collects the data of the page.
 class PageData {
@@ -221,12 +214,8 @@ absl::Status AddInput(const CommonOptions& common, PageData& page) {
 ExitCode WriteReport(const ReportArguments& arguments, const CommonOptions& common,
                      Output& output) {
   output.IgnoreClosedPipe();
-  std::error_code ignored;
-  if (!arguments.force &&
-      std::filesystem::exists(std::filesystem::symlink_status(arguments.out, ignored))) {
-    return output.Fail(absl::InvalidArgumentError(
-        absl::StrCat(arguments.out, " exists already; --force replaces it")));
-  }
+  const absl::Status free = CheckOutIsFree(arguments.out, arguments.force);
+  if (!free.ok()) return output.Fail(free);
   auto sink = NewFileSink(arguments.out);
   if (!sink.ok()) return output.Fail(sink.status());
   CancelOnSignals();  // so that the temporary file is removed
