@@ -31,10 +31,6 @@ struct MetadataText {
 };
 CFILE_EXPORT MetadataText DescribeMetadata(const FileInfo& info);
 
-// The names of the bits that are set in FileInfo::incompatible_features, the lowest bit first:
-// "checksums", "extended blocks", ... An unknown bit is "bit N".
-CFILE_EXPORT std::vector<std::string> FeatureNames(uint32_t incompatible_features);
-
 // One data block.
 struct BlockInfo {
   uint64_t index = 0;  // 0, 1, ... in ordinal order

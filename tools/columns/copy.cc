@@ -11,7 +11,7 @@
 #include "cfile/statistics.h"
 #include "cfile/status.h"
 #include "tools/columns/file_writer.h"
-#include "tools/dump/summary.h"
+#include "tools/dump/totals.h"
 
 namespace cfile::tools {
 namespace {

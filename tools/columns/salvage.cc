@@ -1,6 +1,6 @@
 // cfile-dump salvage: copies the readable rows of a torn or damaged file, or of a table with such
 // files, into a new file or table.
-#include "cfile/salvage.h"
+#include "tools/dump/commands.h"
 
 #include <unistd.h>
 
@@ -19,11 +19,11 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "cfile/salvage.h"
 #include "cfile/status.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/table_repair.h"
 #include "tools/columns/new_output.h"
-#include "tools/dump/commands.h"
 #include "tools/dump/dump.h"
 #include "tools/location.h"
 #include "tools/observed_reads.h"

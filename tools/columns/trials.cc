@@ -5,7 +5,7 @@
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "encodings/registry.h"
-#include "tools/dump/summary.h"
+#include "tools/dump/totals.h"
 
 namespace cfile::tools {
 namespace {

@@ -16,7 +16,7 @@
 #include "cfile/status.h"
 #include "tools/columns/column_trials.h"
 #include "tools/columns/forms.h"
-#include "tools/dump/summary.h"
+#include "tools/dump/totals.h"
 #include "tools/encoding_reason.h"
 #include "tools/progress.h"
 

@@ -8,6 +8,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "tools/dump/bounds.h"
+#include "tools/dump/totals.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {

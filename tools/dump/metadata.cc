@@ -14,7 +14,6 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "cfile/inspect.h"
 #include "tools/dump/dump.h"
 #include "tools/location.h"
 #include "tools/utf8.h"

@@ -15,7 +15,7 @@
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "tools/dump/bounds.h"
-#include "tools/dump/summary.h"
+#include "tools/dump/totals.h"
 #include "tools/progress.h"
 #include "tools/report/block_values.h"
 #include "tools/report/value_scale.h"

@@ -6,7 +6,7 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_join.h"
-#include "cfile/inspect.h"
+#include "cfile/file_info.h"
 #include "cfile/internal/wire/field_reader.h"
 #include "cfile/internal/wire/messages.h"
 #include "cfile/types.h"

@@ -6,7 +6,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
-#include "cfile/inspect.h"
 #include "cfile/internal/format/column_message.h"
 #include "cfile/internal/format/file_policy.h"
 
