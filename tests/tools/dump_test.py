@@ -406,9 +406,16 @@ class Columns(DumpTest):
                 self.assertEqual(out.read_bytes(), (self.folder / path).read_bytes())
 
     def test_several_parts(self):
-        for command in ([], ["header"], ["footer"], ["blocks"], ["index"], ["salvage"]):
+        for command in (["block", "--ordinal", "1"], ["hexdump"], ["salvage"]):
             code, _, error = self.run_dump(*command, "parts", "--column", "id", *(["out"] if command == ["salvage"] else []))
             self.assertEqual((code, error), (1, "cfile-dump: parts has 2 parts: choose one with --part, from 0 on\n"))
+        # Other commands print one part after another.
+        paths = [self.files["parts", part] for part in range(2)]
+        for command in ([], ["header"], ["footer"], ["blocks"], ["index"], ["stats"]):
+            texts = [f"# {path}\n{self.dump(*command, path)}" for path in paths]
+            self.assertEqual(self.dump(*command, "parts", "--column", "id"), "\n".join(texts), command)
+            self.assertEqual(self.dump(*command, "parts", "--column", "id", "--json"),
+                             "".join(self.dump(*command, path, "--json") for path in paths), command)
         ids = "-5\n0\n7\n7\n8\n9\n12\n"
         self.assertEqual(self.dump("values", "parts", "--column", "id"), 2 * ids)
         self.assertEqual(self.dump("values", "parts", "--column", "id", "--part", "1"), ids)

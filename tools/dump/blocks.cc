@@ -112,12 +112,12 @@ void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump blocks --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"
       "  tail -c +$((OFFSET + 1)) keys.cfile | head -c SIZE | xxd      the bytes of a block");
   AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  AddColumnOptions(*command, common, kOneColumn, kAllParts);
   const auto with_bytes = std::make_shared<bool>(false);
   command->add_flag("--bytes", *with_bytes,
                     "Show each block's bytes too, before compression, in hexadecimal");
   command->callback([&action, with_bytes] {
-    action = OnFile([with_bytes](const CommonOptions& options, Output& output) {
+    action = OnEachFile([with_bytes](const CommonOptions& options, Output& output) {
       return PrintBlocks(options, *with_bytes, output);
     });
   });

@@ -119,6 +119,10 @@ absl::Status CheckOutIsFree(const std::string& path, bool force);
 // path of one file of the table, which --column and --part choose. kInvalidArgument, with advice:
 // no column is chosen, or no part is chosen and the table does not have exactly one part.
 Action OnFile(Action action);
+// Does the same as OnFile, but if no part is chosen, runs `action` for the file of each part, one
+// after another, in text after a line with the file's path. Parts that are older than the column
+// have no file. Returns the worst exit code.
+Action OnEachFile(Action action);
 
 // The index of the column `name`. kInvalidArgument, with the names of all columns: there is none.
 absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name);

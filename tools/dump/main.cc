@@ -96,7 +96,7 @@ int Run(int argc, char** argv) {
   CLI::Option* file_option = app.add_option("FILE", files, kFileOrTable)->type_name("");
   AddJsonOption(app, common);
   AddIgnoreChecksumsOption(app, common);
-  AddColumnOptions(app, common, kOneColumn, kOnlyPart);
+  AddColumnOptions(app, common, kOneColumn, kAllParts);
   AddSummaryOptions(app, summary);
   AddLimitOptions(app, common);
   app.set_version_flag("--version", absl::StrCat("cfile-dump ", CFILE_VERSION),

@@ -100,9 +100,9 @@ void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "Comments say what numbers mean; text is printed as text. With --json the message is\n"
       "printed in protobuf's JSON form, with bytes as base64.\n\n"
       "Example:\n  cfile-dump header keys.cfile");
-  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  AddColumnOptions(*command, common, kOneColumn, kAllParts);
   command->callback([&action] {
-    action = OnFile([](const CommonOptions& options, Output& output) {
+    action = OnEachFile([](const CommonOptions& options, Output& output) {
       return PrintPart(Part::kHeader, options, output);
     });
   });
@@ -114,9 +114,9 @@ void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "Comments say what numbers mean; text is printed as text. With --json the message is\n"
       "printed in protobuf's JSON form, with bytes as base64.\n\n"
       "Example:\n  cfile-dump footer --json keys.cfile | jq -r .footer.num_values");
-  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  AddColumnOptions(*command, common, kOneColumn, kAllParts);
   command->callback([&action] {
-    action = OnFile([](const CommonOptions& options, Output& output) {
+    action = OnEachFile([](const CommonOptions& options, Output& output) {
       return PrintPart(Part::kFooter, options, output);
     });
   });

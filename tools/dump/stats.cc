@@ -110,12 +110,12 @@ void AddStatsCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump stats flights --column dep_delay\n"
       "  cfile-dump stats --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"
       "  cfile-dump stats --probe N14228 flights --column tailnum");
-  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  AddColumnOptions(*command, common, kOneColumn, kAllParts);
   const auto probe = std::make_shared<std::optional<std::string>>();
   command->add_option("--probe", *probe, "A value to look up in the Bloom filter")
       ->type_name("VALUE");
   command->callback([&action, probe] {
-    action = OnFile([probe](const CommonOptions& chosen, Output& output) {
+    action = OnEachFile([probe](const CommonOptions& chosen, Output& output) {
       return PrintStatistics(*probe, chosen, output);
     });
   });

@@ -15,7 +15,7 @@ ExitCode PrintSummary(const SummaryOptions& options, const CommonOptions& common
       const auto reader = OpenFileAt(chosen.path, OptionsOf(chosen));
       return reader.ok() ? SummarizeFile(chosen, *reader, to) : to.Fail(reader.status());
     };
-    return OnFile(file)(common, output);
+    return OnEachFile(file)(common, output);
   }
   const auto input = OpenInput(common);
   if (!input.ok()) return output.Fail(input.status());
@@ -44,7 +44,7 @@ void AddSummaryCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump summary --sort size flights\n"
       "  cfile-dump summary --json flights | jq -r '.columns[].name'");
   AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  AddColumnOptions(*command, common, kOneColumn, kAllParts);
   const auto options = std::make_shared<SummaryOptions>();
   AddSummaryOptions(*command, *options);
   command->callback([&action, options] {
