@@ -106,6 +106,7 @@ std::vector<std::string> FeatureNames(const FileInfo& info) {
     if ((info.incompatible_features & mask) == 0) continue;
     names.push_back(mask == kFeatureChecksums        ? "checksums"
                     : mask == kFeatureArrayBlocks    ? "array blocks"
+                    : mask == kFeatureOwnEncodings   ? "own encodings"
                     : mask == kFeatureMovableBlocks  ? "movable blocks"
                     : mask == kFeatureNestedBlocks   ? "nested blocks"
                     : mask == kFeatureExtendedBlocks ? "extended blocks"

@@ -12,8 +12,8 @@ namespace cfile::internal {
 namespace {
 
 constexpr uint32_t kSupportedFeatures = kFeatureChecksums | kFeatureArrayBlocks |
-                                        kFeatureMovableBlocks | kFeatureNestedBlocks |
-                                        kFeatureExtendedBlocks;
+                                        kFeatureOwnEncodings | kFeatureMovableBlocks |
+                                        kFeatureNestedBlocks | kFeatureExtendedBlocks;
 constexpr uint32_t kSupportedTableFeatures =
     kTableFeatureNullableKeys | kTableFeatureChunks | kTableFeatureColumnIds;
 
@@ -58,13 +58,17 @@ bool NeedsExtendedBlocks(const FileInfo& info) {
                              static_cast<uint32_t>(info.compression));
 }
 
+uint32_t FeaturesOf(Encoding encoding) {
+  return static_cast<uint32_t>(encoding) >= encodings::kFirstOwnNumber ? kFeatureOwnEncodings : 0;
+}
+
 uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_differ, bool movable) {
   if (!PolicyOf(info.version).features) return 0;
   const bool nested = levels && !info.levels.kudu_array;
   const bool extended = nested || blocks_differ || movable || NeedsExtendedBlocks(info);
   return kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |
          (movable ? kFeatureMovableBlocks : 0) | (nested ? kFeatureNestedBlocks : 0) |
-         (levels && !nested ? kFeatureArrayBlocks : 0);
+         (levels && !nested ? kFeatureArrayBlocks : 0) | FeaturesOf(info.encoding);
 }
 
 }  // namespace cfile::internal
