@@ -26,6 +26,7 @@ struct BlockPointer {
 // Feature bits of the footer (cfile/FORMAT.md, File).
 inline constexpr uint32_t kFeatureChecksums = 1u << 0;
 inline constexpr uint32_t kFeatureArrayBlocks = 1u << 1;
+inline constexpr uint32_t kFeatureOwnEncodings = 1u << 26;
 inline constexpr uint32_t kFeatureMovableBlocks = 1u << 28;
 inline constexpr uint32_t kFeatureNestedBlocks = 1u << 29;
 inline constexpr uint32_t kFeatureExtendedBlocks = 1u << 30;

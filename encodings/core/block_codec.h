@@ -295,6 +295,15 @@ class CFILE_EXPORT BlockDecoder {
     return size_t{0};
   }
 
+  // Compares the next `count` values with a range, in the encoded form, and moves past them: sets
+  // bits[i / 8] as MatchRange does (kernels/match_range.h), bit i to 1 if low <= value i <= high.
+  // Returns false, and does nothing, if this decoder has no faster way than Read. kDataLoss: a
+  // value is damaged. Preconditions: count <= count() - position(); T is not a float.
+  virtual absl::StatusOr<bool> ReadMatches(const T& /*low*/, const T& /*high*/, size_t /*count*/,
+                                           uint8_t* /*bits*/) {
+    return false;
+  }
+
   // Finds the first value >= `key` and moves to it. Precondition: the block's values ascend in the
   // order of KeyLess. If they do not, the result is some position of the block.
   virtual absl::StatusOr<LowerBound> SeekToKey(const T& key) = 0;

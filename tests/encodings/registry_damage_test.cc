@@ -144,6 +144,14 @@ void Exercise(BlockDecoder<T>& decoder, const Block& block, const SeekIndex* see
   }
   if constexpr (!kIsBytes<T>) {
     if (decoder.count() == 0) return;
+    if constexpr (!kIsFloat<T>) {
+      if (decoder.SeekTo(0).ok()) {
+        const size_t count = std::min<uint32_t>(decoder.count(), 3000);
+        uint8_t bits[375];
+        const auto matched = decoder.ReadMatches(keys[0], keys[keys.size() - 1], count, bits);
+        if (!matched.ok()) ExpectDamage(matched.status());
+      }
+    }
     uint32_t positions[20];
     for (uint32_t& position : positions)
       position = static_cast<uint32_t>(random() % decoder.count());

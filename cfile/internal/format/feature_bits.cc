@@ -13,8 +13,8 @@ namespace cfile::internal {
 namespace {
 
 constexpr uint32_t kSupportedFeatures = kFeatureChecksums | kFeatureArrayBlocks |
-                                        kFeatureMovableBlocks | kFeatureNestedBlocks |
-                                        kFeatureExtendedBlocks;
+                                        kFeatureOwnEncodings | kFeatureMovableBlocks |
+                                        kFeatureNestedBlocks | kFeatureExtendedBlocks;
 constexpr uint32_t kSupportedTableFeatures =
     kTableFeatureNullableKeys | kTableFeatureChunks | kTableFeatureColumnIds;
 
@@ -59,13 +59,17 @@ bool NeedsExtendedBlocks(const FileInfo& info) {
                              static_cast<uint32_t>(info.compression));
 }
 
+uint32_t FeaturesOf(Encoding encoding) {
+  return static_cast<uint32_t>(encoding) >= encodings::kFirstOwnNumber ? kFeatureOwnEncodings : 0;
+}
+
 uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_differ, bool movable) {
   if (!PolicyOf(info.version).features) return 0;
   const bool nested = levels && !info.levels.kudu_array;
   const bool extended = nested || blocks_differ || movable || NeedsExtendedBlocks(info);
   return kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |
          (movable ? kFeatureMovableBlocks : 0) | (nested ? kFeatureNestedBlocks : 0) |
-         (levels && !nested ? kFeatureArrayBlocks : 0);
+         (levels && !nested ? kFeatureArrayBlocks : 0) | FeaturesOf(info.encoding);
 }
 
 }  // namespace cfile::internal
@@ -78,6 +82,7 @@ std::vector<std::string> FeatureNames(uint32_t incompatible_features) {
     const uint32_t bit = left & -left;
     names.push_back(bit == kFeatureChecksums        ? "checksums"
                     : bit == kFeatureArrayBlocks    ? "array blocks"
+                    : bit == kFeatureOwnEncodings   ? "own encodings"
                     : bit == kFeatureMovableBlocks  ? "movable blocks"
                     : bit == kFeatureNestedBlocks   ? "nested blocks"
                     : bit == kFeatureExtendedBlocks ? "extended blocks"

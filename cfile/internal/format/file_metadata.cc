@@ -165,7 +165,9 @@ class MetadataReader {
                                       Number(compression, extensions.compression));
     info_.incompatible_features = kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |
                                   (nested ? kFeatureNestedBlocks : 0) |
-                                  (array ? kFeatureArrayBlocks : 0);
+                                  (array ? kFeatureArrayBlocks : 0) |
+                                  FeaturesOf(static_cast<Encoding>(
+                                      Number(*column.encoding, extensions.encoding)));
     CFILE_RETURN_IF_ERROR(InterpretFooter());
     return std::move(info_);
   }
@@ -333,6 +335,11 @@ class MetadataReader {
       return Error(
           "the footer is damaged: type, encoding or compression need extended blocks, but the "
           "feature bit is not set");
+    }
+    const uint32_t own = info_.incompatible_features & kFeatureOwnEncodings;
+    if (own < FeaturesOf(info_.encoding) || (own != 0 && !info_.has_extended_blocks())) {
+      return Error("the footer is damaged: the encoding needs feature bit 26, and this bit needs ",
+                   "the one of extended blocks");
     }
     if (info_.has_movable_blocks() && !(info_.has_checksums() && info_.has_extended_blocks())) {
       return Error(

@@ -1,0 +1,320 @@
+// The encoder of FOR.
+#include "encodings/own/for.h"
+
+#include <array>
+#include <cassert>
+#include <cstring>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "encodings/kernels/min_max.h"
+
+namespace cfile::encodings {
+namespace {
+
+// How a vector is packed.
+template <typename U>
+struct Frame {
+  U reference;
+  int width;
+  size_t exceptions;
+  size_t bytes;  // of the vector
+};
+
+// Finds the frame of the fewest bytes among those with some references. Ties go to the frame with
+// fewer exceptions.
+template <typename T>
+class FrameSearch {
+ public:
+  using U = ForLane<T>;
+
+  FrameSearch(std::span<const U> values, U min, U max)
+      : values_(values), best_{min, ForWidth(static_cast<U>(max - min)), 0, 0} {
+    best_.bytes = ForVectorBytes<T>(values.size(), best_.width, 0);
+    if (std::is_same_v<T, bool> || best_.width < 2) return;
+    const int widest = best_.width;
+    Try(min, widest - 1);
+    TryAroundCenter(widest);
+  }
+
+  const Frame<U>& best() const { return best_; }
+
+ private:
+  static constexpr int kBits = 8 * sizeof(U);
+  // For each width, how many numbers need more bits.
+  using Wider = std::array<uint32_t, kBits + 1>;
+
+  // The bytes of a vector's exceptions.
+  static size_t PatchBytes(size_t exceptions) { return ForVectorBytes<T>(0, 0, exceptions); }
+
+  // False if no interval of at most 2^width numbers is better than the best one, as far as the
+  // widest ones of them tell. The interval of 2^width numbers begins at reference_of(width). Faster
+  // than CountWider.
+  template <typename Reference>
+  bool MayPay(int width, const Reference& reference_of) const {
+    for (const int narrowest = width - 3; width >= 0 && width > narrowest; --width) {
+      const size_t exceptions = CountAbove<U>(values_.data(), values_.size(), reference_of(width),
+                                              static_cast<U>(LowBits(width)));
+      // Narrower intervals have at least as many exceptions.
+      if (PatchBytes(exceptions) >= best_.bytes) return false;
+      if (ForVectorBytes<T>(values_.size(), width, exceptions) < best_.bytes) break;
+    }
+    return true;
+  }
+
+  template <typename Number>
+  Wider CountWider(const Number& number_of) const {
+    Wider counts{};
+    for (const U value : values_) ++counts[static_cast<size_t>(ForWidth(number_of(value)))];
+    uint32_t wider = 0;
+    for (size_t width = kBits + 1; width-- > 0;) wider += std::exchange(counts[width], wider);
+    return counts;
+  }
+
+  // Tries intervals of all widths up to `width` that begin at `begin`.
+  void Try(U begin, int width) {
+    const auto reference_of = [&](int) { return begin; };
+    if (!MayPay(width, reference_of)) return;
+    const Wider wider = CountWider([&](U value) { return static_cast<U>(value - begin); });
+    TryEach(wider, width, reference_of);
+  }
+  // The same, but they end at `last`.
+  void TryUpTo(U last, int width) {
+    const Wider wider = CountWider([&](U value) { return static_cast<U>(last - value); });
+    TryEach(wider, width, [&](int each) { return static_cast<U>(last - LowBits(each)); });
+  }
+  template <typename Reference>
+  void TryEach(const Wider& wider, int width, const Reference& reference_of) {
+    for (; width >= 0; --width) {
+      const size_t exceptions = wider[static_cast<size_t>(width)];
+      const size_t bytes = ForVectorBytes<T>(values_.size(), width, exceptions);
+      // An interval that wraps around may hold all values. A vector stores a reference other than
+      // the minimum only together with exceptions.
+      if (exceptions > 0 && bytes < best_.bytes)
+        best_ = {reference_of(width), width, exceptions, bytes};
+    }
+  }
+
+  // Values far below the others make the minimum a bad reference. Finds the interval around a value
+  // of the middle for which the exceptions pay most, and tries the intervals that begin with the
+  // least or end with the greatest of its values.
+  void TryAroundCenter(int widest) {
+    const size_t count = values_.size();
+    std::array<T, 5> some;
+    for (size_t i = 0; i < some.size(); ++i)
+      some[i] = static_cast<T>(values_[(2 * i + 1) * count / 10]);
+    std::sort(some.begin(), some.end());
+    const U center = static_cast<U>(some[2]);
+    const auto around = [&](int width) {
+      return static_cast<U>(center - (width == 0 ? U{0} : U{1} << (width - 1)));
+    };
+    if (!MayPay(widest - 1, around)) return;
+    // Numbers from center - 2^half to center + 2^half - 1 have a width of at most `half`.
+    const Wider wider = CountWider([&](U value) {
+      const U distance = static_cast<U>(value - center);
+      return (distance >> (kBits - 1)) != 0 ? static_cast<U>(~distance) : distance;
+    });
+    size_t least = best_.bytes;
+    int best_half = -1;
+    for (int half = widest - 2; half >= 0; --half) {
+      // The interval has 2^(half + 1) numbers, but its values may need one bit less.
+      const size_t bytes =
+          ForPackedBytes(count, half) + PatchBytes(wider[static_cast<size_t>(half)]);
+      if (bytes < least) {
+        least = bytes;
+        best_half = half;
+      }
+    }
+    if (best_half < 0) return;
+    const U low = static_cast<U>(center - (U{1} << best_half));
+    const U most = static_cast<U>(LowBits(best_half + 1));
+    U least_in = most;
+    U most_in = 0;
+    for (const U value : values_) {
+      const U above = static_cast<U>(value - low);
+      least_in = std::min(least_in, above);
+      most_in = above <= most ? std::max(most_in, above) : most_in;
+    }
+    Try(static_cast<U>(least_in + low), best_half + 1);
+    TryUpTo(static_cast<U>(most_in + low), best_half + 1);
+  }
+
+  const std::span<const U> values_;
+  Frame<U> best_;
+};
+
+template <typename T>
+class ForEncoder final : public BlockEncoder<T> {
+ public:
+  using U = ForLane<T>;
+
+  explicit ForEncoder(const EncoderOptions& options)
+      : block_size_bytes_(options.block_size_bytes), whole_records_(options.whole_records) {
+    BeginVector();
+  }
+
+  size_t Append(std::span<const T> values) override {
+    size_t taken = 0;
+    while (taken < values.size() && !full()) {
+      const std::span<const T> rest = values.subspan(taken);
+      if (pending_ == 0 && most_pending_ == kVectorValues && rest.size() >= kVectorValues) {
+        PutVector(reinterpret_cast<const U*>(rest.data()), kVectorValues);
+        taken += kVectorValues;
+        BeginVector();
+        continue;
+      }
+      const size_t some = std::min(rest.size(), most_pending_ - pending_);
+      std::memcpy(values_.data() + pending_, rest.data(), some * sizeof(T));
+      pending_ += some;
+      taken += some;
+      if (pending_ == kVectorValues) {
+        PutVector(values_.data(), kVectorValues);
+        pending_ = 0;
+        BeginVector();
+      }
+    }
+    return taken;
+  }
+
+  bool full() const override { return pending_ == most_pending_; }
+  uint32_t count() const override {
+    return static_cast<uint32_t>(entries_.size() * kVectorValues + pending_);
+  }
+  size_t size_bytes() const override {
+    return WholeBytes() + (pending_ == 0 ? 0 : ForEntry<T>::kBytes + pending_ * sizeof(T));
+  }
+
+  void Finish(uint64_t /*first_ordinal*/, EncodedBlock& block) override {
+    block.Clear();
+    block.count = count();
+    if (pending_ > 0) PutVector(values_.data(), pending_);
+    const size_t table_bytes = entries_.size() * ForEntry<T>::kBytes;
+    block.bytes.Reserve(table_bytes + vectors_.size());
+    for (ForEntry<T> entry : entries_) {
+      entry.offset += static_cast<uint32_t>(table_bytes);
+      entry.Put(block.bytes);
+    }
+    block.bytes.PutBytes(vectors_.span());
+    entries_.clear();
+    vectors_.Clear();
+    pending_ = 0;
+    BeginVector();
+  }
+
+ private:
+  size_t WholeBytes() const { return entries_.size() * ForEntry<T>::kBytes + vectors_.size(); }
+
+  // Sets how many values the next vector may have: none if the block is full, and fewer than a
+  // whole vector if that could make the block larger than twice its target size.
+  void BeginVector() {
+    const size_t bytes = WholeBytes();
+    if (bytes >= block_size_bytes_ && !entries_.empty()) {
+      most_pending_ = 0;
+    } else if (whole_records_) {
+      most_pending_ = kVectorValues;
+    } else {
+      const size_t used = bytes + ForEntry<T>::kBytes;
+      const size_t room = 2 * block_size_bytes_ - std::min(2 * block_size_bytes_, used);
+      most_pending_ = std::clamp<size_t>(room / sizeof(T), 1, kVectorValues);
+    }
+  }
+
+  void PutVector(const U* values, size_t count) {
+    const std::span<const U> all(values, count);
+    const MinMax<T> bounds = FindMinMax(std::span(reinterpret_cast<const T*>(values), count));
+    const U min = static_cast<U>(bounds.min);
+    const U max = static_cast<U>(bounds.max);
+    const Frame<U> frame = FrameSearch<T>(all, min, max).best();
+    if (count == kVectorValues && PutDeltas(values, frame.bytes, min, max)) return;
+    entries_.push_back({.offset = static_cast<uint32_t>(vectors_.size()),
+                        .width = static_cast<uint8_t>(frame.width),
+                        .form = static_cast<uint8_t>(ForForm::kFrame),
+                        .exceptions = static_cast<uint16_t>(frame.exceptions),
+                        .min = min,
+                        .max = max});
+    if (frame.exceptions == 0) return Pack(all, frame.reference, frame.width);
+    // Every value has a packed difference; that of an exception is 0.
+    std::array<U, kVectorValues> patched;
+    std::array<uint16_t, kVectorValues + 1> positions;
+    const U most = static_cast<U>(LowBits(frame.width));
+    size_t found = 0;
+    for (size_t i = 0; i < count; ++i) {
+      const bool outside = static_cast<U>(values[i] - frame.reference) > most;
+      patched[i] = outside ? frame.reference : values[i];
+      positions[found] = static_cast<uint16_t>(i);
+      found += outside ? 1 : 0;
+    }
+    assert(found == frame.exceptions);
+    Pack({patched.data(), count}, frame.reference, frame.width);
+    vectors_.PutFixed(frame.reference);
+    for (size_t i = 0; i < found; ++i) vectors_.PutFixed(positions[i]);
+    for (size_t i = 0; i < found; ++i) vectors_.PutFixed(values[positions[i]]);
+  }
+
+  // Puts a vector in the delta form, if that takes so much less than `frame_bytes` that it pays for
+  // slower reads of single values.
+  bool PutDeltas(const U* values, size_t frame_bytes, U min, U max) {
+    if constexpr (std::is_same_v<T, bool>) return false;
+    using I = std::make_signed_t<U>;
+    if (4 * ForDeltaBytes<T>(0) > 3 * frame_bytes) return false;
+    std::array<U, kVectorValues> deltas;
+    for (size_t i = 1; i < kVectorValues; ++i)
+      deltas[i] = static_cast<U>(values[i] - values[i - 1]);
+    deltas[0] = deltas[1];
+    const MinMax<I> bounds = FindMinMax(std::span(reinterpret_cast<const I*>(deltas.data()),
+                                                  kVectorValues));
+    const U least = static_cast<U>(bounds.min);
+    const int width = ForWidth(static_cast<U>(static_cast<U>(bounds.max) - least));
+    if (4 * ForDeltaBytes<T>(width) > 3 * frame_bytes) return false;
+    deltas[0] = least;
+    entries_.push_back({.offset = static_cast<uint32_t>(vectors_.size()),
+                        .width = static_cast<uint8_t>(width),
+                        .form = static_cast<uint8_t>(ForForm::kDelta),
+                        .exceptions = 0,
+                        .min = min,
+                        .max = max});
+    Pack({deltas.data(), kVectorValues}, least, width);
+    vectors_.PutFixed(values[0]);
+    vectors_.PutFixed(least);
+    return true;
+  }
+
+  void Pack(std::span<const U> values, U reference, int width) {
+    if (width == 0) return;
+    if (values.size() == kVectorValues) {
+      PackInterleaved<U>(values.data(), reference, width, vectors_.Extend(InterleavedBytes(width)));
+      return;
+    }
+    std::array<U, kVectorValues> differences;
+    for (size_t i = 0; i < values.size(); ++i)
+      differences[i] = static_cast<U>(values[i] - reference);
+    PackBits<U>({differences.data(), values.size()}, width, vectors_);
+  }
+
+  const size_t block_size_bytes_;
+  const bool whole_records_;
+  std::vector<ForEntry<T>> entries_;  // their offsets count from the first vector
+  ByteWriter vectors_;
+  std::array<U, kVectorValues> values_;  // the values of the next vector
+  size_t pending_ = 0;                   // how many of them there are
+  size_t most_pending_ = 0;              // how many the next vector may have; 0: the block is full
+};
+
+}  // namespace
+
+template <typename T>
+std::unique_ptr<BlockEncoder<T>> ForCodec::MakeEncoder(PhysicalType /*type*/,
+                                                       const EncoderOptions& options) {
+  return std::make_unique<ForEncoder<T>>(options);
+}
+
+#define CFILE_INSTANTIATE(T)                                                \
+  template std::unique_ptr<BlockEncoder<T>> ForCodec::MakeEncoder<T>(       \
+      PhysicalType, const EncoderOptions&);
+CFILE_INSTANTIATE(bool)
+CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::encodings
