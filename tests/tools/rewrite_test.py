@@ -151,6 +151,56 @@ class Rewrite(ToolTest):
             self.assertEqual(self.json("new.cfile")["minimum"]["text"], "0")
         self.refuse(1, "--bloom value: Kudu", "rewrite", path, "x.cfile", "--compat", "kudu", "--bloom", "value")
 
+    def test_tables_of_all_types_as_kudu_and_version_1(self):
+        """Either the copy has the same values, or there is an error before anything is written."""
+        types = {**TYPES, "int16": ["-32768", "32767", "0"], "uint8": ["255", "0", "7"], "uint16": ["65535", "0", "7"],
+                 "int64": ["-9223372036854775808", "0", "7"], "varchar": ["", "a", "b"], "decimal(9,9)": ["-0.999999999", "0", "0.5"],
+                 "decimal(38,10)": ["-9999999999999999999999999999.9999999999", "0.0", "1.5"],
+                 "timestamp(ns)": ["2013-01-31T10:00:00.000000001", "1969-12-31T00:00:00", "2013-01-31T10:00:00"],
+                 "timestamp(s,Europe/Berlin)": ["2013-01-31T10:00:00Z", "1969-12-31T00:00:00Z", "2013-01-31T10:00:00Z"],
+                 "time(ms)": ["10:00:00.001", "00:00:00", "23:59:59"], "time(us)": ["10:00:00.001", "00:00:00", "23:59:59"],
+                 "uuid": ["2c220a00-0000-0000-0000-000000000001"] * 3}
+        refused = {}
+        for name, values in types.items():
+            self.table("t", "x,n\n" + "".join('"",0\n' if value == "" else f'{value},{i}\n' for i, value in enumerate(values)),
+                       "--header", "yes", "--force", "--type", f"x={name}")
+            before = {path.name for path in self.folder.iterdir()}
+            for options in (["--compat", "kudu"], ["--format-version", "1"]):
+                code, _, error = self.run_tool(DUMP, "rewrite", "t", "copy", *options)
+                if code != 0:
+                    self.assertEqual(code, 1, error)
+                    refused.setdefault(options[-1], set()).add(name)
+                    self.assertIn(f" has no type {name}", error)
+                    self.assertEqual({path.name for path in self.folder.iterdir()}, before)
+                    continue
+                self.assertIn("all valid", self.dump("verify", "copy"))
+                self.dump("diff", "--values-only", "t", "copy")
+                for dumped in (["records"], ["values", "--column", "x"], ["values", "--column", "x", "--part", "0"]):
+                    self.assertEqual(self.dump(*dumped, "copy", "--json"), self.dump(*dumped, "t", "--json"), name)
+                self.dump("rewrite", "copy", "back")
+                self.dump("diff", "t", "back", "--values-only")
+                for made in ("copy", "back"):
+                    shutil.rmtree(self.folder / made)
+        without = {"fixed(3)", "int96", "timestamp(ns)", "timestamp(s,Europe/Berlin)", "time(ms)", "time(us)", "uuid"}
+        self.assertEqual(refused, {"kudu": without, "1": without})
+
+    def test_decimals_without_precision_and_scale(self):
+        self.table("t", "x,n\n1.01,1\n,2\n-2.50,3\n", "--type", "x=decimal(9,2)", "--compat", "kudu")
+        self.assertIn("all valid", self.dump("verify", "t"))
+        self.assertEqual(self.values("t", "--column", "x"), ["1.01", None, "-2.50"])
+        self.assertEqual(json.loads(self.dump("records", "--json", "t", "--where", "x > 1"))["x"], "1.01")
+        path = self.file("d", ["1.01", "2.50"], "--type", "x=decimal(9,2)")
+        for options in (["--compat", "kudu"], ["--format-version", "1"]):
+            self.assertIn("precision and scale", self.json("rewrite", path, "old.cfile", "--force", *options)["dropped"])
+        self.assertNotIn("precision and scale", self.json("rewrite", path, "new.cfile")["dropped"])
+
+    def test_nested_tables_have_no_old_form(self):
+        self.table("t", '{"a":1,"l":[1,2]}\n{"a":2,"l":[]}\n', suffix=".jsonl")
+        before = {path.name for path in self.folder.iterdir()}
+        for options in (["--compat", "kudu"], ["--format-version", "1"]):
+            self.refuse(1, "levels", "rewrite", "t", "copy", *options)
+            self.assertEqual({path.name for path in self.folder.iterdir()}, before)
+
     def test_metadata_is_kept(self):
         source = GOLDEN / "kudu" / "key_int32_rle_neg.cfile"
         self.dump("rewrite", source, "copy.cfile")
