@@ -162,8 +162,9 @@ class Rewrite(ToolTest):
                  "uuid": ["2c220a00-0000-0000-0000-000000000001"] * 3}
         refused = {}
         for name, values in types.items():
+            shutil.rmtree(self.folder / "t", ignore_errors=True)
             self.table("t", "x,n\n" + "".join('"",0\n' if value == "" else f'{value},{i}\n' for i, value in enumerate(values)),
-                       "--header", "yes", "--force", "--type", f"x={name}")
+                       "--header", "yes", "--type", f"x={name}")
             before = {path.name for path in self.folder.iterdir()}
             for options in (["--compat", "kudu"], ["--format-version", "1"]):
                 code, _, error = self.run_tool(DUMP, "rewrite", "t", "copy", *options)
