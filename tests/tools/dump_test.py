@@ -205,7 +205,7 @@ class Json(DumpTest):
         self.assertEqual(len(values(fields, "footer", "rest of the message, which is malformed")), 1)
         self.assertEqual(values(fields, "header", "checksum"), ["right"])
         # Nothing can be understood.
-        self.assertEqual(self.hexdump_fields(b"x" * 100, 2), [])
+        self.assertEqual(self.hexdump_fields(bytes(range(128, 228)), 2), [])
 
     def test_hexdump_shows_the_column_of_the_header(self):
         fields = [json.loads(line) for line in self.dump("hexdump", "--json", "t", "--column", "id").splitlines()]
@@ -243,7 +243,7 @@ class Json(DumpTest):
             subprocess.run([IMPORT, "words.csv", "words", "--quiet", *options], cwd=self.folder, check=True, timeout=60)
             code, out, _ = self.run_dump("verify", "words", "--max-dictionary-values", "3")
             self.assertEqual(code, 4, out)
-            self.assertEqual(out.count("dictionary"), 1, out)
+            self.assertEqual(out.count("a dictionary of"), 1, out)
             self.assertIn("a dictionary of 100 values is above the limit", out)
             self.assertIn("raise --max-dictionary-values", out)
             code, out, _ = self.run_dump("verify", "words", "--max-dictionary-values", "3", "--json")
@@ -279,7 +279,7 @@ class Json(DumpTest):
         lines = self.dump("values", arrays).splitlines()
         rows = int(json.loads(self.dump("summary", "--json", arrays))["rows"])
         self.assertEqual(len(lines), rows)
-        for kind in (r"null", r"\[\]", r'\[.*null.*\]', r'\["?-?[0-9.]+"?(, .*)?\]'):
+        for kind in (r"\[.*null.*\]", r"\[[0-9]+(, .*)?\]"):
             self.assertTrue(any(re.fullmatch(kind, line) for line in lines), kind)
         shown = [json.loads(line) for line in self.dump("values", "--json", arrays).splitlines()]
         self.assertEqual([record["ordinal"] for record in shown], list(range(rows)))
