@@ -17,6 +17,8 @@
 #include "cfile/batch.h"
 #include "cfile/file_info.h"
 #include "cfile/file_layout.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
 #include "cfile/types.h"
 #include "encodings/core/export.h"
 
@@ -127,6 +129,13 @@ CFILE_EXPORT FileLayout ListRegions(const Reader& reader);
 CFILE_EXPORT absl::StatusOr<RegionDetails> DescribeRegion(const Reader& reader,
                                                           const FileRegion& region,
                                                           size_t max_fields = kMaxBlockFields);
+
+// Describes a file that Reader::Open refuses because its header or footer is damaged. The result
+// has the header and the footer as far as they can be understood, and what is between as a gap.
+// Its regions follow each other and cover the file. If nothing can be understood, the file is one
+// gap. Reads no block. Errors: those of the source. Precondition: as for DescribeRegion.
+CFILE_EXPORT absl::StatusOr<std::vector<RegionDetails>> DescribeEnds(
+    const Source& source, const ReaderOptions& options = {}, size_t max_fields = kMaxBlockFields);
 
 // Describes the data block with this number like DescribeRegion. Also reads the index nodes before
 // the block.

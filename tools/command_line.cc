@@ -46,6 +46,10 @@ ExitCode ExitCodeOf(const absl::Status& status) {
   }
 }
 
+ExitCode ExitCodeOfFinding(const absl::Status& status) {
+  return absl::IsNotFound(status) ? kDamaged : ExitCodeOf(status);
+}
+
 ExitCode Worse(ExitCode one, ExitCode other) {
   return one == kDamaged || other == kDamaged ? kDamaged : std::max(one, other);
 }

@@ -21,6 +21,9 @@ enum ExitCode : int { kFine = 0, kUsage = 1, kDamaged = 2, kIoError = 3, kCannot
 // kPermissionDenied -> kIoError.
 ExitCode ExitCodeOf(const absl::Status& status);
 
+// The same for the finding of a check. A file of a table that is missing is damage.
+ExitCode ExitCodeOfFinding(const absl::Status& status);
+
 // The worse of two exit codes: kDamaged is the worst, then the larger number.
 ExitCode Worse(ExitCode one, ExitCode other);
 

@@ -50,6 +50,12 @@ class BlockDescription {
   // added: fewer bytes are left.
   absl::Status AddBytes(uint64_t size, std::string_view name, std::string value = {});
 
+  // Adds the next `count` little-endian numbers as one field, whose value is the numbers, or the
+  // first of them and how many there are. Adds nothing if `count` is 0. U is uint8_t or uint32_t.
+  // kDataLoss, with nothing added: fewer bytes are left.
+  template <typename U>
+  absl::Status AddNumbers(uint64_t count, std::string_view name);
+
   // Adds the meaning of the last field's number: "108" becomes "108 (parquet-dict)".
   // Precondition: there is a field.
   void Explain(std::string_view meaning);

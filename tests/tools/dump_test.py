@@ -159,7 +159,146 @@ class Json(DumpTest):
                 if "offset" in field:
                     self.assertEqual(field["offset"], end)
                     end += field["size"]
-            self.assertIn(end, (0, len(data)))  # 0: header or footer is damaged
+            self.assertEqual(end, len(data))
+
+    def hexdump_fields(self, data, code):
+        """The fields of a file with these bytes. Also checks that they cover it, and that the text form has as many lines of fields."""
+        (self.folder / "damaged.cfile").write_bytes(data)
+        done, out, error = self.run_dump("hexdump", "--json", "--bytes", "1000000", "damaged.cfile")
+        self.assertEqual(done, code, error)
+        fields = [json.loads(line) for line in out.splitlines()]
+        self.assertEqual(b"".join(bytes.fromhex(field["hex"]) for field in fields if "offset" in field), data if fields else b"")
+        text = self.run_dump("hexdump", "--bytes", "1", "damaged.cfile")[1]
+        self.assertEqual(sum(" | " in line for line in text.splitlines()), len(fields))
+        return fields
+
+    def test_hexdump_shows_damaged_ends(self):
+        data = next(self.folder.glob("t/part-*/0000-id.cfile")).read_bytes()
+        whole = self.hexdump_fields(data, 0)
+        footer_begin = min(field["offset"] for field in whole if field["region"] == "footer")
+
+        def values(fields, region, name):
+            return [field["value"] for field in fields if field["region"] == region and field["name"] == name]
+
+        # Only the checksum of the footer or of the header is wrong: all regions are there.
+        for region, flipped in (("footer", len(data) - 20), ("header", 16)):
+            fields = self.hexdump_fields(data[:flipped] + bytes([data[flipped] ^ 1]) + data[flipped + 1:], 2)
+            self.assertEqual({field["region"] for field in whole}, {field["region"] for field in fields})
+            self.assertRegex(values(fields, region, "checksum")[0], "^wrong: ")
+        # The footer is lost: a header, and the rest.
+        fields = self.hexdump_fields(data[:footer_begin], 2)
+        self.assertEqual([field["name"] for field in fields if field["region"] == "gap"], ["bytes that were not understood"])
+        self.assertEqual(values(fields, "header", "checksum"), ["right"])
+        self.assertEqual(values(fields, "footer", "magic"), [])
+        # The header or the footer claims too many bytes.
+        for at, region, other in ((8, "header", "footer"), (len(data) - 4, "footer", "header")):
+            fields = self.hexdump_fields(data[:at] + b"\xff\xff\xff\x7f" + data[at + 4:], 2)
+            self.assertEqual(values(fields, region, "size of the message"), ["2147483647"])
+            self.assertEqual(values(fields, region, "magic"), ["kuducfl2"])
+            self.assertEqual(values(fields, other, "checksum"), ["right"])
+        # The magic of the header is damaged.
+        fields = self.hexdump_fields(b"x" + data[1:], 2)
+        self.assertEqual({field["region"] for field in fields}, {"gap", "footer"})
+        # The message of the footer is damaged.
+        fields = self.hexdump_fields(data[:footer_begin + 4] + b"\xff" * 8 + data[footer_begin + 12:], 2)
+        self.assertRegex(values(fields, "footer", "checksum")[0], "^wrong: ")
+        self.assertEqual(len(values(fields, "footer", "rest of the message, which is malformed")), 1)
+        self.assertEqual(values(fields, "header", "checksum"), ["right"])
+        # Nothing can be understood.
+        self.assertEqual(self.hexdump_fields(bytes(range(128, 228)), 2), [])
+
+    def test_hexdump_shows_the_column_of_the_header(self):
+        fields = [json.loads(line) for line in self.dump("hexdump", "--json", "t", "--column", "id").splitlines()]
+        column = next(i for i, field in enumerate(fields) if field["value"] == '"cfile.column"') + 1
+        self.assertRegex(fields[column]["value"], "^message of [0-9]+ bytes$")
+        inside = {field["name"]: field["value"] for field in fields[column + 1:column + 5]}
+        self.assertRegex(inside["type"], r"^[0-9]+ \([a-z0-9]+\)$")
+        self.assertEqual(inside["nullable"], "false")
+        self.assertEqual(fields[column + 1]["depth"], fields[column]["depth"] + 1)
+        self.assertIn('"  # a ColumnPB: cfile-dump hexdump shows its fields\n', self.dump("header", "t", "--column", "id"))
+
+    def test_hexdump_shows_each_element(self):
+        (self.folder / "long.csv").write_text("n,text,x\n" + "".join(f"{i * i},word{i},{i}.25\n" for i in range(3000)))
+        delta = ["minimum delta", "bit widths of the miniblocks", "miniblock", "place in the skip table"]
+        for encoding, names in (("n=parquet-delta", delta),
+                                ("text=parquet-delta-bytes", ["minimum delta", "place in the skip table"]),
+                                ("text=parquet-delta-length", ["minimum delta", "place in the skip table"]),
+                                ("x=parquet-alp", ["vector"])):
+            shutil.rmtree(self.folder / "long", ignore_errors=True)
+            subprocess.run([IMPORT, "long.csv", "long", "--quiet", "--compression", "none", "--encoding", encoding],
+                           cwd=self.folder, check=True, timeout=60)
+            column = encoding.split("=")[0]
+            fields = [json.loads(line) for line in self.dump("hexdump", "--json", "long", "--column", column).splitlines()]
+            found = [field["name"] for field in fields]
+            for name in names:
+                self.assertGreater(found.count(name), 1, (encoding, name))
+            self.assertEqual({field["value"] for field in fields if field["name"] == "checksums of the parts"}, {"right"})
+            offsets = [field["value"] for field in fields if field["name"] == "offsets of the entries"]
+            self.assertRegex(offsets[0], "^0(, [0-9]+)*$")
+
+    def test_verify_of_blocks_without_their_dictionary(self):
+        (self.folder / "words.csv").write_text("w,n\n" + "".join(f"word{i % 100},{i}\n" for i in range(4000)))
+        for options in (["--encoding", "w=parquet-dict"], ["--encoding", "w=dict"], ["--encoding", "w=dict", "--compat", "kudu"]):
+            shutil.rmtree(self.folder / "words", ignore_errors=True)
+            subprocess.run([IMPORT, "words.csv", "words", "--quiet", *options], cwd=self.folder, check=True, timeout=60)
+            code, out, _ = self.run_dump("verify", "words", "--max-dictionary-values", "3")
+            self.assertEqual(code, 4, out)
+            self.assertEqual(out.count("a dictionary of"), 1, out)
+            self.assertIn("a dictionary of 100 values is above the limit", out)
+            self.assertIn("raise --max-dictionary-values", out)
+            code, out, _ = self.run_dump("verify", "words", "--max-dictionary-values", "3", "--json")
+            self.assertEqual([(len(file["damages"]), len(file["limits"])) for file in json.loads(out)["files"]], [(0, 1), (0, 0)])
+            self.assertEqual(self.run_dump("report", "words", "--max-dictionary-values", "3", "--html", "words.html", "--force")[0], 4)
+            # A damaged block is damage also without the dictionary.
+            if "--compat" in options:
+                continue
+            file = next(self.folder.glob("words/part-*/0000-w.cfile"))
+            flip(file, json.loads(self.dump("blocks", "--json", "words", "--column", "w"))["blocks"][0]["offset"] + 80)
+            self.assertEqual(self.run_dump("verify", "words", "--max-dictionary-values", "3")[0], 2)
+
+    def test_verify_of_a_missing_file(self):
+        (self.folder / "two.csv").write_text("a,b\n1,2\n")
+        subprocess.run([IMPORT, "two.csv", "two", "--quiet"], cwd=self.folder, check=True, timeout=60)
+        file = next(self.folder.glob("two/part-*/0001-b.cfile"))
+        file.unlink()
+        path = str(file.relative_to(self.folder))
+        code, out, error = self.run_dump("verify", "two")
+        self.assertEqual((code, error), (2, ""))
+        self.assertIn(f"{path}: MISSING\n", out)
+        self.assertIn("\n2 files checked: 1 missing\n", out)
+        code, out, _ = self.run_dump("verify", "--quiet", "two")
+        self.assertEqual((code, out.count("\n")), (2, 1))
+        self.assertRegex(out, f"^{re.escape(path)}: .*No such file or directory\n$")
+        code, out, _ = self.run_dump("verify", "--json", "two")
+        self.assertEqual(code, 2)
+        self.assertEqual([(file["ok"], file["missing"], len(file["damages"])) for file in json.loads(out)["files"]],
+                         [(True, False, 0), (False, True, 1)])
+
+    def test_values_of_nested_files(self):
+        arrays = HERE.parent / "golden" / "cfile-0.2" / "decimal-9-2-_auto_nullable-array_none_nostatistics_kudu.cfile"
+        lines = self.dump("values", arrays).splitlines()
+        rows = int(json.loads(self.dump("summary", "--json", arrays))["rows"])
+        self.assertEqual(len(lines), rows)
+        for kind in (r"\[.*null.*\]", r"\[[0-9]+(, .*)?\]"):
+            self.assertTrue(any(re.fullmatch(kind, line) for line in lines), kind)
+        shown = [json.loads(line) for line in self.dump("values", "--json", arrays).splitlines()]
+        self.assertEqual([record["ordinal"] for record in shown], list(range(rows)))
+        self.assertEqual([record["value"] for record in shown], [json.loads(line) for line in lines])
+        self.assertEqual(self.dump("values", "--ordinal", 3, "--head", 4, arrays).splitlines(), lines[3:7])
+        self.assertEqual(self.dump("at", arrays, rows - 1).splitlines(), lines[-1:])
+        (self.folder / "lists.jsonl").write_text('{"l":[1,2]}\n{"l":[]}\n{}\n{"l":[null,4]}\n')
+        subprocess.run([IMPORT, "lists.jsonl", "lists", "--quiet"], cwd=self.folder, check=True, timeout=60)
+        path = next(self.folder.glob("lists/part-*/*.cfile"))
+        self.assertEqual(self.dump("values", path).splitlines(), ["0 3 1", "1 3 2", "0 1 -", "0 0 -", "0 2 -", "1 3 4"])
+        self.assertEqual(self.dump("at", path, 3).splitlines(), ["0 2 -", "1 3 4"])
+        self.assertEqual(json.loads(self.dump("values", "--json", path).splitlines()[3]),
+                         {"schema_version": 1, "ordinal": 3, "entries": [{"repetition": 0, "definition": 2},
+                                                                         {"repetition": 1, "definition": 3, "value": 4}]})
+        for options, message in ((["--tail", "1"], "only --ordinal, --count and --head"), (["--format", "csv"], "cannot be printed as csv"),
+                                 (["--where", "value > 1"], "only --ordinal"), (["--ordinal", "9"], "is beyond the end")):
+            code, _, error = self.run_dump("values", path, *options)
+            self.assertEqual(code, 1)
+            self.assertIn(message, error)
 
     def test_bloom_filter_is_asked(self):
         code, _, error = self.run_dump("stats", "--probe", "7", "t", "--column", "id")

@@ -151,6 +151,54 @@ class Rewrite(ToolTest):
             self.assertEqual(self.json("new.cfile")["minimum"]["text"], "0")
         self.refuse(1, "--bloom value: Kudu", "rewrite", path, "x.cfile", "--compat", "kudu", "--bloom", "value")
 
+    def test_tables_of_all_types_as_kudu_and_version_1(self):
+        """Either the copy has the same values, or there is an error before anything is written."""
+        types = {**TYPES, "int16": ["-32768", "32767", "0"], "uint8": ["255", "0", "7"], "uint16": ["65535", "0", "7"],
+                 "int64": ["-9223372036854775808", "0", "7"], "varchar": ["", "a", "b"], "decimal(9,9)": ["-0.999999999", "0", "0.5"],
+                 "decimal(38,10)": ["-9999999999999999999999999999.9999999999", "0.0", "1.5"],
+                 "timestamp(ns)": ["2013-01-31T10:00:00.000000001", "1969-12-31T00:00:00", "2013-01-31T10:00:00"],
+                 "timestamp(s,Europe/Berlin)": ["2013-01-31T10:00:00Z", "1969-12-31T00:00:00Z", "2013-01-31T10:00:00Z"],
+                 "time(ms)": ["10:00:00.001", "00:00:00", "23:59:59"], "time(us)": ["10:00:00.001", "00:00:00", "23:59:59"],
+                 "uuid": ["2c220a00-0000-0000-0000-000000000001"] * 3}
+        without = ["fixed(3)", "int96", "timestamp(ns)", "timestamp(s,Europe/Berlin)", "time(ms)", "time(us)", "uuid"]
+        for i, name in enumerate(without):
+            self.table(f"t{i}", f"x\n{types[name][0]}\n", "--header", "yes", "--type", f"x={name}")
+        stored = {f"c{i}": name for i, name in enumerate(types) if name not in without}
+        rows = zip(*(types[name] for name in stored.values()), strict=True)
+        text = "".join(",".join(value or '""' for value in row) + "\n" for row in [list(stored), *rows, [""] * len(stored)])
+        text = text.replace(",".join(['""'] * len(stored)), "," * (len(stored) - 1))  # a row of nulls
+        self.table("t", text, "--header", "yes", *(f"--type={column}={name}" for column, name in stored.items()))
+        before = {path.name for path in self.folder.iterdir()}
+        for options in (["--compat", "kudu"], ["--format-version", "1"]):
+            for i, name in enumerate(without):
+                self.refuse(1, f" has no type {re.escape(name)}", "rewrite", f"t{i}", "copy", *options)
+                self.assertEqual({path.name for path in self.folder.iterdir()}, before)
+            self.dump("rewrite", "t", "copy", *options)
+            self.assertIn("all valid", self.dump("verify", "copy"))
+            self.dump("diff", "--values-only", "t", "copy")
+            self.assertEqual(self.dump("values", "copy", "--json"), self.dump("values", "t", "--json"))
+            self.dump("rewrite", "copy", "back")
+            self.dump("diff", "t", "back", "--values-only")
+            for made in ("copy", "back"):
+                shutil.rmtree(self.folder / made)
+
+    def test_decimals_without_precision_and_scale(self):
+        self.table("t", "x,n\n1.01,1\n,2\n-2.50,3\n", "--type", "x=decimal(9,2)", "--compat", "kudu")
+        self.assertIn("all valid", self.dump("verify", "t"))
+        self.assertEqual(self.values("t", "--column", "x"), ["1.01", None, "-2.50"])
+        self.assertEqual(json.loads(self.dump("records", "--json", "t", "--where", "x > 1"))["x"], "1.01")
+        path = self.file("d", ["1.01", "2.50"], "--type", "x=decimal(9,2)")
+        for options in (["--compat", "kudu"], ["--format-version", "1"]):
+            self.assertIn("precision and scale", self.json("rewrite", path, "old.cfile", "--force", *options)["dropped"])
+        self.assertNotIn("precision and scale", self.json("rewrite", path, "new.cfile")["dropped"])
+
+    def test_nested_tables_have_no_old_form(self):
+        self.table("t", '{"a":1,"l":[1,2]}\n{"a":2,"l":[]}\n', suffix=".jsonl")
+        before = {path.name for path in self.folder.iterdir()}
+        for options in (["--compat", "kudu"], ["--format-version", "1"]):
+            self.refuse(1, "levels", "rewrite", "t", "copy", *options)
+            self.assertEqual({path.name for path in self.folder.iterdir()}, before)
+
     def test_metadata_is_kept(self):
         source = GOLDEN / "kudu" / "key_int32_rle_neg.cfile"
         self.dump("rewrite", source, "copy.cfile")

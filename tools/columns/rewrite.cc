@@ -47,8 +47,8 @@ struct RewriteReport {
   std::set<std::string> kept, dropped;
 };
 
-// Notes what the new file of a column keeps and drops.
-void Note(const FileInfo& info, const WriterOptions& options, bool has_extensions,
+// Notes what the new file of a column keeps and drops. `in_table`: it is the file of a table.
+void Note(const FileInfo& info, const WriterOptions& options, bool has_extensions, bool in_table,
           RewriteReport& report) {
   const auto note = [&](const char* what, bool had, bool has) {
     if (had) (has ? report.kept : report.dropped).insert(what);
@@ -59,6 +59,8 @@ void Note(const FileInfo& info, const WriterOptions& options, bool has_extension
   note("statistics", info.statistics.has_value(), has_extensions);
   note("Bloom filter", info.bloom_filter.has_value(), options.bloom_filter_bits_per_value > 0);
   note("checksums", info.has_checksums(), options.version != FormatVersion::kV1);
+  // In a table, table.cft has them.
+  if (!in_table) note("precision and scale", info.type.decimal_precision > 0, has_extensions);
 }
 
 // Counts the rows of all columns.
@@ -97,7 +99,7 @@ absl::StatusOr<RewriteReport> RewriteFile(const Reader& file, const CommonOption
   RewriteReport report{.num_rows = file.num_rows()};
   CFILE_ASSIGN_OR_RETURN(WriterOptions options, OptionsLike(file, layout, kFileColumn));
   SetWriterLimits(common, options);
-  Note(file.info(), options, layout.has_extensions(), report);
+  Note(file.info(), options, layout.has_extensions(), /*in_table=*/false, report);
   CFILE_ASSIGN_OR_RETURN(auto sink, NewFileSink(arguments.target));
   RowProgress progress("rewriting", file.num_rows());
   CFILE_ASSIGN_OR_RETURN(
@@ -124,7 +126,7 @@ absl::StatusOr<RewriteReport> RewriteTable(const TableReader& table, const Commo
       CFILE_ASSIGN_OR_RETURN(const Reader file, table.OpenColumn(part, column));
       CFILE_ASSIGN_OR_RETURN(options, OptionsLike(file, layout, name));
       options.movable_blocks.reset();  // as in all new tables
-      Note(file.info(), options, layout.has_extensions(), report);
+      Note(file.info(), options, layout.has_extensions(), /*in_table=*/true, report);
       report.columns[column].bytes_before += file.info().file_size_bytes;
     }
     SetWriterLimits(common, options);
@@ -196,7 +198,7 @@ absl::StatusOr<RewriteReport> Concatenate(const CommonOptions& common,
   options.value_index = sorted;
   options.positional_index = true;
   for (const StoredColumn& file : files) {
-    Note(file.file->info(), options, layout.has_extensions(), report);
+    Note(file.file->info(), options, layout.has_extensions(), /*in_table=*/false, report);
   }
   CFILE_ASSIGN_OR_RETURN(auto sink, NewFileSink(arguments.target));
   RowProgress progress("joining", report.num_rows);
@@ -294,7 +296,8 @@ void AddRewriteCommand(CLI::App& app, CommonOptions& common, Action& action) {
           "Kept: types, nulls, nested records, the order of the rows, the parts of a table, key\n"
           "columns, the value index, metadata, and the Bloom filter with as many bits for each\n"
           "value. Made again: the indexes, and the statistics. Version 1 and Kudu have no\n"
-          "statistics, Bloom filters and movable blocks; what is dropped is printed.\n"
+          "statistics, Bloom filters and movable blocks, and single files of them do not store\n"
+          "precision and scale of decimals; what is dropped is printed.\n"
           "TARGET appears when it is complete: an error or Ctrl-C leaves no part of it. With\n"
           "--force, TARGET may be FILE. A table needs the memory of one block for each column.\n\n"
           "Examples:\n"

@@ -172,7 +172,7 @@ void AddLimitOptions(CLI::App& command, CommonOptions& common) {
 
 void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common) {
   command.add_flag("--ignore-checksums", common.ignore_checksums,
-                   "Also read blocks with a wrong checksum; printed values may be wrong");
+                   "Also read what has a wrong checksum; printed values may be wrong");
 }
 
 void AddColumnOptions(CLI::App& command, CommonOptions& common, const std::string& column_help,

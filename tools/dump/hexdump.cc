@@ -144,11 +144,37 @@ class Printer {
   const RegionDetails* details_ = nullptr;
 };
 
+// Prints what can be understood of a file that cannot be opened, and then `status`, the error.
+ExitCode PrintEnds(const HexdumpOptions& options, const CommonOptions& common,
+                   const absl::Status& status, Output& output) {
+  const auto source = OpenSourceAt(common.path);
+  if (!source.ok() || options.block) return output.Fail(status);
+  const auto regions = DescribeEnds(**source, OptionsOf(common), options.max_fields);
+  if (!regions.ok()) return output.Fail(regions.status());
+  // Without a header and a footer, there is nothing to explain.
+  const bool understood = std::any_of(regions->begin(), regions->end(), [](const auto& details) {
+    return details.region.kind != RegionKind::kGap;
+  });
+  if (!understood) return output.Fail(status);
+  Printer printer(options, common.json, (*source)->size(), output);
+  for (const RegionDetails& details : *regions) {
+    if (!printer.Print(details)) return output.Finish(kFine);
+  }
+  return output.Fail(status);
+}
+
 ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common, Output& output) {
-  const auto reader = OpenFileAt(common.path, OptionsOf(common));
-  if (!reader.ok()) return output.Fail(reader.status());
+  auto reader = OpenFileAt(common.path, OptionsOf(common));
+  absl::Status status = reader.status();
+  if (absl::IsDataLoss(status)) {
+    // If only the checksum of the header or of the footer is wrong, all regions can be printed.
+    CommonOptions ignoring = common;
+    ignoring.ignore_checksums = true;
+    reader = OpenFileAt(common.path, OptionsOf(ignoring));
+    if (!reader.ok()) return PrintEnds(options, common, status, output);
+  }
+  if (!reader.ok()) return output.Fail(status);
   const FileLayout layout = ListRegions(*reader);
-  absl::Status status;
   Printer printer(options, common.json, reader->info().file_size_bytes, output);
   bool found = false;
   for (const FileRegion& region : layout.regions) {
@@ -181,7 +207,9 @@ void AddHexdumpCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "statistics, footer, and the zeros between them. Each line has an offset in hexadecimal,\n"
       "bytes, and the name and the value of the field. Fields of a structure are indented. After\n"
       "a compressed block, its fields before compression follow, with offsets that begin at 0.\n"
-      "A damaged block is described as far as possible; the error is printed at the end.\n\n"
+      "A damaged block is described as far as possible; the error is printed at the end. If the\n"
+      "header or the footer is damaged, both are described, and the bytes between them follow as\n"
+      "one region.\n\n"
       "--json prints one object a line. The objects with \"offset\" together have all bytes of\n"
       "the file, without gaps. Objects of a compressed block's contents have instead\n"
       "\"region_offset\" and \"offset_before_compression\".\n\n"

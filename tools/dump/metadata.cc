@@ -41,6 +41,7 @@ std::string MeaningOf(std::string_view field, uint64_t number) {
 // same message.
 std::string Explained(const std::string& text) {
   std::string result;
+  bool of_column = false;  // the line before is the key of the library's own pair
   for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> field =
         absl::StrSplit(line, absl::MaxSplits(": ", 1));
@@ -58,6 +59,8 @@ std::string Explained(const std::string& text) {
     } else {
       absl::StrAppend(&result, field.second);
     }
+    if (of_column) result += "  # a ColumnPB: cfile-dump hexdump shows its fields";
+    of_column = name == "key" && field.second == "\"cfile.column\"";
     result += '\n';
   }
   return result;

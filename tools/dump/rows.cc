@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
 #include "tools/dump/column_text.h"
+#include "tools/dump/level_rows.h"
 #include "tools/dump/line_text.h"
 #include "tools/utf8.h"
 
@@ -123,6 +124,8 @@ std::unique_ptr<RowPrinter> NewPrinter(const std::vector<ColumnSchema>& columns,
 
 absl::Status AppendRows(const Input& input, const CommonOptions& common, RowChoice choice,
                         const RangeChoice& range, const std::string& format, Output& output) {
+  if (input.file && input.file->info().has_levels())
+    return AppendLevelRows(*input.file, common, choice, range, format, output);
   if (!common.column.empty() && input.table) choice.columns = {common.column};
   CFILE_ASSIGN_OR_RETURN(RowSelection selection, SelectRows(input, choice));
   CFILE_ASSIGN_OR_RETURN(RowRanges ranges, ChooseRows(input, common, range, selection));

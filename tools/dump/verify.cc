@@ -19,13 +19,18 @@
 namespace cfile::tools {
 namespace {
 
+// True if the file of a table is not there.
+bool IsMissing(const VerifyReport& report) {
+  return !report.damages.empty() && absl::IsNotFound(report.damages[0].status);
+}
+
 // Describes a file by the exit code of the worst finding in it.
 const char* NameOf(ExitCode worst, const VerifyReport& report) {
   switch (worst) {
     case kFine:
       return "valid";
     case kDamaged:
-      return "DAMAGED";
+      return IsMissing(report) ? "MISSING" : "DAMAGED";
     case kCannotRead:
       return report.limits.empty() ? "not checked in full: this build cannot read all of it"
                                    : "not checked in full: a limit is too small";
@@ -43,7 +48,7 @@ class VerifyPrinter {
   void Add(const std::string& path, const VerifyReport& report, uint64_t file_size) {
     const ExitCode worst = Print(path, report, file_size);
     ++files_;
-    if (worst == kDamaged) ++damaged_files_;
+    if (worst == kDamaged) ++(IsMissing(report) ? missing_files_ : damaged_files_);
     if (worst != kFine && worst != kDamaged) ++unfinished_files_;
   }
 
@@ -71,6 +76,7 @@ class VerifyPrinter {
   std::string Summary() const {
     std::vector<std::string> parts;
     if (damaged_files_ > 0) parts.push_back(absl::StrCat(damaged_files_, " damaged"));
+    if (missing_files_ > 0) parts.push_back(absl::StrCat(missing_files_, " missing"));
     if (unfinished_files_ > 0) {
       parts.push_back(absl::StrCat(unfinished_files_, " not checked in full"));
     }
@@ -84,7 +90,7 @@ class VerifyPrinter {
   ExitCode Print(const std::string& path, const VerifyReport& report, uint64_t file_size) {
     ExitCode worst = kFine;
     for (const auto* list : {&report.damages, &report.limits}) {
-      for (const Damage& each : *list) worst = Worse(worst, ExitCodeOf(each.status));
+      for (const Damage& each : *list) worst = Worse(worst, ExitCodeOfFinding(each.status));
     }
     worst_ = Worse(worst_, worst);
     if (json_) {
@@ -143,6 +149,7 @@ class VerifyPrinter {
   void AddJson(const std::string& path, const VerifyReport& report) {
     Json file = {{"path", JsonBytes(path)},
                  {"ok", report.ok()},
+                 {"missing", IsMissing(report)},
                  {"data_blocks", JsonInteger(report.data_blocks)},
                  {"index_nodes", JsonInteger(report.index_nodes)},
                  {"rows", JsonInteger(report.num_rows)},
@@ -174,6 +181,7 @@ class VerifyPrinter {
   ExitCode worst_ = kFine;
   uint64_t files_ = 0;
   uint64_t damaged_files_ = 0;
+  uint64_t missing_files_ = 0;
   uint64_t unfinished_files_ = 0;  // files that are not damaged, but not checked in full
   ExitCode worst_of_records_ = kFine;
   Json json_files_ = Json::array();
@@ -288,9 +296,9 @@ void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "of nested records agree with each other, and that compound keys agree with their rows.\n"
       "Each finding is a line. With --quiet, nothing else is printed, and each line begins with\n"
       "the name of the file.\n"
-      "The exit code is 0 if everything is valid, 2 if anything is damaged, and 4 if a limit kept\n"
-      "a part from being checked; the finding names the option to raise. verify runs to its end\n"
-      "even if nobody reads its output.\n\n"
+      "The exit code is 0 if everything is valid, 2 if anything is damaged or a file of a table\n"
+      "is missing, and 4 if a limit kept a part from being checked; the finding names the option\n"
+      "to raise. verify runs to its end even if nobody reads its output.\n\n"
       "Examples:\n"
       "  cfile-dump verify keys.cfile\n"
       "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'");

@@ -170,7 +170,7 @@ class PageData {
   void AddFindings(const VerifyReport& report, const Json& place) {
     for (const auto* list : {&report.damages, &report.limits}) {
       for (const Damage& damage : *list) {
-        worst_ = Worse(worst_, ExitCodeOf(damage.status));
+        worst_ = Worse(worst_, ExitCodeOfFinding(damage.status));
         Json finding = place;
         const absl::string_view message = damage.status.message();
         finding["message"] =
@@ -255,7 +255,7 @@ void AddReportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "bytes. The first --regions regions are described one by one; of a table, each file gets an\n"
       "equal share of both limits, and the first 1,000 files have a map.\n\n"
       "OUT appears when it is complete, also if FILE is damaged. The exit code is that of\n"
-      "`verify`: 0 if everything is valid, 2 if anything is damaged.\n\n"
+      "`verify`: 0 if everything is valid, 2 if anything is damaged or missing.\n\n"
       "Examples:\n"
       "  cfile-dump report keys.cfile --html keys.html\n"
       "  cfile-dump report flights --html flights.html --force\n"

@@ -26,8 +26,6 @@ using encodings::BlockDescription;
 using encodings::DataLoss;
 using encodings::StrCat;
 
-constexpr size_t kMagicBytes = 8;
-
 absl::Status AddMagic(std::span<const uint8_t> magic, BlockDescription& description) {
   const std::string_view text = AsString(magic);
   return description.AddBytes(kMagicBytes, "magic", absl::CEscape({text.data(), text.size()}));
@@ -116,8 +114,8 @@ absl::Status DescribeNode(FileReader& file, RegionKind kind, BlockDescription& d
   const size_t offset = description.reader().offset();
   if (offset > parts.entries_end) return DataLoss("the entries overlap their offsets");
   CFILE_RETURN_IF_ERROR(description.AddBytes(parts.entries_end - offset, "further entries"));
-  CFILE_RETURN_IF_ERROR(
-      description.AddBytes(parts.offsets_end - parts.entries_end, "offsets of the entries"));
+  CFILE_RETURN_IF_ERROR(description.AddNumbers<uint32_t>(
+      (parts.offsets_end - parts.entries_end) / sizeof(uint32_t), "offsets of the entries"));
   CFILE_RETURN_IF_ERROR(AddMessage(wire::IndexBlockTrailer::kType,
                                    parts.trailer_end - parts.offsets_end, description));
   return description.AddFixed32("size of the trailer").status();
@@ -144,27 +142,30 @@ std::string RightOrWrong(uint32_t found, uint32_t expected) {
   return StrCat("wrong: the bytes have 0x", absl::Hex(found, absl::kZeroPad8));
 }
 
-absl::Status DescribeHeader(const FileInfo& info, std::span<const uint8_t> bytes,
-                            BlockDescription& description) {
+absl::Status DescribeHeader(std::span<const uint8_t> bytes, BlockDescription& description) {
   if (bytes.size() < kMagicBytes) return DataLoss("a header of ", bytes.size(), " bytes");
   CFILE_RETURN_IF_ERROR(AddMagic(bytes.first(kMagicBytes), description));
-  CFILE_RETURN_IF_ERROR(description.AddFixed32("size of the message").status());
-  CFILE_RETURN_IF_ERROR(
-      AddMessage(wire::CFileHeader::kType, info.header_message.size(), description));
+  CFILE_ASSIGN_OR_RETURN(const uint32_t size, description.AddFixed32("size of the message"));
+  CFILE_RETURN_IF_ERROR(AddMessage(wire::CFileHeader::kType, size, description));
   const size_t end = description.reader().offset();
   return end == bytes.size() ? absl::OkStatus() : AddChecksum(bytes.first(end), description);
 }
 
-absl::Status DescribeFooter(const FileInfo& info, std::span<const uint8_t> bytes,
+absl::Status DescribeFooter(bool has_checksum, std::span<const uint8_t> bytes,
                             BlockDescription& description) {
-  if (info.has_checksums() && bytes.size() >= kChecksumBytes)
+  if (has_checksum && bytes.size() >= kChecksumBytes)
     CFILE_RETURN_IF_ERROR(AddChecksum(bytes.subspan(kChecksumBytes), description));
-  CFILE_RETURN_IF_ERROR(
-      AddMessage(wire::CFileFooter::kType, info.footer_message.size(), description));
   const std::span<const uint8_t> rest = description.reader().rest();
-  if (rest.size() < kMagicBytes) return DataLoss("there is no magic");
-  CFILE_RETURN_IF_ERROR(AddMagic(rest.first(kMagicBytes), description));
-  return description.AddFixed32("size of the message").status();
+  constexpr size_t kTailBytes = kMagicBytes + kMessageSizeBytes;
+  if (rest.size() < kTailBytes) return DataLoss("there is no magic");
+  const size_t message_size = rest.size() - kTailBytes;
+  const size_t message_end = description.reader().offset() + message_size;
+  const absl::Status status = AddMessage(wire::CFileFooter::kType, message_size, description);
+  CFILE_RETURN_IF_ERROR(description.AddBytes(message_end - description.reader().offset(),
+                                             "rest of the message, which is malformed"));
+  CFILE_RETURN_IF_ERROR(AddMagic(rest.subspan(message_size, kMagicBytes), description));
+  CFILE_RETURN_IF_ERROR(description.AddFixed32("size of the message").status());
+  return status;
 }
 
 absl::Status DescribeMetadataBlock(FileReader& file, RegionKind kind,

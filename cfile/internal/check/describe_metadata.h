@@ -12,11 +12,15 @@
 
 namespace cfile::internal {
 
-// Add the fields of a header or a footer. `bytes`: all its bytes; `description` describes them.
-// kDataLoss: the bytes are not a header or a footer.
-absl::Status DescribeHeader(const FileInfo& info, std::span<const uint8_t> bytes,
+inline constexpr size_t kMagicBytes = 8;
+inline constexpr size_t kMessageSizeBytes = 4;
+
+// Add the fields of a header or a footer. `bytes`: all its bytes; `description` describes them. If
+// bytes follow the header's message, the first ones are its checksum. kDataLoss: the bytes are not
+// a header or a footer.
+absl::Status DescribeHeader(std::span<const uint8_t> bytes,
                             encodings::BlockDescription& description);
-absl::Status DescribeFooter(const FileInfo& info, std::span<const uint8_t> bytes,
+absl::Status DescribeFooter(bool has_checksum, std::span<const uint8_t> bytes,
                             encodings::BlockDescription& description);
 
 // Adds the fields of an index node, a dictionary or statistics, before compression.

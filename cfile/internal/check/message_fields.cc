@@ -7,8 +7,10 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_join.h"
 #include "cfile/file_info.h"
+#include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/wire/field_reader.h"
 #include "cfile/internal/wire/messages.h"
+#include "cfile/internal/wire/parse_message.h"
 #include "cfile/types.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
@@ -30,7 +32,9 @@ std::string NameOfNumber(const Field& field, uint64_t number) {
   constexpr uint64_t kInExtensions = 999;
   const bool encoding = field.name == "encoding";
   const bool compression = field.name == "compression";
-  const bool data_type = field.name == "data_type";
+  // In ColumnPB, the type is named "type".
+  const bool data_type =
+      field.name == "data_type" || (field.name == "type" && field.kind == Kind::kInt32);
   if ((encoding || compression || data_type) && number == kInExtensions) return "see extensions";
   if (encoding) return EncodingName(static_cast<Encoding>(number));
   if (compression) return CompressionName(static_cast<Compression>(number));
@@ -67,22 +71,17 @@ std::string NumberText(const Field& field, uint64_t number) {
   return name.empty() ? text : StrCat(text, " (", name, ")");
 }
 
-// Reads the value of a known field after its tag. If the value is a message, reads only the length,
-// and sets `inner` to it. Returns false if the bytes are malformed.
-bool ReadField(const Field& field, FieldReader& reader, std::string& value, size_t& inner) {
-  std::string_view text;
+// Reads the value of a known field after its tag, and sets `value` to its meaning. If the value has
+// a length, sets `text` to its bytes. Returns false if the bytes are malformed.
+bool ReadField(const Field& field, FieldReader& reader, std::string& value,
+               std::string_view& text) {
   uint64_t number = 0;
   uint32_t four = 0;
   switch (field.kind) {
     case Kind::kBytes:
     case Kind::kMessage:
       if (!reader.ReadDelimited(text)) return false;
-      if (field.kind == Kind::kMessage) {
-        inner = text.size();
-        value = StrCat("message of ", inner, " bytes");
-      } else {
-        value = ShortText(text);
-      }
+      value = ShortText(text);
       return true;
     case Kind::kFixed32:
       if (!reader.ReadFixed(four)) return false;
@@ -113,6 +112,13 @@ WireType WireTypeOf(Kind kind) {
   }
 }
 
+// True if `text` is a ColumnPB, and not larger than all that the library writes.
+bool IsColumn(std::string_view text) {
+  constexpr size_t kMostBytes = 64 * 1024;
+  wire::Column column;
+  return wire::ParseMessage(text, kMostBytes, column).ok();
+}
+
 }  // namespace
 
 absl::Status AddMessage(const MessageType& type, size_t size, BlockDescription& description) {
@@ -121,6 +127,8 @@ absl::Status AddMessage(const MessageType& type, size_t size, BlockDescription& 
     return DataLoss("a message of ", size, " bytes at byte ", description.reader().offset(),
                     ", only ", description.reader().remaining(), " bytes are left");
   }
+  const bool is_pair = &type == &wire::FileMetadataPair::kType;
+  std::string_view key;  // of a FileMetadataPairPB
   while (description.reader().offset() < end) {
     const size_t left = end - description.reader().offset();
     if (description.full()) return description.AddBytes(left, "further fields");
@@ -128,7 +136,7 @@ absl::Status AddMessage(const MessageType& type, size_t size, BlockDescription& 
     FieldReader reader(bytes);
     uint32_t tag = 0;
     std::string value;
-    size_t inner = 0;
+    std::string_view text;
     const auto malformed = [&] {
       return DataLoss("the field of the message at byte ", description.reader().offset(),
                       " is malformed");
@@ -141,15 +149,26 @@ absl::Status AddMessage(const MessageType& type, size_t size, BlockDescription& 
         });
     const bool known = field != type.fields.end();
     uint64_t ignored = 0;
-    if (known ? !ReadField(*field, reader, value, inner) : !reader.Skip(tag, 0, ignored))
+    if (known ? !ReadField(*field, reader, value, text) : !reader.Skip(tag, 0, ignored))
       return malformed();
     if (!known) value = StrCat("number ", wire::NumberOf(tag));
+    const MessageType* inner_type =
+        known && field->kind == Kind::kMessage ? field->type : nullptr;
+    if (is_pair && known) {
+      if (field->name == "key") {
+        key = text;
+      } else if (key == kColumnKey && IsColumn(text)) {
+        inner_type = &wire::Column::kType;
+      }
+    }
+    const size_t inner = inner_type != nullptr ? text.size() : 0;
+    if (inner_type != nullptr) value = StrCat("message of ", inner, " bytes");
     const auto read = static_cast<size_t>(reader.position() - bytes.data());
     CFILE_RETURN_IF_ERROR(description.AddBytes(
         read - inner, known ? field->name : std::string_view("unknown field"), std::move(value)));
     if (inner == 0) continue;
     description.BeginStructure();
-    const absl::Status status = AddMessage(*field->type, inner, description);
+    const absl::Status status = AddMessage(*inner_type, inner, description);
     description.EndStructure();
     CFILE_RETURN_IF_ERROR(status);
   }

@@ -21,6 +21,7 @@
 #include "cfile/reader.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
+#include "encodings/core/value_dictionary.h"
 
 namespace cfile {
 namespace {
@@ -113,6 +114,7 @@ class Verifier {
       dictionary_ = *std::move(dictionary);
     } else {
       Report(dictionary.status(), file_.info().dictionary);
+      dictionary_exceeds_limit_ = absl::IsOutOfRange(dictionary.status());
     }
     auto statistics = file_.Statistics();
     if (statistics.ok() && *statistics == nullptr && file_.info().statistics) {
@@ -158,7 +160,9 @@ class Verifier {
       uint64_t end = first + num_rows;
       if (!status.ok() && positional)
         end = i + 1 < blocks.size() ? blocks[i + 1].ordinal : file_.info().num_rows;
-      if (!status.ok()) {
+      // The limit has been reported. It is why the codes of the block were not checked.
+      const bool limited = dictionary_exceeds_limit_ && encodings::IsMissingDictionary(status);
+      if (!status.ok() && !limited) {
         Report(internal::InBlock(status, name(), pointer), pointer, first,
                end > first ? end - 1 : first);
       }
@@ -293,6 +297,7 @@ class Verifier {
   FileReader& file_;
   internal::BlockBuffer buffer_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;
+  bool dictionary_exceeds_limit_ = false;  // then dictionary_ is null
   std::vector<Entry> entries_[2];    // indexed by IndexKind
   bool complete_[2] = {true, true};  // by IndexKind: all nodes could be read
   VerifyReport report_;

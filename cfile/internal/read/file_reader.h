@@ -39,8 +39,8 @@ struct LoadedBlock {
   bool seen_before = false;
 };
 
-// An open file. Immutable, except for data that is read once and then kept: index nodes, the set of
-// verified blocks, seek indexes, dictionary and statistics. Thread-safe.
+// An open file. Immutable after CompleteType, except for data that is read once and then kept:
+// index nodes, the set of verified blocks, seek indexes, dictionary and statistics. Thread-safe.
 class FileReader {
  public:
   // `usage`: the file adds its memory and its counters to this object. May be null.
@@ -54,6 +54,9 @@ class FileReader {
   ~FileReader();
 
   const FileInfo& info() const { return info_; }
+  // Gives info().type the precision and scale that the file does not store. Precondition:
+  // FitsColumn(info().type, type); no other thread has this object yet.
+  void CompleteType(const ColumnType& type) { info_.type = type; }
   const Source& source() const { return *source_; }
   const std::shared_ptr<const Source>& shared_source() const { return source_; }
   const ReaderOptions& options() const { return options_; }
