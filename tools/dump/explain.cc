@@ -229,7 +229,7 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
       constexpr size_t kMostCells = 40;
       const ConditionCounters& condition = total.conditions[i];
       std::vector<std::string> row = {i < explanation.tests.size()
-                                          ? TerminalSafe(explanation.tests[i])
+                                          ? Shortened(TerminalSafe(explanation.tests[i]), kMostCells)
                                           : TerminalSafe(condition.column)};
       if (table) row.push_back(WithCommas(condition.rows_excluded_by_bounds));
       for (const uint64_t number :
