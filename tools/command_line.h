@@ -59,6 +59,20 @@ std::string ShellQuoted(std::string_view text);
 // that its reader has closed is not an error. Precondition: SIGPIPE is ignored.
 ExitCode Print(std::string_view tool, std::string_view text);
 
+// Prints help without the validators and exclusions that CLI11 adds to options. On a terminal, the
+// texts about options and subcommands are wrapped at its width.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  // `column`: where the texts begin.
+  explicit HelpFormatter(size_t column) { column_width(column); }
+  std::string make_option_opts(const CLI::Option* option) const override;
+  std::string make_option_desc(const CLI::Option* option) const override;
+  std::string make_subcommand(const CLI::App* command) const override;
+
+ private:
+  std::string Wrapped(const std::string& text) const;
+};
+
 // Validators for options. NumberIn accepts a number from `min` to `max`. It rejects -1, which CLI11
 // alone would accept as an unsigned number. BytesIn accepts a number of bytes in this range, with
 // or without a unit ("65536", "64KiB"). Pass it to CLI::Option::transform, because it replaces the

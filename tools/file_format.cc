@@ -1,9 +1,11 @@
 #include "tools/file_format.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <optional>
 #include <span>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "tools/utf8.h"
 
@@ -47,6 +49,8 @@ constexpr FileFormat kFormats[] = {
     {"DUCK?\0\0\0"sv, 8, FormatUse::kForeign, "a DuckDB database",
      "duckdb reads it, and writes a table as Parquet: duckdb NAME"},
     {"\x89HDF\r\n\x1a\n"sv, 0, FormatUse::kForeign, "HDF5", "h5py and pandas read it"},
+    {"\x93NUMPY"sv, 0, FormatUse::kForeign, "a NumPy array",
+     "numpy.load reads it, and numpy.savetxt writes it as CSV"},
     {"\x89PNG\r\n\x1a\n"sv, 0, FormatUse::kForeign, "a PNG image", ""},
     {"\xff\xd8\xff"sv, 0, FormatUse::kForeign, "a JPEG image", ""},
     {"%PDF-"sv, 0, FormatUse::kForeign, "a PDF document", ""},
@@ -58,11 +62,24 @@ constexpr FileFormat kFormats[] = {
 // Formats that are not in kFormats, because one magic is not enough to recognize them.
 constexpr FileFormat kParquet{{}, 0, FormatUse::kImported, "Parquet", kImport};
 constexpr FileFormat kOrc{{}, 0, FormatUse::kForeign, "ORC", "pyarrow reads it"};
+constexpr FileFormat kTar{
+    "ustar"sv, 257, FormatUse::kForeign, "a tar archive", "unpack it: tar -xf NAME"};
+constexpr FileFormat kXml{{}, 0, FormatUse::kForeign, "XML", "xmllint and pandas.read_xml read it"};
+constexpr FileFormat kHtml{
+    {}, 0, FormatUse::kForeign, "HTML", "pandas.read_html reads the tables in it"};
 constexpr FileFormat kJson{{}, 0, FormatUse::kImported, "JSON", kImport};
 constexpr FileFormat kCsv{{}, 0, FormatUse::kImported, "CSV", kImport};
 constexpr FileFormat kText{
     {}, 0, FormatUse::kImported, "text",
     "if it is CSV, cfile-import makes a table of it: cfile-import NAME TABLE"};
+
+// `head` without the byte order mark and the blanks at its beginning.
+std::string_view WithoutBlanks(std::string_view head) {
+  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
+  head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
+  return head;
+}
 
 bool Fits(const FileFormat& format, std::string_view head) {
   if (head.size() < format.offset + format.magic.size()) return false;
@@ -76,12 +93,22 @@ bool IsOrc(std::string_view head, std::string_view tail) {
          tail.substr(tail.size() - 4, 3) == "ORC";
 }
 
+// True if `text` begins with one of `words`, in small or capital letters.
+bool BeginsWithOneOf(std::string_view text, std::initializer_list<std::string_view> words) {
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    return absl::StartsWithIgnoreCase({text.data(), text.size()}, {word.data(), word.size()});
+  });
+}
+
 // The format of the text that begins with `head`; nullptr if the bytes are not text in UTF-8.
 const FileFormat* TextFormat(std::string_view head, std::string_view name) {
   // The head may end within a character.
   const std::string_view text = CutText(head, head.size() - std::min<size_t>(head.size(), 4));
   if (!IsUtf8(text) || head.find('\0') != std::string_view::npos) return nullptr;
   if (BeginsLikeJson(head)) return &kJson;
+  const std::string_view begin = WithoutBlanks(head);
+  if (BeginsWithOneOf(begin, {"<!doctype html", "<html"})) return &kHtml;
+  if (BeginsWithOneOf(begin, {"<?xml", "<!doctype"})) return &kXml;
   const std::string_view line = head.substr(0, head.find('\n'));
   const bool separated = line.find_first_of(",;\t|") != std::string_view::npos;
   return separated || name.ends_with(".csv") || name.ends_with(".tsv") ? &kCsv : &kText;
@@ -113,17 +140,12 @@ bool IsParquet(std::string_view head, std::string_view tail) {
 }
 
 bool BeginsLikeJson(std::string_view head) {
-  const auto skip_blanks = [&] {
-    head.remove_prefix(std::min(head.find_first_not_of(" \t\r\n"), head.size()));
-  };
   const auto take = [&](char c) {
-    skip_blanks();
+    head = WithoutBlanks(head);
     if (!head.starts_with(c)) return false;
     head.remove_prefix(1);
     return true;
   };
-  constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-  if (head.starts_with(kByteOrderMark)) head.remove_prefix(kByteOrderMark.size());
   take('[');
   return take('{') && take('"');
 }
@@ -142,6 +164,7 @@ std::string DescribeForeignFile(const Source& source) {
   const FileFormat* format = FindFormat(*head);
   if (IsParquet(*head, *tail)) format = &kParquet;
   if (IsOrc(*head, *tail)) format = &kOrc;
+  if (format == nullptr && Fits(kTar, *head)) format = &kTar;
   if (format == nullptr) {
     const bool torn = std::any_of(std::begin(kFormats), std::end(kFormats), [&](const auto& each) {
       return each.use == FormatUse::kCFile && each.magic.starts_with(*head);
@@ -155,6 +178,18 @@ std::string DescribeForeignFile(const Source& source) {
   if (format->advice.empty()) return text;
   absl::StrAppend(&text, "; ", AdviceFor(*format, source.name()));
   return text;
+}
+
+bool HasDamagedEnd(const Source& source) {
+  constexpr uint64_t kMagicBytes = 8;
+  if (source.size() < kMagicBytes) return false;
+  const auto head = ReadRange(source, 0, kMagicBytes);
+  const auto tail = ReadRange(source, source.size() - kMagicBytes, kMagicBytes);
+  const auto is_cfile = [](std::string_view bytes) {
+    const FileFormat* const format = FindFormat(bytes);
+    return format != nullptr && format->name == "a CFile";
+  };
+  return head && tail && is_cfile(*head) && !is_cfile(*tail);
 }
 
 std::string AdviceFor(const FileFormat& format, std::string_view name) {

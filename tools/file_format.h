@@ -48,4 +48,7 @@ bool BeginsLikeJson(std::string_view head);
 // Returns "" for a CFile, also if it is damaged, for other bytes, and if `source` cannot be read.
 std::string DescribeForeignFile(const Source& source);
 
+// True if `source` begins like a CFile and does not end like one. False if it cannot be read.
+bool HasDamagedEnd(const Source& source);
+
 }  // namespace cfile::tools

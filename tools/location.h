@@ -33,7 +33,8 @@ absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions&
 // known, the returned error explains the cause instead:
 // - `source` is a file of another program: kInvalidArgument, with what reads the file.
 // - `source` is empty: kDataLoss, with this fact.
-// - `source` is the temporary file of a killed writer: kDataLoss, with how to salvage the file.
+// - `source` is the temporary file of a killed writer, or a CFile without its end: kDataLoss, with
+//   how to salvage the file.
 absl::Status ExplainDamage(const absl::Status& status, const Source& source);
 
 // Begins a file at a path or at an s3:// URL. Sink::Finish makes the file appear, and replaces what
@@ -41,7 +42,8 @@ absl::Status ExplainDamage(const absl::Status& status, const Source& source);
 absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place);
 
 // Opens the table at a path or URL. nullopt: there is none, because the place is no directory, or a
-// URL below which there is no table.cft. kNotFound: the directory has no table.cft.
+// URL below which there is no table.cft. kNotFound: the directory has no table.cft; if a writer did not
+// finish there, the error says how to salvage its files.
 absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
                                                        const ReaderOptions& options,
                                                        const ReadObserver& observer = nullptr);

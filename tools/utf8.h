@@ -13,6 +13,11 @@ bool IsUtf8(std::string_view text);
 // Number of characters (code points) in `text`; only approximate if `text` is not UTF-8.
 size_t CountCharacters(std::string_view text);
 
+// Number of cells that `text` takes on a terminal: two for each wide character of Chinese, Japanese
+// and Korean and for each picture (emoji), none for a combining mark, one for all others. Only
+// approximate if `text` is not UTF-8.
+size_t CountCells(std::string_view text);
+
 // The longest prefix of `text` that has at most `max_bytes` bytes and does not end within a
 // character.
 std::string_view CutText(std::string_view text, size_t max_bytes);

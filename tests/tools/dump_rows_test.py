@@ -317,8 +317,8 @@ class Explain(RowsTest):
         text = self.dump("find", self.file, 4000, "--explain")
         self.assertRegex(text, r"(?s)^ordinal  \d+\nexact    no\nvalue    4002\n\n.*"
                                r"\nend of the file .*\nfront of the file +0 +4096 .*\nvalue index, depth 0 .*\ndata block \d+ .*"
-                               r"\nread [\d,]+ bytes in 3 requests: 1 index node, 1 data block read; "
-                               r"0 data blocks from the cache; [\d.]+ us\n$")
+                               r"\nread [\d,]+ bytes in 3 requests, read-ahead included; used 1 index node and 1 data block of them, "
+                               r"and 0 data blocks from the cache; [\d.]+ us\n$")
 
     def explain(self, table, where, *options):
         report = json.loads(self.dump("explain", table, "--where", where, "--json", *options))
@@ -332,7 +332,7 @@ class Explain(RowsTest):
         self.assertEqual(report["parts_skipped"], 1)
         self.assertEqual([part["skipped"] for part in report["parts"]], [True, False])
         (condition,) = report["conditions"]
-        self.assertEqual((condition["condition"], condition["rows_excluded_by_bounds"]), ("id >=", 12_000))
+        self.assertEqual((condition["condition"], condition["rows_excluded_by_bounds"]), ("id >= 18000", 12_000))
         self.assertEqual(report["matches"], 8_000)
         # The value index shows where the keys are.
         report = self.explain("t", "id between 3000 and 3030", "--columns", "name")
@@ -363,12 +363,16 @@ class Explain(RowsTest):
     def test_explain_text(self):
         text = self.dump("explain", "parts", "--where", "id >= 18000 and name is null")
         self.assertRegex(text, r"^800 of 20,000 rows match\nparts skipped by their bounds in table.cft: 1 of 2\n")
-        self.assertRegex(text, r"\nid >= +12,000 ")
+        self.assertRegex(text, r"\nid >= 18000 +12,000 ")
         self.assertRegex(text, r"\nname is null ")
-        self.assertRegex(text, r"\nread [\d,]+ of [\d,]+ bytes in \d+ requests; [\d.]+ ms\n$")
+        self.assertRegex(text, r"\nread [\d,]+ bytes in \d+ requests, with footers, indexes and read-ahead; "
+                               r"the files have [\d,]+ bytes; [\d.]+ ms\n$")
         text = self.dump("explain", self.file, "--where", "value > 5")
         self.assertNotIn("part", text)
-        self.assertRegex(text, r"\nvalue > ")
+        self.assertRegex(text, r"\nvalue > 5 ")
+        where = "id in (1, 2) or not (name like 'it''s%') or id between 3 and 4 or name = 'a b'"
+        conditions = [each["condition"] for each in self.explain("t", where)["conditions"]]
+        self.assertEqual(conditions, ["id in (1, 2)", "name like 'it''s%'", "id between 3 and 4", "name = 'a b'"])
 
 
 if __name__ == "__main__":

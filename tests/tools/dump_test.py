@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import unicodedata
 import unittest
 
 from dump_case import DUMP, IMPORT, DumpCase
@@ -311,13 +312,70 @@ class Json(DumpTest):
         self.assertEqual(self.dump("stats", "--probe", "7", "bloom", "--column", "id"), "the Bloom filter says: may be present\n")
         self.assertEqual(self.run_dump("stats", "--probe", "seven", "bloom", "--column", "id")[0], 1)
 
+    def lines_on_terminal(self, width, *arguments):
+        """The lines of output on a terminal of this width. Each fits."""
+        done = subprocess.run([DUMP, *map(str, arguments)], cwd=self.folder, capture_output=True, timeout=60, check=True,
+                              env=dict(os.environ, COLUMNS=str(width)))
+        lines = done.stdout.decode().splitlines()
+        for line in lines:
+            self.assertLessEqual(sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line), width, line)
+        return lines
+
     def test_summary_fits_the_terminal(self):
-        for width in (85, 120):
-            done = subprocess.run([DUMP, "t"], cwd=self.folder, capture_output=True, timeout=60, check=True,
-                                  env=dict(os.environ, COLUMNS=str(width)))
-            lines = done.stdout.decode().splitlines()
-            self.assertLessEqual(max(map(len, lines)), width)
-            self.assertEqual("..." in done.stdout.decode(), width == 85)
+        name = "a name that is longer than most others are"
+        row = {"id": 1, "nested": {"with a long name": ["value"]}, "名前が長い列": "値" * 30, name: "text " * 20, "day": "2024-05-01"}
+        (self.folder / "long.jsonl").write_text(json.dumps(row) + "\n")
+        self.make("long.jsonl", "long", "--encoding", "plain")
+        for table in ("t", "long"):
+            columns = json.loads(self.dump("--json", table))["columns"]
+            for width in (40, 60, 80, 100, 200):
+                lines = self.lines_on_terminal(width, table)
+                table_lines = lines[lines.index("") + 1:]
+                for column, line in zip(columns, table_lines[1:]):
+                    self.assertIn(",".join(column["encodings"])[:12], line)
+                    self.assertRegex(line, rf"\b{column['size']}\b")
+                hidden = 10 - len(table_lines[0].split())
+                notice = f"{hidden} columns not shown: widen the terminal or use --json"
+                self.assertEqual(table_lines[-1] == notice, hidden > 0, (width, table_lines))
+                self.assertEqual(hidden > 0, width < 100)
+        # Without a terminal nothing is cut, and nothing is left out.
+        self.assertIn(name + " ", self.dump("long"))
+        self.assertIn("maximum", self.dump("long"))
+        path = next(self.folder.glob("long/part-*/0000-id.cfile")).relative_to(self.folder)
+        self.assertEqual(self.lines_on_terminal(60, path)[0][-14:], "0000-id.cfile"[-14:].rjust(14, "/"))
+
+    def test_other_output_fits_the_terminal(self):
+        (self.folder / "long.csv").write_text("long\n" + "".join(f"{'x' * 50}{i:06}\n" for i in range(3000)))
+        self.make("long.csv", "long_values")
+        self.lines_on_terminal(80, "stats", "long_values", "--column", "long")
+        self.lines_on_terminal(140, "blocks", "long_values", "--column", "long")
+        self.lines_on_terminal(80, "explain", "long_values", "--where", f"long > '{'x' * 300}'")
+        self.lines_on_terminal(80, "rewrite", "long_values", "x" * 100, "--encoding", "plain")
+
+    def test_help_fits_the_terminal(self):
+        commands = re.findall(r"(?m)^  ([a-z]+) {2,}", self.dump("--help").partition("Subcommands:")[2])
+        self.assertGreater(len(commands), 15)
+        for command in ([], *([each] for each in commands)):
+            lines = [line for line in self.lines_on_terminal(96, *command, "--help") if line.startswith("  -")]
+            self.assertTrue(lines or command == [])
+
+    def test_json_says_what_it_cuts(self):
+        path = next(self.folder.glob("t/part-*/0001-text.cfile"))
+        fields = [json.loads(line) for line in self.dump("hexdump", "--json", "--bytes", "5", path).splitlines()]
+        self.assertEqual([field["hex_complete"] for field in fields], [field["size"] <= 5 for field in fields])
+        self.assertEqual({field["hex_complete"] for field in fields}, {True, False})
+        summary = json.loads(self.dump("--json", "t"))
+        self.assertAlmostEqual(sum(column["share"] for column in summary["columns"]), 1)
+        for column in summary["columns"]:
+            self.assertAlmostEqual(column["ratio"], column["decoded"] / column["stored"])
+        self.assertTrue(all((self.folder / "t" / part["name"]).is_dir() for part in summary["parts"]))
+        for column in ("id", "text"):
+            info = json.loads(self.dump("--json", "t", "--column", column))
+            for block in json.loads(self.dump("blocks", "--json", "t", "--column", column))["blocks"]:
+                self.assertEqual(block["compression"], info["compression"] if block["compressed"] else "none")
+
+    def test_hexdump_of_a_block_that_is_not_there(self):
+        self.assertEqual(self.run_dump("hexdump", "keys.cfile", "--block", "9")[2], self.run_dump("block", "keys.cfile", "9")[2])
 
     def test_summary_is_sorted_by_size(self):
         sizes = [column["size"] for column in json.loads(self.dump("summary", "--json", "--sort", "size", "t"))["columns"]]
@@ -635,7 +693,10 @@ class Damage(DumpTest):
         self.assertIn("4 files checked: 1 damaged, 1 not checked in full\n", self.run_dump("verify", "damaged_table")[1])
         code, out, error = self.run_dump("damaged_table")
         self.assertNotEqual(code, 0)
-        self.assertIn("day (incomplete)", out)
+        self.assertRegex(out, r"\nday \(incomplete\) +\S+ +- +- +- +- +- +- ")
+        self.assertRegex(out, r"\ntotal \(incomplete\) +\d+ +- +- +-\n")
+        report = json.loads(self.run_dump("--json", "damaged_table")[1])
+        self.assertEqual((report["size"], report["nulls"], report["ratio"]), (None, None, None))
         self.assertIn("cfile-dump: ", error)
 
 

@@ -366,7 +366,9 @@ class Concat(ToolTest):
         once, twice = self.json(path), self.json("twice.cfile")
         self.assertEqual((twice["rows"], twice["type"]), (2 * once["rows"], once["type"]))
         out = self.dump("diff", path, "twice.cfile", "--values-only", code=1)
-        self.assertEqual(out, f"values: rows: {once['rows']} | {2 * once['rows']}\nthe values differ: 0 rows\n")
+        self.assertEqual(out, f"values: rows: {once['rows']} | {2 * once['rows']}\nthe row counts differ; "
+                         f"the first {once['rows']} row{'' if once['rows'] == 1 else 's'} "
+                         f"{'is' if once['rows'] == 1 else 'are'} the same\n")
 
     def test_wrong_use(self):
         numbers, texts = self.file("numbers", [1, 2]), self.file("texts", ["a", "b"])
@@ -432,8 +434,14 @@ class Diff(ToolTest):
 
     def test_rows_types_and_columns(self):
         a, b, c = self.file("a", [1, 2, 3]), self.file("b", [1, 2]), self.file("c", ["x", "y", "z"])
-        self.assertEqual(self.lines(a, b), (["values: rows: 3 | 2"], "the values differ: 0 rows"))
-        self.assertIn("schema: type: int32 | string\n", self.dump("diff", a, c, code=1))
+        self.assertEqual(self.lines(a, b), (["values: rows: 3 | 2"], "the row counts differ; the first 2 rows are the same"))
+        changed = self.file("changed", [1, 5])
+        self.assertEqual(self.lines(a, changed)[1], "the row counts differ; the values differ: 1 row")
+        out = self.dump("diff", a, c, code=1)
+        self.assertIn("schema: type: int32 | string\n", out)
+        self.assertTrue(out.endswith("\nthe columns or their types differ\n"), out)
+        dates = self.file("dates", ["1970-01-02", "1970-01-03", "1970-01-04"])
+        self.assertEqual(self.lines(a, dates), ([], "the columns or their types differ; the values that were compared are the same"))
         self.table("t", "id,name\n1,a\n2,b\n")
         self.table("u", "name,id,more\na,1,0\nx,2,0\n")
         out = self.dump("diff", "t", "u", code=1)
@@ -463,6 +471,13 @@ class Diff(ToolTest):
         self.assertEqual((found[0]["a"]["value"], found[0]["b"]["value"]), ("t1", "other"))
         self.assertEqual((found[1]["a"], found[1]["b"]["value"]), (None, "more"))
         self.assertEqual((found[2]["a"]["value"], found[2]["b"]["value"]), ("t0", None))
+
+    def test_full_disk(self):
+        a, b = self.file("a", [1, 2]), self.file("b", [1, 3])
+        for other in (a, b):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([DUMP, "diff", a, other], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(done.returncode, 3, done.stderr)
 
     def test_exit_codes(self):
         a = self.file("a", range(100))
@@ -537,7 +552,7 @@ class WhatIf(ToolTest):
         text = self.dump("whatif", path)
         self.assertRegex(text, r"\ndict +none .*<- file")
         self.assertRegex(text, rf"\n{marked['encoding']} +{marked['compression']} .*<- automatic")
-        self.assertIn(f": {imported['encoding_reason']} (found with the sample)", text)
+        self.assertRegex(text, r"\n  automatic \(recomputed on the sample, goal balanced\): .*: " + re.escape(imported["encoding_reason"]) + "\n")
 
     def test_order(self):
         path = self.file("x", [i * i % 1000 for i in range(3000)])
@@ -581,10 +596,9 @@ class WhatIf(ToolTest):
         text = "id,city,x\n" + "".join(f"{i},{'Oslo' if i % 7 else 'Bergen'},{i / 8}\n" for i in range(5000))
         self.table("t", text)
         lines = self.dump("whatif", "t", "--recommend").splitlines()
-        self.assertEqual([line.split(":")[0] for line in lines], ["size", "balanced", "speed"])
-        for line in lines:
-            goal, options = line.split(":", 1)
-            options = shlex.split(options)
+        self.assertEqual(lines[::2], ["# size", "# balanced", "# speed"])
+        for heading, line in zip(lines[::2], lines[1::2], strict=True):
+            goal, options = heading[2:], shlex.split(line)
             self.assertEqual(len([o for o in options if o == "--encoding"]), 3)
             self.table(goal, text, *options)
             document = self.json("whatif", goal)
@@ -595,9 +609,25 @@ class WhatIf(ToolTest):
         for column in self.json("whatif", "t")["columns"]:
             size = column["recommended"]["size"]
             self.assertLessEqual(size["bytes"], 1.05 * min(t["bytes"] for t in column["tried"] if " in " not in t.get("note", "")))
-        # The options for a file do not name a column.
+        # The column of a file has the name that export and rewrite give it.
         path = next(self.folder.glob("t/part-*/0001-city.cfile"))
-        self.assertNotIn("=", self.dump("whatif", path, "--recommend"))
+        options = shlex.split(self.dump("whatif", path, "--recommend").splitlines()[1])
+        self.assertEqual([option.split("=")[0] for option in options[1::2]], ["value", "value"])
+        self.dump("rewrite", path, "again.cfile", *options)
+        self.table("imported", "value\n" + "Oslo\n" * 100, *options)
+
+    def test_no_values(self):
+        self.table("empty", "id,city\n", "--type", "id=int32")
+        self.table("nulls", "id,city\n1,\n2,\n", "--type", "city=string")
+        for table, count in (("empty", 2), ("nulls", 1)):
+            lines = self.dump("whatif", table).splitlines()
+            self.assertEqual(lines.count("  no values, so nothing is tried"), count)
+
+    def test_plain_numbers_are_not_decoded(self):
+        path = self.file("x", range(2_000_000), "--encoding", "plain", "--compression", "none")
+        plain, = (t for t in self.trials(path)["tried"] if (t["encoding"], t["compression"]) == ("plain", "none"))
+        self.assertFalse(plain["decoded"])
+        self.assertRegex(self.dump("whatif", path), r"\nplain +none .* - +-  .*not decoded")
 
     def test_every_kind_of_golden_file(self):
         """Levels, nulls, arrays of Kudu, files without rows and without a positional index."""

@@ -98,7 +98,7 @@ TEST(Where, ErrorsSayWhere) {
       {"carrier", "IS (write a column whose name has blanks in double quotes) (at the end)"},
       {"First Name = x", "(character 7: \"Name = x\")"},
       {"carrier ~ UA", "(character 9: \"~ UA\")"},
-      {"carrier =", "a value (the empty text is '', a keyword as text is 'and') (at the end)"},
+      {"carrier =", "expected a value after = (the empty text is '', a keyword as text is 'and') (at the end)"},
       {"carrier = and b = 1", "expected a value"},
       {"carrier = UA and", "expected a column (a name in double quotes, or a word) (at the end)"},
       {"carrier = UA, b = 1",

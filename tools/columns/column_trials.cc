@@ -44,6 +44,12 @@ double PerSecond(uint64_t amount, double seconds) {
   return seconds > 0 ? static_cast<double>(amount) / seconds : 0;
 }
 
+bool IsDecoded(const Sample& sample, const Trial& trial) {
+  // More than a core can write.
+  constexpr double kMostBytesPerSecond = 1e11;
+  return PerSecond(sample.decoded_bytes, trial.decode_seconds) < kMostBytesPerSecond;
+}
+
 std::string NoteOf(const FormTrial& trial) {
   uint64_t blocks = 0, others = 0, compressed = 0;
   std::string other;
@@ -100,7 +106,7 @@ uint64_t SmallestOf(const std::vector<FormTrial>& trials) {
 }
 
 std::string ImportOptionsOf(const StoredColumn& column, const StoredForm& form) {
-  const std::string prefix = column.table ? column.schema.name + "=" : "";
+  const std::string prefix = column.schema.name + "=";
   return StrCat("--encoding ", ShellQuoted(prefix + EncodingName(form.encoding)),
                 " --compression ", ShellQuoted(prefix + CompressionName(form.compression)));
 }
@@ -127,6 +133,7 @@ Json ToJson(const ColumnTrials& trials, const TrialOptions& options) {
       json["ratio"] = Ratio(result.file_bytes, smallest);
       json["encode"] = SpeedJson(sample, result.encode_seconds);
       json["decode"] = SpeedJson(sample, result.decode_seconds);
+      json["decoded"] = IsDecoded(sample, result);
       json["blocks"] = FormsJson(result.totals.encodings);
       if (const std::string note = NoteOf(trial); !note.empty()) json["note"] = note;
     }

@@ -57,7 +57,12 @@ uint64_t SmallestOf(const std::vector<FormTrial>& trials);
 // 0 if no time has passed.
 double PerSecond(uint64_t amount, double seconds);
 
-// The options of cfile-import that store a column in this form.
+// False if the values were read faster than any core can write them, because nothing was decoded:
+// they are read where they are in the block.
+bool IsDecoded(const Sample& sample, const Trial& trial);
+
+// The options of cfile-import that store a column in this form. They name the column; that of a
+// file is kFileColumn.
 std::string ImportOptionsOf(const StoredColumn& column, const StoredForm& form);
 
 // The object that `cfile-dump whatif --json` prints for a column.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "cfile/status.h"
 #include "tools/location.h"
 
@@ -62,6 +63,11 @@ NewTable::NewTable(NewTable&& other) noexcept
 NewTable::~NewTable() {
   std::error_code ignored;
   if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+}
+
+absl::Status NewTable::WithFinalPath(const absl::Status& status) const {
+  if (temporary_.empty()) return status;
+  return {status.code(), absl::StrReplaceAll(status.message(), {{temporary_, path_}})};
 }
 
 absl::Status NewTable::Finish() {

@@ -27,6 +27,9 @@ class NewTable {
 
   // The place to write to.
   const TableLocation& location() const { return location_; }
+  // `status`, an error of writing to `location`, with the path of the table instead of that of the
+  // directory.
+  absl::Status WithFinalPath(const absl::Status& status) const;
   // Gives the complete table its name. With `force`, removes the table that had this name. Called
   // once, last.
   absl::Status Finish();

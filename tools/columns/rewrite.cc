@@ -23,6 +23,7 @@
 #include "tools/layout_options.h"
 #include "tools/location.h"
 #include "tools/progress.h"
+#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -63,20 +64,25 @@ void Note(const FileInfo& info, const WriterOptions& options, bool has_extension
   if (!in_table) note("precision and scale", info.type.decimal_precision > 0, has_extensions);
 }
 
-// Counts the rows of all columns.
+// Counts rows while columns are copied one after another.
 class RowProgress {
  public:
-  RowProgress(std::string_view stage, uint64_t total) : progress_(isatty(STDERR_FILENO) != 0) {
+  RowProgress(std::string_view stage, uint64_t num_rows, size_t num_columns)
+      : progress_(isatty(STDERR_FILENO) != 0), num_columns_(num_columns) {
     CancelOnSignals();  // so that temporary files are removed
-    progress_.Begin(stage, total, Progress::Unit::kRows);
+    progress_.Begin(stage, num_rows, Progress::Unit::kRows);
   }
   CopyProgress callback() {
-    return [this](uint64_t rows) { return progress_.Update(0, done_ += rows); };
+    return [this](uint64_t rows) {
+      values_ += rows;
+      return progress_.Update(0, values_ / num_columns_);
+    };
   }
 
  private:
   Progress progress_;
-  uint64_t done_ = 0;
+  const size_t num_columns_;
+  uint64_t values_ = 0;  // copied rows, added up over the columns
 };
 
 absl::Status CheckNames(const LayoutOptions& layout, const std::string& source,
@@ -101,7 +107,7 @@ absl::StatusOr<RewriteReport> RewriteFile(const Reader& file, const CommonOption
   SetWriterLimits(common, options);
   Note(file.info(), options, layout.has_extensions(), /*in_table=*/false, report);
   CFILE_ASSIGN_OR_RETURN(auto sink, NewFileSink(arguments.target));
-  RowProgress progress("rewriting", file.num_rows());
+  RowProgress progress("rewriting", file.num_rows(), 1);
   CFILE_ASSIGN_OR_RETURN(
       ColumnTotals totals,
       CopyFiles({ColumnOf(file)}, options, std::move(sink), progress.callback()));
@@ -133,9 +139,10 @@ absl::StatusOr<RewriteReport> RewriteTable(const TableReader& table, const Commo
     return options;
   };
   CFILE_ASSIGN_OR_RETURN(NewTable target, NewTable::Create(arguments.target, arguments.force));
-  RowProgress progress("rewriting", table.num_rows() * schema.columns.size());
-  CFILE_ASSIGN_OR_RETURN(std::vector<ColumnTotals> totals,
-                         CopyTable(table, target.location(), options_of, progress.callback()));
+  RowProgress progress("rewriting", table.num_rows(), schema.columns.size());
+  auto copied = CopyTable(table, target.location(), options_of, progress.callback());
+  if (!copied.ok()) return target.WithFinalPath(copied.status());
+  std::vector<ColumnTotals> totals = *std::move(copied);
   CFILE_RETURN_IF_ERROR(target.Finish());
   for (size_t i = 0; i < totals.size(); ++i) report.columns[i].totals = std::move(totals[i]);
   return report;
@@ -201,7 +208,7 @@ absl::StatusOr<RewriteReport> Concatenate(const CommonOptions& common,
     Note(file.file->info(), options, layout.has_extensions(), /*in_table=*/false, report);
   }
   CFILE_ASSIGN_OR_RETURN(auto sink, NewFileSink(arguments.target));
-  RowProgress progress("joining", report.num_rows);
+  RowProgress progress("joining", report.num_rows, 1);
   CFILE_ASSIGN_OR_RETURN(ColumnTotals totals,
                          CopyFiles(files, options, std::move(sink), progress.callback()));
   report.columns.push_back({kFileColumn, bytes, std::move(totals)});
@@ -210,21 +217,26 @@ absl::StatusOr<RewriteReport> Concatenate(const CommonOptions& common,
 
 std::string ReportText(const std::string& target, const RewriteReport& report) {
   uint64_t before = 0, after = 0;
-  int width = 0;
+  std::vector<std::vector<std::string>> lines;
   for (const RewrittenColumn& column : report.columns) {
     before += column.bytes_before;
     after += column.totals.bytes_written;
-    width = std::max(width, static_cast<int>(Printable(column.name).size()));
+    lines.push_back({absl::StrCat("  ", Printable(column.name)),
+                     WithCommas(column.totals.bytes_written) + " bytes, before",
+                     WithCommas(column.bytes_before),
+                     FormsText(column.totals.encodings, column.totals.compression)});
   }
-  std::string text =
-      absl::StrFormat("%s: %s, %s bytes, before %s\n", Printable(target),
-                      Plural(report.num_rows, "row"), WithCommas(after), WithCommas(before));
-  for (const RewrittenColumn& column : report.columns) {
-    absl::StrAppendFormat(&text, "  %-*s  %12s bytes, before %12s  %s\n", width,
-                          Printable(column.name), WithCommas(column.totals.bytes_written),
-                          WithCommas(column.bytes_before),
-                          FormsText(column.totals.encodings, column.totals.compression));
-  }
+  const std::string title =
+      absl::StrFormat(": %s, %s bytes, before %s", Plural(report.num_rows, "row"),
+                      WithCommas(after), WithCommas(before));
+  std::string text = ShortenedForOutput(Printable(target), title.size(), /*keep_end=*/true) + title +
+                     "\n" +
+                     AlignText(std::move(lines),
+                               {{.shorten = 2, .least = 12},
+                                {.right = true},
+                                {.right = true},
+                                {.shorten = 1, .least = 12}},
+                               OutputWidth());
   if (!report.kept.empty()) {
     absl::StrAppend(&text, "  kept: ", absl::StrJoin(report.kept, ", "), "\n");
   }

@@ -14,6 +14,10 @@
 namespace cfile::tools {
 namespace {
 
+constexpr size_t kCellsBeforeBounds = 115;
+constexpr size_t kBoundBytes = 24;
+constexpr size_t kBoundCells = kBoundBytes + 3;  // with "..."
+
 std::string Hex(const BlockInfo& block) {
   return absl::BytesToHexString(std::string(block.bytes.begin(), block.bytes.end()));
 }
@@ -22,6 +26,10 @@ std::string Hex(const BlockInfo& block) {
 const BlockStatistics* StatisticsOf(const FileStatistics* file, const BlockInfo& block) {
   const bool known = file != nullptr && block.index < file->blocks.size();
   return known ? &file->blocks[block.index] : nullptr;
+}
+
+std::string CodecOf(const BlockInfo& block, const FileInfo& info) {
+  return CompressionName(block.compressed ? info.compression : Compression::kNone);
 }
 
 Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics* statistics) {
@@ -33,6 +41,7 @@ Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics*
   json["nulls"] = JsonInteger(block.null_count);
   json["encoding"] = EncodingName(block.encoding);
   json["compressed"] = block.compressed;
+  json["compression"] = CodecOf(block, info);
   json["stored"] = JsonInteger(block.stored_size_bytes);
   json["encoded"] = JsonInteger(block.encoded_size_bytes);
   if (statistics != nullptr) {
@@ -46,16 +55,15 @@ Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics*
 
 void AppendLine(const BlockInfo& block, const FileInfo& info, const BlockStatistics* statistics,
                 std::string& out) {
-  absl::StrAppendFormat(&out, "%7u %13u %9u %13u %9u %9u  %-12s %9u %9u %7.2f", block.index,
-                        block.pointer.offset, block.pointer.size, block.first_ordinal,
+  absl::StrAppendFormat(&out, "%7u %13u %9u %13u %9u %9u  %-12s %-6s %9u %9u %7.2f",
+                        block.index, block.pointer.offset, block.pointer.size, block.first_ordinal,
                         block.num_rows, block.null_count, EncodingName(block.encoding),
-                        block.stored_size_bytes, block.encoded_size_bytes,
+                        CodecOf(block, info), block.stored_size_bytes, block.encoded_size_bytes,
                         Ratio(block.encoded_size_bytes, block.stored_size_bytes));
   if (statistics != nullptr) {
-    constexpr size_t kMaxBytes = 24;
     const BoundTexts bounds = TextOfBounds(info.type, *statistics);
-    absl::StrAppendFormat(&out, "  %-20s  %s", BoundInLine(bounds.min, kMaxBytes),
-                          BoundInLine(bounds.max, kMaxBytes));
+    out += BoundColumns(BoundInLine(bounds.min, kBoundBytes), BoundInLine(bounds.max, kBoundBytes),
+                        kCellsBeforeBounds, kBoundCells);
   }
   out += '\n';
 }
@@ -71,11 +79,11 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
   if (common.json) {
     list.emplace(common.path, "blocks", output);
   } else {
-    absl::StrAppendFormat(&output.text, "%7s %13s %9s %13s %9s %9s  %-12s %9s %9s %7s", "index",
-                          "offset", "size", "first_ordinal", "rows", "nulls", "encoding", "stored",
-                          "encoded", "ratio");
+    absl::StrAppendFormat(&output.text, "%7s %13s %9s %13s %9s %9s  %-12s %-6s %9s %9s %7s",
+                          "index", "offset", "size", "first_ordinal", "rows", "nulls", "encoding", "codec",
+                          "stored", "encoded", "ratio");
     if (known != nullptr && !known->blocks.empty())
-      absl::StrAppendFormat(&output.text, "  %-20s  %s", "minimum", "maximum");
+      output.text += BoundColumns("minimum", "maximum", kCellsBeforeBounds, kBoundCells);
     output.text += '\n';
   }
   absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
@@ -102,7 +110,7 @@ void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action) {
       app, common, "blocks", "List the data blocks",
       "offset and size are bytes in the file, with the checksum; stored is the size without it;\n"
       "encoded is the size before compression, and ratio is encoded / stored. rows includes\n"
-      "nulls.\n"
+      "nulls. codec is none for a block that is stored without compression.\n"
       "--json also has the entries if a row is a record of several values. minimum and maximum\n"
       "are printed for files that have statistics. They are bounds: long strings are cut, and\n"
       "--json then says that exact is false.\n\n"

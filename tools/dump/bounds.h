@@ -26,4 +26,8 @@ Json JsonBound(const std::optional<std::string>& text, bool exact);
 // bytes, not within a character, and ends with "...". "-" if the bound is not known.
 std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes);
 
+// Two spaces, `min`, two spaces and `max`: the last columns of a line that has `used` cells so far.
+// The columns have `most` cells, or as many as the terminal has for them, but at least 8.
+std::string BoundColumns(const std::string& min, const std::string& max, size_t used, size_t most);
+
 }  // namespace cfile::tools

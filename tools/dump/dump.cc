@@ -145,7 +145,7 @@ void AddLimitOptions(CLI::App& command, CommonOptions& common) {
   size("--max-block-size", common.max_block_size_bytes, kMaxBytes,
        "Size of a block (default: 16MiB)");
   size("--max-bloom-filter-size", common.max_bloom_filter_bytes, kMaxIndexBytes,
-       "Size of the statistics beyond that of a block (default: 64MiB)");
+       "Statistics may be this much larger than --max-block-size (default: 64MiB)");
   size("--max-metadata-size", common.max_metadata_size_bytes, kMaxBytes,
        "Size of header, footer and table.cft (default: 16MiB)");
   size("--max-index-size", common.max_index_size_bytes, kMaxIndexBytes,

@@ -11,6 +11,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "cfile/table_scan.h"
@@ -18,6 +20,7 @@
 #include "tools/dump/row_selection.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
+#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {
@@ -41,7 +44,7 @@ struct Explanation {
   uint64_t size_bytes = 0;
   std::vector<PartScan> parts = {};
   TableScanCounters total = {};
-  std::vector<std::string> tests = {};  // the column and the test of each condition: "month >="
+  std::vector<std::string> tests = {};  // each condition: "month >= 7"
   // For each condition, the number of all data blocks of its column.
   std::vector<uint64_t> blocks_of_conditions = {};
   std::vector<ColumnBlocks> columns = {};
@@ -55,12 +58,32 @@ const char* NameOf(PredicateKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-// Appends the conditions of a filter in the order in which a scan counts them.
-void AppendTests(const Filter& filter, std::vector<std::string>& tests) {
-  if (filter.kind() == Filter::Kind::kColumn) {
-    tests.push_back(absl::StrCat(filter.column(), " ", NameOf(filter.test())));
+// A value as --where has it: in single quotes unless it is one word.
+std::string ValueAsWritten(const std::string& value) {
+  const std::string written = NameAsWritten(value);
+  if (written == value) return value;
+  return absl::StrCat("'", absl::StrReplaceAll(value, {{"'", "''"}}), "'");
+}
+
+// "month >= 7": a condition with its values.
+std::string TextOf(const Condition& condition) {
+  std::string text = absl::StrCat(condition.column, " ", NameOf(condition.kind));
+  std::vector<std::string> values;
+  for (const Condition::Value& value : condition.values) {
+    const bool prefix = condition.kind == PredicateKind::kHasPrefix;
+    values.push_back(ValueAsWritten(prefix ? value.text + "%" : value.text));
   }
-  for (const Filter& operand : filter.operands()) AppendTests(operand, tests);
+  if (condition.kind == PredicateKind::kIn) {
+    return absl::StrCat(text, " (", absl::StrJoin(values, ", "), ")");
+  }
+  if (!values.empty()) absl::StrAppend(&text, " ", absl::StrJoin(values, " and "));
+  return text;
+}
+
+// Appends the conditions of a filter in the order in which a scan counts them.
+void AppendTests(const ParsedFilter& filter, std::vector<std::string>& tests) {
+  if (filter.kind == Filter::Kind::kColumn) tests.push_back(TextOf(filter.condition));
+  for (const ParsedFilter& operand : filter.operands) AppendTests(operand, tests);
 }
 
 // Adds the counters of one part to `total`.
@@ -133,7 +156,10 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
   TableScanOptions options;
   CFILE_ASSIGN_OR_RETURN(options.where, FilterOf(choice, schema));
   if (!choice.columns.empty()) options.columns = choice.columns;
-  AppendTests(options.where, result.tests);
+  if (choice.where) {
+    CFILE_ASSIGN_OR_RETURN(const ParsedFilter parsed, ParseFilter(*choice.where));
+    AppendTests(parsed, result.tests);
+  }
 
   Progress progress(isatty(STDERR_FILENO) != 0);
   progress.Begin("scanning", result.num_rows, Progress::Unit::kRows);
@@ -194,12 +220,16 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
                              "blocks read", "of"}) {
       header.emplace_back(name);
     }
-    const std::string alignment = "<" + std::string(header.size() - 1, '>');
+    // The counts that explain a slow scan are always shown.
+    std::vector<TextColumn> columns = {{.shorten = 1, .least = 20}};
+    if (table) columns.push_back({.right = true, .drop = 4});
+    for (const int drop : {3, 1, 2, 0, 0, 0}) columns.push_back({.right = true, .drop = drop});
     lines.push_back(std::move(header));
     for (size_t i = 0; i < total.conditions.size(); ++i) {
+      constexpr size_t kMostCells = 40;
       const ConditionCounters& condition = total.conditions[i];
       std::vector<std::string> row = {i < explanation.tests.size()
-                                          ? TerminalSafe(explanation.tests[i])
+                                          ? Shortened(TerminalSafe(explanation.tests[i]), kMostCells)
                                           : TerminalSafe(condition.column)};
       if (table) row.push_back(WithCommas(condition.rows_excluded_by_bounds));
       for (const uint64_t number :
@@ -210,7 +240,7 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
       }
       lines.push_back(std::move(row));
     }
-    out += AlignText(std::move(lines), alignment);
+    out += AlignText(std::move(lines), std::move(columns), OutputWidth());
   }
   if (!explanation.columns.empty()) {
     out += "\nblocks that were read for the values of the rows that match\n";
@@ -219,11 +249,12 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
       lines.push_back({TerminalSafe(column.name), WithCommas(column.blocks_read),
                        WithCommas(column.blocks)});
     }
-    out += AlignText(std::move(lines), "<>>");
+    out += AlignText(std::move(lines), "<>>", OutputWidth());
   }
-  absl::StrAppend(&out, "\nread ", WithCommas(explanation.reads.source_bytes), " of ",
-                  WithCommas(explanation.size_bytes), " bytes in ",
-                  Plural(explanation.reads.source_requests, "request"), "; ",
+  absl::StrAppend(&out, "\nread ", WithCommas(explanation.reads.source_bytes), " bytes in ",
+                  Plural(explanation.reads.source_requests, "request"),
+                  ", with footers, indexes and read-ahead; the files have ",
+                  WithCommas(explanation.size_bytes), " bytes; ",
                   absl::StrFormat("%.1f ms\n",
                                   static_cast<double>(explanation.time.count()) / 1e6));
 }
@@ -304,7 +335,9 @@ void AddExplainCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "The conditions are evaluated one after another, so a row that one condition has excluded\n"
       "is not counted for the others, and a block that several conditions on one column need is\n"
       "counted for the first. The values of the columns (default: all) are read only at the rows\n"
-      "that match. Bytes include the ends of files, which are read when a file is opened.\n"
+      "that match. Bytes include the ends of files, which are read when a file is opened,\n"
+      "indexes, and read-ahead, so some bytes may be read twice, and blocks that were read ahead\n"
+      "but not used are no blocks read.\n"
       "`find` and `at` have an option --explain.\n\n"
       "Examples:\n"
       "  cfile-dump explain flights --where \"carrier = 'UA' and month between 6 and 8\"\n"

@@ -8,6 +8,7 @@
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "tools/progress.h"
+#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -204,7 +205,7 @@ void AppendLine(const std::string& what, uint64_t offset, uint64_t size, const s
 }
 
 void AppendText(const FileReads& file, std::string& out) {
-  absl::StrAppend(&out, "\n", Printable(file.path));
+  absl::StrAppend(&out, "\n", ShortenedForOutput(Printable(file.path), 0, /*keep_end=*/true));
   if (!file.column.empty()) absl::StrAppend(&out, ", column ", Printable(file.column));
   out += '\n';
   out += absl::StrFormat("%-28s  %12s  %10s  %6s  %11s  %10s  %8s\n", "", "offset", "size", "keys",
@@ -286,9 +287,9 @@ void ReadLog::Stop() {
 
 void AppendTotals(const ReaderCounters& total, const ReadLog& log, std::string& out) {
   absl::StrAppend(&out, "read ", WithCommas(total.source_bytes), " bytes in ",
-                  Plural(total.source_requests, "request"), ": ",
-                  Plural(total.index_nodes_read, "index node"), ", ",
-                  Plural(total.blocks_read, "data block"), " read; ",
+                  Plural(total.source_requests, "request"), ", read-ahead included; used ",
+                  Plural(total.index_nodes_read, "index node"), " and ",
+                  Plural(total.blocks_read, "data block"), " of them, and ",
                   Plural(total.blocks_cached, "data block"), " from the cache; ",
                   Microseconds(log.time()), " us\n");
 }

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "tools/dump/bounds.h"
 #include "tools/dump/totals.h"
+#include "tools/text_table.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -21,7 +22,7 @@ using Metadata = std::vector<std::pair<std::string, std::string>>;
 class Facts {
  public:
   explicit Facts(const std::string& path) : json_(JsonDocument(path)) {
-    AddLine("file", Printable(path));
+    text_ = Line("file", ShortenedForOutput(Printable(path), kNameCells, /*keep_end=*/true));
   }
 
   void Add(const std::string& name, const std::string& value) {
@@ -46,7 +47,7 @@ class Facts {
   }
   void AddLine(std::string name, const std::string& text) {
     for (char& letter : name) letter = letter == '_' ? ' ' : letter;
-    absl::StrAppendFormat(&text_, "%-17s %s\n", name, text);
+    text_ += Line(name, ShortenedForOutput(text, kNameCells));
   }
   void AddError(const absl::Status& status) { json_["error"] = JsonError(status); }
 
@@ -54,6 +55,11 @@ class Facts {
   const std::string& text() const { return text_; }
 
  private:
+  static constexpr size_t kNameCells = 18;  // the name of a fact and a space
+  static std::string Line(const std::string& name, const std::string& text) {
+    return absl::StrFormat("%-17s %s\n", name, text);
+  }
+
   Json json_;
   std::string text_;
 };
@@ -136,9 +142,8 @@ absl::Status AddStatistics(const Reader& reader, Facts& facts) {
   const BloomFilterInfo bloom = reader.info().bloom_filter.value_or(DescribeBloomFilter(filter));
   facts.Add("bloom_filter", JsonInteger(filter.size()),
             filter.empty() ? "none"
-                           : absl::StrFormat("%s, %.1f bits for each of about %d values",
-                                             Plural(filter.size(), "byte"), bloom.bits_per_value(),
-                                             bloom.distinct_values));
+                           : absl::StrFormat("%s for about %d distinct values",
+                                             Plural(filter.size(), "byte"), bloom.distinct_values));
   if (!filter.empty()) {
     facts.Add("bloom_filter_values", JsonInteger(bloom.distinct_values), "");
     facts.Add("bloom_filter_bits_per_value", Rounded(bloom.bits_per_value()), "");
@@ -158,8 +163,10 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   status.Update(positional.status);
   status.Update(value.status);
 
-  // Marks a total as incomplete if some blocks could not be read.
-  const std::string mark = blocks.status.ok() ? "" : " (incomplete)";
+  // If some blocks could not be read, counts are marked as incomplete, and what is computed from all
+  // values is not known.
+  const bool known = blocks.status.ok();
+  const std::string mark = known ? "" : " (incomplete)";
   const std::vector<std::string> features = FeaturesOf(info);
   Facts facts(common.path);
   facts.Add("size", JsonInteger(info.file_size_bytes), Plural(info.file_size_bytes, "byte"));
@@ -188,18 +195,18 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   facts.Add("stored", JsonInteger(blocks.stored_bytes), Plural(blocks.stored_bytes, "byte") + mark);
   facts.Add("encoded", JsonInteger(blocks.encoded_bytes),
             Plural(blocks.encoded_bytes, "byte") + mark);
-  facts.Add("decoded", JsonInteger(blocks.decoded_bytes),
-            Plural(blocks.decoded_bytes, "byte") + mark);
+  facts.Add("decoded", known ? JsonInteger(blocks.decoded_bytes) : Json(),
+            known ? Plural(blocks.decoded_bytes, "byte") : "-");
   const double codec_ratio = Ratio(blocks.encoded_bytes, blocks.stored_bytes);
   const double ratio = Ratio(blocks.decoded_bytes, blocks.stored_bytes);
   facts.Add("ratio", Rounded(codec_ratio),
-            absl::StrFormat("decoded / stored %.2f, encoded / stored %.2f%s", ratio, codec_ratio,
-                            mark));
-  facts.Add("decoded_ratio", Rounded(ratio), "");
+            absl::StrFormat("decoded / stored %s, encoded / stored %.2f%s",
+                            known ? absl::StrFormat("%.2f", ratio) : "-", codec_ratio, mark));
+  facts.Add("decoded_ratio", known ? Json(Rounded(ratio)) : Json(), "");
   const double bits_per_value =
       BitsPerValue(blocks.stored_bytes, info.has_levels() ? blocks.entries : info.num_rows);
-  facts.Add("bits_per_value", Rounded(bits_per_value),
-            absl::StrFormat("%.2f", bits_per_value) + mark);
+  facts.Add("bits_per_value", known ? Json(Rounded(bits_per_value)) : Json(),
+            known ? absl::StrFormat("%.2f", bits_per_value) : "-");
   if (info.dictionary) {
     facts.Add("dictionary", JsonPointer(*info.dictionary),
               absl::StrCat(Plural(info.dictionary->size, "byte"), " at ", info.dictionary->offset));

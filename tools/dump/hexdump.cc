@@ -112,6 +112,7 @@ class Printer {
     json["name"] = std::string(field.name);
     json["value"] = JsonBytes(field.value);
     json["hex"] = Hex(bytes);
+    json["hex_complete"] = bytes.size() == field.size;
     absl::StrAppend(&output_.text, json.dump(), "\n");
   }
 
@@ -177,7 +178,9 @@ ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common
   const FileLayout layout = ListRegions(*reader);
   Printer printer(options, common.json, reader->info().file_size_bytes, output);
   bool found = false;
+  uint64_t num_blocks = 0;
   for (const FileRegion& region : layout.regions) {
+    num_blocks += region.kind == RegionKind::kDataBlock;
     if (options.block &&
         (region.kind != RegionKind::kDataBlock || region.index != *options.block)) {
       continue;
@@ -192,7 +195,8 @@ ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common
   }
   if (options.block && !found) {
     status.Update(absl::InvalidArgumentError(
-        absl::StrCat(common.path, ": there is no block ", *options.block)));
+        absl::StrCat(common.path, ": there is no block ", *options.block, ": the file has ",
+                     Plural(num_blocks, "block"), ", counted from 0")));
   }
   for (const Damage& damage : layout.damages) status.Update(damage.status);
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
@@ -212,7 +216,8 @@ void AddHexdumpCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "one region.\n\n"
       "--json prints one object a line. The objects with \"offset\" together have all bytes of\n"
       "the file, without gaps. Objects of a compressed block's contents have instead\n"
-      "\"region_offset\" and \"offset_before_compression\".\n\n"
+      "\"region_offset\" and \"offset_before_compression\". \"hex\" has at most as many bytes as\n"
+      "--bytes says; \"hex_complete\" is false if the field has more.\n\n"
       "Examples:\n"
       "  cfile-dump hexdump keys.cfile | less\n"
       "  cfile-dump hexdump flights --column carrier --block 0\n"
@@ -229,7 +234,7 @@ void AddHexdumpCommand(CLI::App& app, CommonOptions& common, Action& action) {
       ->check(NumberIn(0, kMaxBytes));
   command
       ->add_option("--fields", options->max_fields,
-                   "Fields of a block after which the rest is one field (default: 1,000)")
+                   "Fields of a block after which the rest is one field (default and least: 1,000)")
       ->type_name("N")
       ->check(NumberIn(kMaxBlockFields, kMaxBytes));
   command->callback([&action, options] {

@@ -101,7 +101,7 @@ void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "header", "Print the header as text protobuf",
       "Comments say what numbers mean; text is printed as text. With --json the message is\n"
-      "printed in protobuf's JSON form, with bytes as base64.\n\n"
+      "printed in protobuf's JSON form: bytes are base64, and 64-bit integers are strings.\n\n"
       "Example:\n  cfile-dump header keys.cfile");
   AddColumnOptions(*command, common, kOneColumn, kAllParts);
   command->callback([&action] {
@@ -115,7 +115,7 @@ void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "footer", "Print the footer as text protobuf",
       "Comments say what numbers mean; text is printed as text. With --json the message is\n"
-      "printed in protobuf's JSON form, with bytes as base64.\n\n"
+      "printed in protobuf's JSON form: bytes are base64, and 64-bit integers are strings.\n\n"
       "Example:\n  cfile-dump footer --json keys.cfile | jq -r .footer.num_values");
   AddColumnOptions(*command, common, kOneColumn, kAllParts);
   command->callback([&action] {

@@ -16,6 +16,10 @@
 namespace cfile::tools {
 namespace {
 
+constexpr size_t kCellsBeforeBounds = 45;
+constexpr size_t kBoundBytes = 28;
+constexpr size_t kBoundCells = kBoundBytes + 3;  // with "..."
+
 Json ToJson(const BlockStatistics& statistics, const BoundTexts& bounds) {
   return {{"present", JsonInteger(statistics.present_count)},
           {"nulls", JsonInteger(statistics.null_count)},
@@ -26,10 +30,11 @@ Json ToJson(const BlockStatistics& statistics, const BoundTexts& bounds) {
 
 void AppendLine(std::string_view name, const BlockStatistics& statistics, const BoundTexts& bounds,
                 std::string& out) {
-  constexpr size_t kMaxBytes = 28;
-  absl::StrAppendFormat(&out, "%9s %12u %12u %9u  %-28s  %s\n", std::string(name),
+  absl::StrAppendFormat(&out, "%9s %12u %12u %9u%s\n", std::string(name),
                         statistics.present_count, statistics.null_count, statistics.nan_count,
-                        BoundInLine(bounds.min, kMaxBytes), BoundInLine(bounds.max, kMaxBytes));
+                        BoundColumns(BoundInLine(bounds.min, kBoundBytes),
+                                     BoundInLine(bounds.max, kBoundBytes), kCellsBeforeBounds,
+                                     kBoundCells));
 }
 
 // Asks the Bloom filter for the value whose text is `text`.
@@ -87,8 +92,9 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
     output.text = json.dump(2) + "\n";
     return output.Finish(kFine);
   }
-  absl::StrAppendFormat(&output.text, "%9s %12s %12s %9s  %-28s  %s\n", "block", "present", "nulls",
-                        "nan", "minimum", "maximum");
+  absl::StrAppendFormat(
+      &output.text, "%9s %12s %12s %9s%s\n", "block", "present", "nulls", "nan",
+      BoundColumns("minimum", "maximum", kCellsBeforeBounds, kBoundCells));
   AppendLine("file", statistics.file, of_file, output.text);
   for (size_t i = 0; i < statistics.blocks.size(); ++i) {
     AppendLine(absl::StrCat(i), statistics.blocks[i],
