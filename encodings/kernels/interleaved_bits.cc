@@ -61,8 +61,8 @@ HWY_INLINE hn::Vec<RowTag<U>> ShiftLeft(hn::Vec<RowTag<U>> v, size_t bits) {
                                                     static_cast<int>(bits)));
 }
 
-// Calls visit(index, numbers) for each of the first `rows` rows of packed numbers. `index` is that of
-// the row's first number, and numbers(lane) returns the vector of numbers that begins at a lane.
+// Calls visit(index, numbers) for each of the first `rows` rows of packed numbers. `index` is that
+// of the row's first number, and numbers(lane) returns the vector of numbers that begins at a lane.
 // Precondition: width > 0.
 template <typename U, typename Visit>
 HWY_INLINE void VisitRows(const uint8_t* packed, size_t width, size_t rows, const Visit& visit) {

@@ -1,6 +1,7 @@
 // The decoder of FOR.
 #include "encodings/own/for.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstring>
@@ -9,7 +10,10 @@
 #include "encodings/core/lower_bound.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/bit_appender.h"
+#include "encodings/kernels/bit_packing.h"
+#include "encodings/kernels/interleaved_bits.h"
 #include "encodings/kernels/match_range.h"
+#include "encodings/own/for_layout.h"
 #include "encodings/own/for_table.h"
 
 namespace cfile::encodings {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "encodings/core/status.h"
+#include "encodings/own/for_layout.h"
 
 namespace cfile::encodings {
 namespace {

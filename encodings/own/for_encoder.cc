@@ -1,6 +1,7 @@
 // The encoder of FOR.
 #include "encodings/own/for.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <cstring>
@@ -9,7 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "encodings/core/bytes.h"
+#include "encodings/kernels/bit_packing.h"
+#include "encodings/kernels/interleaved_bits.h"
 #include "encodings/kernels/min_max.h"
+#include "encodings/own/for_layout.h"
 
 namespace cfile::encodings {
 namespace {

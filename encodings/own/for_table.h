@@ -12,7 +12,7 @@
 #include "encodings/core/status.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/interleaved_bits.h"
-#include "encodings/own/for.h"
+#include "encodings/own/for_layout.h"
 
 namespace cfile::encodings {
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "blocks.h"
+#include "encodings/own/for_layout.h"
 
 namespace cfile::encodings {
 namespace {
