@@ -148,7 +148,8 @@ absl::Status ExplainDamage(const absl::Status& status, const Source& source) {
   if (!foreign.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": ", foreign));
   if (temporary) {
     return absl::DataLossError(
-        absl::StrCat(status.message(), "; this is the temporary file of a writer that did not finish: ",
+        absl::StrCat(status.message(),
+                     "; this is the temporary file of a writer that did not finish: ",
                      SalvageAdvice(path)));
   }
   if (!HasDamagedEnd(source)) return status;

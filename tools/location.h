@@ -42,8 +42,8 @@ absl::Status ExplainDamage(const absl::Status& status, const Source& source);
 absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place);
 
 // Opens the table at a path or URL. nullopt: there is none, because the place is no directory, or a
-// URL below which there is no table.cft. kNotFound: the directory has no table.cft; if a writer did not
-// finish there, the error says how to salvage its files.
+// URL below which there is no table.cft. kNotFound: the directory has no table.cft; if a writer did
+// not finish there, the error says how to salvage its files.
 absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
                                                        const ReaderOptions& options,
                                                        const ReadObserver& observer = nullptr);

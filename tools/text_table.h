@@ -44,7 +44,8 @@ std::string Shortened(std::string_view text, size_t width, bool keep_end = false
 std::optional<size_t> OutputWidth();
 
 // Shortens `text` to what a line of standard output has left after `used` cells, but to no less
-// than 8 cells. Returns `text` itself if standard output is not a terminal. `keep_end`: see Shortened.
+// than 8 cells. Returns `text` itself if standard output is not a terminal. `keep_end`: see
+// Shortened.
 std::string ShortenedForOutput(std::string_view text, size_t used, bool keep_end = false);
 
 }  // namespace cfile::tools

@@ -44,7 +44,8 @@ TEST(TextTableTest, ShortensInOrderAndThenLeavesOut) {
   EXPECT_EQ(AlignText(lines, columns, 33), AlignText(lines, columns));
   EXPECT_EQ(AlignText(lines, columns, 30),
             "name           size  note\nabcdefghijkl  12345  mnopqr...\n");
-  EXPECT_EQ(AlignText(lines, columns, 27), "name         size  note\nabcdefg...  12345  mnopq...\n");
+  EXPECT_EQ(AlignText(lines, columns, 27),
+            "name         size  note\nabcdefg...  12345  mnopq...\n");
   // A column that remains has its full width if there is room again.
   EXPECT_EQ(AlignText(lines, columns, 26),
             "name           size\nabcdefghijkl  12345\n"

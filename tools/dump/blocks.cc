@@ -79,7 +79,8 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
   if (common.json) {
     list.emplace(common.path, "blocks", output);
   } else {
-    absl::StrAppendFormat(&output.text, "%7s %13s %9s %13s %9s %9s  %-12s %-6s %9s %9s %7s",
+    absl::StrAppendFormat(&output.text,
+                          "%7s %13s %9s %13s %9s %9s  %-12s %-6s %9s %9s %7s",
                           "index", "offset", "size", "first_ordinal", "rows", "nulls", "encoding", "codec",
                           "stored", "encoded", "ratio");
     if (known != nullptr && !known->blocks.empty())

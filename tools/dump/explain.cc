@@ -228,9 +228,9 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
     for (size_t i = 0; i < total.conditions.size(); ++i) {
       constexpr size_t kMostCells = 40;
       const ConditionCounters& condition = total.conditions[i];
-      std::vector<std::string> row = {i < explanation.tests.size()
-                                          ? Shortened(TerminalSafe(explanation.tests[i]), kMostCells)
-                                          : TerminalSafe(condition.column)};
+      const bool has_text = i < explanation.tests.size();
+      std::vector<std::string> row = {
+          Shortened(TerminalSafe(has_text ? explanation.tests[i] : condition.column), kMostCells)};
       if (table) row.push_back(WithCommas(condition.rows_excluded_by_bounds));
       for (const uint64_t number :
            {condition.rows_excluded_by_statistics, condition.rows_excluded_by_bloom_filter,

@@ -163,8 +163,8 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   status.Update(positional.status);
   status.Update(value.status);
 
-  // If some blocks could not be read, counts are marked as incomplete, and what is computed from all
-  // values is not known.
+  // If some blocks could not be read, counts are marked as incomplete, and what is computed from
+  // all values is not known.
   const bool known = blocks.status.ok();
   const std::string mark = known ? "" : " (incomplete)";
   const std::vector<std::string> features = FeaturesOf(info);
