@@ -153,8 +153,9 @@ absl::Status ExplainDamage(const absl::Status& status, const Source& source) {
                      SalvageAdvice(path)));
   }
   if (!HasDamagedEnd(source)) return status;
-  return absl::DataLossError(absl::StrCat(
-      path, ": this is a CFile whose end is damaged or missing; ", SalvageAdvice(path)));
+  return absl::DataLossError(
+      absl::StrCat(status.message(), "; the end of this CFile is damaged or missing: ",
+                   SalvageAdvice(path)));
 }
 
 absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,

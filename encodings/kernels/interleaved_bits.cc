@@ -155,10 +155,24 @@ class PrefixSum {
     return v;
   }
 
+  // Returns a vector whose lanes are the last lane of `v`.
+  HWY_INLINE V BroadcastLast(V v) const {
+#if HWY_MAX_BYTES >= 32
+    return hn::TableLookupLanes(v, last_);
+#elif HWY_TARGET != HWY_SCALAR
+    return hn::Broadcast<kBlock - 1>(v);
+#else
+    return v;
+#endif
+  }
+
  private:
   static constexpr int kBlock = 16 / sizeof(U);  // lanes of a block of 16 bytes
-#if HWY_MAX_BYTES >= 64
+#if HWY_MAX_BYTES >= 32
   using Indices = decltype(hn::IndicesFromVec(D(), hn::Zero(D())));
+  const Indices last_ = hn::IndicesFromVec(D(), hn::Set(D(), U{HWY_MAX_BYTES / sizeof(U) - 1}));
+#endif
+#if HWY_MAX_BYTES >= 64
   Indices block_ends_;
   Indices half_end_;
   hn::Mask<D> odd_blocks_;
@@ -178,14 +192,13 @@ HWY_INLINE void DeltasInFields(const uint8_t* packed, size_t width, U first, U s
   HWY_ALIGN U multiples[kRowLanes<U>];
   for (size_t i = 0; i < lanes; ++i) multiples[i] = static_cast<U>(uint64_t{step} * (i + 1));
   const auto steps = hn::Load(d, multiples);
-  const auto last = hn::IndicesFromVec(d, hn::Set(d, static_cast<U>(lanes - 1)));
   const PrefixSum<U> prefix_sum;
   auto carry = hn::Set(d, static_cast<U>(first - step));
   const auto put = [&](auto sums, U* to) HWY_ATTR {
     const auto more = hn::Add(sums, steps);
     hn::StoreU(hn::Add(more, carry), d, to);
     // Adding to the carry, and not taking it from the values, leaves one addition between vectors.
-    carry = hn::Add(carry, hn::TableLookupLanes(more, last));
+    carry = hn::Add(carry, prefix_sum.BroadcastLast(more));
   };
   VisitRows<U>(packed, width, kBitsOf<U>, [&](size_t index, const auto& numbers) HWY_ATTR {
     for (size_t lane = 0; lane < kRowLanes<U>; lane += kFields * lanes) {

@@ -24,7 +24,8 @@ class DumpCase(unittest.TestCase):
     @classmethod
     def make(cls, text, table, *options):
         """Imports the file `text` into `table`."""
-        subprocess.run([IMPORT, text, table, "--quiet", *options], cwd=cls.folder, check=True, timeout=100)
+        done = subprocess.run([IMPORT, text, table, "--quiet", *options], cwd=cls.folder, capture_output=True, timeout=100)
+        assert done.returncode == 0, done.stderr.decode()
 
     def run_tool(self, tool, *arguments):
         """Returns the exit code, the output and the errors."""

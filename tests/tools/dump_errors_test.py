@@ -138,7 +138,7 @@ class Foreign(ErrorsTest):
             self.assertEqual(code, 2, content[:20])
             self.assertNotIn("not a CFile;", error)
             torn = content in (whole[:-1], whole[:100])
-            self.assertEqual("d.cfile: this is a CFile whose end is damaged or missing; cfile-dump salvage d.cfile OUT" in error, torn)
+            self.assertEqual("; the end of this CFile is damaged or missing: cfile-dump salvage d.cfile OUT" in error, torn)
             self.assertEqual(self.run_dump("verify", "d.cfile")[0], 2)
         (self.folder / "d.cfile").write_bytes(b"")
         self.assertEqual(self.run_dump("d.cfile"), (2, "", "cfile-dump: d.cfile: the file is empty\n"))

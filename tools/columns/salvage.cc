@@ -136,7 +136,11 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
   const auto report =
       Salvage(ObserveSource(*torn, progress.observer()), *std::move(sink), options);
   progress.End();
-  if (!report.ok()) return output.Fail(ExplainDamage(report.status(), **torn));
+  if (!report.ok()) {
+    // A file of another program is named. Advice to use this command would not help.
+    const absl::Status explained = ExplainDamage(report.status(), **torn);
+    return output.Fail(absl::IsInvalidArgument(explained) ? explained : report.status());
+  }
   if (common.json) {
     absl::StrAppend(&output.text, ToJson(common.path, arguments.out, *report).dump(2), "\n");
   } else {

@@ -253,8 +253,8 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
   }
   absl::StrAppend(&out, "\nread ", WithCommas(explanation.reads.source_bytes), " bytes in ",
                   Plural(explanation.reads.source_requests, "request"),
-                  ", with footers, indexes and read-ahead; the files have ",
-                  WithCommas(explanation.size_bytes), " bytes; ",
+                  ", with footers, indexes and read-ahead\nthe files have ",
+                  WithCommas(explanation.size_bytes), " bytes; the scan took ",
                   absl::StrFormat("%.1f ms\n",
                                   static_cast<double>(explanation.time.count()) / 1e6));
 }

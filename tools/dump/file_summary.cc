@@ -221,7 +221,7 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   facts.AddMetadata("footer_metadata", info.footer_metadata);
   if (!status.ok()) facts.AddError(status);
 
-  output.text = common.json ? facts.json().dump(2) + "\n" : facts.text();
+  output.text += common.json ? facts.json().dump(2) + "\n" : facts.text();
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
 }
 

@@ -71,14 +71,14 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
     if (!found.ok()) return output.Fail(found.status());
     json["value"] = JsonBytes(*probe);
     json["may_be_present"] = *found;
-    output.text = common.json ? json.dump(2) + "\n"
+    output.text += common.json ? json.dump(2) + "\n"
                   : *found    ? "the Bloom filter says: may be present\n"
                               : "the Bloom filter says: not present\n";
     return output.Finish(kFine);
   }
   if (*read == nullptr) {
     json["file"] = nullptr;
-    output.text = common.json ? json.dump(2) + "\n" : "no statistics\n";
+    output.text += common.json ? json.dump(2) + "\n" : "no statistics\n";
     return output.Finish(kFine);
   }
   const FileStatistics& statistics = **read;
@@ -89,7 +89,7 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
     for (const BlockStatistics& block : statistics.blocks) {
       blocks.push_back(ToJson(block, TextOfBounds(reader->type(), block)));
     }
-    output.text = json.dump(2) + "\n";
+    absl::StrAppend(&output.text, json.dump(2), "\n");
     return output.Finish(kFine);
   }
   absl::StrAppendFormat(

@@ -222,7 +222,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
     json["ratio"] = known ? Quotient(decoded, stored) : Json();
     json["columns"] = std::move(columns);
     if (!status.ok()) json["error"] = JsonError(status);
-    output.text = json.dump(2) + "\n";
+    absl::StrAppend(&output.text, json.dump(2), "\n");
   } else {
     constexpr size_t kNameCells = 7;  // "table" and the names of the other lines
     output.text = absl::StrFormat(
