@@ -98,7 +98,7 @@ std::string AlignText(std::vector<std::vector<std::string>> lines, std::vector<T
   }
   if (const size_t hidden = columns.size() - shown.size(); hidden > 0) {
     absl::StrAppend(&text, hidden, hidden == 1 ? " column" : " columns",
-                    " not shown: widen the terminal or use --json\n");
+                    " not shown: use --json\n");
   }
   return text;
 }

@@ -212,7 +212,7 @@ class ForEncoder final : public BlockEncoder<T> {
   size_t WholeBytes() const { return entries_.size() * ForEntry<T>::kBytes + vectors_.size(); }
 
   // Sets how many values the next vector may have: none if the block is full, and fewer than a
-  // whole vector if that could make the block larger than twice its target size.
+  // whole vector if that could make the block larger than one and a half times its target size.
   void BeginVector() {
     const size_t bytes = WholeBytes();
     if (bytes >= block_size_bytes_ && !entries_.empty()) {
@@ -221,7 +221,8 @@ class ForEncoder final : public BlockEncoder<T> {
       most_pending_ = kVectorValues;
     } else {
       const size_t used = bytes + ForEntry<T>::kBytes;
-      const size_t room = 2 * block_size_bytes_ - std::min(2 * block_size_bytes_, used);
+      const size_t most_bytes = block_size_bytes_ + block_size_bytes_ / 2;
+      const size_t room = most_bytes - std::min(most_bytes, used);
       most_pending_ = std::clamp<size_t>(room / sizeof(T), 1, kVectorValues);
     }
   }

@@ -461,7 +461,9 @@ TEST(NarrowTypes, ValuesOutsideTheRangeAreDamage) {
   };
   size_t pairs = 0;
   for (const Pair& pair : AllPairs()) {
-    if (!IsPage(pair.encoding) || FindEncoding(pair.encoding) == nullptr ||
+    // Our own encodings store narrow types in their own width, so no value is outside the range.
+    const bool own = static_cast<uint32_t>(pair.encoding) >= kFirstOwnNumber;
+    if (own || !IsPage(pair.encoding) || FindEncoding(pair.encoding) == nullptr ||
         !FindEncoding(pair.encoding)->Supports(PhysicalType::kInt32)) {
       continue;
     }

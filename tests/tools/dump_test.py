@@ -335,7 +335,7 @@ class Json(DumpTest):
                     self.assertIn(",".join(column["encodings"])[:12], line)
                     self.assertRegex(line, rf"\b{column['size']}\b")
                 hidden = 10 - len(table_lines[0].split())
-                notice = f"{hidden} columns not shown: widen the terminal or use --json"
+                notice = f"{hidden} columns not shown: use --json"
                 self.assertEqual(table_lines[-1] == notice, hidden > 0, (width, table_lines))
                 self.assertEqual(hidden > 0, width < 100)
         # Without a terminal nothing is cut, and nothing is left out.

@@ -388,7 +388,7 @@ class Threads(ImportTest):
     def table_files(self):
         """Returns a hash of each column's file, and what cfile-dump prints of the table: table.cft has random names and numbers."""
         files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in self.folder.glob("t/part-*/*.cfile")}
-        return files, self.run_tool(DUMP, "--json", "t").stdout
+        return files, re.sub(rb"part-[0-9a-f]{32}", b"PART", self.run_tool(DUMP, "--json", "t").stdout)
 
     def expect_same_files(self, text, *options):
         written = []

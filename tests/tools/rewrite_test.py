@@ -278,7 +278,8 @@ class SalvageTable(ToolTest):
         super().setUp()
         for part in range(3):
             rows = "".join(f"{i},{'x' * 40}{i}\n" for i in range(1000 * part, 1000 * (part + 1)))
-            self.table("t", "id,text\n" + rows, "--append", "--encoding", "plain", "--compression", "none", "--block-size", "8KiB")
+            append = ["--append"] if part > 0 else []
+            self.table("t", "id,text\n" + rows, *append, "--encoding", "plain", "--compression", "none", "--block-size", "8KiB")
         self.columns = [self.folder / part / "0001-text.cfile" for part in self.part_folders("t")]
 
     def part_folders(self, table):

@@ -49,11 +49,11 @@ TEST(TextTableTest, ShortensInOrderAndThenLeavesOut) {
   // A column that remains has its full width if there is room again.
   EXPECT_EQ(AlignText(lines, columns, 26),
             "name           size\nabcdefghijkl  12345\n"
-            "1 column not shown: widen the terminal or use --json\n");
+            "1 column not shown: use --json\n");
   // Nothing is left to shorten.
   EXPECT_EQ(AlignText(lines, columns, 10),
             "name         size\nabcdefg...  12345\n"
-            "1 column not shown: widen the terminal or use --json\n");
+            "1 column not shown: use --json\n");
 }
 
 TEST(TextTableTest, WideCharactersAreAligned) {

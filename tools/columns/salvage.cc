@@ -200,15 +200,17 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
   CFILE_ASSIGN_OR_RETURN(NewTable copy, NewTable::Create(arguments.out, arguments.force));
   const std::shared_ptr<Storage> storage = copy.location().storage();
   CFILE_RETURN_IF_ERROR(CopyTableFiles(common.path, *storage));
-  CFILE_ASSIGN_OR_RETURN(RepairReport report,
-                         Repair(storage, {.salvage = true, .reader = OptionsOf(common)}));
-  CFILE_RETURN_IF_ERROR(CollectGarbage(storage, std::chrono::seconds(0)).status());
   // The copy's temporary name means nothing to the user.
-  const auto name_of_table = [&](std::string& text) {
-    absl::StrReplaceAll({{storage->name(), common.path}}, &text);
+  const auto renamed = [&](absl::string_view text) {
+    return absl::StrReplaceAll(text, {{storage->name(), common.path}});
   };
-  name_of_table(report.damage);
-  for (RepairedPart& part : report.parts) name_of_table(part.reason);
+  absl::StatusOr<RepairReport> report =
+      Repair(storage, {.salvage = true, .reader = OptionsOf(common)});
+  if (!report.ok())
+    return absl::Status(report.status().code(), renamed(report.status().message()));
+  CFILE_RETURN_IF_ERROR(CollectGarbage(storage, std::chrono::seconds(0)).status());
+  report->damage = renamed(report->damage);
+  for (RepairedPart& part : report->parts) part.reason = renamed(part.reason);
   CFILE_RETURN_IF_ERROR(copy.Finish());
   return report;
 }

@@ -287,9 +287,9 @@ void ReadLog::Stop() {
 
 void AppendTotals(const ReaderCounters& total, const ReadLog& log, std::string& out) {
   absl::StrAppend(&out, "read ", WithCommas(total.source_bytes), " bytes in ",
-                  Plural(total.source_requests, "request"), ", read-ahead included; used ",
-                  Plural(total.index_nodes_read, "index node"), " and ",
-                  Plural(total.blocks_read, "data block"), " of them, and ",
+                  Plural(total.source_requests, "request"), ", with read-ahead\n",
+                  Plural(total.index_nodes_read, "index node"), ", ",
+                  Plural(total.blocks_read, "data block"), " read; ",
                   Plural(total.blocks_cached, "data block"), " from the cache; ",
                   Microseconds(log.time()), " us\n");
 }
