@@ -72,11 +72,14 @@ std::string UnfinishedWriteIn(const std::string& directory) {
   if (IsUrl(directory)) return "";
   const auto files = NewLocalStorage(directory)->List("");
   if (!files.ok()) return "";
-  bool any = false;
+  bool any = false, has_complete_files = false;
   std::vector<std::string> with_data;
   for (const StorageEntry& file : *files) {
     const std::filesystem::path path = std::filesystem::path(directory) / file.path;
-    if (!IsTemporaryFileName(path.filename().string())) continue;
+    if (!IsTemporaryFileName(path.filename().string())) {
+      has_complete_files = has_complete_files || !file.path.ends_with('/');
+      continue;
+    }
     any = true;
     if (file.size_bytes > 0) with_data.push_back(path.string());
   }
@@ -96,6 +99,11 @@ std::string UnfinishedWriteIn(const std::string& directory) {
       absl::StrAppend(&text, " and in ", with_data.size() - shown, " more temporary files");
     }
     text += '.';
+  }
+  // A table whose table.cft is lost must not be removed.
+  if (has_complete_files) {
+    return absl::StrCat(text, " The directory has complete files, too: cfile-table repair ",
+                        ShellQuoted(directory), " makes a table of parts that are complete");
   }
   return absl::StrCat(text, " If no writer is at work, the directory can be removed: rm -r ",
                       ShellQuoted(directory));

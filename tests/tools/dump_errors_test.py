@@ -169,6 +169,13 @@ class Foreign(ErrorsTest):
         (self.folder / "killed2").mkdir()
         (self.folder / "killed2/.0000-id.cfile.4711-0.cfile-tmp").write_bytes(b"")
         self.assertIn("did not finish here. Its files are empty. If no writer is at work", self.run_dump("killed2")[2])
+        # A table whose table.cft is lost must not be removed.
+        shutil.copytree(self.folder / "t", self.folder / "lost")
+        (self.folder / "lost/table.cft").unlink()
+        (self.folder / "lost/.0000-id.cfile.4711-0.cfile-tmp").write_bytes(b"")
+        error = self.run_dump("lost")[2]
+        self.assertIn("Its files are empty. The directory has complete files, too: cfile-table repair lost makes a table", error)
+        self.assertNotIn("rm -r", error)
         code, out, _ = self.run_dump("salvage", name, "rescued.cfile")
         self.assertEqual(code, 2)
         self.assertGreater(len(self.run_dump("values", "rescued.cfile")[1].splitlines()), 500)
