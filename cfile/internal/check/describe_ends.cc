@@ -19,11 +19,11 @@ namespace cfile {
 namespace {
 
 using encodings::AsString;
-using internal::kMagicBytes;
+using internal::kFileMagicBytes;
 using internal::kMessageSizeBytes;
 namespace wire = internal::wire;
 
-constexpr uint64_t kFixedBytes = kMagicBytes + kMessageSizeBytes;
+constexpr uint64_t kFixedBytes = kFileMagicBytes + kMessageSizeBytes;
 
 absl::StatusOr<std::vector<uint8_t>> ReadBytes(const Source& source, uint64_t offset,
                                                uint64_t size_bytes) {
@@ -40,9 +40,9 @@ struct Fixed {
 
 // nullopt: there is no magic.
 std::optional<Fixed> ParseFixed(std::span<const uint8_t> bytes) {
-  const auto version = internal::VersionOfMagic(AsString(bytes.first(kMagicBytes)));
+  const auto version = internal::VersionOfMagic(AsString(bytes.first(kFileMagicBytes)));
   if (!version) return std::nullopt;
-  return Fixed{*version, encodings::LoadLittleEndian<uint32_t>(bytes.data() + kMagicBytes)};
+  return Fixed{*version, encodings::LoadLittleEndian<uint32_t>(bytes.data() + kFileMagicBytes)};
 }
 
 // Finds the regions at both ends of a file.

@@ -11,6 +11,7 @@
 #include "cfile/internal/check/dictionary_block.h"
 #include "cfile/internal/check/message_fields.h"
 #include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/index_node.h"
 #include "cfile/internal/wire/messages.h"
 #include "cfile/internal/wire/parse_message.h"
@@ -28,7 +29,7 @@ using encodings::StrCat;
 
 absl::Status AddMagic(std::span<const uint8_t> magic, BlockDescription& description) {
   const std::string_view text = AsString(magic);
-  return description.AddBytes(kMagicBytes, "magic", absl::CEscape({text.data(), text.size()}));
+  return description.AddBytes(kFileMagicBytes, "magic", absl::CEscape({text.data(), text.size()}));
 }
 
 // Reads a stored checksum and adds it as a field. The field says whether it is the checksum of
@@ -143,8 +144,8 @@ std::string RightOrWrong(uint32_t found, uint32_t expected) {
 }
 
 absl::Status DescribeHeader(std::span<const uint8_t> bytes, BlockDescription& description) {
-  if (bytes.size() < kMagicBytes) return DataLoss("a header of ", bytes.size(), " bytes");
-  CFILE_RETURN_IF_ERROR(AddMagic(bytes.first(kMagicBytes), description));
+  if (bytes.size() < kFileMagicBytes) return DataLoss("a header of ", bytes.size(), " bytes");
+  CFILE_RETURN_IF_ERROR(AddMagic(bytes.first(kFileMagicBytes), description));
   CFILE_ASSIGN_OR_RETURN(const uint32_t size, description.AddFixed32("size of the message"));
   CFILE_RETURN_IF_ERROR(AddMessage(wire::CFileHeader::kType, size, description));
   const size_t end = description.reader().offset();
@@ -156,14 +157,14 @@ absl::Status DescribeFooter(bool has_checksum, std::span<const uint8_t> bytes,
   if (has_checksum && bytes.size() >= kChecksumBytes)
     CFILE_RETURN_IF_ERROR(AddChecksum(bytes.subspan(kChecksumBytes), description));
   const std::span<const uint8_t> rest = description.reader().rest();
-  constexpr size_t kTailBytes = kMagicBytes + kMessageSizeBytes;
+  constexpr size_t kTailBytes = kFileMagicBytes + kMessageSizeBytes;
   if (rest.size() < kTailBytes) return DataLoss("there is no magic");
   const size_t message_size = rest.size() - kTailBytes;
   const size_t message_end = description.reader().offset() + message_size;
   const absl::Status status = AddMessage(wire::CFileFooter::kType, message_size, description);
   CFILE_RETURN_IF_ERROR(description.AddBytes(message_end - description.reader().offset(),
                                              "rest of the message, which is malformed"));
-  CFILE_RETURN_IF_ERROR(AddMagic(rest.subspan(message_size, kMagicBytes), description));
+  CFILE_RETURN_IF_ERROR(AddMagic(rest.subspan(message_size, kFileMagicBytes), description));
   CFILE_RETURN_IF_ERROR(description.AddFixed32("size of the message").status());
   return status;
 }

@@ -12,9 +12,6 @@
 
 namespace cfile::internal {
 
-inline constexpr size_t kMagicBytes = 8;
-inline constexpr size_t kMessageSizeBytes = 4;
-
 // Add the fields of a header or a footer. `bytes`: all its bytes; `description` describes them. If
 // bytes follow the header's message, the first ones are its checksum. kDataLoss: the bytes are not
 // a header or a footer.

@@ -27,7 +27,7 @@ using wire::Kind;
 using wire::MessageType;
 using wire::WireType;
 
-// Returns the name of a number in a field that holds numbers of a list. Returns "" for other fields.
+// Returns the name of a number, if the field holds numbers of a list. Returns "" for other fields.
 std::string NameOfNumber(const Field& field, uint64_t number) {
   constexpr uint64_t kInExtensions = 999;
   const bool encoding = field.name == "encoding";

@@ -63,6 +63,25 @@ uint32_t FeaturesOf(Encoding encoding) {
   return static_cast<uint32_t>(encoding) >= encodings::kFirstOwnNumber ? kFeatureOwnEncodings : 0;
 }
 
+absl::Status CheckDependencies(const FileInfo& info) {
+  const auto damaged = [](absl::string_view what) {
+    return absl::DataLossError(absl::StrCat("the footer is damaged: ", what));
+  };
+  if (NeedsExtendedBlocks(info) && !info.has_extended_blocks()) {
+    return damaged(
+        "type, encoding or compression need extended blocks, but the feature bit is not set");
+  }
+  const uint32_t own = info.incompatible_features & kFeatureOwnEncodings;
+  if (own < FeaturesOf(info.encoding) || (own != 0 && !info.has_extended_blocks())) {
+    return damaged(
+        "the encoding needs feature bit 26, and this bit needs the one of extended blocks");
+  }
+  if (info.has_movable_blocks() && !(info.has_checksums() && info.has_extended_blocks())) {
+    return damaged("movable blocks need the feature bits of checksums and of extended blocks");
+  }
+  return absl::OkStatus();
+}
+
 uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_differ, bool movable) {
   if (!PolicyOf(info.version).features) return 0;
   const bool nested = levels && !info.levels.kudu_array;

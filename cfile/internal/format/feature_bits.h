@@ -27,6 +27,10 @@ inline constexpr uint32_t kTableFeatureNullableKeys = 1u << 1;
 bool NeedsExtendedBlocks(uint32_t data_type, uint32_t encoding, uint32_t compression);
 bool NeedsExtendedBlocks(const FileInfo& info);
 
+// kDataLoss if a feature bit is not set although the type, the encoding, the codec or another
+// feature bit of `info` needs this bit (cfile/FORMAT.md, F22, F25, F27 and F29).
+absl::Status CheckDependencies(const FileInfo& info);
+
 // The incompatible feature bits of a file that has a block of this encoding, or whose footer names
 // it: kFeatureOwnEncodings or 0.
 uint32_t FeaturesOf(Encoding encoding);
