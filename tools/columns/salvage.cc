@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -199,7 +200,7 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
                                                  const SalvageArguments& arguments) {
   CFILE_ASSIGN_OR_RETURN(NewTable copy, NewTable::Create(arguments.out, arguments.force));
   const std::shared_ptr<Storage> storage = copy.location().storage();
-  CFILE_RETURN_IF_ERROR(CopyTableFiles(common.path, *storage));
+  CFILE_RETURN_IF_ERROR(copy.WithFinalPath(CopyTableFiles(common.path, *storage)));
   // The copy's temporary name means nothing to the user.
   const auto renamed = [&](absl::string_view text) {
     return absl::StrReplaceAll(text, {{storage->name(), common.path}});
@@ -208,7 +209,8 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
       Repair(storage, {.salvage = true, .reader = OptionsOf(common)});
   if (!report.ok())
     return absl::Status(report.status().code(), renamed(report.status().message()));
-  CFILE_RETURN_IF_ERROR(CollectGarbage(storage, std::chrono::seconds(0)).status());
+  CFILE_RETURN_IF_ERROR(
+      copy.WithFinalPath(CollectGarbage(storage, std::chrono::seconds(0)).status()));
   report->damage = renamed(report->damage);
   for (RepairedPart& part : report->parts) part.reason = renamed(part.reason);
   CFILE_RETURN_IF_ERROR(copy.Finish());
@@ -264,7 +266,8 @@ ExitCode SalvageTable(const CommonOptions& common, const SalvageArguments& argum
 
 // True if the files of a table are at the path or URL. table.cft may be damaged or missing.
 bool IsTable(const std::string& place) {
-  if (!IsUrl(place)) return std::filesystem::is_directory(place);
+  std::error_code ignored;
+  if (!IsUrl(place)) return std::filesystem::is_directory(place, ignored);
   const auto table = TableAt(place);
   if (!table.ok()) return false;
   const auto files = table->storage()->List("");
