@@ -32,7 +32,7 @@ OPEN_BYTES = 64 << 10  # both ends of a file
 BLOCK_BYTES = 256 << 10
 RANGE_BYTES = (1 << 20) + (1 << 16)  # ReaderOptions::read_ahead_bytes: a scan reads a file that is not longer with one request
 LONGEST_RANGE_BYTES = 4 << 20
-RANGES = 64  # a scan uses at most the memory of so many ranges of RANGE_BYTES
+RANGES = 64  # a scan uses at most RANGES * RANGE_BYTES of memory
 MAX_IN_FLIGHT = 16
 
 

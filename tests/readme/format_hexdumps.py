@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that the hexdumps of files in cfile/FORMAT.md are what `cfile-dump hexdump` prints: format_hexdumps.py FORMAT.md CFILE_DUMP
+"""Checks the hexdumps of whole files in cfile/FORMAT.md: format_hexdumps.py FORMAT.md CFILE_DUMP [--write]
 
-With --write, writes what cfile-dump prints into the document. The bytes of an example come from the document itself."""
+Makes a file from the bytes of each hexdump, and compares the hexdump with what `cfile-dump hexdump` prints for this file. With --write,
+replaces the hexdumps in FORMAT.md by what cfile-dump prints."""
 
 import pathlib
 import re
@@ -9,8 +10,9 @@ import subprocess
 import sys
 import tempfile
 
-# A block of a file: its lines, and the line with its values. Lines with bytes of the file begin with the offset.
+# A fenced block with the hexdump of a file. Group 1 is the line of the fence, group 2 the hexdump. The line with the values follows.
 BLOCK = re.compile(r"(?<=\n)(```hexdump file [^\n]*\n)(.*?)(?=^= [^\n]*\n```)", re.S | re.M)
+# A line with bytes of the file. Such a line begins with the offset; lines with bytes before compression are indented.
 STORED = re.compile(r"^[0-9a-f]{4,}  ((?:[0-9a-f]{2} ?)+)", re.M)
 
 
@@ -21,6 +23,7 @@ def main():
     found = 0
 
     def printed(match):
+        """The fence and what cfile-dump prints for the bytes of this hexdump."""
         nonlocal found
         found += 1
         with tempfile.TemporaryDirectory() as folder:

@@ -226,8 +226,7 @@ class Json(DumpTest):
                                 ("text=parquet-delta-length", ["minimum delta", "place in the skip table"]),
                                 ("x=parquet-alp", ["vector"])):
             shutil.rmtree(self.folder / "long", ignore_errors=True)
-            subprocess.run([IMPORT, "long.csv", "long", "--quiet", "--compression", "none", "--encoding", encoding],
-                           cwd=self.folder, check=True, timeout=60)
+            self.make("long.csv", "long", "--compression", "none", "--encoding", encoding)
             column = encoding.split("=")[0]
             fields = [json.loads(line) for line in self.dump("hexdump", "--json", "long", "--column", column).splitlines()]
             found = [field["name"] for field in fields]
@@ -241,7 +240,7 @@ class Json(DumpTest):
         (self.folder / "words.csv").write_text("w,n\n" + "".join(f"word{i % 100},{i}\n" for i in range(4000)))
         for options in (["--encoding", "w=parquet-dict"], ["--encoding", "w=dict"], ["--encoding", "w=dict", "--compat", "kudu"]):
             shutil.rmtree(self.folder / "words", ignore_errors=True)
-            subprocess.run([IMPORT, "words.csv", "words", "--quiet", *options], cwd=self.folder, check=True, timeout=60)
+            self.make("words.csv", "words", *options)
             code, out, _ = self.run_dump("verify", "words", "--max-dictionary-values", "3")
             self.assertEqual(code, 4, out)
             self.assertEqual(out.count("a dictionary of"), 1, out)
@@ -259,7 +258,7 @@ class Json(DumpTest):
 
     def test_verify_of_a_missing_file(self):
         (self.folder / "two.csv").write_text("a,b\n1,2\n")
-        subprocess.run([IMPORT, "two.csv", "two", "--quiet"], cwd=self.folder, check=True, timeout=60)
+        self.make("two.csv", "two")
         file = next(self.folder.glob("two/part-*/0001-b.cfile"))
         file.unlink()
         path = str(file.relative_to(self.folder))
@@ -288,7 +287,7 @@ class Json(DumpTest):
         self.assertEqual(self.dump("values", "--ordinal", 3, "--head", 4, arrays).splitlines(), lines[3:7])
         self.assertEqual(self.dump("at", arrays, rows - 1).splitlines(), lines[-1:])
         (self.folder / "lists.jsonl").write_text('{"l":[1,2]}\n{"l":[]}\n{}\n{"l":[null,4]}\n')
-        subprocess.run([IMPORT, "lists.jsonl", "lists", "--quiet"], cwd=self.folder, check=True, timeout=60)
+        self.make("lists.jsonl", "lists")
         path = next(self.folder.glob("lists/part-*/*.cfile"))
         self.assertEqual(self.dump("values", path).splitlines(), ["0 3 1", "1 3 2", "0 1 -", "0 0 -", "0 2 -", "1 3 4"])
         self.assertEqual(self.dump("at", path, 3).splitlines(), ["0 2 -", "1 3 4"])
@@ -305,7 +304,7 @@ class Json(DumpTest):
         code, _, error = self.run_dump("stats", "--probe", "7", "t", "--column", "id")
         self.assertEqual(code, 1)
         self.assertIn("the file has no Bloom filter", error)
-        subprocess.run([IMPORT, "t.csv", "bloom", "--quiet", "--bloom", "id"], cwd=self.folder, check=True, timeout=60)
+        self.make("t.csv", "bloom", "--bloom", "id")
         for probe, found in ("7", True), ("-5", True), ("123456789", False):
             answer = json.loads(self.dump("stats", "--json", "--probe", probe, "bloom", "--column", "id"))
             self.assertEqual((answer["value"], answer["may_be_present"]), (probe, found))
@@ -342,7 +341,7 @@ class Json(DumpTest):
         self.assertIn(name + " ", self.dump("terminal"))
         self.assertIn("maximum", self.dump("terminal"))
         path = next(self.folder.glob("terminal/part-*/0000-id.cfile")).relative_to(self.folder)
-        self.assertEqual(self.lines_on_terminal(60, path)[0][-14:], "0000-id.cfile"[-14:].rjust(14, "/"))
+        self.assertTrue(self.lines_on_terminal(60, path)[0].endswith("/0000-id.cfile"))
 
     def test_other_output_fits_the_terminal(self):
         (self.folder / "long.csv").write_text("long\n" + "".join(f"{'x' * 50}{i:06}\n" for i in range(3000)))
@@ -481,7 +480,7 @@ class Json(DumpTest):
         self.assertEqual(self.dump("values", "--where", "value > 0", "keys.cfile").splitlines(),
                          [value for value in values if int(value) > 0])
         shutil.copytree(self.folder / "t", self.folder / "two_parts")
-        subprocess.run([IMPORT, "t.csv", "two_parts", "--quiet", "--append"], cwd=self.folder, check=True, timeout=60)
+        self.make("t.csv", "two_parts", "--append")
         found = [json.loads(line) for line in self.dump("values", "--json", "--where", "id = 8", "two_parts").splitlines()]
         self.assertEqual([row["ordinal"] for row in found], [4, 11])
         self.assertEqual(len(self.dump("values", "--where", "id = 8", "--ordinal", "5", "two_parts").splitlines()), 2)
@@ -496,7 +495,7 @@ class Json(DumpTest):
 
     def test_names_that_need_quotes(self):
         (self.folder / "names.csv").write_text('First Name,"a,b","say ""so""",and\nann,1,x,2\nbob,3,y,4\n')
-        subprocess.run([IMPORT, "names.csv", "names", "--quiet"], cwd=self.folder, check=True, timeout=60)
+        self.make("names.csv", "names")
         columns = '"a,b","say ""so""",First Name'
         self.assertEqual(self.dump("values", "names", "--columns", columns, "--columns", "and").splitlines()[1:],
                          ["1\tx\tann\t2", "3\ty\tbob\t4"])
@@ -511,8 +510,7 @@ class Json(DumpTest):
 
     def test_floats_stay_floats(self):
         (self.folder / "floats.csv").write_text("x\n1\n-0\n2.5\n1e300\n1e20\nnan\n-inf\n")
-        subprocess.run([IMPORT, "floats.csv", "floats", "--quiet", "--type", "x=double"], cwd=self.folder, check=True,
-                       timeout=60)
+        self.make("floats.csv", "floats", "--type", "x=double")
         expected = ["1.0", "-0.0", "2.5", "1e+300", "1e+20", '"nan"', '"-inf"']
         values = self.dump("values", "--json", "floats").splitlines()
         self.assertEqual([re.search(r'"x":(.*?)}', line)[1] for line in values], expected)
@@ -522,19 +520,16 @@ class Json(DumpTest):
 
     def test_compression_is_what_blocks_use(self):
         (self.folder / "c.csv").write_text("same,short\n" + f"{'x' * 90},1\n" * 300)
-        subprocess.run([IMPORT, "c.csv", "c", "--quiet", "--encoding", "plain", "--compression", "same=zstd",
-                        "--compression", "short=none"], cwd=self.folder, check=True, timeout=60)
+        self.make("c.csv", "c", "--encoding", "plain", "--compression", "same=zstd", "--compression", "short=none")
         self.assertEqual([c["compressions"] for c in json.loads(self.dump("--json", "c"))["columns"]],
                          [["zstd"], ["none"]])
         # The block is too small to be compressed, although the file has a codec.
         (self.folder / "c.csv").write_text("same,short\nx,1\n")
-        subprocess.run([IMPORT, "c.csv", "d", "--quiet", "--encoding", "plain", "--compression", "zstd"],
-                       cwd=self.folder, check=True, timeout=60)
+        self.make("c.csv", "d", "--encoding", "plain", "--compression", "zstd")
         self.assertEqual([c["compressions"] for c in json.loads(self.dump("--json", "d"))["columns"]],
                          [["none"], ["none"]])
         self.assertNotIn("zstd", self.dump("d"))
-        subprocess.run([IMPORT, "c.csv", "c", "--quiet", "--append", "--encoding", "plain"], cwd=self.folder, check=True,
-                       timeout=60)
+        self.make("c.csv", "c", "--append", "--encoding", "plain")
         self.assertEqual(json.loads(self.dump("--json", "c"))["columns"][0]["compressions"], ["zstd"])
 
     def test_statistics(self):
@@ -557,7 +552,7 @@ class Json(DumpTest):
     def test_bounds_are_cut_between_characters(self):
         # With the x before them, a cut after a fixed number of bytes would split an \u00e4 of 2 bytes.
         (self.folder / "wide.csv").write_text("a\nx" + "\u00e4" * 40 + "\n", encoding="utf-8")
-        subprocess.run([IMPORT, "wide.csv", "wide", "--quiet", "--header", "yes"], cwd=self.folder, check=True, timeout=60)
+        self.make("wide.csv", "wide", "--header", "yes")
         shown = "x" + "\u00e4" * 29 + "..."
         self.assertIn(f"minimum           {shown}\n", self.dump("wide", "--column", "a"))
         self.assertIn("x" + "\u00e4" * 11 + "...", self.dump("blocks", "wide", "--column", "a"))
@@ -584,7 +579,7 @@ class Columns(DumpTest):
     def setUpClass(cls):
         super().setUpClass()
         shutil.copytree(cls.folder / "t", cls.folder / "parts")
-        subprocess.run([IMPORT, "t.csv", "parts", "--quiet", "--append"], cwd=cls.folder, check=True, timeout=60)
+        cls.make("t.csv", "parts", "--append")
         cls.files = {}  # by table and part: the path of the file of column id
         for table, count in (("t", 1), ("parts", 2)):
             report = json.loads(subprocess.run([DUMP, "verify", "--json", table], cwd=cls.folder, check=True,
@@ -704,8 +699,9 @@ class Damage(DumpTest):
 class Surroundings(DumpTest):
     # All kinds of output.
     PRINTING = ([], ["--json"], ["header"], ["footer", "--json"], ["blocks"], ["blocks", "--json"],
-                ["block", "--ordinal", "7"], ["block", "--json", "--ordinal", "7"], ["index"], ["index", "--json"], ["values"], ["values", "--json"], ["values", "--where", "value > 0"], ["at", "7"],
-                ["find", "--json", "7"], ["--help"], ["values", "--help"], ["--version"])
+                ["block", "--ordinal", "7"], ["block", "--json", "--ordinal", "7"], ["index"], ["index", "--json"], ["values"],
+                ["values", "--json"], ["values", "--where", "value > 0"], ["at", "7"], ["find", "--json", "7"],
+                ["--help"], ["values", "--help"], ["--version"])
 
     def commands(self):
         for command in self.PRINTING:
@@ -770,8 +766,8 @@ class Surroundings(DumpTest):
         csv, table = f"{evil}.csv", f"{evil}.t"
         (self.folder / csv).write_text(f"{evil},id\n{evil},7\n")
         (self.folder / f"{evil}.jsonl").write_text(json.dumps({evil: {evil: evil}}) + "\n")
-        subprocess.run([IMPORT, csv, table, "--quiet"], cwd=self.folder, check=True, timeout=60)
-        subprocess.run([IMPORT, f"{evil}.jsonl", f"{evil}.j", "--quiet"], cwd=self.folder, check=True, timeout=60)
+        self.make(csv, table)
+        self.make(f"{evil}.jsonl", f"{evil}.j")
         file = f"{evil}.cfile"
         shutil.copy(next((self.folder / table).glob("*/*.cfile")), self.folder / file)
         flip(shutil.copy(self.folder / file, self.folder / f"{evil}.damaged"), 90)
@@ -800,17 +796,16 @@ class Surroundings(DumpTest):
     def test_schema_of_records_is_read_again(self):
         name = 'e\x1b"\\x\n'
         (self.folder / "odd.jsonl").write_text(json.dumps({name: 1}) + "\n")
-        subprocess.run([IMPORT, "odd.jsonl", "odd", "--quiet"], cwd=self.folder, check=True, timeout=60)
+        self.make("odd.jsonl", "odd")
         schema = self.dump("records", "--schema", "odd")
         self.assertIn('"e\\x1b\\"\\\\x\\x0a"', schema)
         (self.folder / "odd.schema").write_text(schema)
-        subprocess.run([IMPORT, "odd.jsonl", "odd2", "--quiet", "--schema", "odd.schema"], cwd=self.folder, check=True,
-                       timeout=60)
+        self.make("odd.jsonl", "odd2", "--schema", "odd.schema")
         self.assertEqual(json.loads(self.dump("records", "odd2")), {name: 1})
 
     def test_limits(self):
         (self.folder / "nested.jsonl").write_text('{"a":{"b":1,"c":[1,2]},"d":1}\n')
-        subprocess.run([IMPORT, "nested.jsonl", "nested", "--quiet"], cwd=self.folder, check=True, timeout=60)
+        self.make("nested.jsonl", "nested")
         for command in (["records"], ["records", "--schema"]):
             for table, leaves in (("t", 4), ("nested", 3)):
                 self.dump(*command, "--max-leaves", str(leaves), table)

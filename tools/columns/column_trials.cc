@@ -45,7 +45,7 @@ double PerSecond(uint64_t amount, double seconds) {
 }
 
 bool IsDecoded(const Sample& sample, const Trial& trial) {
-  // More than a core can write.
+  // No core writes memory at this speed.
   constexpr double kMostBytesPerSecond = 1e11;
   return PerSecond(sample.decoded_bytes, trial.decode_seconds) < kMostBytesPerSecond;
 }

@@ -20,17 +20,17 @@
 namespace cfile::tools {
 
 struct TrialOptions {
-  size_t sample_bytes = size_t{16} << 20;  // decoded bytes of the sample of a column
+  size_t sample_bytes = size_t{16} << 20;  // the most decoded bytes of the sample
   std::string sort = "size";               // order of the trials: "size", "decode" or "encode"
-  std::string goal = "balanced";           // of automatic choice: "size", "balanced", "speed"
+  std::string goal = "balanced";  // goal of automatic choice: "size", "balanced" or "speed"
 };
 
-// What was found out about one column.
+// The results of the trials of one column.
 struct ColumnTrials {
   StoredColumn column;
   std::unique_ptr<Sample> sample;
   FormsInUse in_use;
-  Trial automatic;                // what automatic choice does with the sample
+  Trial automatic;                // the trial of the form that automatic choice takes
   absl::Status automatic_status;  // not OK: `automatic` has no meaning
   std::vector<FormTrial> trials;  // sorted; trials that failed are last
 
@@ -54,15 +54,16 @@ std::string NoteOf(const FormTrial& trial);
 
 // The size of the smallest file, in bytes; at least 1.
 uint64_t SmallestOf(const std::vector<FormTrial>& trials);
-// 0 if no time has passed.
+// Returns `amount` per second, or 0 if `seconds` is 0.
 double PerSecond(uint64_t amount, double seconds);
 
-// False if the values were read faster than any core can write them, because nothing was decoded:
-// they are read where they are in the block.
+// Returns whether reading the sample decodes values. The reader does not decode some forms, but
+// returns the values where they are in the block. This function recognizes such a form by a reading
+// speed that is higher than the speed at which a core can write memory.
 bool IsDecoded(const Sample& sample, const Trial& trial);
 
-// The options of cfile-import that store a column in this form. They name the column; that of a
-// file is kFileColumn.
+// Returns the options of cfile-import that store a column in this form. The options contain the
+// name of the column. For a file, this name is kFileColumn.
 std::string ImportOptionsOf(const StoredColumn& column, const StoredForm& form);
 
 // The object that `cfile-dump whatif --json` prints for a column.

@@ -21,11 +21,11 @@ namespace cfile::tools {
 // Called with the number of rows that were copied since the last call. An error ends the work.
 using CopyProgress = std::function<absl::Status(uint64_t rows)>;
 
-// Returns the options for a new file with the rows of `file`. They are those that `options` has for
-// `column`, and they keep these properties of `file`:
+// Returns the options for a new file with the rows of `file`. These are the options that `options`
+// has for `column`. In addition, the new file keeps these properties of `file`:
 // - the value index, and with it the order of the rows;
-// - if `options` are for files with extensions: the Bloom filter with as many bits for each value,
-//   and whether blocks are movable;
+// - if `options` are for files with extensions: the Bloom filter, with the same number of bits per
+//   value, and whether blocks are movable;
 // - the metadata of the header.
 // The writer computes the statistics (bounds and counts of blocks) again.
 // Errors: those of Reader::Statistics.

@@ -61,7 +61,7 @@ class DifferencePrinter {
   DifferencePrinter(const StoredColumn& a, const StoredColumn& b)
       : type_a_(a.schema.type), type_b_(b.schema.type), has_levels_(a.has_levels) {}
 
-  // What A has, and what B has.
+  // Returns the text of the entry of A, and the text of the entry of B.
   std::pair<std::string, std::string> Texts(const RowDifference<T>& found) const {
     return Values(found, Form::kText);
   }
@@ -164,7 +164,7 @@ class Diff {
     }
   }
 
-  // Appends "BEFORE: A | B", with A and B shortened to the width of the terminal.
+  // Appends the line "BEFORE: A | B". If the line does not fit the terminal, shortens A and B.
   void AppendLine(const std::string& before, std::string a, std::string b) {
     constexpr size_t kSeparators = 5;
     if (const auto width = OutputWidth()) {
@@ -269,7 +269,7 @@ class Diff {
       same_values_ = same_columns_ = false;
       return absl::OkStatus();  // the schema says so
     }
-    any_compared_ = true;
+    any_compared_ = num_rows_ > 0;
     return VisitType(a.schema.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
       const DifferencePrinter<T> printer(a, b);
       uint64_t different = 0;
@@ -337,11 +337,11 @@ class Diff {
   bool same_values_ = true;
   uint64_t different_ = 0;
   bool same_row_counts_ = true;
-  bool same_columns_ = true;   // their names and types
-  uint64_t num_rows_ = 0;      // that both sides have
-  uint64_t num_columns_ = 0;   // that both sides have
-  uint64_t compared_ = 0;      // rows, added up over the columns
-  bool any_compared_ = false;  // the values of a column were compared
+  bool same_columns_ = true;   // whether names and types of the columns are the same
+  uint64_t num_rows_ = 0;      // the number of rows of the shorter side
+  uint64_t num_columns_ = 0;   // the number of columns that both sides have
+  uint64_t compared_ = 0;      // the rows compared so far, added up over the columns
+  bool any_compared_ = false;  // whether values of any column were compared
 };
 
 ExitCode RunDiff(const DiffArguments& arguments, const CommonOptions& common, Output& output) {

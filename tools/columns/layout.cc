@@ -70,7 +70,7 @@ class Totals {
     if (pair.first.starts_with(kReservedKeyPrefix)) return;
     metadata_.insert(pair.first + "=" + pair.second);
   }
-  // How many of the files have something.
+  // The text for an optional part, such as an index, that `count` of the files have.
   std::string Having(uint64_t count) const {
     if (count == 0) return "no";
     return count == files_ ? "yes" : absl::StrCat("in ", count, " of ", files_, " files");

@@ -35,11 +35,11 @@ struct RewriteArguments {
   LayoutArguments layout;
 };
 
-// The size of one column before, and its size and forms in the new file or table.
+// What the output says about one column.
 struct RewrittenColumn {
   std::string name;
-  uint64_t bytes_before = 0;
-  ColumnTotals totals;
+  uint64_t bytes_before = 0;  // the size of the files that were read
+  ColumnTotals totals;        // the sizes, encodings and codec of the files that were written
 };
 
 struct RewriteReport {
@@ -48,7 +48,8 @@ struct RewriteReport {
   std::set<std::string> kept, dropped;
 };
 
-// Notes what the new file of a column keeps and drops. `in_table`: it is the file of a table.
+// Adds to `report` what the new file of a column keeps and drops. `in_table`: the new file belongs
+// to a table.
 void Note(const FileInfo& info, const WriterOptions& options, bool has_extensions, bool in_table,
           RewriteReport& report) {
   const auto note = [&](const char* what, bool had, bool has) {
@@ -60,11 +61,12 @@ void Note(const FileInfo& info, const WriterOptions& options, bool has_extension
   note("statistics", info.statistics.has_value(), has_extensions);
   note("Bloom filter", info.bloom_filter.has_value(), options.bloom_filter_bits_per_value > 0);
   note("checksums", info.has_checksums(), options.version != FormatVersion::kV1);
-  // In a table, table.cft has them.
+  // A table has precision and scale in table.cft.
   if (!in_table) note("precision and scale", info.type.decimal_precision > 0, has_extensions);
 }
 
-// Counts rows while columns are copied one after another.
+// Shows the progress of copying. Columns are copied one after another, so the progress line shows
+// the average of the rows of all columns.
 class RowProgress {
  public:
   RowProgress(std::string_view stage, uint64_t num_rows, size_t num_columns)
@@ -229,14 +231,15 @@ std::string ReportText(const std::string& target, const RewriteReport& report) {
   const std::string title =
       absl::StrFormat(": %s, %s bytes, before %s", Plural(report.num_rows, "row"),
                       WithCommas(after), WithCommas(before));
-  std::string text = ShortenedForOutput(Printable(target), title.size(), /*keep_end=*/true) + title +
-                     "\n" +
-                     AlignText(std::move(lines),
-                               {{.shorten = 2, .least = 12},
-                                {.right = true},
-                                {.right = true},
-                                {.shorten = 1, .least = 12}},
-                               OutputWidth());
+  std::string text =
+      absl::StrCat(ShortenedForOutput(Printable(target), title.size(), /*keep_end=*/true), title,
+                   "\n",
+                   AlignText(std::move(lines),
+                             {{.shorten = 2, .least = 12},
+                              {.right = true},
+                              {.right = true},
+                              {.shorten = 1, .least = 12}},
+                             OutputWidth()));
   if (!report.kept.empty()) {
     absl::StrAppend(&text, "  kept: ", absl::StrJoin(report.kept, ", "), "\n");
   }

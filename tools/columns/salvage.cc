@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -137,7 +138,8 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
       Salvage(ObserveSource(*torn, progress.observer()), *std::move(sink), options);
   progress.End();
   if (!report.ok()) {
-    // A file of another program is named. Advice to use this command would not help.
+    // ExplainDamage says which program a foreign file belongs to. For a damaged CFile it advises
+    // `cfile-dump salvage`, which has just failed, so its advice is not shown.
     const absl::Status explained = ExplainDamage(report.status(), **torn);
     return output.Fail(absl::IsInvalidArgument(explained) ? explained : report.status());
   }
@@ -150,8 +152,8 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
   return output.Finish(report->complete() ? kFine : kDamaged);
 }
 
-// Appends the file's bytes to `to`. Pages of a local disk that cannot be read become zeros, so that
-// the rest of the file can be salvaged.
+// Copies all bytes of `from` to `to`. With `unreadable_as_zeros`, writes zeros for each page that
+// cannot be read, so that the rest of the file can be salvaged. This is for files of a local disk.
 absl::Status CopyBytes(const Source& from, bool unreadable_as_zeros, Sink& to,
                        Progress& progress, uint64_t& bytes_copied) {
   constexpr size_t kPageBytes = 4096;
@@ -194,13 +196,14 @@ absl::Status CopyTableFiles(const std::string& path, Storage& to) {
   return absl::OkStatus();
 }
 
-// Copies the table, and repairs the copy. The copy has no files of parts that were left out.
+// Copies the table, and repairs the copy. Removes the files of parts that are not in the repaired
+// table.
 absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
                                                  const SalvageArguments& arguments) {
   CFILE_ASSIGN_OR_RETURN(NewTable copy, NewTable::Create(arguments.out, arguments.force));
   const std::shared_ptr<Storage> storage = copy.location().storage();
-  CFILE_RETURN_IF_ERROR(CopyTableFiles(common.path, *storage));
-  // The copy's temporary name means nothing to the user.
+  CFILE_RETURN_IF_ERROR(copy.WithFinalPath(CopyTableFiles(common.path, *storage)));
+  // Messages name the damaged table, because users do not know the temporary name of the copy.
   const auto renamed = [&](absl::string_view text) {
     return absl::StrReplaceAll(text, {{storage->name(), common.path}});
   };
@@ -208,7 +211,8 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
       Repair(storage, {.salvage = true, .reader = OptionsOf(common)});
   if (!report.ok())
     return absl::Status(report.status().code(), renamed(report.status().message()));
-  CFILE_RETURN_IF_ERROR(CollectGarbage(storage, std::chrono::seconds(0)).status());
+  CFILE_RETURN_IF_ERROR(
+      copy.WithFinalPath(CollectGarbage(storage, std::chrono::seconds(0)).status()));
   report->damage = renamed(report->damage);
   for (RepairedPart& part : report->parts) part.reason = renamed(part.reason);
   CFILE_RETURN_IF_ERROR(copy.Finish());
@@ -262,9 +266,11 @@ ExitCode SalvageTable(const CommonOptions& common, const SalvageArguments& argum
   return output.Finish(report->complete() ? kFine : kDamaged);
 }
 
-// True if the files of a table are at the path or URL. table.cft may be damaged or missing.
+// Returns whether `place` is a local directory, or a URL below which there are files. Does not read
+// table.cft, because it may be damaged or missing.
 bool IsTable(const std::string& place) {
-  if (!IsUrl(place)) return std::filesystem::is_directory(place);
+  std::error_code ignored;
+  if (!IsUrl(place)) return std::filesystem::is_directory(place, ignored);
   const auto table = TableAt(place);
   if (!table.ok()) return false;
   const auto files = table->storage()->List("");
@@ -282,12 +288,14 @@ void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "OUT gets every row of every complete block, and the type, encoding, codec and metadata\n"
       "of FILE. The output says which bytes are lost and, if it is known, which rows. The rows\n"
       "after a gap move up.\n"
-      "A table is copied, and the copy is repaired: it keeps the rows that all columns of a part\n"
-      "still have, and table.cft is rebuilt if it is damaged. `cfile-table repair --salvage`\n"
-      "does the same without a copy. With --column, OUT gets what is left of one file of a table.\n"
-      "OUT appears when it is complete. The exit code is 0 if nothing was lost. It is 2 if\n"
-      "anything was lost or may have been lost, which is always so without a footer: OUT exists\n"
-      "then, unless an error says that FILE cannot be read at all.\n\n"
+      "A table is copied, and the copy is repaired: the copy keeps the rows that can be read in\n"
+      "all columns, and gets a new table.cft if that of FILE is damaged. A table is repaired\n"
+      "without a copy by `cfile-table repair --salvage`. With --column, OUT gets what is left of\n"
+      "one file of a table.\n"
+      "OUT appears when it is complete. Only the files of a table at a URL appear one by one, and\n"
+      "stay after an error. The exit code is 0 if nothing was lost. It is 2 if anything was lost\n"
+      "or may have been lost, which is always so without a footer: OUT exists then, unless an\n"
+      "error says that FILE cannot be read at all.\n\n"
       "Examples:\n"
       "  cfile-dump salvage .keys.cfile.4711-0.cfile-tmp keys.cfile --sorted\n"
       "  cfile-dump salvage flights flights-left\n"

@@ -43,11 +43,10 @@ class Sample {
   uint64_t decoded_bytes = 0;
 };
 
-// Reads a sample of about `max_bytes` decoded bytes; all rows if they have fewer. The sample has
-// up to 16 ranges of rows, spread evenly over the column. Each range begins with the first row of a
-// block. A file without a positional index gives only its first rows. Memory: about twice the
-// sample.
-// Errors as Reader::Split and Cursor::Next.
+// Reads a sample of about `max_bytes` decoded bytes, or all rows if the column is smaller. The
+// sample has up to 16 ranges of rows, spread evenly over the column. Each range begins with the
+// first row of a block. If a file has no positional index, the sample has only the first rows.
+// Memory: about twice the size of the sample. Errors: those of Reader::Split and Cursor::Next.
 absl::StatusOr<std::unique_ptr<Sample>> TakeSample(const StoredColumn& column, size_t max_bytes);
 
 }  // namespace cfile::tools

@@ -1,5 +1,5 @@
-// One column to read: a file, or a column of a table. With this class, the same code reads all
-// values of files and of tables, with and without levels.
+// One column to read: a file, or a column of a table. With StoredColumn, the same code reads files
+// and tables, with and without levels.
 #pragma once
 
 #include <cstddef>
@@ -39,8 +39,8 @@ inline constexpr std::string_view kReservedKeyPrefix = "cfile.";
 StoredColumn ColumnOf(const Reader& file);
 // Precondition: column < table.schema().columns.size().
 StoredColumn ColumnOf(const TableReader& table, size_t column);
-// The column of a file; of a table, the column `name`, or all columns if `name` is empty.
-// kInvalidArgument: the table has no column of this name. `name` has no meaning for a file.
+// Returns the column of a file. For a table, returns the column `name`, or all columns if `name` is
+// empty. `name` has no meaning for a file. kInvalidArgument: the table has no column of this name.
 absl::StatusOr<std::vector<StoredColumn>> ColumnsOf(const Input& input, const std::string& name);
 
 // Consecutive rows. A column without levels has only `flat`, a column with levels only `levels`.

@@ -77,7 +77,8 @@ class PageData {
       CFILE_ASSIGN_OR_RETURN(Json json, AddColumn(table, column, share));
       columns.push_back(std::move(json));
     }
-    // Last, because the trials of each column are a stage of their own on the progress line.
+    // The trials come last, because the progress line shows the trials of each column as a stage of
+    // their own.
     for (size_t column = 0; column < table.schema().columns.size(); ++column) {
       CFILE_RETURN_IF_ERROR(AddTrials(ColumnOf(table, column), columns[column]));
     }
@@ -98,7 +99,7 @@ class PageData {
     return document;
   }
   size_t num_findings() const { return findings_.size(); }
-  // The exit code that cfile-dump verify would have.
+  // The exit code that cfile-dump verify has for this file or table.
   ExitCode worst() const { return worst_; }
 
  private:
