@@ -231,7 +231,7 @@ std::string ReportText(const std::string& target, const RewriteReport& report) {
                       WithCommas(after), WithCommas(before));
   std::string text = ShortenedForOutput(Printable(target), title.size(), /*keep_end=*/true) + title +
                      "\n" +
-                     AlignText(std::move(lines),
+                     AlignText(lines,
                                {{.shorten = 2, .least = 12},
                                 {.right = true},
                                 {.right = true},

@@ -11,8 +11,9 @@
 
 namespace cfile::tools {
 
-// The bounds as text, in the form of tools/value_text.h. Strings are not escaped. nullopt: the bound
-// is not known. A bound that is not exact has a text, too, although no value may be equal to it.
+// The bounds as text, in the form of tools/value_text.h. Strings are not escaped. nullopt: the
+// bound is not known. A bound that is not exact has a text, too, although perhaps no value is equal
+// to this bound.
 struct BoundTexts {
   std::optional<std::string> min;
   std::optional<std::string> max;
@@ -31,8 +32,8 @@ std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes
 // room, but at least 8.
 size_t BoundWidth(size_t used, size_t most);
 
-// Returns the last columns of a line: two spaces, `min`, two spaces and `max`. Shortens each text to
-// `width` cells. `width`: see BoundWidth.
+// Returns the last columns of a line: two spaces, `min`, two spaces and `max`. Shortens each text
+// to `width` cells. `width`: see BoundWidth.
 std::string BoundColumns(const std::string& min, const std::string& max, size_t width);
 
 }  // namespace cfile::tools

@@ -240,7 +240,7 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
       }
       lines.push_back(std::move(row));
     }
-    out += AlignText(std::move(lines), std::move(columns), OutputWidth());
+    out += AlignText(lines, columns, OutputWidth());
   }
   if (!explanation.columns.empty()) {
     out += "\nblocks that were read for the values of the rows that match\n";
@@ -249,7 +249,7 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
       lines.push_back({TerminalSafe(column.name), WithCommas(column.blocks_read),
                        WithCommas(column.blocks)});
     }
-    out += AlignText(std::move(lines), "<>>", OutputWidth());
+    out += AlignText(lines, "<>>", OutputWidth());
   }
   absl::StrAppend(&out, "\nread ", WithCommas(explanation.reads.source_bytes), " bytes in ",
                   Plural(explanation.reads.source_requests, "request"),

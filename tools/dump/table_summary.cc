@@ -237,7 +237,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
       absl::StrAppendFormat(&output.text, "%-6s %s\n", "keys",
                             ShortenedForOutput(keys, kNameCells));
     }
-    output.text += "\n" + AlignText(std::move(lines), form, OutputWidth());
+    output.text += "\n" + AlignText(lines, form, OutputWidth());
   }
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
 }
