@@ -27,10 +27,6 @@ const BlockStatistics* StatisticsOf(const FileStatistics* file, const BlockInfo&
   return known ? &file->blocks[block.index] : nullptr;
 }
 
-std::string CodecOf(const BlockInfo& block, const FileInfo& info) {
-  return CompressionName(block.compressed ? info.compression : Compression::kNone);
-}
-
 Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics* statistics) {
   Json json = {{"index", JsonInteger(block.index)}};
   json.update(JsonPointer(block.pointer));
@@ -40,7 +36,7 @@ Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics*
   json["nulls"] = JsonInteger(block.null_count);
   json["encoding"] = EncodingName(block.encoding);
   json["compressed"] = block.compressed;
-  json["compression"] = CodecOf(block, info);
+  json["compression"] = CodecOf(block.compressed, info);
   json["stored"] = JsonInteger(block.stored_size_bytes);
   json["encoded"] = JsonInteger(block.encoded_size_bytes);
   if (statistics != nullptr) {
@@ -58,7 +54,8 @@ void AppendLine(const BlockInfo& block, const FileInfo& info, const BlockStatist
   absl::StrAppendFormat(&out, "%7u %13u %9u %13u %9u %9u  %-12s %-6s %9u %9u %7.2f",
                         block.index, block.pointer.offset, block.pointer.size, block.first_ordinal,
                         block.num_rows, block.null_count, EncodingName(block.encoding),
-                        CodecOf(block, info), block.stored_size_bytes, block.encoded_size_bytes,
+                        CodecOf(block.compressed, info), block.stored_size_bytes,
+                        block.encoded_size_bytes,
                         Ratio(block.encoded_size_bytes, block.stored_size_bytes));
   if (statistics != nullptr) {
     const BoundTexts bounds = TextOfBounds(info.type, *statistics);

@@ -331,6 +331,10 @@ std::string Plural(uint64_t count, std::string_view noun) {
   return absl::StrCat(count, " ", std::string(noun), count == 1 ? "" : "s");
 }
 
+std::string CodecOf(bool compressed, const FileInfo& info) {
+  return CompressionName(compressed ? info.compression : Compression::kNone);
+}
+
 double Ratio(uint64_t encoded_bytes, uint64_t stored_bytes) {
   return stored_bytes == 0 ? 1
                            : static_cast<double>(encoded_bytes) / static_cast<double>(stored_bytes);
