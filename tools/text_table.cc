@@ -7,7 +7,6 @@
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
-#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -19,14 +18,14 @@ namespace {
 constexpr size_t kGap = 2;
 constexpr std::string_view kDots = "...";
 
-// Makes the columns `shown` narrower, in the order of TextColumn::shorten, until they fit.
-// Returns whether they fit.
+// Makes the columns `shown` narrower, in the order of TextColumn::shorten, until a line has at most
+// `max_width` cells. Returns false if this is not possible.
 bool Shrink(const std::vector<TextColumn>& columns, const std::vector<size_t>& shown,
             size_t max_width, std::vector<size_t>& widths) {
   size_t total = kGap * (shown.size() - 1);
   for (const size_t i : shown) total += widths[i];
   while (total > max_width) {
-    // The column that is shortened next.
+    // `next` becomes the column that is shortened by one cell.
     const auto before = [&](size_t a, size_t b) {
       if (columns[a].shorten != columns[b].shorten) return columns[a].shorten < columns[b].shorten;
       return widths[a] > widths[b];
@@ -43,7 +42,8 @@ bool Shrink(const std::vector<TextColumn>& columns, const std::vector<size_t>& s
   return true;
 }
 
-// Removes the least important columns from `shown`. Returns false if all are always shown.
+// Removes from `shown` the columns with the smallest TextColumn::drop. Returns false if all columns
+// in `shown` are always shown.
 bool LeaveOut(const std::vector<TextColumn>& columns, std::vector<size_t>& shown) {
   int first = INT_MAX;
   for (const size_t i : shown) {
@@ -56,8 +56,9 @@ bool LeaveOut(const std::vector<TextColumn>& columns, std::vector<size_t>& shown
 
 std::string Shortened(std::string_view text, size_t width, bool keep_end) {
   if (CountCells(text) <= width) return std::string(text);
-  // The number of bytes that are left out, so that the rest has at most the cells left for it.
-  // Most characters have at most 4 bytes for each cell, so the rest of a long text is not measured.
+  // The number of bytes that are left out. The loop below raises `out` until the rest and the dots
+  // fit. A character has at most 4 bytes, so `width` cells seldom have more than 4 * `width` bytes.
+  // `out` therefore begins at a larger number than 0 for a long text. This saves time.
   size_t out = text.size() - std::min(text.size(), 4 * width);
   const auto rest = [&] {
     return keep_end ? text.substr(out) : CutText(text, text.size() - out);
@@ -72,8 +73,8 @@ std::string Shortened(std::string_view text, size_t width, bool keep_end) {
                   : absl::StrCat(std::string(rest()), std::string(kDots));
 }
 
-std::string AlignText(std::vector<std::vector<std::string>> lines, std::vector<TextColumn> columns,
-                      std::optional<size_t> width) {
+std::string AlignText(const std::vector<std::vector<std::string>>& lines,
+                      const std::vector<TextColumn>& columns, std::optional<size_t> width) {
   std::vector<size_t> shown(columns.size());
   std::vector<size_t> natural(columns.size());
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -103,13 +104,13 @@ std::string AlignText(std::vector<std::vector<std::string>> lines, std::vector<T
   return text;
 }
 
-std::string AlignText(std::vector<std::vector<std::string>> lines, std::string_view alignment,
-                      std::optional<size_t> width) {
+std::string AlignText(const std::vector<std::vector<std::string>>& lines,
+                      std::string_view alignment, std::optional<size_t> width) {
   std::vector<TextColumn> columns;
   for (const char each : alignment) {
     columns.push_back({.right = each == '>', .shorten = each == '<' ? 1 : 0});
   }
-  return AlignText(std::move(lines), std::move(columns), width);
+  return AlignText(lines, columns, width);
 }
 
 std::optional<size_t> OutputWidth() {

@@ -48,7 +48,8 @@ void TakePrintable(std::string_view& text, bool quoted, std::string& out) {
   text.remove_prefix(character.size());
 }
 
-// The cells of a character on a terminal, after the East Asian widths of Unicode (UAX #11).
+// The number of cells that a character takes on a terminal. The ranges follow the East Asian widths
+// of Unicode (UAX #11), and are in ascending order.
 size_t CellsOf(uint32_t character) {
   constexpr struct {
     uint32_t first, last;

@@ -302,7 +302,7 @@ class Parser {
 
   const std::string_view where_;
   Token token_;
-  std::string before_;  // the token before it, as written
+  std::string before_;  // the text in `where_` of the token before token_
 };
 
 }  // namespace

@@ -234,7 +234,7 @@ std::string ReportText(const std::string& target, const RewriteReport& report) {
   std::string text =
       absl::StrCat(ShortenedForOutput(Printable(target), title.size(), /*keep_end=*/true), title,
                    "\n",
-                   AlignText(std::move(lines),
+                   AlignText(lines,
                              {{.shorten = 2, .least = 12},
                               {.right = true},
                               {.right = true},

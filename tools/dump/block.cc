@@ -55,17 +55,13 @@ void AppendFields(const std::vector<BlockField>& fields, const std::vector<uint8
   }
 }
 
-std::string CodecOf(const RegionDetails& block, const FileInfo& info) {
-  return CompressionName(block.compressed ? info.compression : Compression::kNone);
-}
-
 Json ToJson(const RegionDetails& block, const CommonOptions& common, const FileInfo& info) {
   Json json = JsonDocument(common.path);
   json["index"] = JsonInteger(block.region.index);
   json["offset"] = JsonInteger(block.region.offset);
   json["size"] = JsonInteger(block.region.size_bytes);
   if (block.region.first_ordinal) json["first_ordinal"] = JsonInteger(*block.region.first_ordinal);
-  json["compression"] = CodecOf(block, info);
+  json["compression"] = CodecOf(block.compressed, info);
   json["encoding"] = EncodingName(block.encoding);
   json["stored_fields"] = ToJson(block.stored_fields, block.stored_bytes, block.region.offset);
   json["fields"] = ToJson(block.fields, block.bytes, 0);
@@ -78,7 +74,7 @@ void AppendText(const RegionDetails& block, const FileInfo& info, std::string& o
   absl::StrAppend(&out, "block          ", region.index, "\noffset         ", region.offset,
                   "\nsize           ", Plural(region.size_bytes, "byte"), "\n");
   if (region.first_ordinal) absl::StrAppend(&out, "first ordinal  ", *region.first_ordinal, "\n");
-  absl::StrAppend(&out, "compression    ", CodecOf(block, info), "\nencoding       ",
+  absl::StrAppend(&out, "compression    ", CodecOf(block.compressed, info), "\nencoding       ",
                   EncodingName(block.encoding), "\n\nin the file\n");
   AppendFields(block.stored_fields, block.stored_bytes, region.offset, out);
   if (block.bytes.empty()) return;

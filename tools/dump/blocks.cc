@@ -14,7 +14,6 @@
 namespace cfile::tools {
 namespace {
 
-constexpr size_t kCellsBeforeBounds = 115;
 constexpr size_t kBoundBytes = 24;
 constexpr size_t kBoundCells = kBoundBytes + 3;  // with "..."
 
@@ -28,10 +27,6 @@ const BlockStatistics* StatisticsOf(const FileStatistics* file, const BlockInfo&
   return known ? &file->blocks[block.index] : nullptr;
 }
 
-std::string CodecOf(const BlockInfo& block, const FileInfo& info) {
-  return CompressionName(block.compressed ? info.compression : Compression::kNone);
-}
-
 Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics* statistics) {
   Json json = {{"index", JsonInteger(block.index)}};
   json.update(JsonPointer(block.pointer));
@@ -41,7 +36,7 @@ Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics*
   json["nulls"] = JsonInteger(block.null_count);
   json["encoding"] = EncodingName(block.encoding);
   json["compressed"] = block.compressed;
-  json["compression"] = CodecOf(block, info);
+  json["compression"] = CodecOf(block.compressed, info);
   json["stored"] = JsonInteger(block.stored_size_bytes);
   json["encoded"] = JsonInteger(block.encoded_size_bytes);
   if (statistics != nullptr) {
@@ -53,17 +48,19 @@ Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics*
   return json;
 }
 
+// `bound_width`: see BoundWidth.
 void AppendLine(const BlockInfo& block, const FileInfo& info, const BlockStatistics* statistics,
-                std::string& out) {
+                size_t bound_width, std::string& out) {
   absl::StrAppendFormat(&out, "%7u %13u %9u %13u %9u %9u  %-12s %-6s %9u %9u %7.2f",
                         block.index, block.pointer.offset, block.pointer.size, block.first_ordinal,
                         block.num_rows, block.null_count, EncodingName(block.encoding),
-                        CodecOf(block, info), block.stored_size_bytes, block.encoded_size_bytes,
+                        CodecOf(block.compressed, info), block.stored_size_bytes,
+                        block.encoded_size_bytes,
                         Ratio(block.encoded_size_bytes, block.stored_size_bytes));
   if (statistics != nullptr) {
     const BoundTexts bounds = TextOfBounds(info.type, *statistics);
     out += BoundColumns(BoundInLine(bounds.min, kBoundBytes), BoundInLine(bounds.max, kBoundBytes),
-                        kCellsBeforeBounds, kBoundCells);
+                        bound_width);
   }
   out += '\n';
 }
@@ -76,15 +73,18 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
   const auto statistics = reader->Statistics();
   const FileStatistics* const known = statistics.ok() ? statistics->get() : nullptr;
   std::optional<JsonList> list;
+  size_t bound_width = 0;
   if (common.json) {
     list.emplace(common.path, "blocks", output);
   } else {
-    absl::StrAppendFormat(&output.text,
-                          "%7s %13s %9s %13s %9s %9s  %-12s %-6s %9s %9s %7s",
-                          "index", "offset", "size", "first_ordinal", "rows", "nulls", "encoding", "codec",
-                          "stored", "encoded", "ratio");
-    if (known != nullptr && !known->blocks.empty())
-      output.text += BoundColumns("minimum", "maximum", kCellsBeforeBounds, kBoundCells);
+    const std::string header = absl::StrFormat(
+        "%7s %13s %9s %13s %9s %9s  %-12s %-6s %9s %9s %7s", "index", "offset", "size",
+        "first_ordinal", "rows", "nulls", "encoding", "codec", "stored", "encoded", "ratio");
+    output.text += header;
+    if (known != nullptr && !known->blocks.empty()) {
+      bound_width = BoundWidth(header.size(), kBoundCells);
+      output.text += BoundColumns("minimum", "maximum", bound_width);
+    }
     output.text += '\n';
   }
   absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
@@ -94,7 +94,7 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
       if (with_bytes) json["bytes"] = Hex(block);
       list->Add(json);
     } else {
-      AppendLine(block, reader->info(), of_block, output.text);
+      AppendLine(block, reader->info(), of_block, bound_width, output.text);
       if (with_bytes) output.text += Hex(block) + "\n";
     }
     return output.Drain();

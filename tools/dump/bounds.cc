@@ -32,14 +32,16 @@ std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes
   return std::string(shown) + (shown.size() < printable.size() ? "..." : "");
 }
 
-std::string BoundColumns(const std::string& min, const std::string& max, size_t used, size_t most) {
+size_t BoundWidth(size_t used, size_t most) {
   constexpr size_t kGaps = 4, kLeast = 8;
-  size_t cells = most;
-  if (const auto width = OutputWidth()) {
-    cells = std::clamp((std::max(*width, used + kGaps) - used - kGaps) / 2, kLeast, most);
-  }
-  const std::string first = Shortened(min, cells);
-  return "  " + first + std::string(cells - CountCells(first) + 2, ' ') + Shortened(max, cells);
+  const std::optional<size_t> width = OutputWidth();
+  if (!width) return most;
+  return std::clamp((std::max(*width, used + kGaps) - used - kGaps) / 2, kLeast, most);
+}
+
+std::string BoundColumns(const std::string& min, const std::string& max, size_t width) {
+  const std::string first = Shortened(min, width);
+  return "  " + first + std::string(width - CountCells(first) + 2, ' ') + Shortened(max, width);
 }
 
 }  // namespace cfile::tools

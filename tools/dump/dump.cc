@@ -17,8 +17,9 @@
 namespace cfile::tools {
 namespace {
 
-// Returns `common` with the path of a single file; with `all_parts` and if no part is chosen, one
-// for each part that has a file of the column. See OnFile for the errors.
+// Returns copies of `common`, each with the path of a single file: the file that the user chose.
+// With `all_parts`, and if the user chose no part, there is a copy for each part that has a file of
+// the column. Otherwise there is exactly one copy. See OnFile for the errors.
 absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, bool all_parts) {
   CFILE_ASSIGN_OR_RETURN(const std::optional<TableReader> table,
                          OpenTableAt(common.path, OptionsOf(common)));
@@ -51,12 +52,16 @@ absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, 
     if (common.part) break;
   }
   if (!files.empty()) return files;
-  return absl::InvalidArgumentError(
-      absl::StrCat(common.path, ": this part has no file of column ", common.column,
-                   ", because the part is older than the column: all rows of the part have the "
-                   "default value"));
+  const bool several = !common.part && num_parts > 1;
+  return absl::InvalidArgumentError(absl::StrCat(
+      common.path, several ? ": no part has a file" : ": this part has no file", " of column ",
+      common.column,
+      several ? ", because all parts are older than the column: all rows have the default value"
+              : ", because the part is older than the column: all rows of the part have the "
+                "default value"));
 }
 
+// Returns `common` with the path of the single file that the user chose.
 absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
   CFILE_ASSIGN_OR_RETURN(std::vector<CommonOptions> files, FilesOf(common, /*all_parts=*/false));
   return std::move(files.front());
@@ -324,6 +329,10 @@ void JsonList::Finish(const absl::Status& status) {
 
 std::string Plural(uint64_t count, std::string_view noun) {
   return absl::StrCat(count, " ", std::string(noun), count == 1 ? "" : "s");
+}
+
+std::string CodecOf(bool compressed, const FileInfo& info) {
+  return CompressionName(compressed ? info.compression : Compression::kNone);
 }
 
 double Ratio(uint64_t encoded_bytes, uint64_t stored_bytes) {

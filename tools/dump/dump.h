@@ -99,7 +99,7 @@ inline constexpr const char* kOnlyPart =
 
 ReaderOptions OptionsOf(const CommonOptions& common);
 
-// An opened path: exactly one of the two is set.
+// An opened file or table: exactly one of the two is set.
 struct Input {
   std::optional<Reader> file;
   std::optional<TableReader> table;
@@ -119,9 +119,10 @@ absl::Status CheckOutIsFree(const std::string& path, bool force);
 // path of one file of the table, which --column and --part choose. kInvalidArgument, with advice:
 // no column is chosen, or no part is chosen and the table does not have exactly one part.
 Action OnFile(Action action);
-// Does the same as OnFile, but if no part is chosen, runs `action` for the file of each part, one
-// after another, in text after a line with the file's path. Parts that are older than the column
-// have no file. Returns the worst exit code.
+// Does the same as OnFile if a part is chosen, or if the table has one part. Otherwise runs
+// `action` for the file of each part, one after another. Without --json, a line with the path of
+// the file comes before the output for each file. Parts that are older than the column have no
+// file, so they are left out. Returns the worst exit code.
 Action OnEachFile(Action action);
 
 // The index of the column `name`. kInvalidArgument, with the names of all columns: there is none.
@@ -168,6 +169,10 @@ class JsonList {
 
 // "1 block", "2 blocks".
 std::string Plural(uint64_t count, std::string_view noun);
+
+// The name of the codec that has compressed a block of the file `info`; "none" if the block is
+// stored without compression. `compressed`: as in BlockInfo and RegionDetails.
+std::string CodecOf(bool compressed, const FileInfo& info);
 
 // encoded_bytes / stored_bytes; 1 if nothing is stored.
 double Ratio(uint64_t encoded_bytes, uint64_t stored_bytes);

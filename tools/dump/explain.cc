@@ -58,14 +58,14 @@ const char* NameOf(PredicateKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-// A value as --where has it: in single quotes unless it is one word.
+// Returns the value as the user writes it in --where: in single quotes, unless it is one word.
 std::string ValueAsWritten(const std::string& value) {
   const std::string written = NameAsWritten(value);
   if (written == value) return value;
   return absl::StrCat("'", absl::StrReplaceAll(value, {{"'", "''"}}), "'");
 }
 
-// "month >= 7": a condition with its values.
+// Returns the text of a condition with its values: "month >= 7".
 std::string TextOf(const Condition& condition) {
   std::string text = absl::StrCat(condition.column, " ", NameOf(condition.kind));
   std::vector<std::string> values;
@@ -106,7 +106,7 @@ void Add(const TableScanCounters& part, TableScanCounters& total) {
   total.rows_returned += part.rows_returned;
 }
 
-// Runs the scan to its end. Sets the counters of `part`, and `columns` to the columns of the scan.
+// Runs the scan to its end. Sets the counters of `part`. Sets `columns` to the columns of the scan.
 absl::Status RunScan(TableScan scan, PartScan& part, std::vector<size_t>& columns,
                      Progress& progress) {
   columns = scan.columns();
@@ -220,7 +220,8 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
                              "blocks read", "of"}) {
       header.emplace_back(name);
     }
-    // The counts that explain a slow scan are always shown.
+    // On a narrow terminal, some columns are left out. The three columns of counts that explain a
+    // slow scan are always shown: the rows compared, the blocks read, and all blocks.
     std::vector<TextColumn> columns = {{.shorten = 1, .least = 20}};
     if (table) columns.push_back({.right = true, .drop = 4});
     for (const int drop : {3, 1, 2, 0, 0, 0}) columns.push_back({.right = true, .drop = drop});
@@ -240,7 +241,7 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
       }
       lines.push_back(std::move(row));
     }
-    out += AlignText(std::move(lines), std::move(columns), OutputWidth());
+    out += AlignText(lines, columns, OutputWidth());
   }
   if (!explanation.columns.empty()) {
     out += "\nblocks that were read for the values of the rows that match\n";
@@ -249,7 +250,7 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
       lines.push_back({TerminalSafe(column.name), WithCommas(column.blocks_read),
                        WithCommas(column.blocks)});
     }
-    out += AlignText(std::move(lines), "<>>", OutputWidth());
+    out += AlignText(lines, "<>>", OutputWidth());
   }
   absl::StrAppend(&out, "\nread ", WithCommas(explanation.reads.source_bytes), " bytes in ",
                   Plural(explanation.reads.source_requests, "request"),
@@ -336,8 +337,8 @@ void AddExplainCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "is not counted for the others, and a block that several conditions on one column need is\n"
       "counted for the first. The values of the columns (default: all) are read only at the rows\n"
       "that match. Bytes include the ends of files, which are read when a file is opened,\n"
-      "indexes, and read-ahead, so some bytes may be read twice, and blocks that were read ahead\n"
-      "but not used are no blocks read.\n"
+      "indexes, and read-ahead, so some bytes may be read twice. A block that was read ahead but\n"
+      "not used does not count as a block that was read.\n"
       "`find` and `at` have an option --explain.\n\n"
       "Examples:\n"
       "  cfile-dump explain flights --where \"carrier = 'UA' and month between 6 and 8\"\n"

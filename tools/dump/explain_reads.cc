@@ -27,11 +27,11 @@ struct Touched {
 // Follows the path of a search from the root of an index to the data blocks that the search opened.
 class IndexPath {
  public:
-  // `num_blocks`: the number of consecutive data blocks that the search opened.
+  // `num_blocks`: the number of data blocks that the search opened. These blocks follow each other.
   IndexPath(IndexKind kind, uint64_t num_blocks) : kind_(kind), blocks_left_(num_blocks) {}
 
-  // Returns the nodes and blocks of the path. `ordinal`: what was searched in a positional index.
-  // `key`: what was searched in a value index, in memcmp form.
+  // Returns the nodes and blocks of the path. `ordinal`: the row that was searched in a positional
+  // index. `key`: the key that was searched in a value index, in memcmp form.
   absl::StatusOr<std::vector<Touched>> Find(const Reader& reader, uint64_t ordinal,
                                             const std::string& key) {
     const auto& root = kind_ == IndexKind::kPositional ? reader.info().positional_index_root
@@ -99,8 +99,8 @@ struct FileReads {
   std::vector<const ObservedRead*> others = {};
   ReaderCounters counters = {};
 
-  // The read that was made for `each`. Null if the bytes came with a read in `others`, or without a
-  // read.
+  // Returns the read that was made for `each`. Null if there is no such read, for example because
+  // the bytes were in a cache, or if the read is in `others`.
   const ObservedRead* ReadFor(const Touched& each) const {
     const bool shared = std::find(others.begin(), others.end(), each.read) != others.end();
     return shared ? nullptr : each.read;
@@ -297,7 +297,8 @@ void AppendTotals(const ReaderCounters& total, const ReadLog& log, std::string& 
 absl::Status AppendExplanation(const Input& input, const CommonOptions& common, ReadLog& log,
                                const Searched& searched, std::string& out) {
   log.Stop();
-  const ReaderCounters total = input.counters();  // ReadsOf reads the indexes again
+  // The counters must be read before the loop, because ReadsOf reads the indexes again.
+  const ReaderCounters total = input.counters();
   Json files = Json::array();
   for (const ReadLog::File& file : log.files()) {
     CFILE_ASSIGN_OR_RETURN(const FileReads reads, ReadsOf(input, common, file, searched));

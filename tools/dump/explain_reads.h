@@ -1,4 +1,4 @@
-// What a command read, for --explain of `find`, `at` and `values`.
+// Shows what a command read. This is the option --explain of `find`, `at` and `values`.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,8 @@ class ReadLog {
     std::vector<ObservedRead> reads;
   };
 
-  // The observer for OpenInput. This object must outlive the observer.
+  // Returns the observer that the caller passes to OpenInput. The observer adds each read to this
+  // object, so this object must live longer than the opened file or table.
   ReadObserver observer();
   // Ends the recording: later reads are not recorded. Call this before `files` and `time`.
   void Stop();
@@ -50,14 +51,15 @@ struct Searched {
   std::optional<uint64_t> ordinal = {};  // the row that was read; nullopt: no row was read
 };
 
-// Appends the index nodes and data blocks that the search used in each file of `log`, and the reads
-// that were made for these nodes and blocks; with `common.json`, as {"explain": ...}. The function
-// reads the indexes again, because the log does not say which nodes were used. Stops `log`. Errors
-// are those of the index, and of opening a file.
+// Appends, for each file of `log`, the index nodes and data blocks that the search used, and the
+// reads that were made for these nodes and blocks. With `common.json`, appends a JSON object with
+// the key "explain". The function stops `log`. Then it reads the indexes again, because the log
+// does not say which nodes were used. The errors are those of the index, and of opening a file.
 absl::Status AppendExplanation(const Input& input, const CommonOptions& common, ReadLog& log,
                                const Searched& searched, std::string& out);
 
-// Appends a line with the totals of all files. Call ReadLog::Stop first.
+// Appends two lines about all files: what was read, and how long this took. `total`: the counters
+// of the input after the command. `log`: has been stopped.
 void AppendTotals(const ReaderCounters& total, const ReadLog& log, std::string& out);
 
 }  // namespace cfile::tools

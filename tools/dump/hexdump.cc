@@ -145,14 +145,15 @@ class Printer {
   const RegionDetails* details_ = nullptr;
 };
 
-// Prints what can be understood of a file that cannot be opened, and then `status`, the error.
+// Prints the header and the footer of a file that cannot be opened, if they can be read, and then
+// the error `status`.
 ExitCode PrintEnds(const HexdumpOptions& options, const CommonOptions& common,
                    const absl::Status& status, Output& output) {
   const auto source = OpenSourceAt(common.path);
   if (!source.ok() || options.block) return output.Fail(status);
   const auto regions = DescribeEnds(**source, OptionsOf(common), options.max_fields);
   if (!regions.ok()) return output.Fail(regions.status());
-  // Without a header and a footer, there is nothing to explain.
+  // If neither the header nor the footer can be read, there are no fields to print.
   const bool understood = std::any_of(regions->begin(), regions->end(), [](const auto& details) {
     return details.region.kind != RegionKind::kGap;
   });
@@ -168,7 +169,8 @@ ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common
   auto reader = OpenFileAt(common.path, OptionsOf(common));
   absl::Status status = reader.status();
   if (absl::IsDataLoss(status)) {
-    // If only the checksum of the header or of the footer is wrong, all regions can be printed.
+    // Perhaps only the checksum of the header or of the footer is wrong. Then the file can be
+    // opened without checks of checksums, and all regions can be printed.
     CommonOptions ignoring = common;
     ignoring.ignore_checksums = true;
     reader = OpenFileAt(common.path, OptionsOf(ignoring));
@@ -234,7 +236,8 @@ void AddHexdumpCommand(CLI::App& app, CommonOptions& common, Action& action) {
       ->check(NumberIn(0, kMaxBytes));
   command
       ->add_option("--fields", options->max_fields,
-                   "Fields of a block after which the rest is one field (default and least: 1,000)")
+                   "Print at most N fields of a block, and the rest as one field (default and "
+                   "least: 1,000)")
       ->type_name("N")
       ->check(NumberIn(kMaxBlockFields, kMaxBytes));
   command->callback([&action, options] {

@@ -12,6 +12,7 @@
 namespace cfile::tools {
 namespace {
 
+// Returns the errors kInvalidArgument of AppendLevelRows.
 absl::Status CheckChoice(const CommonOptions& common, const RowChoice& choice,
                          const RangeChoice& range, const std::string& format,
                          uint64_t num_records) {
@@ -41,7 +42,8 @@ class EntryPrinter {
                std::string& out)
       : type_(type), limits_(limits), form_(form), json_(json), out_(out) {}
 
-  // Prints an entry. `value`: its value, or null. `record`: the number of its record.
+  // Prints an entry. `record`: the ordinal of the record to which the entry belongs. `value`: null
+  // if the entry has no value.
   void Add(uint64_t record, uint16_t repetition, uint16_t definition, const T* value) {
     if (repetition == 0) {
       End();
@@ -74,7 +76,7 @@ class EntryPrinter {
     first_ = false;
   }
 
-  // Ends the last record.
+  // Prints the end of the record that is open, if there is one.
   void End() {
     if (open_ && limits_.kudu_array) out_ += null_ ? "null" : "]";
     if (open_ && json_) out_ += limits_.kudu_array ? "}" : "]}";
@@ -83,7 +85,7 @@ class EntryPrinter {
   }
 
  private:
-  // Adds an entry of one of Kudu's arrays: see LevelLimits::kudu_array.
+  // Prints an entry of one of Kudu's arrays. See LevelLimits::kudu_array for its levels.
   void AddElement(uint16_t repetition, uint16_t definition, const T* value) {
     if (repetition == 0) null_ = limits_.max_definition == 3 && definition == 0;
     if (null_) return;
@@ -103,7 +105,7 @@ class EntryPrinter {
   const bool json_;
   std::string& out_;
   bool open_ = false;   // a record has begun
-  bool first_ = false;  // no entry of the record was printed
+  bool first_ = false;  // no entry of the record has been printed
   bool null_ = false;   // the record is a null array
 };
 

@@ -1,4 +1,5 @@
-// Prints the records of a file with levels: the leaf column of a nested table, or Kudu's arrays.
+// Prints the records of a file with levels. Such a file is a leaf column of a nested table, or has
+// Kudu's arrays.
 #pragma once
 
 #include <string>
@@ -11,14 +12,17 @@
 
 namespace cfile::tools {
 
-// Prints the chosen records of `file`. Kudu's arrays are printed as a JSON array for each record,
-// or null. The levels of other files do not say what is a null and what is an empty list, so each
-// entry is a line: its repetition level, its definition level, and its value, or - without a value.
-// With --json, each record is an object with the ordinal and the array or the entries. The last
-// records may still be in output.text afterwards.
-// kInvalidArgument: the choice has more than the first record and the number of records, or
-// `format` is not text or hex. Other errors: those of LevelCursor. Precondition: the file has
-// levels.
+// Prints the chosen records of `file`. Precondition: the file has levels.
+// - One of Kudu's arrays is one line: a JSON array, or null.
+// - In any other file, each entry is one line: the repetition level, the definition level and the
+//   value of the entry. A "-" stands for a value that is missing. The function cannot print a JSON
+//   array here, because the levels alone do not say which entry is a null and which is an empty
+//   list.
+// With --json, each record is one line: an object with the ordinal of the record, and with the
+// array or the entries.
+// The function may leave the last records in output.text. The caller prints them.
+// kInvalidArgument: the user chose records in another way than by the first record and the number
+// of records, or `format` is not text or hex. Other errors are those of LevelCursor.
 absl::Status AppendLevelRows(const Reader& file, const CommonOptions& common,
                              const RowChoice& choice, const RangeChoice& range,
                              const std::string& format, Output& output);

@@ -23,7 +23,8 @@ namespace {
 
 enum class Part { kHeader, kFooter };
 
-// The name of the encoding, codec or type with this number. Empty if `field` has no such number.
+// Returns the meaning of the value of a field: the name of an encoding, a codec or a type, or the
+// names of features. Empty if `field` is another field.
 std::string MeaningOf(std::string_view field, uint64_t number) {
   constexpr uint64_t kInExtensions = 999;
   if (field == "incompatible_features")
@@ -41,7 +42,8 @@ std::string MeaningOf(std::string_view field, uint64_t number) {
 // same message.
 std::string Explained(const std::string& text) {
   std::string result;
-  bool of_column = false;  // the line before is the key of the library's own pair
+  // True if the line before is the key of the pair in which the library stores the column.
+  bool of_column = false;
   for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> field =
         absl::StrSplit(line, absl::MaxSplits(": ", 1));

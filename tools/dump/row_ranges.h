@@ -22,7 +22,7 @@ namespace cfile::tools {
 // What the user chose. At most one of `count`, `tail` and `sample` is set.
 struct RangeChoice {
   uint64_t ordinal = 0;  // the rows before this row are not chosen
-  // The number of rows, among the rows that match the condition:
+  // Of the rows that match the condition, only this number of rows is chosen:
   std::optional<uint64_t> count = {};   // the first rows
   std::optional<uint64_t> tail = {};    // the last rows
   std::optional<uint64_t> sample = {};  // rows that are chosen by chance
@@ -40,13 +40,14 @@ void AddRangeOptions(CLI::App& command, RangeChoice& choice);
 using RowRanges = std::vector<OrdinalRange>;
 
 // Returns the ranges that contain the chosen rows.
-// `selection`: the chosen rows match its condition. If the ranges may contain other rows, too, then
-// `selection` keeps the condition, and its limit becomes `choice.count` if this is set. After the
-// choice of a sample, all rows of the ranges match, so the function removes the condition.
+// `selection`: its condition and its limit tell the scan of the ranges which rows to return. The
+// ranges may also contain rows that do not match the condition, so `selection` keeps the condition.
+// If there is a condition and `choice.count` is set, the limit becomes this number. If
+// `choice.sample` is set, all rows of the ranges match, so the function removes the condition.
 //
 // Reads data blocks only if there is a condition together with --tail or --sample. Each row has the
-// same probability to be in a sample, and no row is in a sample twice. The same seed and rows give
-// the same sample. Memory: 50 bytes for each row of a sample.
+// same probability to be in a sample, and no row is in a sample twice. The same seed and the same
+// rows give the same sample. The function needs about 50 bytes of memory for each row of a sample.
 // kInvalidArgument: the first row is beyond the end, or a key is wrong. kFailedPrecondition: a part
 // has no value index, so it has no ranges of keys.
 absl::StatusOr<RowRanges> ChooseRows(const Input& input, const CommonOptions& common,

@@ -16,7 +16,6 @@
 namespace cfile::tools {
 namespace {
 
-constexpr size_t kCellsBeforeBounds = 45;
 constexpr size_t kBoundBytes = 28;
 constexpr size_t kBoundCells = kBoundBytes + 3;  // with "..."
 
@@ -28,13 +27,13 @@ Json ToJson(const BlockStatistics& statistics, const BoundTexts& bounds) {
           {"maximum", JsonBound(bounds.max, statistics.max_exact)}};
 }
 
+// `bound_width`: see BoundWidth.
 void AppendLine(std::string_view name, const BlockStatistics& statistics, const BoundTexts& bounds,
-                std::string& out) {
+                size_t bound_width, std::string& out) {
   absl::StrAppendFormat(&out, "%9s %12u %12u %9u%s\n", std::string(name),
                         statistics.present_count, statistics.null_count, statistics.nan_count,
                         BoundColumns(BoundInLine(bounds.min, kBoundBytes),
-                                     BoundInLine(bounds.max, kBoundBytes), kCellsBeforeBounds,
-                                     kBoundCells));
+                                     BoundInLine(bounds.max, kBoundBytes), bound_width));
 }
 
 // Asks the Bloom filter for the value whose text is `text`.
@@ -92,13 +91,14 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
     absl::StrAppend(&output.text, json.dump(2), "\n");
     return output.Finish(kFine);
   }
-  absl::StrAppendFormat(
-      &output.text, "%9s %12s %12s %9s%s\n", "block", "present", "nulls", "nan",
-      BoundColumns("minimum", "maximum", kCellsBeforeBounds, kBoundCells));
-  AppendLine("file", statistics.file, of_file, output.text);
+  const std::string header =
+      absl::StrFormat("%9s %12s %12s %9s", "block", "present", "nulls", "nan");
+  const size_t bound_width = BoundWidth(header.size(), kBoundCells);
+  absl::StrAppend(&output.text, header, BoundColumns("minimum", "maximum", bound_width), "\n");
+  AppendLine("file", statistics.file, of_file, bound_width, output.text);
   for (size_t i = 0; i < statistics.blocks.size(); ++i) {
     AppendLine(absl::StrCat(i), statistics.blocks[i],
-               TextOfBounds(reader->type(), statistics.blocks[i]), output.text);
+               TextOfBounds(reader->type(), statistics.blocks[i]), bound_width, output.text);
     if (!output.Drain()) break;
   }
   return output.Finish(kFine);

@@ -60,12 +60,12 @@ BoundTexts BoundsOf(const ColumnSchema& schema, const ColumnTotals& totals) {
   return TextOfBounds(schema.type, totals.bounds.merged);
 }
 
-// part / whole, or null if there is no whole.
+// Returns `part` / `whole`, or null if `whole` is 0.
 Json Quotient(uint64_t part, uint64_t whole) {
   return whole == 0 ? Json() : Json(static_cast<double>(part) / static_cast<double>(whole));
 }
 
-// `table_bytes`: the bytes of all columns.
+// `table_bytes`: the size of the files of all columns; 0 if this size is not known.
 Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals, const BoundTexts& bounds,
             uint64_t table_bytes) {
   Json json = {{"name", JsonBytes(schema.name)},
@@ -88,7 +88,7 @@ Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals, const BoundT
                       {"max_definition", schema.levels.max_definition}};
   }
   if (!totals.complete()) {
-    // What the blocks that could not be read would add is not known.
+    // The totals are not known, because some blocks could not be read.
     for (const char* name : {"stored", "encoded", "decoded", "share", "ratio", "nulls", "blocks"}) {
       json[name] = nullptr;
     }
@@ -157,7 +157,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
   const auto list = [](const std::vector<std::string>& names) {
     return names.empty() ? "-" : absl::StrJoin(names, ",");
   };
-  // Numbers that are not known, because some blocks could not be read, are "-".
+  // Return "-" for a number that is not known, because some blocks could not be read.
   const auto number = [](bool known, uint64_t value) {
     return known ? std::to_string(value) : "-";
   };
@@ -189,7 +189,8 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
   lines.push_back({known ? "total" : "total (incomplete)", "", "", "", std::to_string(bytes),
                    percent(!lacks_files, bytes), ratio(known, decoded, stored),
                    number(known, nulls), "", ""});
-  // Bounds are shortened first, then names and types, then lists of several encodings.
+  // How the table fits a narrow terminal: bounds are shortened first, then names and types, then
+  // lists of encodings and of codecs.
   const std::vector<TextColumn> form = {{.shorten = 2, .least = 12},
                                         {.shorten = 2, .least = 9, .drop = 6},
                                         {.shorten = 3, .least = 16},
@@ -224,7 +225,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
     if (!status.ok()) json["error"] = JsonError(status);
     absl::StrAppend(&output.text, json.dump(2), "\n");
   } else {
-    constexpr size_t kNameCells = 7;  // "table" and the names of the other lines
+    constexpr size_t kNameCells = 7;  // a name, such as "table", and the spaces after it
     output.text = absl::StrFormat(
         "%-6s %s\n%-6s %u\n%-6s %u\n%-6s %u%s\n", "table",
         ShortenedForOutput(Printable(common.path), kNameCells, /*keep_end=*/true), "rows",
@@ -237,7 +238,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
       absl::StrAppendFormat(&output.text, "%-6s %s\n", "keys",
                             ShortenedForOutput(keys, kNameCells));
     }
-    output.text += "\n" + AlignText(std::move(lines), form, OutputWidth());
+    output.text += "\n" + AlignText(lines, form, OutputWidth());
   }
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
 }

@@ -25,8 +25,10 @@ struct BlockTotals {
   std::vector<EncodingTotals> encodings;  // one entry per encoding
   absl::Status status;                    // the first error
 
+  // Adds the data blocks of a file. Reads all values if these are strings without a fixed length.
   void Add(const Reader& reader);
   std::vector<std::string> EncodingNames() const;
+  // The number of compressed blocks, of all encodings.
   uint64_t compressed_blocks() const;
 
  private:
@@ -34,12 +36,13 @@ struct BlockTotals {
   void AddBlock(Encoding encoding, uint64_t stored, uint64_t encoded, bool compressed);
 };
 
+// Totals of the nodes of an index. After an error, only the nodes that could be read are counted.
 struct TreeTotals {
   uint64_t levels = 0;
   uint64_t nodes = 0;
   uint64_t entries = 0;
   uint64_t bytes = 0;
-  absl::Status status;
+  absl::Status status;  // the first error
 };
 
 TreeTotals MeasureTree(const Reader& reader, IndexKind kind);
@@ -49,13 +52,14 @@ struct ColumnBounds {
   BlockStatistics merged;  // the counts and bounds of all files that were added
   bool complete = true;    // false if a file has no statistics
 
+  // Adds the statistics of a file.
   void Add(const Reader& reader);
 
  private:
-  bool empty_ = true;
+  bool empty_ = true;  // no file with a value other than null and NaN was added
 };
 
-// The totals of `encoding` in `list`. Adds empty totals if there are none.
+// Returns the totals of `encoding` in `list`. If `list` has none, adds totals that are 0.
 EncodingTotals& TotalsOf(Encoding encoding, std::vector<EncodingTotals>& list);
 
 // Appends `name` to `names` unless it is there already.

@@ -19,7 +19,7 @@
 namespace cfile::tools {
 namespace {
 
-// True if the file of a table is not there.
+// True if `report` is about a file of a table that does not exist.
 bool IsMissing(const VerifyReport& report) {
   return !report.damages.empty() && absl::IsNotFound(report.damages[0].status);
 }

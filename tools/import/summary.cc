@@ -200,7 +200,7 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
                      absl::StrFormat("%.3f", BytesPerRow(result, column)),
                      ReasonOf(options, result, column)});
   }
-  text += AlignText(std::move(lines), "<<><<>><");
+  text += AlignText(lines, "<<><<>><");
   AppendReasons(result, text);
   return text;
 }
