@@ -27,8 +27,8 @@ inline constexpr uint32_t kTableFeatureNullableKeys = 1u << 1;
 bool NeedsExtendedBlocks(uint32_t data_type, uint32_t encoding, uint32_t compression);
 bool NeedsExtendedBlocks(const FileInfo& info);
 
-// The incompatible feature bits of a file that has a block of this encoding, or whose footer names
-// it: kFeatureOwnEncodings or 0.
+// Returns the incompatible feature bits that a file needs if one of its blocks, or its footer, has
+// this encoding: kFeatureOwnEncodings or 0.
 uint32_t FeaturesOf(Encoding encoding);
 
 // The footer's incompatible_features for the version, type, encoding and codec in `info`. `levels`:
