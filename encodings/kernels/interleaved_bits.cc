@@ -234,10 +234,10 @@ HWY_INLINE void Deltas(const uint8_t* packed, size_t width, U first, U step, U* 
   if constexpr (kHasPrefixSum<U>) {
     constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(U);
     const uint64_t most = kLanes * LowBits(static_cast<int>(std::min<size_t>(width, 32)));
-    if (sizeof(U) == 8 && 4 * HWY_MAX_BYTES <= kVectorRowBytes && most <= LowBits(16)) {
-      DeltasInFields<U, sizeof(U) == 8 && 4 * HWY_MAX_BYTES <= kVectorRowBytes ? 4 : 1>(
-          packed, width, first, step, out);
-    } else if (width <= 32 && most <= LowBits(kBitsOf<U> / 2)) {
+    if constexpr (sizeof(U) == 8 && 4 * HWY_MAX_BYTES <= kVectorRowBytes) {
+      if (most <= LowBits(16)) return DeltasInFields<U, 4>(packed, width, first, step, out);
+    }
+    if (width <= 32 && most <= LowBits(kBitsOf<U> / 2)) {
       DeltasInFields<U, 2>(packed, width, first, step, out);
     } else {
       DeltasInFields<U, 1>(packed, width, first, step, out);

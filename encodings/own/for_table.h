@@ -139,7 +139,8 @@ class ForTable {
     switch (FaultOf(index, entry, count)) {
       case Fault::kForm:
         return damaged(5, "form ", int{entry.form}, " of ", count, " values and ",
-                       int{entry.exceptions}, " exceptions");
+                       int{entry.exceptions}, " exceptions, expected form 0, or form 1 of ",
+                       kVectorValues, " integers without exceptions");
       case Fault::kWidth:
         return damaged(4, "a width of ", int{entry.width}, " bits, expected at most ",
                        8 * sizeof(T));

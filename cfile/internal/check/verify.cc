@@ -226,9 +226,9 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // Checks the order of values in a column with a value index. Value 0 of `batch` is row `row` of its
-  // block. Sets `previous` to the last value. `key` is the block's key in the index (see CheckKey);
-  // it is not checked if null.
+  // Checks the order of values in a column with a value index. Value 0 of `batch` is row `row` of
+  // its block. Sets `previous` to the last value. `key` is the block's key in the index (see
+  // CheckKey), or null if the key is not to be checked.
   template <typename T>
   absl::Status CheckKeys(const Batch<T>& batch, size_t row, const std::string* key,
                          std::optional<Owned<T>>& previous) {
