@@ -89,7 +89,8 @@ class EndFinder {
     if (wire::ParseMessage(AsString(message), options_.max_metadata_size_bytes, footer).ok()) {
       has_checksums_ = (footer.incompatible_features.value_or(0) & kFeatureChecksums) != 0;
     }
-    footer_has_checksum_ = has_checksums_ && internal::kChecksumBytes <= begin;
+    footer_has_checksum_ =
+        has_checksums_ && internal::kChecksumBytes <= begin - fixed->message_bytes;
     if (footer_has_checksum_) footer_bytes_ += internal::kChecksumBytes;
     return absl::OkStatus();
   }
