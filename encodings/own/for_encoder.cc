@@ -214,8 +214,8 @@ class ForEncoder final : public BlockEncoder<T> {
  private:
   size_t WholeBytes() const { return entries_.size() * ForEntry<T>::kBytes + vectors_.size(); }
 
-  // Sets how many values the next vector may have: none if the block is full, and fewer than a
-  // whole vector if that could make the block larger than one and a half times its target size.
+  // Sets most_pending_. It is 0 if the block is full. It is less than kVectorValues if a whole
+  // vector could make the block larger than one and a half times its target size.
   void BeginVector() {
     const size_t bytes = WholeBytes();
     if (bytes >= block_size_bytes_ && !entries_.empty()) {

@@ -145,8 +145,8 @@ absl::Status AddLevels(const FileInfo& info, BlockDescription& description) {
                  description);
 }
 
-// Adds the fields of a skip table of `size` bytes (cfile/FORMAT.md, Skip tables). `encoding` and
-// `count`: those of the block's values.
+// Adds the fields of a skip table of `size` bytes (cfile/FORMAT.md, Skip tables). `encoding`: the
+// encoding of the block's values. `count`: the number of these values.
 absl::Status AddSkipTable(const FileInfo& info, Encoding encoding, uint32_t count, uint64_t size,
                           BlockDescription& description) {
   if (size > description.reader().remaining()) return description.AddBytes(size, "skip table");
