@@ -64,9 +64,9 @@ class CFILE_EXPORT HttpClient {
   // Finish was not called, the destructor of the sink aborts the upload. Memory: one part.
   absl::StatusOr<std::unique_ptr<Sink>> CreateUrl(std::string_view url) const;
 
-  // Returns the storage of the table at a URL, for TableReader, TableWriter and the functions that
-  // change tables. Only tables at s3:// URLs can be changed. Commit needs a server that compares
-  // versions (If-Match and If-None-Match of PUT).
+  // Returns a Storage for the table at a URL. TableReader, TableWriter and the functions that
+  // change tables take a Storage. Only tables at s3:// URLs can be changed. Commit needs a server
+  // that compares versions (If-Match and If-None-Match of PUT).
   absl::StatusOr<std::shared_ptr<Storage>> OpenTable(std::string_view url) const;
 
   HttpCounters counters() const;

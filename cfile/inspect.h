@@ -103,11 +103,11 @@ CFILE_EXPORT absl::Status VisitBlocks(const Reader& reader,
 // "header", "data block", "node of the positional index", ...
 CFILE_EXPORT std::string_view RegionKindName(RegionKind kind);
 
-// Lists the regions of a file. Reads all index nodes, and no data block. If the two indexes point to
-// different blocks, the regions are those of the positional index. If only nodes of the positional
-// index cannot be read, the regions are those of the value index.
-// Memory: about 100 bytes for each block, in addition to the reader's index nodes. The result has
-// half of these bytes.
+// Lists the regions of a file. Reads all index nodes, and no data block. If the two indexes point
+// to different blocks, the regions are those of the positional index. If only nodes of the
+// positional index cannot be read, the regions are those of the value index.
+// Memory: about 100 bytes for each block, in addition to the index nodes that the reader keeps. The
+// result takes about half of this memory.
 CFILE_EXPORT FileLayout ListRegions(const Reader& reader);
 
 // Describes a region of ListRegions, also if it is damaged.
@@ -130,10 +130,10 @@ CFILE_EXPORT absl::StatusOr<RegionDetails> DescribeRegion(const Reader& reader,
                                                           const FileRegion& region,
                                                           size_t max_fields = kMaxBlockFields);
 
-// Describes a file that Reader::Open refuses because its header or footer is damaged. The result
-// has the header and the footer as far as they can be understood, and what is between as a gap.
-// Its regions follow each other and cover the file. If nothing can be understood, the file is one
-// gap. Reads no block. Errors: those of the source. Precondition: as for DescribeRegion.
+// Describes a file that Reader::Open refuses because its header or footer is damaged. Returns the
+// header, the bytes between header and footer as a gap, and the footer. The regions cover the whole
+// file. If the header or the footer cannot be found, its bytes belong to the gap. Does not read
+// blocks. Errors: those of the source. Precondition: as for DescribeRegion.
 CFILE_EXPORT absl::StatusOr<std::vector<RegionDetails>> DescribeEnds(
     const Source& source, const ReaderOptions& options = {}, size_t max_fields = kMaxBlockFields);
 
@@ -149,9 +149,9 @@ CFILE_EXPORT absl::StatusOr<RegionDetails> DescribeBlock(const Reader& reader, u
 CFILE_EXPORT absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t ordinal);
 
 // Returns the values of the file's dictionary in the order of their codes. If the file has no
-// dictionary, returns no values. Precondition: the column holds T. Memory: at most
-// ReaderOptions::max_dictionary_values values. kDataLoss: the dictionary is damaged. kOutOfRange:
-// the dictionary exceeds a limit of ReaderOptions. Other errors: those of the source.
+// dictionary, returns no values. Precondition: T is the C++ type of the column's values. Memory:
+// the values of the dictionary. kDataLoss: the dictionary is damaged. kOutOfRange: the dictionary
+// exceeds a limit of ReaderOptions, such as max_dictionary_values. Other errors: of the source.
 template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::StatusOr<std::vector<Owned<T>>> ReadDictionary(const Reader& reader);
 

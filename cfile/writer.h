@@ -80,8 +80,8 @@ class CFILE_EXPORT Writer {
   // NaN or less than the value before it (the error names its ordinal). kOutOfRange: a value or
   // the file exceeds a limit of the options; the file would have more than 2^32 - 1 rows.
   absl::Status Append(std::span<const T> values);
-  // The same, for values in braces: Append({1, 2, 3}). A template, so that libcfile.so does not
-  // export it: compilers do not agree on the name of a constrained function.
+  // The same, for values in braces: Append({1, 2, 3}). This is a template so that libcfile.so does
+  // not export it: compilers give different names to exported functions with constraints.
   template <typename V = T, typename = std::enable_if_t<!std::is_same_v<V, bool>>>
   absl::Status Append(std::initializer_list<std::type_identity_t<V>> values) {
     return Append(std::span<const T>(values.begin(), values.size()));

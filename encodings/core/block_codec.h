@@ -295,10 +295,10 @@ class CFILE_EXPORT BlockDecoder {
     return size_t{0};
   }
 
-  // Compares the next `count` values with a range, in the encoded form, and moves past them: sets
-  // bits[i / 8] as MatchRange does (kernels/match_range.h), bit i to 1 if low <= value i <= high.
-  // Returns false, and does nothing, if this decoder has no faster way than Read. kDataLoss: a
-  // value is damaged. Preconditions: count <= count() - position(); T is not a float.
+  // Compares the next `count` values with the range from `low` to `high` in their encoded form, and
+  // moves past them. Sets bit i of `bits` to 1 if low <= value i <= high, otherwise to 0. Returns
+  // false, and does nothing, if this decoder has no such function. kDataLoss: a value is damaged.
+  // Preconditions: count <= count() - position(); T is not a float.
   virtual absl::StatusOr<bool> ReadMatches(const T& /*low*/, const T& /*high*/, size_t /*count*/,
                                            uint8_t* /*bits*/) {
     return false;

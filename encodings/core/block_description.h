@@ -25,8 +25,8 @@ class BlockDescription {
       : reader_(block), max_fields_(max_fields) {}
 
   ByteReader& reader() { return reader_; }
-  // True if at most kLastFields further fields may follow. Callers that add a field for each run,
-  // value or the like stop then. They add all remaining runs or values as one field.
+  // True if at most kLastFields further fields may follow. Callers that add a field for each run or
+  // each value then stop, and add all remaining runs or values as one field.
   bool full() const { return fields_.size() + kLastFields >= max_fields_; }
 
   size_t max_fields() const { return max_fields_; }
@@ -50,9 +50,9 @@ class BlockDescription {
   // added: fewer bytes are left.
   absl::Status AddBytes(uint64_t size, std::string_view name, std::string value = {});
 
-  // Adds the next `count` little-endian numbers as one field, whose value is the numbers, or the
-  // first of them and how many there are. Adds nothing if `count` is 0. U is uint8_t or uint32_t.
-  // kDataLoss, with nothing added: fewer bytes are left.
+  // Adds the next `count` little-endian numbers as one field. Its value is a list of the numbers; a
+  // long list shows only the first numbers and `count`. Adds nothing if `count` is 0. U is uint8_t
+  // or uint32_t. kDataLoss, with nothing added: fewer bytes are left.
   template <typename U>
   absl::Status AddNumbers(uint64_t count, std::string_view name);
 
@@ -66,8 +66,8 @@ class BlockDescription {
   std::vector<BlockField> TakeFields() && { return std::move(fields_); }
 
  private:
-  // When full() returns true, there is room for this many further fields. Callers then add the
-  // remaining runs, values or the like as one field, and after them the other fields of the block.
+  // When full() becomes true, there is room for this many further fields: one field for the
+  // remaining runs or values, and the fields of the block that follow them.
   static constexpr size_t kLastFields = 16;
 
   template <typename U>

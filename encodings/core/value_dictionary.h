@@ -19,12 +19,12 @@ inline absl::Status CheckDictionarySize(uint64_t count, size_t max_values) {
                                       AboveLimit(max_values, "max_dictionary_values")));
 }
 
-// Returns the error of a block with `codes` codes if the file has no dictionary.
+// Returns the error of a block that has `codes` codes although the file has no dictionary.
 inline absl::Status MissingDictionary(std::string_view encoding, uint32_t codes) {
   return DataLoss(encoding, ": ", codes, " codes, but there is no dictionary");
 }
 
-// True if `status` is the result of MissingDictionary, also if other text precedes its message.
+// True if MissingDictionary has made `status`. Callers may have put other text before its message.
 inline bool IsMissingDictionary(const absl::Status& status) {
   return absl::IsDataLoss(status) &&
          absl::EndsWith(status.message(), "but there is no dictionary");

@@ -15,7 +15,7 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors of at most one row.
+// The tag of SIMD vectors that are at most as long as a row.
 template <typename U>
 using RowTag = hn::CappedTag<U, kVectorRowBytes / sizeof(U)>;
 template <typename U>
@@ -23,7 +23,7 @@ inline constexpr size_t kRowLanes = kVectorRowBytes / sizeof(U);
 template <typename U>
 inline constexpr size_t kBitsOf = 8 * sizeof(U);
 
-// Load and store packed words, which have any alignment.
+// Load and store packed words. The memory may have any alignment.
 template <typename U>
 HWY_INLINE hn::Vec<RowTag<U>> LoadWords(const uint8_t* from) {
 #if HWY_TARGET == HWY_SCALAR
@@ -41,8 +41,9 @@ HWY_INLINE void StoreWords(hn::Vec<RowTag<U>> words, uint8_t* to) {
 #endif
 }
 
-// Shift all lanes by the same number of bits. There are no shifts of 8-bit lanes: those lanes are
-// shifted in pairs, and receive bits of their neighbours, which the caller must clear.
+// Shift all lanes by the same number of bits. There are no shifts of 8-bit lanes, so pairs of these
+// lanes are shifted as 16-bit lanes. Then a lane gets bits of its neighbour, which the caller must
+// clear.
 #if HWY_TARGET == HWY_SCALAR
 template <typename U>
 using ShiftTag = RowTag<U>;
@@ -61,9 +62,9 @@ HWY_INLINE hn::Vec<RowTag<U>> ShiftLeft(hn::Vec<RowTag<U>> v, size_t bits) {
                                                     static_cast<int>(bits)));
 }
 
-// Calls visit(index, numbers) for each of the first `rows` rows of packed numbers. `index` is that
-// of the row's first number, and numbers(lane) returns the vector of numbers that begins at a lane.
-// Precondition: width > 0.
+// Calls visit(index, numbers) for each of the first `rows` rows of packed numbers. `index` is the
+// index of the row's first number. numbers(lane) returns a SIMD vector with the numbers of the row
+// from this lane on. Precondition: width > 0.
 template <typename U, typename Visit>
 HWY_INLINE void VisitRows(const uint8_t* packed, size_t width, size_t rows, const Visit& visit) {
   constexpr size_t kBits = kBitsOf<U>;
@@ -95,8 +96,8 @@ HWY_INLINE void VisitRows(const uint8_t* packed, size_t width, size_t rows, cons
   }
 }
 
-// Calls put(index, numbers) for each vector of packed numbers of the first `rows` rows; `index` is
-// that of the first one. Precondition: width > 0.
+// Unpacks the first `rows` rows of packed numbers. Calls put(index, numbers) for each SIMD vector
+// of numbers. `index` is the index of its first number. Precondition: width > 0.
 template <typename U, typename Put>
 HWY_INLINE void UnpackRows(const uint8_t* packed, size_t width, size_t rows, const Put& put) {
   const size_t lanes = hn::Lanes(RowTag<U>());
@@ -114,12 +115,12 @@ HWY_INLINE void Unpack(const uint8_t* packed, size_t width, U reference, U* HWY_
   });
 }
 
-// True if PrefixSum adds up vectors of U.
+// True if PrefixSum works for vectors of U.
 template <typename U>
 inline constexpr bool kHasPrefixSum =
     sizeof(U) >= 4 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 && !HWY_HAVE_SCALABLE;
 
-// Adds up the lanes of vectors.
+// Computes prefix sums of the lanes of a vector.
 template <typename U>
 class PrefixSum {
  public:
@@ -129,7 +130,8 @@ class PrefixSum {
   HWY_INLINE PrefixSum() {
 #if HWY_MAX_BYTES >= 64
     const D d;
-    HWY_ALIGN U block_ends[64 / sizeof(U)];  // lane i takes the sum of the even block before it
+    // Lane i of an odd block of 16 bytes adds the last lane of the block before it.
+    HWY_ALIGN U block_ends[64 / sizeof(U)];
     for (size_t i = 0; i < 64 / sizeof(U); ++i)
       block_ends[i] = static_cast<U>(i / kBlock == 0 ? 0 : i / kBlock * kBlock - 1);
     block_ends_ = hn::IndicesFromVec(d, hn::Load(d, block_ends));
@@ -180,8 +182,9 @@ class PrefixSum {
 #endif
 };
 
-// Adds up kFields vectors at once: their lanes are fields of the lanes of one vector.
-// Precondition: the sums of the numbers of a vector fit in a field.
+// Does the same as UnpackDeltas, for width > 0. Computes the prefix sums of kFields vectors with
+// the operations for one vector: each lane is divided into kFields fields, and field i of a lane
+// holds a number of vector i. Precondition: the sum of the numbers of a vector fits in a field.
 template <typename U, size_t kFields>
 HWY_INLINE void DeltasInFields(const uint8_t* packed, size_t width, U first, U step,
                                U* HWY_RESTRICT out) {
@@ -197,7 +200,8 @@ HWY_INLINE void DeltasInFields(const uint8_t* packed, size_t width, U first, U s
   const auto put = [&](auto sums, U* to) HWY_ATTR {
     const auto more = hn::Add(sums, steps);
     hn::StoreU(hn::Add(more, carry), d, to);
-    // Adding to the carry, and not taking it from the values, leaves one addition between vectors.
+    // The next carry could be taken from the stored values. Computing it from the old carry is
+    // faster: the next vector then depends on one addition only.
     carry = hn::Add(carry, prefix_sum.BroadcastLast(more));
   };
   VisitRows<U>(packed, width, kBitsOf<U>, [&](size_t index, const auto& numbers) HWY_ATTR {
@@ -230,10 +234,10 @@ HWY_INLINE void Deltas(const uint8_t* packed, size_t width, U first, U step, U* 
   if constexpr (kHasPrefixSum<U>) {
     constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(U);
     const uint64_t most = kLanes * LowBits(static_cast<int>(std::min<size_t>(width, 32)));
-    if (sizeof(U) == 8 && 4 * HWY_MAX_BYTES <= kVectorRowBytes && most <= LowBits(16)) {
-      DeltasInFields<U, sizeof(U) == 8 && 4 * HWY_MAX_BYTES <= kVectorRowBytes ? 4 : 1>(
-          packed, width, first, step, out);
-    } else if (width <= 32 && most <= LowBits(kBitsOf<U> / 2)) {
+    if constexpr (sizeof(U) == 8 && 4 * HWY_MAX_BYTES <= kVectorRowBytes) {
+      if (most <= LowBits(16)) return DeltasInFields<U, 4>(packed, width, first, step, out);
+    }
+    if (width <= 32 && most <= LowBits(kBitsOf<U> / 2)) {
       DeltasInFields<U, 2>(packed, width, first, step, out);
     } else {
       DeltasInFields<U, 1>(packed, width, first, step, out);
@@ -304,11 +308,12 @@ HWY_INLINE void Match(const uint8_t* packed, size_t width, U low, U high, uint8_
   const hn::RebindToSigned<RowTag<U>> ds;
   using I = hn::TFromD<decltype(ds)>;
   const size_t lanes = hn::Lanes(d);
-  // number - low <= high - low, without sign; there are only comparisons with sign.
+  // The condition is number - low <= high - low, without signs. Highway's comparison of signed
+  // lanes gives the same result after the sign bits of both sides are inverted.
   const U sign = static_cast<U>(U{1} << (kBitsOf<U> - 1));
   const auto offset = hn::Set(d, static_cast<U>(sign - low));
   const auto most = hn::Set(ds, static_cast<I>(static_cast<U>((high - low) ^ sign)));
-  uint64_t word = 0;
+  unsigned byte = 0;
   UnpackRows<U>(packed, width, kBitsOf<U>, [&](size_t index, auto numbers) HWY_ATTR {
     const auto moved = hn::BitCast(ds, hn::Add(numbers, offset));
     const auto match = hn::Not(hn::Gt(moved, most));
@@ -317,10 +322,10 @@ HWY_INLINE void Match(const uint8_t* packed, size_t width, U low, U high, uint8_
     } else {
       uint8_t some[8];
       hn::StoreMaskBits(ds, match, some);
-      word |= uint64_t{some[0] & ((1u << lanes) - 1)} << (index % 8);
+      byte |= (some[0] & ((1u << lanes) - 1)) << (index % 8);
       if (index % 8 + lanes == 8) {
-        bits[index / 8] = static_cast<uint8_t>(word);
-        word = 0;
+        bits[index / 8] = static_cast<uint8_t>(byte);
+        byte = 0;
       }
     }
   });

@@ -8,8 +8,9 @@
 //           positions, values
 //           form 1: packed differences between neighbours · first value · least difference
 //
-// In form 0, any value is found with one or two loads, and a predicate is answered from the minimum
-// and the maximum of a vector or from the packed differences. Form 1 is for sorted values.
+// In form 0, one or two loads are enough to read any single value. The minimum and the maximum
+// often decide whether the values of a vector match a predicate; if not, the packed differences are
+// compared. Form 1 is for sorted values.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +26,16 @@ namespace cfile::encodings {
 
 // The encoder and decoder of FOR.
 //
-// A decoder checks the table's size in Open, and a vector when it reads from it. It reads only the
-// bytes of the vectors that it needs. Gather decodes no vector; SeekToKey and ReadMatches decode
-// only vectors of form 1 whose minimum and maximum do not answer.
+// A decoder checks the size of the table in Open, and a vector when it reads from the vector. It
+// reads only the vectors that it needs. Gather decodes no vectors. SeekToKey and ReadMatches do not
+// decode a vector if its minimum and maximum are enough. Otherwise they decode vectors of form 1,
+// and ReadMatches also vectors of fewer than 1,024 values.
 struct ForCodec {
   static constexpr Encoding kEncoding = Encoding::kFor;
   static constexpr std::string_view kName = "for";
   static constexpr bool Supports(PhysicalType type) { return type <= PhysicalType::kUint64; }
-  // The worst case: a block of one vector, packed with the width of the type. It has an entry of up
-  // to 24 bytes.
+  // The worst case is a block of one vector that is packed with all bits of the type. Its entry
+  // takes up to 24 bytes.
   static constexpr uint32_t kWorstExtraBytesPerValue = 1;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 24;
   static constexpr ScanCost kScanCost{.number = 20, .byte = 10};

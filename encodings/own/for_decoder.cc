@@ -63,7 +63,7 @@ class ForDecoder final : public BlockDecoder<T> {
 
   absl::Status Gather(std::span<const uint32_t> positions, std::span<T> out) override {
     assert(out.size() == positions.size());
-    // First the memory of some values is prefetched, then they are read.
+    // Prefetches the memory of a batch of values, and then reads these values.
     constexpr size_t kBatch = 32;
     Vector vectors[kBatch];
     for (size_t begin = 0; begin < positions.size(); begin += kBatch) {
@@ -132,10 +132,12 @@ class ForDecoder final : public BlockDecoder<T> {
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kValues = kVectorValues;
-  // Reading so many values of a vector of form kFrame one by one is about as fast as decoding it.
+  // Reading this many values of a vector of form kFrame one by one takes about as long as decoding
+  // the whole vector.
   static constexpr uint32_t kFewValues = 16;
 
-  // Calls put(position, exception) for each exception, if the positions ascend within the vector.
+  // Calls put(position, i) for each exception i. kDataLoss: the positions do not ascend, or a
+  // position is not in the vector.
   template <typename Put>
   absl::Status VisitExceptions(uint32_t index, const Vector& vector, const Put& put) const {
     int before = -1;
@@ -182,7 +184,7 @@ class ForDecoder final : public BlockDecoder<T> {
     if (matched_ == index && matched_low_ == low && matched_high_ == high) return absl::OkStatus();
     matched_ = kNone;
     if (vector.count == kVectorValues && vector.form == ForForm::kFrame) {
-      // The range of the packed numbers, modulo 2^bits of the type.
+      // The range of packed numbers whose values match. It may wrap around.
       const U from = static_cast<U>(static_cast<U>(low) - vector.reference);
       const U to = static_cast<U>(static_cast<U>(high) - vector.reference);
       MatchInterleaved<U>(vector.packed.data(), vector.width, from, to, matches_.data());
@@ -205,18 +207,15 @@ class ForDecoder final : public BlockDecoder<T> {
   }
 
   static void Prefetch(const Vector& vector, uint32_t index) {
-    constexpr size_t kLanes = kVectorRowBytes / sizeof(U);
-    const size_t bit = index / kLanes * static_cast<size_t>(vector.width);
-    const uint8_t* const word = vector.packed.data() +
-                                bit / (8 * sizeof(U)) * kVectorRowBytes +
-                                index % kLanes * sizeof(U);
+    const uint8_t* const word =
+        vector.packed.data() + PlaceOfInterleaved<U>(vector.width, index).offset;
     __builtin_prefetch(word);
     __builtin_prefetch(word + kVectorRowBytes);
   }
 
   ForTable<T> table_;
-  // The vector whose values are in buffer_, and the one that matches_ is about; kNone: none.
-  uint32_t held_ = kNone;
+  uint32_t held_ = kNone;  // the vector whose values are in buffer_; kNone: no vector
+  // The vector that was compared last, and the range. matches_ has the result. kNone: no vector.
   uint32_t matched_ = kNone;
   T matched_low_{};
   T matched_high_{};

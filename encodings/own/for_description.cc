@@ -1,4 +1,4 @@
-// The description of the bytes of a block of FOR.
+// Describes the bytes of a block of FOR.
 #include "encodings/own/for.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace cfile::encodings {
 namespace {
 
-// Reads a number of 16 bits or of the type, and adds it as a field.
+// Reads a number of type V, and adds it as a field.
 template <typename V>
 absl::Status AddNumber(BlockDescription& description, std::string_view name) {
   V value;

@@ -28,8 +28,8 @@ struct Frame {
   size_t bytes;  // of the vector
 };
 
-// Finds the frame of the fewest bytes among those with some references. Ties go to the frame with
-// fewer exceptions.
+// Searches the frame with which a vector takes the fewest bytes. Tries only some references. If two
+// frames take the same number of bytes, chooses the frame with fewer exceptions.
 template <typename T>
 class FrameSearch {
  public:
@@ -48,15 +48,15 @@ class FrameSearch {
 
  private:
   static constexpr int kBits = 8 * sizeof(U);
-  // For each width, how many numbers need more bits.
+  // Element w is how many numbers need more than w bits.
   using Wider = std::array<uint32_t, kBits + 1>;
 
-  // The bytes of a vector's exceptions.
+  // Returns the number of bytes that the exceptions of a vector take.
   static size_t PatchBytes(size_t exceptions) { return ForVectorBytes<T>(0, 0, exceptions); }
 
-  // False if no interval of at most 2^width numbers is better than the best one, as far as the
-  // widest ones of them tell. The interval of 2^width numbers begins at reference_of(width). Faster
-  // than CountWider.
+  // Returns false if intervals of at most 2^width numbers are unlikely to be better than best_. An
+  // interval of 2^w numbers begins at reference_of(w). Looks only at the three widest intervals,
+  // which is faster than CountWider.
   template <typename Reference>
   bool MayPay(int width, const Reference& reference_of) const {
     for (const int narrowest = width - 3; width >= 0 && width > narrowest; --width) {
@@ -69,6 +69,7 @@ class FrameSearch {
     return true;
   }
 
+  // Counts how many bits number_of(value) needs, for each value.
   template <typename Number>
   Wider CountWider(const Number& number_of) const {
     Wider counts{};
@@ -78,14 +79,14 @@ class FrameSearch {
     return counts;
   }
 
-  // Tries intervals of all widths up to `width` that begin at `begin`.
+  // Tries the intervals of 2^w numbers that begin at `begin`, for each w up to `width`.
   void Try(U begin, int width) {
     const auto reference_of = [&](int) { return begin; };
     if (!MayPay(width, reference_of)) return;
     const Wider wider = CountWider([&](U value) { return static_cast<U>(value - begin); });
     TryEach(wider, width, reference_of);
   }
-  // The same, but they end at `last`.
+  // Does the same for the intervals that end at `last`.
   void TryUpTo(U last, int width) {
     const Wider wider = CountWider([&](U value) { return static_cast<U>(last - value); });
     TryEach(wider, width, [&](int each) { return static_cast<U>(last - LowBits(each)); });
@@ -102,9 +103,10 @@ class FrameSearch {
     }
   }
 
-  // Values far below the others make the minimum a bad reference. Finds the interval around a value
-  // of the middle for which the exceptions pay most, and tries the intervals that begin with the
-  // least or end with the greatest of its values.
+  // If a few values are far below the others, the minimum is a bad reference. So this function
+  // takes a value from the middle, and searches the interval around this value with which the
+  // vector takes the fewest bytes. Then it tries the intervals that begin with the least value in
+  // this interval, or end with the greatest value in it.
   void TryAroundCenter(int widest) {
     const size_t count = values_.size();
     std::array<T, 5> some;
@@ -124,7 +126,8 @@ class FrameSearch {
     size_t least = best_.bytes;
     int best_half = -1;
     for (int half = widest - 2; half >= 0; --half) {
-      // The interval has 2^(half + 1) numbers, but its values may need one bit less.
+      // The interval has 2^(half + 1) numbers. This estimate assumes that its values need only
+      // `half` bits, because they may lie in a part of it.
       const size_t bytes =
           ForPackedBytes(count, half) + PatchBytes(wider[static_cast<size_t>(half)]);
       if (bytes < least) {
@@ -211,8 +214,8 @@ class ForEncoder final : public BlockEncoder<T> {
  private:
   size_t WholeBytes() const { return entries_.size() * ForEntry<T>::kBytes + vectors_.size(); }
 
-  // Sets how many values the next vector may have: none if the block is full, and fewer than a
-  // whole vector if that could make the block larger than one and a half times its target size.
+  // Sets most_pending_. It is 0 if the block is full. It is less than kVectorValues if a whole
+  // vector could make the block larger than one and a half times its target size.
   void BeginVector() {
     const size_t bytes = WholeBytes();
     if (bytes >= block_size_bytes_ && !entries_.empty()) {
@@ -241,7 +244,7 @@ class ForEncoder final : public BlockEncoder<T> {
                         .min = min,
                         .max = max});
     if (frame.exceptions == 0) return Pack(all, frame.reference, frame.width);
-    // Every value has a packed difference; that of an exception is 0.
+    // Every value has a packed difference. The packed difference of an exception is 0.
     std::array<U, kVectorValues> patched;
     std::array<uint16_t, kVectorValues + 1> positions;
     const U most = static_cast<U>(LowBits(frame.width));
@@ -259,8 +262,8 @@ class ForEncoder final : public BlockEncoder<T> {
     for (size_t i = 0; i < found; ++i) vectors_.PutFixed(values[positions[i]]);
   }
 
-  // Puts a vector in the delta form, if that takes so much less than `frame_bytes` that it pays for
-  // slower reads of single values.
+  // Writes the vector in the delta form if that takes at most three quarters of `frame_bytes`, and
+  // returns true. Otherwise returns false, because reads of single values are slower in this form.
   bool PutDeltas(const U* values, size_t frame_bytes, U min, U max) {
     if constexpr (std::is_same_v<T, bool>) return false;
     using I = std::make_signed_t<U>;
@@ -301,11 +304,11 @@ class ForEncoder final : public BlockEncoder<T> {
 
   const size_t block_size_bytes_;
   const bool whole_records_;
-  std::vector<ForEntry<T>> entries_;  // their offsets count from the first vector
+  std::vector<ForEntry<T>> entries_;  // offsets are counted from the first vector, until Finish
   ByteWriter vectors_;
   std::array<U, kVectorValues> values_;  // the values of the next vector
-  size_t pending_ = 0;                   // how many of them there are
-  size_t most_pending_ = 0;              // how many the next vector may have; 0: the block is full
+  size_t pending_ = 0;                   // the number of values in values_
+  size_t most_pending_ = 0;  // the most values that the next vector may have; 0: the block is full
 };
 
 }  // namespace

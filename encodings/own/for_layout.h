@@ -12,7 +12,7 @@
 
 namespace cfile::encodings {
 
-// The unsigned integer that the values of T are packed as.
+// The type of the unsigned integers as which values of type T are packed.
 template <typename T>
 using ForLane = std::make_unsigned_t<std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>>;
 
@@ -22,7 +22,7 @@ enum class ForForm : uint8_t {
   kDelta = 1,  // differences between neighbours; only vectors of kVectorValues integers
 };
 
-// An entry of the table. T is the type of the values.
+// An entry of the table, which describes one vector. T is the type of the values.
 template <typename T>
 struct ForEntry {
   using U = ForLane<T>;
@@ -32,8 +32,8 @@ struct ForEntry {
   uint8_t width = 0;    // bits of a packed difference
   uint8_t form = 0;     // a ForForm
   uint16_t exceptions = 0;
-  U min = 0;  // the bits of the least and of the greatest value
-  U max = 0;
+  U min = 0;  // the least value, converted to U
+  U max = 0;  // the greatest value, converted to U
 
   static ForEntry Load(const uint8_t* from) {
     return {LoadLittleEndian<uint32_t>(from), from[4],
@@ -50,30 +50,30 @@ struct ForEntry {
   }
 };
 
-// The number of bits that the numbers from 0 to `range` need.
+// Returns the width that differences from 0 to `range` need: the number of bits of `range`.
 template <typename U>
 int ForWidth(U range) {
   return static_cast<int>(std::bit_width(range));
 }
-// The number of bytes of the packed differences of a vector of `count` values. Only vectors of
-// kVectorValues values are interleaved.
+// Returns how many bytes the packed differences of a vector of `count` values take. Vectors of
+// kVectorValues values are interleaved, shorter vectors are not.
 constexpr size_t ForPackedBytes(size_t count, int width) {
   return count == kVectorValues ? InterleavedBytes(width)
                                 : static_cast<size_t>(PackedBytes(count, width));
 }
-// The number of bytes of a vector of form 1.
+// Returns the number of bytes of a vector of form 1.
 template <typename T>
 constexpr size_t ForDeltaBytes(int width) {
   return InterleavedBytes(width) + 2 * sizeof(T);
 }
-// The number of bytes of a vector of form 0.
+// Returns the number of bytes of a vector of form 0.
 template <typename T>
 constexpr size_t ForVectorBytes(size_t count, int width, size_t exceptions) {
   const size_t patches =
       exceptions == 0 ? 0 : sizeof(T) + exceptions * (sizeof(uint16_t) + sizeof(T));
   return ForPackedBytes(count, width) + patches;
 }
-// The number of vectors of a block of `count` values.
+// Returns the number of vectors of a block of `count` values.
 constexpr uint32_t ForVectors(uint32_t count) {
   return static_cast<uint32_t>((uint64_t{count} + kVectorValues - 1) / kVectorValues);
 }

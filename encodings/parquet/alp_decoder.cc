@@ -181,8 +181,8 @@ std::unique_ptr<BlockDecoder<P>> AlpCodec::MakePageDecoder(const DecoderOptions&
 
 namespace {
 
-// Adds a field for each vector of T. `offsets`: the offsets of the vectors, counted from the first
-// of these bytes.
+// Adds a field for each vector of values of type T. `offsets`: the stored offsets of the vectors,
+// which the description has just added. An offset counts from the first byte of `offsets`.
 template <typename T>
 absl::Status AddVectors(std::span<const uint8_t> offsets, BlockDescription& description) {
   const size_t begin = description.reader().offset() - offsets.size();

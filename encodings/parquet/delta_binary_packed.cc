@@ -305,10 +305,10 @@ std::unique_ptr<BlockDecoder<T>> MakeDeltaBinaryPackedDecoder(DeltaBlocks blocks
 
 namespace {
 
-// Adds the fields of the block at the front of the bytes that `description` has left, up to a
-// miniblock with the last of `left` values. Subtracts the values of the block from `left`. Returns
-// false, with `left` unchanged or too large, if the block is damaged or the description becomes
-// full.
+// Adds the fields of the delta block that begins at the next byte of `description`. `left`: the
+// number of deltas in this block and the blocks after it. Stops after the miniblock with the last
+// delta. Subtracts the number of deltas in the added miniblocks from `left`. Returns false if the
+// block is damaged or the description becomes full; then some of the fields may have been added.
 template <typename T>
 bool AddDeltaBlock(uint32_t miniblocks, uint32_t miniblock_size, uint32_t& left,
                    BlockDescription& description) {

@@ -61,7 +61,8 @@ struct Example {
 std::vector<Example> Examples() {
   std::vector<Example> examples;
   std::istringstream document(Document());
-  // Other lines are headings, or bytes of a block before its compression.
+  // A line with bytes of the file. Other lines of a hexdump are headings, or have bytes of a block
+  // before its compression.
   const std::regex stored_bytes("[0-9a-f]{4,}  .*");
   bool inside = false;
   for (std::string line; std::getline(document, line);) {

@@ -1,5 +1,5 @@
-// Files with encodings of this project have a feature bit of their own, however the encoding got
-// into the file; other files do not have it.
+// A file that has an encoding of this project has the feature bit kFeatureOwnEncodings. Other files
+// do not have this bit.
 #include <gtest/gtest.h>
 
 #include <random>

@@ -347,8 +347,8 @@ TEST(RoundTrips, RangesGrow) {
   uint64_t rows = 0;
   Sum(table, {.columns = {{"b"}}}, rows);
   EXPECT_EQ(rows, kRows);
-  // There are 245 blocks. Ranges have 1 block at first, then up to 12 blocks: the memory of 64 ranges
-  // of 16 KiB is for 4 requests and for one more range in the cursor.
+  // There are 245 blocks. Ranges have 1 block at first, then up to 12 blocks. The limit is the
+  // memory of 64 ranges of 16 KiB, which 4 requests and one more range in the cursor share.
   EXPECT_LE(storage->trips().TakeRequests(), 40u);
   EXPECT_LE(storage->trips().TakeMostPending(), 4u + 1);  // the cursor waits for the fifth
 }

@@ -51,7 +51,8 @@ absl::StatusOr<std::vector<T>> Decode(const Block& block) {
   return values;
 }
 
-// 1,024 values of `width` bits above `least`, the ends of the range among them.
+// Returns `count` random values from `least` to least + 2^width - 1. The values have these two ends
+// at least once.
 template <typename T>
 std::vector<T> Range(T least, int width, size_t count = kVectorValues) {
   using U = ForLane<T>;
@@ -84,7 +85,7 @@ TEST(For, SmallBlocksAreSmall) {
   EXPECT_EQ(EncodeOne(std::vector<int32_t>()).bytes.size(), 0u);
   EXPECT_EQ(EncodeOne(std::vector<int32_t>{-7}).bytes.size(), 16u);
   EXPECT_EQ(EncodeOne(std::vector<int32_t>{1, 2, 3, 4, 5}).bytes.size(), 18u);
-  // The next block begins where the first vector could make this one too large.
+  // A block ends before a further vector could make it much larger than the target size.
   for (const size_t size : {100u, 1000u, 5000u}) {
     for (const Block& block : EncodeAll(Range<int64_t>(0, 64, 3000), size))
       EXPECT_LE(block.bytes.size(), 2 * size);
@@ -96,8 +97,8 @@ TEST(For, SmallBlocksAreSmall) {
   for (const Block& block : blocks) EXPECT_EQ(block.count % kVectorValues, 0u);
 }
 
-// Values far away cost their own bytes and not those of the others, below and above the range, and
-// where the differences wrap around.
+// Values that are far from the others become exceptions, so the other values keep their width. The
+// exceptions are below or above the range of the others, or differences wrap around.
 TEST(For, StoresExceptionsWhereTheyPay) {
   constexpr int64_t kLeast = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
@@ -148,8 +149,8 @@ TEST(For, ExceptionsCostNothingWhereTheyDoNotPay) {
   }
 }
 
-// An interval that wraps around holds all values, but a vector without exceptions begins at the
-// minimum.
+// A short interval that wraps around has all of these values. It must not be used: the reference of
+// a vector without exceptions is the minimum.
 TEST(For, WithoutExceptionsTheReferenceIsTheMinimum) {
   std::vector<uint64_t> values(1000);
   std::mt19937_64 random(6);
@@ -159,7 +160,8 @@ TEST(For, WithoutExceptionsTheReferenceIsTheMinimum) {
   EXPECT_TRUE(EntryOf<uint64_t>(block).exceptions > 0 || EntryOf<uint64_t>(block).width == 64);
 }
 
-// Sorted values take the bits of their differences, also around the ends of the range of the type.
+// Sorted values are packed as differences between neighbours, also if they pass the end of the
+// range of the type.
 TEST(For, StoresDeltasWhereTheyPay) {
   for (const uint64_t first : {uint64_t{0}, uint64_t{1} << 63, ~uint64_t{0} - 5000}) {
     for (const int64_t step : {int64_t{1}, int64_t{1000}, int64_t{-3}}) {
@@ -185,8 +187,8 @@ TEST(For, StoresDeltasWhereTheyPay) {
   }
 }
 
-// ReadMatches answers from the packed numbers, from a vector's minimum and maximum, and for
-// exceptions, at any position.
+// ReadMatches is right at any position: if it compares packed numbers, if the minimum and the
+// maximum of a vector are enough, and for exceptions.
 TEST(For, ComparesWithoutDecoding) {
   std::vector<int32_t> values = Range<int32_t>(-500, 10, 5 * kVectorValues + 77);
   for (size_t i = 0; i < kVectorValues; ++i) values[2 * kVectorValues + i] = 7;
@@ -256,7 +258,8 @@ TEST(For, DamageIsNamed) {
               HasSubstr("a block without values has 71 bytes, expected 0"));
 }
 
-// The other functions also find positions that do not ascend, or they return some values.
+// ReadMatches also finds positions of exceptions that do not ascend. Reading a single value does
+// not check the positions; it returns some value.
 TEST(For, PredicatesNameDamageToo) {
   std::vector<int64_t> values = Range<int64_t>(1000, 11);
   values[3] = values[9] = std::numeric_limits<int64_t>::max();

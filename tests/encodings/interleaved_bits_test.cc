@@ -19,7 +19,7 @@ class InterleavedBits : public testing::Test {
  protected:
   static constexpr int kBits = 8 * sizeof(U);
 
-  // Random numbers of `width` bits, among them 0 and the largest one.
+  // Returns random numbers of `width` bits. 0 and the largest number are among them.
   static std::vector<U> Numbers(int width, std::mt19937_64& random) {
     std::vector<U> numbers(kVectorValues);
     for (U& number : numbers) number = static_cast<U>(random() & LowBits(width));
@@ -43,8 +43,8 @@ class InterleavedBits : public testing::Test {
     return bytes;
   }
 
-  // Calls check(numbers, width, packed) with every width and target. Unmapped memory follows the
-  // packed bytes.
+  // Calls check(numbers, width, packed) for each width on each instruction set. Unmapped memory
+  // follows the packed bytes.
   template <typename Check>
   static void ForWidths(const Check& check) {
     GuardedBytes room(128 * kBits);

@@ -444,7 +444,8 @@ TEST_P(EveryEncoding, FindsManyAndWithAnIndexWhatItFindsAlone) {
   });
 }
 
-// If a decoder compares values in their encoded form, the result is that of comparing the values.
+// A decoder that compares values in their encoded form finds the same matches as a comparison of
+// the decoded values.
 TEST_P(EveryEncoding, MatchesWhatItReads) {
   VisitPhysicalType(GetParam().type, [&]<typename T>(std::type_identity<T>) {
     if constexpr (!kIsBytes<T> && !kIsFloat<T>) {

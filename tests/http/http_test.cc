@@ -667,7 +667,7 @@ TEST(Http, ReadsInTheBackground) {
   }
 }
 
-// An object that a client with a cache has opened.
+// An object on the server, and a client with a cache that has opened the object.
 struct CachedObject {
   TemporaryDirectory directory;
   const std::string cache = directory.path("cache");

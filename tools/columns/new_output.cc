@@ -60,7 +60,9 @@ NewTable::NewTable(NewTable&& other) noexcept
       temporary_(std::exchange(other.temporary_, "")),
       location_(std::move(other.location_)) {}
 
-NewTable::~NewTable() {
+NewTable::~NewTable() { Discard(); }
+
+void NewTable::Discard() {
   std::error_code ignored;
   if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
 }

@@ -14,8 +14,8 @@ namespace cfile::tools {
 // Gives a writer the limits that the user has chosen for reading.
 void SetWriterLimits(const CommonOptions& common, WriterOptions& options);
 
-// A new table. A local table is written into a temporary directory next to its final place; the
-// destructor removes this directory. A table at a URL is written to its final place, because it
+// A new table. A local table is written into a temporary directory next to its final place. The
+// destructor, or Discard, removes this directory. A table at a URL is written to its final place, because it
 // appears only when table.cft is written.
 class NewTable {
  public:
@@ -34,6 +34,8 @@ class NewTable {
   // Moves the complete table to its final path. With `force`, removes the table that was there.
   // Call this function once, as the last one.
   absl::Status Finish();
+  // Removes the temporary directory with all files in it. Afterwards, only destroy the object.
+  void Discard();
 
  private:
   NewTable(std::string path, std::string temporary, TableLocation location);

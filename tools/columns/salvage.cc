@@ -200,17 +200,33 @@ absl::Status CopyTableFiles(const std::string& path, Storage& to) {
 // table.
 absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
                                                  const SalvageArguments& arguments) {
+  // At a URL, a copy that could not be repaired would stay.
+  if (IsUrl(arguments.out)) {
+    return absl::InvalidArgumentError(
+        "OUT must be a local directory: salvage does not write tables to URLs");
+  }
   CFILE_ASSIGN_OR_RETURN(NewTable copy, NewTable::Create(arguments.out, arguments.force));
   const std::shared_ptr<Storage> storage = copy.location().storage();
   CFILE_RETURN_IF_ERROR(copy.WithFinalPath(CopyTableFiles(common.path, *storage)));
-  // Messages name the damaged table, because users do not know the temporary name of the copy.
+  // Messages about damage name the damaged table, because users do not know the copy's temporary
+  // name.
   const auto renamed = [&](absl::string_view text) {
     return absl::StrReplaceAll(text, {{storage->name(), common.path}});
   };
-  absl::StatusOr<RepairReport> report =
-      Repair(storage, {.salvage = true, .reader = OptionsOf(common)});
-  if (!report.ok())
+  // Repair itself cannot be interrupted, so the process ends while Repair reads.
+  const ReadObserver end_if_cancelled = [&copy](const std::string&, const ObservedRead&) {
+    if (!Progress::cancelled()) return;
+    copy.Discard();
+    EndByCaughtSignal();
+  };
+  Progress progress(isatty(STDERR_FILENO) != 0);
+  progress.Begin("repairing", 0);
+  absl::StatusOr<RepairReport> report = Repair(ObserveStorage(storage, end_if_cancelled),
+                                               {.salvage = true, .reader = OptionsOf(common)});
+  progress.End();
+  if (absl::IsNotFound(report.status()) || absl::IsDataLoss(report.status()))
     return absl::Status(report.status().code(), renamed(report.status().message()));
+  if (!report.ok()) return copy.WithFinalPath(report.status());
   CFILE_RETURN_IF_ERROR(
       copy.WithFinalPath(CollectGarbage(storage, std::chrono::seconds(0)).status()));
   report->damage = renamed(report->damage);
@@ -228,6 +244,7 @@ ExitCode SalvageTable(const CommonOptions& common, const SalvageArguments& argum
   }
   CancelOnSignals();  // so that the copy is removed
   const absl::StatusOr<RepairReport> report = SalvageIntoNewTable(common, arguments);
+  if (absl::IsCancelled(report.status())) EndByCaughtSignal();
   if (!report.ok()) return output.Fail(report.status());
   uint64_t lost_rows = 0;
   std::string parts;
@@ -292,10 +309,9 @@ void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "all columns, and gets a new table.cft if that of FILE is damaged. A table is repaired\n"
       "without a copy by `cfile-table repair --salvage`. With --column, OUT gets what is left of\n"
       "one file of a table.\n"
-      "OUT appears when it is complete. Only the files of a table at a URL appear one by one, and\n"
-      "stay after an error. The exit code is 0 if nothing was lost. It is 2 if anything was lost\n"
-      "or may have been lost, which is always so without a footer: OUT exists then, unless an\n"
-      "error says that FILE cannot be read at all.\n\n"
+      "OUT appears when it is complete; a new table must be local. The exit code is 0 if nothing\n"
+      "was lost. It is 2 if anything was lost or may have been lost, which is always so without a\n"
+      "footer: OUT exists then, unless an error says that FILE cannot be read at all.\n\n"
       "Examples:\n"
       "  cfile-dump salvage .keys.cfile.4711-0.cfile-tmp keys.cfile --sorted\n"
       "  cfile-dump salvage flights flights-left\n"

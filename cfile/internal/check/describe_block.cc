@@ -25,8 +25,8 @@ using encodings::BlockDescription;
 using encodings::DataLoss;
 using encodings::StrCat;
 
-// Adds the fields of the head of a movable block. `block`: all bytes of the block, `stored` as they
-// are in the file or before compression.
+// Adds the fields of the head of a movable block. `block`: all bytes of the block. `stored`: true
+// if these are the bytes in the file, false if they are the bytes before compression.
 absl::Status AddHead(std::span<const uint8_t> block, bool stored, BlockDescription& description) {
   CFILE_ASSIGN_OR_RETURN(const uint32_t encoding, description.AddFixed32("number of the encoding"));
   description.Explain(EncodingName(static_cast<Encoding>(encoding)));
@@ -145,7 +145,8 @@ absl::Status AddLevels(const FileInfo& info, BlockDescription& description) {
                  description);
 }
 
-// Adds a skip table of `size` bytes of the block `values` (cfile/FORMAT.md, Skip tables).
+// Adds the fields of a skip table of `size` bytes (cfile/FORMAT.md, Skip tables). `encoding`: the
+// encoding of the block's values. `count`: the number of these values.
 absl::Status AddSkipTable(const FileInfo& info, Encoding encoding, uint32_t count, uint64_t size,
                           BlockDescription& description) {
   if (size > description.reader().remaining()) return description.AddBytes(size, "skip table");

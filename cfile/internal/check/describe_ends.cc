@@ -1,9 +1,11 @@
-// DescribeEnds: what can be understood of a file with a damaged header or footer.
+// DescribeEnds: describes a file with a damaged header or footer.
 #include "cfile/inspect.h"
 
 #include <algorithm>
 #include <cassert>
+#include <functional>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "cfile/internal/check/describe_metadata.h"
@@ -23,6 +25,7 @@ using internal::kFileMagicBytes;
 using internal::kMessageSizeBytes;
 namespace wire = internal::wire;
 
+// The size of Fixed in a file.
 constexpr uint64_t kFixedBytes = kFileMagicBytes + kMessageSizeBytes;
 
 absl::StatusOr<std::vector<uint8_t>> ReadBytes(const Source& source, uint64_t offset,
@@ -32,20 +35,21 @@ absl::StatusOr<std::vector<uint8_t>> ReadBytes(const Source& source, uint64_t of
   return bytes;
 }
 
-// The magic and the size of the message that a file begins or ends with.
+// The part of fixed size that a file begins with, and also ends with.
 struct Fixed {
-  FormatVersion version;
-  uint64_t message_bytes;
+  FormatVersion version;   // of the magic
+  uint64_t message_bytes;  // the size of the message of the header or the footer
 };
 
-// nullopt: there is no magic.
+// Returns nullopt if the bytes do not begin with a magic. Precondition: `bytes` has kFixedBytes
+// bytes.
 std::optional<Fixed> ParseFixed(std::span<const uint8_t> bytes) {
   const auto version = internal::VersionOfMagic(AsString(bytes.first(kFileMagicBytes)));
   if (!version) return std::nullopt;
   return Fixed{*version, encodings::LoadLittleEndian<uint32_t>(bytes.data() + kFileMagicBytes)};
 }
 
-// Finds the regions at both ends of a file.
+// Finds the sizes of the header and the footer of a file.
 class EndFinder {
  public:
   EndFinder(const Source& source, const ReaderOptions& options)
@@ -58,12 +62,14 @@ class EndFinder {
     return FindHeader();
   }
 
+  // 0: the header or the footer was not found. If its message cannot be read, the size is that of
+  // the part of fixed size.
   uint64_t header_bytes() const { return header_bytes_; }
   uint64_t footer_bytes() const { return footer_bytes_; }
   bool footer_has_checksum() const { return footer_has_checksum_; }
 
  private:
-  // True if a message of this size can be in `available` bytes, and is small enough to be read.
+  // True if a message of this size fits in `available` bytes and does not exceed the limit.
   bool Fits(uint64_t message_bytes, uint64_t available) const {
     return message_bytes <= available && message_bytes <= options_.max_metadata_size_bytes;
   }
@@ -83,7 +89,8 @@ class EndFinder {
     if (wire::ParseMessage(AsString(message), options_.max_metadata_size_bytes, footer).ok()) {
       has_checksums_ = (footer.incompatible_features.value_or(0) & kFeatureChecksums) != 0;
     }
-    footer_has_checksum_ = has_checksums_ && internal::kChecksumBytes <= begin;
+    footer_has_checksum_ =
+        has_checksums_ && internal::kChecksumBytes <= begin - fixed->message_bytes;
     if (footer_has_checksum_) footer_bytes_ += internal::kChecksumBytes;
     return absl::OkStatus();
   }
@@ -96,8 +103,8 @@ class EndFinder {
     header_bytes_ = kFixedBytes;
     if (!Fits(fixed->message_bytes, available)) return absl::OkStatus();
     header_bytes_ += fixed->message_bytes;
-    // Without a footer, assume that the file has checksums, as all files that writers of version 2
-    // write by default.
+    // Only the footer says whether the file has checksums. If there is no footer, assume that a
+    // file of version 2 has checksums.
     const bool checksums =
         footer_bytes_ > 0 ? has_checksums_ : internal::PolicyOf(fixed->version).features;
     if (checksums && fixed->message_bytes + internal::kChecksumBytes <= available)
@@ -123,13 +130,17 @@ absl::StatusOr<std::vector<RegionDetails>> DescribeEnds(const Source& source,
   CFILE_RETURN_IF_ERROR(ends.Find());
   std::vector<RegionDetails> regions;
   uint64_t offset = 0;
-  // Adds the next region, whose fields `describe` adds to a description of the region's bytes.
-  const auto add = [&](RegionKind kind, uint64_t size_bytes, auto describe) -> absl::Status {
+  // Adds the next region of the file. `describe` adds the fields of a header or a footer to a
+  // description of its bytes. It is null for a gap.
+  using Describe =
+      std::function<absl::Status(std::span<const uint8_t>, encodings::BlockDescription&)>;
+  const auto add = [&](RegionKind kind, uint64_t size_bytes,
+                       const Describe& describe) -> absl::Status {
     if (size_bytes == 0) return absl::OkStatus();
     RegionDetails& details = regions.emplace_back();
     details.region = {.kind = kind, .offset = offset, .size_bytes = size_bytes};
     offset += size_bytes;
-    const bool gap = kind == RegionKind::kGap;
+    const bool gap = describe == nullptr;
     CFILE_ASSIGN_OR_RETURN(
         details.stored_bytes,
         ReadBytes(source, details.region.offset,
@@ -147,8 +158,7 @@ absl::StatusOr<std::vector<RegionDetails>> DescribeEnds(const Source& source,
   };
   CFILE_RETURN_IF_ERROR(add(RegionKind::kHeader, ends.header_bytes(), internal::DescribeHeader));
   CFILE_RETURN_IF_ERROR(
-      add(RegionKind::kGap, source.size() - ends.header_bytes() - ends.footer_bytes(),
-          internal::DescribeHeader));
+      add(RegionKind::kGap, source.size() - ends.header_bytes() - ends.footer_bytes(), nullptr));
   CFILE_RETURN_IF_ERROR(
       add(RegionKind::kFooter, ends.footer_bytes(), [&](auto bytes, auto& description) {
         return internal::DescribeFooter(ends.footer_has_checksum(), bytes, description);

@@ -12,9 +12,9 @@
 
 namespace cfile::internal {
 
-// Add the fields of a header or a footer. `bytes`: all its bytes; `description` describes them. If
-// bytes follow the header's message, the first ones are its checksum. kDataLoss: the bytes are not
-// a header or a footer.
+// Add the fields of a header or a footer. `bytes`: all bytes of the header or the footer, which are
+// also the bytes of `description`. A header has a checksum if bytes follow its message.
+// kDataLoss: the bytes are not a header or a footer.
 absl::Status DescribeHeader(std::span<const uint8_t> bytes,
                             encodings::BlockDescription& description);
 absl::Status DescribeFooter(bool has_checksum, std::span<const uint8_t> bytes,
@@ -25,8 +25,8 @@ absl::Status DescribeFooter(bool has_checksum, std::span<const uint8_t> bytes,
 absl::Status DescribeMetadataBlock(FileReader& file, RegionKind kind,
                                    encodings::BlockDescription& description);
 
-// Returns the value of a checksum field as text. `found`: the checksum of the bytes.
-// `expected`: the stored checksum.
+// Returns a text that says whether a stored checksum is right. `expected`: the stored checksum.
+// `found`: the checksum that was computed from the bytes.
 std::string RightOrWrong(uint32_t found, uint32_t expected);
 
 }  // namespace cfile::internal

@@ -7,6 +7,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_join.h"
 #include "cfile/file_info.h"
+#include "cfile/internal/format/column_message.h"
 #include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/wire/field_reader.h"
 #include "cfile/internal/wire/messages.h"
@@ -27,32 +28,28 @@ using wire::Kind;
 using wire::MessageType;
 using wire::WireType;
 
-// Returns the name of a number, if the field holds numbers of a list. Returns "" for other fields.
+// Returns what the number in a field means: for example, the name of an encoding, or the names of
+// feature bits. Returns "" if the field is a plain number.
 std::string NameOfNumber(const Field& field, uint64_t number) {
-  constexpr uint64_t kInExtensions = 999;
+  if (field.name == "incompatible_features")
+    return absl::StrJoin(FeatureNames(static_cast<uint32_t>(number)), ", ");
   const bool encoding = field.name == "encoding";
   const bool compression = field.name == "compression";
   // In ColumnPB, the type is named "type".
   const bool data_type =
       field.name == "data_type" || (field.name == "type" && field.kind == Kind::kInt32);
-  if ((encoding || compression || data_type) && number == kInExtensions) return "see extensions";
+  if ((encoding || compression || data_type) && number == kNumberInExtensions)
+    return "see extensions";
   if (encoding) return EncodingName(static_cast<Encoding>(number));
   if (compression) return CompressionName(static_cast<Compression>(number));
-  if (data_type)
-    return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
+  if (data_type) return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
   // The only field of this kind is the type of an index node.
   if (field.kind == Kind::kEnum)
     return number == wire::IndexBlockTrailer::LEAF ? "LEAF" : "INTERNAL";
   return {};
 }
 
-// Returns " (checksums, ...)" for the incompatible_features of a footer, or "" for 0.
-std::string FeatureText(uint32_t features) {
-  const std::string names = absl::StrJoin(FeatureNames(features), ", ");
-  return names.empty() ? names : StrCat(" (", names, ")");
-}
-
-// The first bytes of a text, escaped.
+// Returns the first bytes of a text, in quotes and escaped.
 std::string ShortText(std::string_view text) {
   constexpr size_t kShownBytes = 100;
   const std::string_view shown = text.substr(0, kShownBytes);
@@ -62,8 +59,6 @@ std::string ShortText(std::string_view text) {
 
 std::string NumberText(const Field& field, uint64_t number) {
   if (field.kind == Kind::kBool) return number != 0 ? "true" : "false";
-  if (field.name == "incompatible_features")
-    return StrCat(number, FeatureText(static_cast<uint32_t>(number)));
   std::string text = field.kind == Kind::kInt32 || field.kind == Kind::kInt64
                          ? StrCat(static_cast<int64_t>(number))
                          : StrCat(number);
@@ -71,8 +66,9 @@ std::string NumberText(const Field& field, uint64_t number) {
   return name.empty() ? text : StrCat(text, " (", name, ")");
 }
 
-// Reads the value of a known field after its tag, and sets `value` to its meaning. If the value has
-// a length, sets `text` to its bytes. Returns false if the bytes are malformed.
+// Reads the value of a known field, after its tag. Sets `value` to a text that shows the value. If
+// the value is bytes or a message, also sets `text` to these bytes. Returns false if the field is
+// malformed.
 bool ReadField(const Field& field, FieldReader& reader, std::string& value,
                std::string_view& text) {
   uint64_t number = 0;
@@ -112,7 +108,8 @@ WireType WireTypeOf(Kind kind) {
   }
 }
 
-// True if `text` is a ColumnPB, and not larger than all that the library writes.
+// True if `text` is a ColumnPB. Returns false if it is larger than any ColumnPB that the library
+// writes.
 bool IsColumn(std::string_view text) {
   constexpr size_t kMostBytes = 64 * 1024;
   wire::Column column;
@@ -128,7 +125,7 @@ absl::Status AddMessage(const MessageType& type, size_t size, BlockDescription& 
                     ", only ", description.reader().remaining(), " bytes are left");
   }
   const bool is_pair = &type == &wire::FileMetadataPair::kType;
-  std::string_view key;  // of a FileMetadataPairPB
+  std::string_view key;  // if the message is a pair: its key, after the key was read
   while (description.reader().offset() < end) {
     const size_t left = end - description.reader().offset();
     if (description.full()) return description.AddBytes(left, "further fields");

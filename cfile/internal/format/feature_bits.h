@@ -31,8 +31,8 @@ bool NeedsExtendedBlocks(const FileInfo& info);
 // feature bit of `info` needs this bit (cfile/FORMAT.md, F22, F25, F27 and F29).
 absl::Status CheckDependencies(const FileInfo& info);
 
-// The incompatible feature bits of a file that has a block of this encoding, or whose footer names
-// it: kFeatureOwnEncodings or 0.
+// Returns the incompatible feature bits that a file needs if one of its blocks, or its footer, has
+// this encoding: kFeatureOwnEncodings or 0.
 uint32_t FeaturesOf(Encoding encoding);
 
 // The footer's incompatible_features for the version, type, encoding and codec in `info`. `levels`:

@@ -49,7 +49,8 @@ bool HasStatistics(const WriterOptions& options) {
 
 absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options) {
   CFILE_RETURN_IF_ERROR(Validate(type));
-  // First, so that the error does not name the encoding that was chosen for the type.
+  // This check is before the check of the encoding. Otherwise the error for a type that the version
+  // does not have could name the encoding instead of the type.
   CFILE_RETURN_IF_ERROR(CheckPolicy(type, options));
   const encodings::EncodingRow* row = encodings::FindEncoding(options.encoding);
   if (options.encoding != Encoding::kAuto && (row == nullptr || !row->Supports(type.physical()))) {

@@ -11,8 +11,8 @@
 namespace cfile::internal {
 
 // Implements WholeFiles::OpenWhole. The first read waits for the response, and takes its bytes.
-// Later reads work as those of OpenHttpSource. If the request fails, the first read opens the
-// object as OpenHttpSource does. Precondition: size_bytes > 0.
+// Later reads work like reads of a source of OpenHttpSource. If the request fails, the first read
+// opens the object as OpenHttpSource does. Precondition: size_bytes > 0.
 std::shared_ptr<const Source> OpenWholeHttpSource(std::shared_ptr<const HttpServer> server,
                                                   NamedUrl object, uint64_t size_bytes);
 

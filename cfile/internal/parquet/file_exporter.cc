@@ -122,7 +122,7 @@ class TypedExporter final : public FileExporter {
   uint32_t dictionary_size_ = 0;
 
   bool makes_dictionary_ = false;  // for the current chunk
-  bool copies_codes_ = false;      // the file's codes are those of the categories
+  bool copies_codes_ = false;      // the codes in the file are also the codes of the categories
   bool keeps_categories_ = true;
   std::map<Encoding, std::unique_ptr<BlockEncoder<T>>> encoders_;
   EncodedBlock encoded_;

@@ -69,9 +69,9 @@ class BlockCursor final : public RowBlock {
   // Then the batch begins at `out`. `out` must have room for `max_rows` values.
   absl::StatusOr<Batch<T>> NextInto(size_t max_rows, T* out);
 
-  // Compares the next `count` rows with a range in their encoded form, as
-  // BlockDecoder::ReadMatches does. Returns false, and does nothing, if the block has nulls or the
-  // decoder does not compare.
+  // Compares the values of the next `count` rows with a range, like BlockDecoder::ReadMatches.
+  // Returns false, and does nothing, if the block has a null bitmap or ReadMatches returns false.
+  // Precondition: the block has `count` more rows.
   absl::StatusOr<bool> NextMatches(const T& low, const T& high, size_t count, uint8_t* bits) {
     if (nullable_) return false;
     CFILE_ASSIGN_OR_RETURN(const bool matched, decoder_->ReadMatches(low, high, count, bits));

@@ -39,7 +39,7 @@ struct LoadedBlock {
   bool seen_before = false;
 };
 
-// An open file. Immutable after CompleteType, except for data that is read once and then kept:
+// An open file. Immutable, except for CompleteType, and for data that is read once and then kept:
 // index nodes, the set of verified blocks, seek indexes, dictionary and statistics. Thread-safe.
 class FileReader {
  public:
@@ -54,8 +54,8 @@ class FileReader {
   ~FileReader();
 
   const FileInfo& info() const { return info_; }
-  // Gives info().type the precision and scale that the file does not store. Precondition:
-  // FitsColumn(info().type, type); no other thread has this object yet.
+  // Replaces info().type by `type`, the type of the table's column. It has the precision and scale
+  // if the file does not store them. Preconditions: FitsColumn; no other thread has this object.
   void CompleteType(const ColumnType& type) { info_.type = type; }
   const Source& source() const { return *source_; }
   const std::shared_ptr<const Source>& shared_source() const { return source_; }

@@ -44,10 +44,10 @@ class PredicateMatcher {
   // values[i] matches. `values` has no nulls. Precondition: form() is kRange, kNotEqual or kList.
   void Match(std::span<const T> values, uint8_t* bits) const;
 
-  // Numbers: does the same for `count` values that only `compare` sees. compare(low, high, bits)
-  // compares them with a range, like MatchRange, and returns absl::StatusOr<bool>. Returns the
-  // first result that is not true, otherwise true. Also returns false if the predicate's list is so
-  // long that comparing with each constant takes too long.
+  // Does the same for `count` numbers that are not decoded. compare(low, high, bits) compares them
+  // with a range, like BlockDecoder::ReadMatches, and returns absl::StatusOr<bool>. MatchBy returns
+  // true if it has set `bits`. It returns the result of `compare` if that is false or an error. It
+  // also returns false if the predicate is a list of more than kMaxListPasses constants.
   template <typename Compare>
   absl::StatusOr<bool> MatchBy(size_t count, const Compare& compare, uint8_t* bits) const;
 
@@ -63,8 +63,10 @@ class PredicateMatcher {
   std::optional<Owned<T>> end() const;
 
  private:
-  // A list of at most this many numbers is evaluated in one pass over the values for each number.
+  // If a list has at most this many numbers, the values are compared with one number of the list
+  // after the other.
   static constexpr size_t kMaxListPasses = 8;
+
   // Inverts a bitmap of `count` bits.
   static void Invert(size_t count, uint8_t* bits) {
     for (size_t i = 0; i < (count + 7) / 8; ++i) bits[i] = static_cast<uint8_t>(~bits[i]);

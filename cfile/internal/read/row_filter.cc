@@ -79,8 +79,8 @@ class ConditionRows : protected FileCursor {
     return Decode(begin, count, batch_, [&] { return NextRows(count); });
   }
 
-  // Compares `count` rows from `begin` on with a range, if the block's decoder can do that without
-  // decoding (BlockCursor::NextMatches).
+  // Compares `count` rows from `begin` on with a range, without decoding them
+  // (BlockCursor::NextMatches). Returns false if this is not possible for the open block.
   absl::StatusOr<bool> Compare(uint64_t begin, size_t count, const T& low, const T& high,
                                uint8_t* bits) {
     if (flat() == nullptr || !compares_) return false;
@@ -135,7 +135,7 @@ class ConditionRows : protected FileCursor {
 
   std::vector<const PredicateJudge<T>*> judges_;
   OrdinalRange expected_;  // blocks with these rows are read in advance
-  bool compares_ = true;  // false: Compare does nothing for the open block
+  bool compares_ = true;   // false: Compare always returns false for the open block
   // The rows that were decoded last, and the batch that has these rows.
   OrdinalRange decoded_;
   const void* decoded_batch_ = nullptr;
