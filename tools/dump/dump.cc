@@ -229,6 +229,7 @@ absl::Status CheckPart(const TableReader& table, const CommonOptions& common) {
 
 absl::Status CheckNoColumn(const CommonOptions& common) {
   if (common.column.empty() && !common.part) return absl::OkStatus();
+  CFILE_RETURN_IF_ERROR(OpenSourceAt(common.path).status());  // a path without a file is named
   return absl::InvalidArgumentError(
       absl::StrCat("--column and --part are for tables, but ", common.path, " is a single column"));
 }
