@@ -334,6 +334,10 @@ class Damage(ReportTest):
         for old, new in zip(blocks[3:], again[3:], strict=True):
             for name in ("encoding", "encoded", "compressed", "values", "minimum", "nulls"):
                 self.assertEqual(old.get(name), new.get(name), name)
+        # The numbers of rows are known from the index, also that of the damaged block. Totals say that they are not complete.
+        self.assertEqual([block["rows"] for block in again], [block["rows"] for block in blocks])
+        self.assertEqual([column["complete"] for column in page.data["columns"]], [False, True])
+        self.assertIn(["nulls", "at least 0"], page.data["files"][0]["facts"])
 
     def test_damage_anywhere(self):
         """Each byte of a file that is changed gives a page with the findings of verify."""

@@ -231,10 +231,10 @@ function showCharts() {
     const known = file.blocks.filter((block) => value(block) !== undefined);
     const top = known.reduce((most, block) => Math.max(most, value(block)), 0);
     if (known.length === 0) return;
-    const range = (block) => top > 0 ? [0, (value(block) ?? 0) / top] : undefined;
+    const range = (block) => top > 0 && value(block) !== undefined ? [0, value(block) / top] : undefined;
     addChart(title, top === 0 ? "none" : `from 0 to ${text(top)}`, colourName, range);
   };
-  const shareOfNulls = (block) => block.rows > 0 ? block.nulls / (block.entries ?? block.rows) : undefined;
+  const shareOfNulls = (block) => block.rows > 0 && block.nulls !== undefined ? block.nulls / (block.entries ?? block.rows) : undefined;
   addNumbers("Nulls", "value", shareOfNulls, (top) => percent(top, 1));
   const bitsPerRow = (block) => block.rows > 0 ? 8 * block.size / block.rows : undefined;
   addNumbers("Bits per row", "encoding-1", bitsPerRow, (top) => top.toFixed(2));

@@ -62,6 +62,7 @@ absl::StatusOr<Blocks> ReadBlocks(const Reader& reader, const std::vector<FileRe
   });
   CFILE_RETURN_IF_ERROR(cancelled);
   if (status.ok()) return blocks;
+  sums.complete = false;
   for (size_t i = 0; i < std::min(max_regions, regions.size()); ++i) {
     if (!IsDataBlock(regions[i]) || blocks.contains(regions[i].offset)) continue;
     CFILE_RETURN_IF_ERROR(progress(regions[i].size_bytes));
@@ -85,6 +86,18 @@ Json BlockJson(const Block& block) {
   if (block.entries != block.rows) json["entries"] = JsonInteger(*block.entries);
   if (block.nulls) json["nulls"] = JsonInteger(*block.nulls);
   return json;
+}
+
+// The number of rows of the data block `regions[i]`, from the place of the next block in the
+// positional index; nothing if this is not known.
+std::optional<uint64_t> RowsByIndex(const std::vector<FileRegion>& regions, size_t i,
+                                    uint64_t num_rows) {
+  const std::optional<uint64_t> first = regions[i].first_ordinal;
+  if (!first) return std::nullopt;
+  const auto next = std::find_if(regions.begin() + i + 1, regions.end(), IsDataBlock);
+  const std::optional<uint64_t> end = next == regions.end() ? num_rows : next->first_ordinal;
+  if (!end || *end < *first) return std::nullopt;
+  return *end - *first;
 }
 
 void AddStatistics(const ColumnType& type, const BlockStatistics& block, const ValueScale& scale,
@@ -114,6 +127,10 @@ Json RegionsJson(const Reader& reader, const std::vector<FileRegion>& regions, c
       json["index"] = JsonInteger(region.index);
       if (const auto block = blocks.find(region.offset); block != blocks.end())
         json.update(BlockJson(block->second));
+      if (!json.contains("rows") && !reader.info().has_levels()) {
+        const auto rows = RowsByIndex(regions, i, reader.num_rows());
+        if (rows) json["rows"] = JsonInteger(*rows);
+      }
       if (region.index < statistics.blocks.size())
         AddStatistics(reader.type(), statistics.blocks[region.index], scale, json);
       if (!values[i].empty()) json["values"] = std::move(values[i]);
@@ -193,16 +210,19 @@ Json FactsJson(const FileInfo& info, const FileStatistics& statistics, const Blo
     add("levels", absl::StrCat("repetition to ", info.levels.max_repetition, ", definition to ",
                                info.levels.max_definition));
   }
-  add(info.has_levels() ? "entries without a value" : "nulls", WithCommas(sums.nulls));
+  const char* const at_least = sums.complete ? "" : "at least ";
+  add(info.has_levels() ? "entries without a value" : "nulls",
+      absl::StrCat(at_least, WithCommas(sums.nulls)));
   const BoundTexts bounds = TextOfBounds(info.type, statistics.file);
   if (bounds.min) add("minimum", BoundInLine(bounds.min, kBoundBytes));
   if (bounds.max) add("maximum", BoundInLine(bounds.max, kBoundBytes));
   add("size", BytesText(info.file_size_bytes));
-  add("data blocks", absl::StrCat(WithCommas(sums.blocks), ", ", BytesText(sums.stored_bytes)));
+  add("data blocks", absl::StrCat(at_least, WithCommas(sums.blocks), ", ",
+                                  BytesText(sums.stored_bytes)));
   add("before compression",
       absl::StrFormat("%s, ratio %.2f", BytesText(sums.encoded_bytes),
                       Ratio(sums.encoded_bytes, sums.stored_bytes)));
-  if (info.num_rows > 0) {
+  if (info.num_rows > 0 && sums.complete) {
     add("bits per row", absl::StrFormat("%.2f", BitsPerValue(sums.stored_bytes, info.num_rows)));
   }
   add("codec", absl::StrCat(CompressionName(info.compression), ", in ",
@@ -225,6 +245,7 @@ Json FactsJson(const FileInfo& info, const FileStatistics& statistics, const Blo
 }  // namespace
 
 void BlockSums::Add(const BlockSums& other) {
+  complete = complete && other.complete;
   blocks += other.blocks;
   compressed_blocks += other.compressed_blocks;
   nulls += other.nulls;

@@ -30,6 +30,7 @@ struct BlockSums {
   uint64_t stored_bytes = 0;
   uint64_t encoded_bytes = 0;
   std::set<std::string> encodings;
+  bool complete = true;  // false if a file has a damaged block; the blocks after it are not counted
 
   void Add(const BlockSums& other);
 };
@@ -40,10 +41,10 @@ struct FileDescription {
   //
   // A region: {"kind", "offset", "size"}. A data block also has "index", "rows", "entries",
   // "nulls", "encoding", "compressed", "encoded", "minimum", "maximum", "low", "high" and
-  // "values", as far as they are known. "low" and "high" say where the bounds of the block lie
-  // between the bounds of the file, from 0 to 1. A node has "depth". Blocks and nodes have
-  // "first_row". The regions beyond the share are one region of the kind "more". Its "count" is
-  // the number of these regions.
+  // "values", as far as they are known. If a block cannot be read, "rows" comes from the
+  // positional index. "low" and "high" say where the bounds of the block lie between the bounds of
+  // the file, from 0 to 1. A node has "depth". Blocks and nodes have "first_row". The regions
+  // beyond the share are one region of the kind "more". Its "count" is the number of these regions.
   //
   // An index: {"nodes": [{"depth", "leaf", "offset", "size", "entries": [[key, offset], ...]}],
   // "complete"}. A parent comes before its children.

@@ -239,9 +239,10 @@ function showColumns() {
     const bar = make("span", {});
     bar.style.width = `${100 * column.bytes / most}%`;
     const name = first < 0 ? column.name : linkButton(column.name, () => { showFile(first); byId("file-title").scrollIntoView(); });
+    const atLeast = (count) => (column.complete ? "" : "at least ") + number(count);
     const bits = data.rows > 0 ? (8 * column.bytes / data.rows).toFixed(2) : "-";
     return [name, column.type, column.encodings.join(", "), column.codecs.join(", "), number(column.bytes), percent(column.bytes, total),
-      make("span", {className: "bar"}, bar), bits, number(column.nulls), number(column.blocks)];
+      make("span", {className: "bar"}, bar), bits, atLeast(column.nulls), atLeast(column.blocks)];
   }));
   const sizes = [plural(data.rows, "row"), plural(data.columns.length, "column"), plural(data.parts, "part"), bytes(total)];
   byId("subtitle").textContent = `Table: ${sizes.join(", ")}`

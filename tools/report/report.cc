@@ -135,6 +135,7 @@ class PageData {
                 {"encodings", sums.encodings},
                 {"codecs", codecs},
                 {"bytes", JsonInteger(bytes)},
+                {"complete", sums.complete},
                 {"blocks", JsonInteger(sums.blocks)},
                 {"nulls", JsonInteger(sums.nulls)},
                 {"encoded", JsonInteger(sums.encoded_bytes)},
