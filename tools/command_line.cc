@@ -16,6 +16,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
@@ -198,6 +199,11 @@ std::string ShellQuoted(std::string_view text) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";
   if (!text.empty() && text.find_first_not_of(kPlain) == std::string_view::npos) {
     return std::string(text);
+  }
+  if (TerminalSafeLines(text) != text) {
+    const std::string escaped = absl::StrReplaceAll(absl::string_view(text.data(), text.size()),
+                                                    {{"\\", "\\\\"}, {"'", "\\'"}});
+    return absl::StrCat("$'", TerminalSafe(escaped), "'");
   }
   std::string quoted = "'";
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);

@@ -55,7 +55,8 @@ void RaiseOpenFileLimit();
 // "7 pages copied, 0 compressed again, 1 encoded again": the counts of a ParquetReport.
 std::string PagesText(uint64_t copied, uint64_t recompressed, uint64_t recoded);
 
-// Returns `text` as one argument of a shell command, in quotes if the shell needs quotes.
+// Returns `text` as one argument of a shell command, in quotes if the shell needs quotes. Text with
+// control characters has the form $'e\x1b', which bash, zsh and ksh read.
 std::string ShellQuoted(std::string_view text);
 
 // Prints `text` to standard output. Returns kFine, or kIoError after a message on stderr. A pipe

@@ -7,6 +7,7 @@
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
+#include "tools/command_line.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -196,7 +197,7 @@ std::string AdviceFor(const FileFormat& format, std::string_view name) {
   constexpr std::string_view kName = "NAME";
   std::string advice(format.advice);
   const size_t at = advice.find(kName);
-  if (at != std::string::npos) advice.replace(at, kName.size(), name);
+  if (at != std::string::npos) advice.replace(at, kName.size(), ShellQuoted(name));
   return advice;
 }
 

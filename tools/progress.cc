@@ -10,6 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "tools/text_table.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
@@ -44,7 +46,7 @@ void Progress::Cancel() { is_cancelled = true; }
 const std::atomic<bool>& Progress::cancelled() { return is_cancelled; }
 
 void Progress::Begin(std::string_view stage, uint64_t total, Unit unit) {
-  stage_ = stage;
+  stage_ = TerminalSafe(stage);
   total_ = total;
   unit_ = unit;
   start_ = Clock::now();
@@ -65,7 +67,8 @@ absl::Status Progress::Update(uint64_t bytes, uint64_t rows) {
 
 void Progress::Draw(uint64_t bytes, uint64_t rows, Clock::time_point now) {
   if (!shown_) return;
-  std::string line = stage_;
+  const size_t width = TerminalWidth();
+  std::string line = Shortened(stage_, std::max<size_t>(width / 2, 3));
   if (total_ > 0) {
     const double seconds = std::chrono::duration<double>(now - start_).count();
     const auto amount = static_cast<double>(unit_ == Unit::kRows ? rows : bytes);
@@ -83,8 +86,7 @@ void Progress::Draw(uint64_t bytes, uint64_t rows, Clock::time_point now) {
     line += absl::StrFormat(" %3.0f%%", done * 100);
     // The bar takes the width that the figures leave: at most 40 characters. If fewer than 10
     // characters are left, there is no bar.
-    const size_t width = TerminalWidth();
-    const size_t taken = line.size() + figures.size() + 4;
+    const size_t taken = CountCells(line) + figures.size() + 4;
     if (taken + 10 <= width) {
       const size_t bar = std::min<size_t>(width - taken, 40);
       const auto full = static_cast<size_t>(done * static_cast<double>(bar));
@@ -93,7 +95,7 @@ void Progress::Draw(uint64_t bytes, uint64_t rows, Clock::time_point now) {
       picture.resize(bar, ' ');
       line += " [" + picture + "]";
     }
-    line = (line + figures).substr(0, width - 1);
+    line = Shortened(line + figures, std::max<size_t>(width - 1, 3));
   }
   // ESC [ K clears the rest of a longer previous line.
   absl::FPrintF(stderr, "\r%s\033[K", line);

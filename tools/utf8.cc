@@ -1,8 +1,12 @@
 #include "tools/utf8.h"
 
+#include <locale.h>
+#include <wchar.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 
 namespace cfile::tools {
 namespace {
@@ -23,19 +27,36 @@ size_t Utf8Length(std::string_view text) {
   return bad ? 0 : length;
 }
 
+// The code point of the valid UTF-8 character at the start of `text`, which has `length` bytes.
+uint32_t CodePoint(std::string_view text, size_t length) {
+  if (length == 1) return static_cast<uint8_t>(text[0]);
+  uint32_t character = static_cast<uint8_t>(text[0]) & (0x7f >> length);
+  for (size_t i = 1; i < length; ++i) {
+    character = character << 6 | (static_cast<uint8_t>(text[i]) & 0x3f);
+  }
+  return character;
+}
+
+// True for characters that change what a terminal shows of the text around them: C0 and C1 control
+// characters, separators of lines and paragraphs, and controls of bidirectional text, which can
+// make one name look like another.
+bool IsControl(uint32_t character) {
+  return character < 0x20 || (character >= 0x7f && character < 0xa0) || character == 0x061c ||
+         character == 0x200e || character == 0x200f ||
+         (character >= 0x2028 && character <= 0x202e) ||
+         (character >= 0x2066 && character <= 0x2069);
+}
+
 // Moves the first character of `text` to the end of `out`, escaped if necessary. `quoted`: `out` is
 // inside double quotes. Precondition: `text` is not empty.
 void TakePrintable(std::string_view& text, bool quoted, std::string& out) {
   const size_t length = Utf8Length(text);
   const auto first = static_cast<uint8_t>(text[0]);
-  // U+0080 to U+009F are control characters too, and some terminals obey them.
-  const bool control = first < 0x20 || first == 0x7f ||
-                       (length == 2 && first == 0xc2 && static_cast<uint8_t>(text[1]) < 0xa0);
   const std::string_view character = text.substr(0, length == 0 ? 1 : length);
   if (const char letter = EscapeLetter(text[0]); letter != 0) {
     out += '\\';
     out += letter;
-  } else if (length == 0 || control) {
+  } else if (length == 0 || IsControl(CodePoint(text, length))) {
     for (const char& byte : character) {
       out += "\\x";
       AppendHex({&byte, 1}, out);
@@ -48,23 +69,23 @@ void TakePrintable(std::string_view& text, bool quoted, std::string& out) {
   text.remove_prefix(character.size());
 }
 
-// The number of cells that a character takes on a terminal. The ranges follow the East Asian widths
-// of Unicode (UAX #11), and are in ascending order.
-size_t CellsOf(uint32_t character) {
-  constexpr struct {
-    uint32_t first, last;
-    size_t cells;
-  } kRanges[] = {
-      {0x0300, 0x036f, 0},   {0x1100, 0x115f, 2},   {0x200b, 0x200f, 0},   {0x2e80, 0x303e, 2},
-      {0x3041, 0xa4cf, 2},   {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2},   {0xfe00, 0xfe0f, 0},
-      {0xfe30, 0xfe6f, 2},   {0xff00, 0xff60, 2},   {0xffe0, 0xffe6, 2},   {0x1f300, 0x1f64f, 2},
-      {0x1f680, 0x1f6ff, 2}, {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2},
-  };
-  for (const auto& range : kRanges) {
-    if (character <= range.last) return character >= range.first ? range.cells : 1;
+// Gives this thread the rules of UTF-8 characters while it lives. The locale of the program stays.
+class Utf8Rules {
+ public:
+  Utf8Rules() : before_(uselocale(Rules())) {}
+  ~Utf8Rules() { uselocale(before_); }
+  Utf8Rules(const Utf8Rules&) = delete;
+  Utf8Rules& operator=(const Utf8Rules&) = delete;
+
+ private:
+  // Without C.UTF-8 on the system, the thread keeps its locale.
+  static locale_t Rules() {
+    static const locale_t rules = newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t());
+    return rules;
   }
-  return 1;
-}
+
+  const locale_t before_;
+};
 
 }  // namespace
 
@@ -93,15 +114,15 @@ size_t CountCharacters(std::string_view text) {
 }
 
 size_t CountCells(std::string_view text) {
+  std::optional<Utf8Rules> rules;
   size_t cells = 0;
   while (!text.empty()) {
     const size_t length = Utf8Length(text);
     if (length > 1) {
-      uint32_t character = static_cast<uint8_t>(text[0]) & (0x7f >> length);
-      for (size_t i = 1; i < length; ++i) {
-        character = character << 6 | (static_cast<uint8_t>(text[i]) & 0x3f);
-      }
-      cells += CellsOf(character);
+      if (!rules) rules.emplace();
+      // wcwidth returns -1 for a character that it does not know.
+      const int width = wcwidth(static_cast<wchar_t>(CodePoint(text, length)));
+      cells += width < 0 ? 1 : static_cast<size_t>(width);
     } else {
       ++cells;
     }

@@ -13,9 +13,10 @@ bool IsUtf8(std::string_view text);
 // Number of characters (code points) in `text`; only approximate if `text` is not UTF-8.
 size_t CountCharacters(std::string_view text);
 
-// Number of cells that `text` takes on a terminal. A wide character of Chinese, Japanese or Korean
-// and an emoji take two cells each. A combining mark takes no cell. Any other character takes one
-// cell. The number is only approximate if `text` is not UTF-8.
+// Number of cells that `text` takes on a terminal, by the C library's table of widths. A wide
+// character of Chinese, Japanese or Korean and an emoji take two cells each. A combining mark takes
+// no cell. Any other character takes one cell. The number is only approximate if `text` is not
+// UTF-8.
 size_t CountCells(std::string_view text);
 
 // The longest prefix of `text` that has at most `max_bytes` bytes and does not end within a
@@ -27,7 +28,7 @@ std::string_view CutText(std::string_view text, size_t max_bytes);
 std::string Quoted(std::string_view text);
 
 // Appends `text` on one line and unambiguously: control characters, backslashes and bytes that are
-// not UTF-8 are escaped as in C. If `text` is empty, is the word null or begins with a double
+// not UTF-8 are escaped as in C. The controls of bidirectional text are control characters, too. If `text` is empty, is the word null or begins with a double
 // quote, it is enclosed in double quotes, and double quotes inside are written \".
 void AppendPrintable(std::string_view text, std::string& out);
 std::string Printable(std::string_view text);

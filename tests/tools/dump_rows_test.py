@@ -372,7 +372,9 @@ class Explain(RowsTest):
         self.assertRegex(text, r"\nvalue > 5 ")
         where = "id in (1, 2) or not (name like 'it''s%') or id between 3 and 4 or name = 'a b'"
         conditions = [each["condition"] for each in self.explain("t", where)["conditions"]]
-        self.assertEqual(conditions, ["id in (1, 2)", "name like 'it''s%'", "id between 3 and 4", "name = 'a b'"])
+        self.assertEqual(conditions, ["id in (1, 2)", "not name like 'it''s%'", "id between 3 and 4", "name = 'a b'"])
+        conditions = [each["condition"] for each in self.explain("t", "not (not (id > 3) or x > 4800)")["conditions"]]
+        self.assertEqual(conditions, ["id > 3", "not x > 4800"])
 
 
 if __name__ == "__main__":

@@ -761,8 +761,9 @@ class Surroundings(DumpTest):
             self.assertEqual(self.run_into(full, "verify", "damaged_words.cfile"), (2, message))
 
     def test_nothing_steers_a_terminal(self):
-        # Names of folders, columns and keys with control characters for terminals: ESC, BEL, DEL, CSI as one character.
-        evil = "e\x1b[31m\x07\x7f\x9bvil"
+        # Names of folders, columns and keys with control characters for terminals: ESC, BEL, DEL, CSI as one character, and a
+        # character that turns the rest of a line around.
+        evil = "e\x1b[31m\x07\x7f\x9b\u202evil"
         csv, table = f"{evil}.csv", f"{evil}.t"
         (self.folder / csv).write_text(f"{evil},id\n{evil},7\n")
         (self.folder / f"{evil}.jsonl").write_text(json.dumps({evil: {evil: evil}}) + "\n")
@@ -778,7 +779,7 @@ class Surroundings(DumpTest):
             for command in ([], ["header"], ["footer"], ["blocks"], ["index"], ["values"], ["verify"], ["records"],
                             ["records", "--schema"], ["values", "--where", f'"{evil}" = 7'],
                             ["values", "--where", f"id = {evil}"], ["values", "--columns", evil], ["at", "9"],
-                            ["at", evil], ["find", evil], ["find", "--column", evil, evil],
+                            ["export", "--print-import-options"], ["whatif", "--recommend"], ["at", evil], ["find", evil], ["find", "--column", evil, evil],
                             ["salvage", "--force", f"{evil}.out"], [evil]):
                 for form in ([], ["--json"]):
                     code, out, error = self.run_dump(*command[:1], *form, path, *command[1:])

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/command_line.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -18,6 +19,19 @@ TEST(TextTableTest, CellsOfCharacters) {
   EXPECT_EQ(CountCells("e\xcc\x81"), 1u);           // a combining accent
   EXPECT_EQ(CountCells("\xf0\x9f\x98\x80"), 2u);    // an emoji
   EXPECT_EQ(CountCells("\xf0\xa0\x80\x80"), 2u);    // U+20000
+  EXPECT_EQ(CountCells("\xe2\x9c\x85"), 2u);        // U+2705, a check mark as emoji
+  EXPECT_EQ(CountCells("\xf0\x9f\x9f\xa2"), 2u);    // U+1F7E2, a green circle
+  EXPECT_EQ(CountCells("a\xe2\x83\x9d"), 1u);       // U+20DD, a circle around a character
+}
+
+TEST(TextTableTest, ControlCharactersAreEscaped) {
+  EXPECT_EQ(Printable("a\x1b[1m\xc2\x9b"), "a\\x1b[1m\\xc2\\x9b");
+  // U+202E writes the rest of a line from right to left. U+2028 begins a line.
+  EXPECT_EQ(Printable("a\xe2\x80\xae.txt"), "a\\xe2\\x80\\xae.txt");
+  EXPECT_EQ(TerminalSafe("\xe2\x80\xa8\xe2\x81\xa6"), "\\xe2\\x80\\xa8\\xe2\\x81\\xa6");
+  EXPECT_EQ(ShellQuoted("it's \\ plain"), "'it'\\''s \\ plain'");
+  EXPECT_EQ(ShellQuoted("two\nlines"), "'two\nlines'");
+  EXPECT_EQ(ShellQuoted("it's \\ \x1b[1m"), "$'it\\'s \\\\ \\x1b[1m'");
 }
 
 TEST(TextTableTest, Shortened) {

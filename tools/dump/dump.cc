@@ -30,7 +30,7 @@ absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, 
   if (common.column.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(common.path, " is a table: choose one of its columns, such as --column ",
-                     table->schema().columns[0].name));
+                     ShellQuoted(table->schema().columns[0].name)));
   }
   CFILE_ASSIGN_OR_RETURN(const size_t column, FindFile(*table, common.column));
   const size_t num_parts = table->num_parts();

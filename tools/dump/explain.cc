@@ -67,7 +67,7 @@ std::string ValueAsWritten(const std::string& value) {
 
 // Returns the text of a condition with its values: "month >= 7".
 std::string TextOf(const Condition& condition) {
-  std::string text = absl::StrCat(condition.column, " ", NameOf(condition.kind));
+  std::string text = absl::StrCat(NameAsWritten(condition.column), " ", NameOf(condition.kind));
   std::vector<std::string> values;
   for (const Condition::Value& value : condition.values) {
     const bool prefix = condition.kind == PredicateKind::kHasPrefix;
@@ -80,10 +80,16 @@ std::string TextOf(const Condition& condition) {
   return text;
 }
 
-// Appends the conditions of a filter in the order in which a scan counts them.
-void AppendTests(const ParsedFilter& filter, std::vector<std::string>& tests) {
-  if (filter.kind == Filter::Kind::kColumn) tests.push_back(TextOf(filter.condition));
-  for (const ParsedFilter& operand : filter.operands) AppendTests(operand, tests);
+// Appends the conditions of a filter in the order in which a scan counts them. `negated`: `filter`
+// is below an odd number of NOTs.
+void AppendTests(const ParsedFilter& filter, bool negated, std::vector<std::string>& tests) {
+  if (filter.kind == Filter::Kind::kColumn) {
+    tests.push_back(absl::StrCat(negated ? "not " : "", TextOf(filter.condition)));
+  }
+  const bool negates = filter.kind == Filter::Kind::kNot;
+  for (const ParsedFilter& operand : filter.operands) {
+    AppendTests(operand, negated != negates, tests);
+  }
 }
 
 // Adds the counters of one part to `total`.
@@ -158,7 +164,7 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
   if (!choice.columns.empty()) options.columns = choice.columns;
   if (choice.where) {
     CFILE_ASSIGN_OR_RETURN(const ParsedFilter parsed, ParseFilter(*choice.where));
-    AppendTests(parsed, result.tests);
+    AppendTests(parsed, /*negated=*/false, result.tests);
   }
 
   Progress progress(isatty(STDERR_FILENO) != 0);

@@ -38,7 +38,7 @@ std::string MeaningOf(std::string_view field, uint64_t number) {
 }
 
 // Makes a message in protobuf's text format easier to read: adds the meaning of numbers as
-// comments, and writes bytes that are UTF-8 as text instead of octal escapes. The text is still the
+// comments, and writes printable text as it is instead of octal escapes. The text is still the
 // same message.
 std::string Explained(const std::string& text) {
   std::string result;
@@ -56,7 +56,7 @@ std::string Explained(const std::string& text) {
       absl::StrAppend(&result, field.second, meaning.empty() ? "" : "  # ", meaning);
     } else if (absl::StartsWith(field.second, "\"") &&
                absl::CUnescape(field.second.substr(1, field.second.size() - 2), &bytes) &&
-               IsUtf8(bytes)) {
+               TerminalSafe(absl::Utf8SafeCEscape(bytes)) == absl::Utf8SafeCEscape(bytes)) {
       absl::StrAppend(&result, "\"", absl::Utf8SafeCEscape(bytes), "\"");
     } else {
       absl::StrAppend(&result, field.second);
