@@ -447,6 +447,8 @@ class Diff(ToolTest):
         self.assertEqual(self.lines(a, dates), ([], "the columns or their types differ; the values that were compared are the same"))
         self.table("t", "id,name\n1,a\n2,b\n")
         self.table("u", "name,id,more\na,1,0\nx,2,0\n")
+        self.table("v", "id,name\n3,c\n2,d\n")
+        self.assertEqual(self.lines("t", "v", "--values-only")[1], "the values differ: 3 values in 2 columns")
         out = self.dump("diff", "t", "u", code=1)
         self.assertIn("schema: columns: id, name | name, id, more\n", out)
         self.assertIn("schema: column more, present: no | yes\n", out)

@@ -295,7 +295,10 @@ class Diff {
             return progress.Update(0, compared_ / num_columns_);
           });
       different_ += different;
-      if (different > 0) same_values_ = false;
+      if (different > 0) {
+        same_values_ = false;
+        ++different_columns_;
+      }
       return status;
     });
   }
@@ -317,7 +320,12 @@ class Diff {
     if (!same_columns_) results.emplace_back("the columns or their types differ");
     if (!same_row_counts_) results.emplace_back("the row counts differ");
     if (different_ > 0) {
-      results.push_back(absl::StrCat("the values differ: ", Plural(different_, "row")));
+      // A row may differ in several columns.
+      results.push_back(absl::StrCat(
+          "the values differ: ",
+          num_columns_ == 1 ? Plural(different_, "row")
+                            : absl::StrCat(Plural(different_, "value"), " in ",
+                                           Plural(different_columns_, "column"))));
       if (different_ > arguments_.count) {
         absl::StrAppend(&results.back(), ", of which the first ", arguments_.count, " are shown");
       }
@@ -335,7 +343,8 @@ class Diff {
   Output& output_;
   Json document_;
   bool same_values_ = true;
-  uint64_t different_ = 0;
+  uint64_t different_ = 0;  // the number of values that differ, of all columns
+  uint64_t different_columns_ = 0;
   bool same_row_counts_ = true;
   bool same_columns_ = true;   // whether names and types of the columns are the same
   uint64_t num_rows_ = 0;      // the number of rows of the shorter side
