@@ -36,10 +36,10 @@ enum class Compatibility : uint8_t {
 // decoded bytes; a string counts as its bytes plus 16 bytes for its view. In a column with a value
 // index, an encoding that must decode values to find a key counts as four times slower.
 enum class Goal : uint8_t {
-  // The scan speed is at least 2 GB/s on one core, and the factor is 1.15. A block is compressed
-  // with zstd level 1 if this makes the block at least a quarter smaller.
+  // The scan speed is at least 2 GB/s on one core, and the factor is 1.1. A block is compressed
+  // with zstd level 1 if this makes the block at least 15 % smaller.
   kBalanced = 0,
-  // The scan speed is at least 0.25 GB/s on one core, and the factor is 1.05. A block is compressed
+  // The scan speed is at least 0.25 GB/s on one core, and the factor is 1.02. A block is compressed
   // with zstd if this makes the block at least a tenth smaller.
   kSize = 1,
   // The scan speed is at least 6 GB/s on one core, and the factor is 2. So numbers stay PLAIN,
