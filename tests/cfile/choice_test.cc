@@ -161,7 +161,7 @@ uint64_t TrialCost(PhysicalType type, Goal goal, size_t count,
 
 TEST(Choice, TrialsCostATenth) {
   if (!CheckCompressionBuiltIn(Compression::kZstd).ok()) GTEST_SKIP() << "no zstd";
-  constexpr size_t kCount = 8 << 20;  // 64 MiB
+  constexpr size_t kCount = 2 << 20;  // 16 MiB
   const uint64_t bytes = kCount * sizeof(int64_t);
   std::mt19937_64 random(6);
   const std::map<std::string, std::function<int64_t(size_t)>> columns = {

@@ -258,7 +258,10 @@ class Trials {
     cost_bytes_ += static_cast<uint64_t>(own_bytes_ + view_bytes());
     const auto encoded = EncodeSample(values_, type_, options_, row.encoding);
     double encoded_bytes = encoded ? static_cast<double>(encoded->block.size()) : 0;
-    double beside = part * kBlockBytes;
+    // The first block of a page encoding ends where the values, not the page, reach the block size.
+    const bool is_page = static_cast<uint32_t>(row.encoding) >= encodings::kFirstExtendedNumber;
+    const double blocks = own_bytes_ / static_cast<double>(options_.block_size_bytes);
+    double beside = (is_page ? std::max(part, std::min(1.0, blocks)) : part) * kBlockBytes;
     double scale = 1;  // of the encoded bytes
     if (row.has_dictionary) {
       double share = encoded ? static_cast<double>(encoded->dictionary.size()) : 0;
@@ -321,16 +324,20 @@ class Trials {
   std::vector<Candidate> candidates_;
 };
 
-// Copies kPieces pieces that are spread over `values`, or returns `values` if there are few.
+// The values of the pieces that all candidates encode, and of those that the two best encode.
+constexpr size_t kPieceValues = 1024;
+constexpr size_t kFinalPieceValues = 4096;
+
+// Copies pieces that are spread over `values`. Returns `values` if there are few. A piece has at
+// most `piece_values` values, which are whole vectors of all encodings, and about 8 bytes for each.
 template <typename T>
-std::span<const T> Spread(std::span<const T> values, std::unique_ptr<T[]>& copies) {
+std::span<const T> Spread(std::span<const T> values, size_t piece_values,
+                          std::unique_ptr<T[]>& copies) {
   constexpr size_t kPieces = 4;
-  constexpr size_t kPieceValues = 1024;  // whole vectors of all encodings
-  constexpr size_t kPieceBytes = 8 * 1024;
-  const size_t bytes = encodings::OwnBytes(values);
-  const size_t fitting = values.size() * kPieceBytes / std::max<size_t>(bytes, 1);
-  const size_t piece = std::clamp<size_t>(fitting, 1, kPieceValues);
-  if (values.size() <= 2 * kPieces * piece) return values;
+  const size_t bytes = std::max<size_t>(encodings::OwnBytes(values), 1);
+  const size_t fitting = values.size() * (8 * piece_values) / bytes;
+  const size_t piece = std::clamp<size_t>(fitting, 1, piece_values);
+  if (values.size() <= kPieces * piece) return values;
   copies.reset(new T[kPieces * piece]);
   for (size_t i = 0; i < kPieces; ++i) {
     const size_t begin = (values.size() - piece) * i / (kPieces - 1);
@@ -338,7 +345,6 @@ std::span<const T> Spread(std::span<const T> values, std::unique_ptr<T[]>& copie
   }
   return {copies.get(), kPieces * piece};
 }
-
 }  // namespace
 
 std::vector<const EncodingRow*> TrialCandidates(PhysicalType type) {
@@ -354,12 +360,13 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
                  const EncoderOptions& options, const AutoOptions& choice,
                  std::span<const EncodingRow* const> rows) {
   Trials<T> trials(type, options, choice);
-  std::unique_ptr<T[]> copies;
-  const std::span<const T> spread =
-      column_values == values.size() ? values : Spread(values, copies);
-  std::vector<Candidate> candidates = trials.Run(spread, column_values, rows);
+  std::unique_ptr<T[]> copies, final_copies;
+  const bool at_end = column_values == values.size();
+  if (!at_end) values = Spread(values, kFinalPieceValues, final_copies);
+  const std::span<const T> few = at_end ? values : Spread(values, kPieceValues, copies);
+  std::vector<Candidate> candidates = trials.Run(few, column_values, rows);
   Candidate best = trials.Best(candidates, candidates.front());
-  if (spread.size() < values.size()) {
+  if (few.size() < values.size()) {
     // The finalists: the best encoding, the best one of the others, and PLAIN, because a candidate
     // larger than PLAIN is never chosen.
     const EncodingRow* first = best.storage.row;
