@@ -11,6 +11,7 @@
 #include "cfile/options.h"
 #include "cfile/statistics.h"
 #include "cfile/types.h"
+#include "encodings/core/export.h"
 
 namespace cfile {
 
@@ -25,9 +26,14 @@ struct BlockPointer {
 // Feature bits of the footer (cfile/FORMAT.md, File).
 inline constexpr uint32_t kFeatureChecksums = 1u << 0;
 inline constexpr uint32_t kFeatureArrayBlocks = 1u << 1;
+inline constexpr uint32_t kFeatureOwnEncodings = 1u << 26;
 inline constexpr uint32_t kFeatureMovableBlocks = 1u << 28;
 inline constexpr uint32_t kFeatureNestedBlocks = 1u << 29;
 inline constexpr uint32_t kFeatureExtendedBlocks = 1u << 30;
+
+// The names of the bits that are set in FileInfo::incompatible_features, the lowest bit first:
+// "checksums", "extended blocks", ... An unknown bit is "bit N".
+CFILE_EXPORT std::vector<std::string> FeatureNames(uint32_t incompatible_features);
 
 // Feature bits that a reader may ignore.
 inline constexpr uint32_t kCompatibleFeatureStatistics = 1u << 0;

@@ -1,4 +1,4 @@
-// What the bytes of a file are for: the values that cfile/inspect.h returns.
+// The results of cfile/inspect.h that say what each byte of a file is for.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +35,8 @@ struct FileRegion {
   RegionKind kind = RegionKind::kGap;
   uint64_t offset = 0;
   uint64_t size_bytes = 0;
-  // The number of a data block, in ordinal order; the depth of an index node, 0 for the root.
-  // Otherwise 0.
+  // For a data block: its number, 0, 1, ... in ordinal order. For an index node: its depth, 0 for
+  // the root. For other regions: 0.
   uint64_t index = 0;
   // The first row of a data block or of a node of the positional index, if the file has a
   // positional index.
@@ -54,13 +54,13 @@ struct RegionDetails {
   // The region as it is in the file. A movable block has a head and sections. Other blocks have the
   // sizes that belong to compression, the data and the checksum. Header and footer have magic,
   // length, the fields of their message and the checksum. Offsets of fields are counted from the
-  // region's first byte. Of a gap, at most the first kMaxGapBytes bytes are here.
+  // region's first byte. For a gap, stored_bytes has at most its first kMaxGapBytes bytes.
   std::vector<uint8_t> stored_bytes;
   std::vector<BlockField> stored_fields;
 
-  // Only of blocks: the data before compression. A data block has the head of a movable block, the
-  // null bitmap or the levels, the header of an extended block, and the values in their encoding.
-  // Empty if the data cannot be decompressed.
+  // Only for blocks: the data before compression. In a data block, these are the head of a movable
+  // block, the null bitmap or the levels, the header of an extended block, and the values in their
+  // encoding. Empty if the data cannot be decompressed.
   bool compressed = false;
   Encoding encoding = Encoding::kPlain;  // of the values of a data block
   std::vector<uint8_t> bytes;

@@ -9,10 +9,10 @@
 // files at the same time. WholeFiles::OpenWhole reads a small file with one request.
 // Source::ReadMany has several requests in flight, and reads ranges that lie near each other in one
 // request. Source::BeginRead reads in the background. One thread of the client sends all requests.
-// It begins with the first request, and ends with the client and its last source, sink or storage.
-// After a fork, the child has a thread and connections of its own. A request that may be repeated
-// is repeated after a connection error, a timeout, or the status 429, 500, 502, 503 or 504, after a
-// random delay that grows with each attempt.
+// The thread starts with the first request. It ends when the client and all its sources, sinks and
+// storages are destroyed. After a fork, the child has a thread and connections of its own. A
+// request that may be repeated is repeated after a connection error, a timeout, or the status 429,
+// 500, 502, 503 or 504, after a random delay that grows with each attempt.
 //
 // Versions. A source asks for the version (ETag) of the object that it has opened. If the object
 // changes, reads return kAborted; a source never returns bytes of two versions.
@@ -59,13 +59,14 @@ class CFILE_EXPORT HttpClient {
   // Opens the object at an http://, https:// or s3:// URL for reading.
   absl::StatusOr<std::shared_ptr<const Source>> OpenUrl(std::string_view url) const;
 
-  // Begins an object at an s3:// URL. It becomes visible with Finish, and replaces an object that
-  // is there. Objects of more than one part are uploaded part by part; if Finish was not called, the
-  // destructor aborts the upload. Memory: one part.
+  // Begins to write an object at an s3:// URL. Sink::Finish makes the object visible; it replaces
+  // an older object at this URL. An object of more than one part is uploaded part by part. If
+  // Finish was not called, the destructor of the sink aborts the upload. Memory: one part.
   absl::StatusOr<std::unique_ptr<Sink>> CreateUrl(std::string_view url) const;
 
-  // The objects of the table at an s3:// URL, for TableReader, TableWriter and the functions that
-  // change tables. Commit needs a server that compares versions (If-Match and If-None-Match of PUT).
+  // Returns a Storage for the table at a URL. TableReader, TableWriter and the functions that
+  // change tables take a Storage. Only tables at s3:// URLs can be changed. Commit needs a server
+  // that compares versions (If-Match and If-None-Match of PUT).
   absl::StatusOr<std::shared_ptr<Storage>> OpenTable(std::string_view url) const;
 
   HttpCounters counters() const;

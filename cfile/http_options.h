@@ -8,8 +8,8 @@
 
 namespace cfile {
 
-// How s3:// URLs are reached. An empty text is taken from the environment or from a file, as by
-// other programs:
+// How s3:// URLs are reached. If a text is empty, its value is taken from the environment or from a
+// file, as in other programs. The first of these that is set counts:
 //
 //   access_key_id, secret_access_key, session_token
 //              AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; without them,
@@ -43,14 +43,14 @@ struct HttpOptions {
   std::chrono::milliseconds stall_timeout{30'000};
   // Ranges of one call are read in one request if at most this many bytes are between them.
   uint64_t merge_gap_bytes = 128 << 10;
-  // A directory for pieces of objects that were read, so that the next read needs no request. ""
-  // means no cache. The directory and its parents are made with the mode 0700 if they do not exist.
+  // A directory for pieces of objects that were read, so that the next read needs no request. If it
+  // is empty, there is no cache. Missing directories of the path are made with the mode 0700.
   // Several processes of one user may share the directory; see Cache in cfile/http.h.
   std::string cache_directory;
   // The cache keeps at most this many bytes. Each process may exceed this by a sixteenth.
   uint64_t max_cache_bytes = uint64_t{10} << 30;
-  // A file with the certificates of trusted authorities (PEM). Empty: SSL_CERT_FILE of the
-  // environment, or those of the system.
+  // A file with the certificates of trusted authorities (PEM). If it is empty, the file is
+  // SSL_CERT_FILE of the environment, or the file of the system.
   std::string certificate_file;
   S3Options s3;
 };

@@ -17,6 +17,8 @@
 #include "cfile/batch.h"
 #include "cfile/file_info.h"
 #include "cfile/file_layout.h"
+#include "cfile/io.h"
+#include "cfile/options.h"
 #include "cfile/types.h"
 #include "encodings/core/export.h"
 
@@ -101,20 +103,23 @@ CFILE_EXPORT absl::Status VisitBlocks(const Reader& reader,
 // "header", "data block", "node of the positional index", ...
 CFILE_EXPORT std::string_view RegionKindName(RegionKind kind);
 
-// Lists the regions of a file. Reads all index nodes, and no data block. Memory: about 64 bytes for each block, in addition to
-// the reader's index nodes. A file whose indexes disagree has the blocks of the positional index.
+// Lists the regions of a file. Reads all index nodes, and no data block. If the two indexes point
+// to different blocks, the regions are those of the positional index. If only nodes of the
+// positional index cannot be read, the regions are those of the value index.
+// Memory: about 100 bytes for each block, in addition to the index nodes that the reader keeps. The
+// result takes about half of this memory.
 CFILE_EXPORT FileLayout ListRegions(const Reader& reader);
 
 // Describes a region of ListRegions, also if it is damaged.
 // The fields of each list are in ascending order. They cover all bytes, without gaps and overlaps.
 // The bytes after the last byte that could be understood are one field, "unknown bytes".
-// Null bitmap, levels and values each have at most about `max_fields` fields. If there are more, the
-// last field stands for all the remaining fields. Precondition: max_fields >= kMaxBlockFields.
+// Null bitmap, levels and values each have at most about `max_fields` fields. If there are more,
+// the last field stands for all the remaining fields. Precondition: max_fields >= kMaxBlockFields.
 // A wrong checksum is shown. A wrong checksum is damage unless ReaderOptions::verify_checksums is
 // false. The function describes the fields in both cases.
 //
-// Time and memory: reads the region and copies it, so a result does not depend on the reader. For
-// each field 80 bytes.
+// Time and memory: reads the region and copies it, so a result does not depend on the reader. Each
+// field takes about 80 bytes.
 //
 // kInvalidArgument: the file has no such region.
 // kOutOfRange: the block exceeds a limit of ReaderOptions.
@@ -124,6 +129,13 @@ CFILE_EXPORT FileLayout ListRegions(const Reader& reader);
 CFILE_EXPORT absl::StatusOr<RegionDetails> DescribeRegion(const Reader& reader,
                                                           const FileRegion& region,
                                                           size_t max_fields = kMaxBlockFields);
+
+// Describes a file that Reader::Open refuses because its header or footer is damaged. Returns the
+// header, the bytes between header and footer as a gap, and the footer. The regions cover the whole
+// file. If the header or the footer cannot be found, its bytes belong to the gap. Does not read
+// blocks. Errors: those of the source. Precondition: as for DescribeRegion.
+CFILE_EXPORT absl::StatusOr<std::vector<RegionDetails>> DescribeEnds(
+    const Source& source, const ReaderOptions& options = {}, size_t max_fields = kMaxBlockFields);
 
 // Describes the data block with this number like DescribeRegion. Also reads the index nodes before
 // the block.
@@ -136,10 +148,10 @@ CFILE_EXPORT absl::StatusOr<RegionDetails> DescribeBlock(const Reader& reader, u
 // kFailedPrecondition: the file has no positional index. kDataLoss: an index node is damaged.
 CFILE_EXPORT absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t ordinal);
 
-// Returns the values of the file's dictionary in the order of their codes; no values if the file has
-// no dictionary. Precondition: the column holds T. Memory: the values, at most
-// ReaderOptions::max_dictionary_values of them. kDataLoss: the dictionary is damaged. kOutOfRange:
-// it exceeds a limit of ReaderOptions. Other errors: those of the source.
+// Returns the values of the file's dictionary in the order of their codes. If the file has no
+// dictionary, returns no values. Precondition: T is the C++ type of the column's values. Memory:
+// the values of the dictionary. kDataLoss: the dictionary is damaged. kOutOfRange: the dictionary
+// exceeds a limit of ReaderOptions, such as max_dictionary_values. Other errors: of the source.
 template <typename T, typename = IfValueType<T>>
 CFILE_EXPORT absl::StatusOr<std::vector<Owned<T>>> ReadDictionary(const Reader& reader);
 

@@ -74,9 +74,9 @@ class CFILE_EXPORT Source {
 
   // Begins to read a range, and returns at once. `out` is filled when PendingRead::Wait has
   // returned OK. `out` and this source must stay valid until the result is destroyed.
-  // A cursor has at most ReaderOptions::max_requests_in_flight pending reads. A table scan has as
-  // many for each condition, as many for all its columns together (but one for each column), and as
-  // many for the parts that it will read next. The source may delay some of them.
+  // At most ReaderOptions::max_requests_in_flight reads are pending for each cursor, for each
+  // condition of a table scan, for all columns of a scan together (at least one for each), and
+  // for the parts that a scan reads next. The source may delay some of these reads.
   // Preconditions: ReadsInBackground(); those of ReadAt.
   virtual std::unique_ptr<PendingRead> BeginRead(uint64_t offset, std::span<uint8_t> out) const;
 

@@ -189,12 +189,12 @@ struct ReaderOptions {
   size_t read_ahead_bytes = (size_t{1} << 20) + (size_t{1} << 16);
   // The most ranges that one call of Source::ReadMany reads, or that a cursor reads in the
   // background at the same time (Source::BeginRead); 0 counts as 1.
-  // Each range has up to read_ahead_bytes bytes. A cursor keeps the memory of these ranges.
+  // Each range has up to read_ahead_bytes bytes. A cursor keeps the memory of these ranges. In a
+  // scan of a table, ranges grow to 4 MiB if max_table_memory_bytes has room for them.
   // A cursor that reads block after block begins with one range.
   // It doubles the number with each call, up to the end of its range of rows.
-  // Sometimes the cursor knows before the first call which blocks it will read: in Take and
-  // SeekMany, and for the rows that match a filter. Then the first call already has this many
-  // ranges.
+  // In Take and SeekMany, and for the rows that match a filter, the cursor knows before the first
+  // call which blocks it will read. Then the first call already has this many ranges.
   // No effect if the source is in memory or has no latency (Source::HasLatency), like local files.
   size_t max_requests_in_flight = 16;
 

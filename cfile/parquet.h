@@ -6,8 +6,8 @@
 // The metadata and the pages of Parquet are read and written here, without a Parquet library.
 // Blocks in Parquet's encodings become pages, and pages become blocks, without encoding their
 // values again. A copied page with deltas gets a skip table if the size of its delta blocks divides
-// 1,024; pages of DuckDB have delta blocks of 2,048 values. Without a skip table, a seek decodes the
-// block from its first value.
+// 1,024; pages of DuckDB have delta blocks of 2,048 values. Without a skip table, a seek decodes
+// the block from its first value.
 //
 // Types. Parquet's types become column types, and back:
 //
@@ -31,11 +31,11 @@
 // zones than UTC always has ARROW:schema. Pairs with which Spark and Avro describe their own
 // schema are not kept.
 //
-// Categories. If ARROW:schema says that a column of strings is a dictionary, and all row groups have
-// the same dictionary page of at most 64 KiB, then the values of this page are the categories of
-// the column, in their order. A table keeps them in the pair ARROW:categories. Export writes them
-// as dictionary pages. Only then does it say that the categories are ordered: not if the column has
-// got other values.
+// Categories. If ARROW:schema says that a column of strings is a dictionary, and all row groups
+// have the same dictionary page of at most 64 KiB, then the values of this page are the categories
+// of the column, in this order. A table keeps them in the pair ARROW:categories. Export writes them
+// as dictionary pages. If the column now has other values, too, then the exported file does not say
+// that the categories are ordered.
 //
 // INT96. Older programs, and Spark, store timestamps as INT96: a day and the nanoseconds of this
 // day. Only times between the years 1677 and 2262 are a timestamp(ns). If there are others,

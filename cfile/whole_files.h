@@ -1,4 +1,4 @@
-// An addition to Storage (cfile/storage.h), for storages that read a small file with one request.
+// An interface for storages (cfile/storage.h) that can read a small file with one request.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace cfile {
 
-// A storage may also inherit this class, as those of cfile/http.h do. Then scans of tables, and
-// reads of rows from many parts, call OpenWhole instead of Storage::Open for files that are not
-// longer than ReaderOptions::read_ahead_bytes. Implementations must be thread-safe.
+// A class that inherits Storage may also inherit this class; the storages of cfile/http.h do. Then
+// scans of tables, and reads of rows from many parts, call OpenWhole instead of Storage::Open for
+// files of at most ReaderOptions::read_ahead_bytes bytes. Implementations must be thread-safe.
 class CFILE_EXPORT WholeFiles {
  public:
   virtual ~WholeFiles() = default;
 
-  // Opens a file, and begins to read all of it in the background. Returns at once, so errors come
-  // from the first read of the source. `size_bytes`: the size that the file should have, at least
-  // 1. If the file has another size, the reads return kDataLoss.
+  // Opens a file, and begins to read the whole file in the background. Returns at once. Errors are
+  // returned by the reads of the source. `size_bytes`: the expected size of the file, at least 1.
+  // If the file has another size, the reads return kDataLoss.
   // Returns null if the file cannot be read in this way. Then Storage::Open is called.
   virtual std::shared_ptr<const Source> OpenWhole(const std::string& path,
                                                   uint64_t size_bytes) const = 0;

@@ -14,6 +14,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -79,8 +80,10 @@ class CFILE_EXPORT Writer {
   // NaN or less than the value before it (the error names its ordinal). kOutOfRange: a value or
   // the file exceeds a limit of the options; the file would have more than 2^32 - 1 rows.
   absl::Status Append(std::span<const T> values);
-  // The same, for values in braces: Append({1, 2, 3}).
-  absl::Status Append(std::initializer_list<T> values) requires(!std::same_as<T, bool>) {
+  // The same, for values in braces: Append({1, 2, 3}). This is a template so that libcfile.so does
+  // not export it: compilers give different names to exported functions with constraints.
+  template <typename V = T, typename = std::enable_if_t<!std::is_same_v<V, bool>>>
+  absl::Status Append(std::initializer_list<std::type_identity_t<V>> values) {
     return Append(std::span<const T>(values.begin(), values.size()));
   }
   // For bool a template, so that {pointer, size} stays a span. (A pointer converts to bool.)

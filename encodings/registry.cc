@@ -17,6 +17,7 @@
 #include "encodings/kudu/plain.h"
 #include "encodings/kudu/prefix.h"
 #include "encodings/kudu/rle.h"
+#include "encodings/own/for.h"
 #include "encodings/parquet/alp.h"
 #include "encodings/parquet/byte_stream_split.h"
 #include "encodings/parquet/delta_binary_packed.h"
@@ -40,7 +41,7 @@ using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
 #endif
                          ParquetPlainCodec, ParquetGroupVarintCodec, ParquetRleCodec,
                          DeltaBinaryPackedCodec, DeltaLengthByteArrayCodec, DeltaByteArrayCodec,
-                         ParquetDictionaryCodec, ByteStreamSplitCodec, AlpCodec>;
+                         ParquetDictionaryCodec, ByteStreamSplitCodec, AlpCodec, ForCodec>;
 
 template <typename Codec>
 constexpr bool HasDictionary = requires {

@@ -4,16 +4,21 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <optional>
+#include <sstream>
 #include <string>
 #include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "tools/progress.h"
+#include "tools/text_table.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -43,6 +48,14 @@ ExitCode ExitCodeOf(const absl::Status& status) {
     default:
       return kIoError;
   }
+}
+
+ExitCode ExitCodeOfFinding(const absl::Status& status) {
+  return absl::IsNotFound(status) ? kDamaged : ExitCodeOf(status);
+}
+
+ExitCode Worse(ExitCode one, ExitCode other) {
+  return one == kDamaged || other == kDamaged ? kDamaged : std::max(one, other);
 }
 
 std::string WithOptionNames(std::string_view message) {
@@ -116,6 +129,37 @@ ExitCode Print(std::string_view tool, std::string_view text) {
   if (printed || errno == EPIPE) return kFine;
   return Report(tool, absl::UnavailableError(
                           absl::StrCat("cannot write to standard output: ", std::strerror(errno))));
+}
+
+std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
+  return option->get_type_name().empty() ? "" : " " + option->get_type_name();
+}
+
+std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
+  return Wrapped(option->get_description());
+}
+
+std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
+  std::ostringstream out;
+  CLI::detail::format_help(out, command->get_name(), Wrapped(command->get_description()),
+                           get_column_width());
+  return out.str();
+}
+
+std::string HelpFormatter::Wrapped(const std::string& text) const {
+  const std::optional<size_t> width = OutputWidth();
+  constexpr size_t kLeast = 20;
+  if (!width) return text;
+  const size_t most = std::max(*width - std::min(*width, get_column_width()), kLeast);
+  std::string wrapped;
+  size_t used = 0;
+  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
+    const bool fits = used + 1 + word.size() <= most;
+    if (!wrapped.empty()) wrapped += fits ? ' ' : '\n';
+    used = fits && !wrapped.empty() ? used + 1 + word.size() : word.size();
+    absl::StrAppend(&wrapped, word);
+  }
+  return wrapped;
 }
 
 CLI::Validator NumberIn(uint64_t min, uint64_t max) {

@@ -21,6 +21,15 @@ enum ExitCode : int { kFine = 0, kUsage = 1, kDamaged = 2, kIoError = 3, kCannot
 // kPermissionDenied -> kIoError.
 ExitCode ExitCodeOf(const absl::Status& status);
 
+// Returns the exit code for `status`, which a check of a file or of a table has found. Does the
+// same as ExitCodeOf, except that kNotFound -> kDamaged, because a table without one of its files
+// is damaged.
+ExitCode ExitCodeOfFinding(const absl::Status& status);
+
+// Returns the worse of two exit codes. kDamaged is the worst exit code. Of other exit codes, the
+// larger number is worse.
+ExitCode Worse(ExitCode one, ExitCode other);
+
 // Replaces the name of a limit of the library at the end of `message` by the command-line option:
 // "raise max_block_size_bytes" becomes "raise --max-block-size".
 std::string WithOptionNames(std::string_view message);
@@ -46,12 +55,27 @@ void RaiseOpenFileLimit();
 // "7 pages copied, 0 compressed again, 1 encoded again": the counts of a ParquetReport.
 std::string PagesText(uint64_t copied, uint64_t recompressed, uint64_t recoded);
 
-// `text` as an argument for a shell.
+// Returns `text` as one argument of a shell command, in quotes if the shell needs quotes.
 std::string ShellQuoted(std::string_view text);
 
 // Prints `text` to standard output. Returns kFine, or kIoError after a message on stderr. A pipe
 // that its reader has closed is not an error. Precondition: SIGPIPE is ignored.
 ExitCode Print(std::string_view tool, std::string_view text);
+
+// Formats the help of a tool. Leaves out the validators and the exclusions of options, which CLI11
+// prints otherwise. On a terminal, wraps the descriptions of options and subcommands at the width
+// of the terminal.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  // `column`: the number of characters before the descriptions.
+  explicit HelpFormatter(size_t column) { column_width(column); }
+  std::string make_option_opts(const CLI::Option* option) const override;
+  std::string make_option_desc(const CLI::Option* option) const override;
+  std::string make_subcommand(const CLI::App* command) const override;
+
+ private:
+  std::string Wrapped(const std::string& text) const;
+};
 
 // Validators for options. NumberIn accepts a number from `min` to `max`. It rejects -1, which CLI11
 // alone would accept as an unsigned number. BytesIn accepts a number of bytes in this range, with

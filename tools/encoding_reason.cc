@@ -37,6 +37,8 @@ std::string_view PropertyOf(Encoding encoding) {
       return "lengths apart from the text";
     case Encoding::kParquetByteStreamSplit:
       return "high bytes are alike";
+    case Encoding::kFor:
+      return "a small range";
     case Encoding::kParquetAlp:
       return "few decimal digits";
     default:

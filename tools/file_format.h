@@ -18,14 +18,16 @@ enum class FormatUse : uint8_t {
 };
 
 struct FileFormat {
-  std::string_view magic;   // the bytes at `offset`; '?' stands for any byte. Empty for text
+  // The bytes at `offset` of a file of this format. '?' stands for any byte. Empty for a format
+  // that is recognized in another way.
+  std::string_view magic;
   size_t offset = 0;
   FormatUse use = FormatUse::kForeign;
-  std::string_view name;    // after "the file is": "Parquet", "compressed with xz"
-  std::string_view advice;  // what reads the file, or what to do; may be empty. See AdviceFor
+  std::string_view name;    // the text after "the file is": "Parquet", "compressed with xz"
+  std::string_view advice;  // what reads the file, or what to do. May be empty. See AdviceFor
 };
 
-// The advice about the file `name`.
+// Returns the advice of `format` for the file `name`. Empty if the format has no advice.
 std::string AdviceFor(const FileFormat& format, std::string_view name);
 
 // Returns the format of the file that begins with `head`; nullptr if no magic fits.
@@ -33,18 +35,20 @@ std::string AdviceFor(const FileFormat& format, std::string_view name);
 inline constexpr size_t kFormatHeadBytes = 16;
 const FileFormat* FindFormat(std::string_view head);
 
-// True if the file that begins with `head` and ends with `tail` (4 bytes or more) is Parquet,
-// perhaps a torn file. CSV may begin with the same letters.
-// An encrypted file counts as Parquet.
+// True if the file that begins with `head` and ends with `tail` (4 bytes or more) is Parquet, also
+// if the file is encrypted or torn. False for CSV that begins with the same letters.
 bool IsParquet(std::string_view head, std::string_view tail);
 
-// True if `head` begins like JSON records: { or [{ and then a ". Blanks and a byte order mark may
-// come before.
+// True if `head` begins like JSON records: with {" or [{". Blanks before and between these
+// characters are skipped, also a byte order mark at the beginning.
 bool BeginsLikeJson(std::string_view head);
 
 // Returns a sentence about what `source` is, if it is a file of another program or empty:
 //   "the file is Parquet, not a CFile; cfile-import makes a table of it: cfile-import NAME TABLE"
 // Returns "" for a CFile, also if it is damaged, for other bytes, and if `source` cannot be read.
 std::string DescribeForeignFile(const Source& source);
+
+// True if `source` begins like a CFile and does not end like one. False if it cannot be read.
+bool HasDamagedEnd(const Source& source);
 
 }  // namespace cfile::tools

@@ -1,5 +1,6 @@
 // The options that say how the values of columns are stored: --encoding, --compression, --for,
-// --block-size, --bloom, --format-version and --compat. All tools that write columns have them.
+// --block-size, --bloom, --format-version and --compat. All tools that write columns have these
+// options.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -31,7 +32,7 @@ struct LayoutOptions {
   Choice<Encoding> encoding{.for_all = Encoding::kAuto, .for_column = {}};
   Choice<Compression> compression{.for_all = Compression::kDefault, .for_column = {}};
   Goal goal = Goal::kBalanced;
-  bool goal_given = false;
+  bool goal_given = false;  // true if the user has given --for
   size_t block_size_bytes = WriterOptions().block_size_bytes;
   std::set<std::string> bloom;  // columns that get a Bloom filter
   FormatVersion version = FormatVersion::kV2;
@@ -59,8 +60,8 @@ class LayoutArguments {
  public:
   // Adds the options to `command`. This object must outlive the parsing.
   void AddTo(CLI::App& command);
-  // Returns in `options` what the user has given. kInvalidArgument or, for an encoding or a codec
-  // that this build does not have, kUnimplemented: an option is wrong. The error names the option.
+  // Sets `options` to what the user has given. kInvalidArgument: an option is wrong.
+  // kUnimplemented: this build does not have the encoding or the codec. The error names the option.
   absl::Status Read(LayoutOptions& options) const;
 
  private:
@@ -69,8 +70,8 @@ class LayoutArguments {
   size_t block_size_bytes_ = WriterOptions().block_size_bytes;
 };
 
-// Splits COLUMN=VALUE at the last =, because a column's name may contain = but a value does not
-// (except formats of dates). False if there is no = or the column's name is empty.
+// Splits COLUMN=VALUE at the last =, because the name of a column may contain =, but a value does
+// not, except a format of dates. Returns false if there is no =, or if the name is empty.
 bool SplitColumnOption(const std::string& text, std::string& column, std::string& value);
 
 // Adds an option that takes one value and may be given several times.

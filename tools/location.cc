@@ -1,13 +1,16 @@
 #include "tools/location.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #ifdef CFILE_WITH_HTTP
 #include "cfile/http.h"
 #endif
+#include "tools/command_line.h"
 #include "tools/file_format.h"
 
 namespace cfile::tools {
@@ -59,23 +62,51 @@ absl::StatusOr<std::unique_ptr<Sink>> CreateAtUrl(const std::string& url) {
 }
 #endif
 
-// What the temporary file `path` is, and how to use it.
-std::string UnfinishedFile(const std::string& path) {
-  return absl::StrCat("is the temporary file of a writer that did not finish: cfile-dump salvage ",
-                      path, " OUT copies its complete blocks");
+// "cfile-dump salvage PATH OUT copies its complete blocks".
+std::string SalvageAdvice(const std::string& path) {
+  return absl::StrCat("cfile-dump salvage ", ShellQuoted(path), " OUT copies its complete blocks");
 }
 
-// Advice if a folder of `directory` has the file of a writer that did not finish; otherwise "".
-std::string UnfinishedFileIn(const std::string& directory) {
+// If `directory` has temporary files of a writer, sentences about them; otherwise "".
+std::string UnfinishedWriteIn(const std::string& directory) {
   if (IsUrl(directory)) return "";
   const auto files = NewLocalStorage(directory)->List("");
   if (!files.ok()) return "";
+  bool any = false, has_complete_files = false;
+  std::vector<std::string> with_data;
   for (const StorageEntry& file : *files) {
     const std::filesystem::path path = std::filesystem::path(directory) / file.path;
-    if (!IsTemporaryFileName(path.filename().string())) continue;
-    return absl::StrCat("; ", path.string(), " ", UnfinishedFile(path.string()));
+    if (!IsTemporaryFileName(path.filename().string())) {
+      has_complete_files = has_complete_files || !file.path.ends_with('/');
+      continue;
+    }
+    any = true;
+    if (file.size_bytes > 0) with_data.push_back(path.string());
   }
-  return "";
+  if (!any) return "";
+  std::string text = "; an import or another writer did not finish here.";
+  if (with_data.empty()) {
+    text += " Its files are empty.";
+  } else {
+    std::sort(with_data.begin(), with_data.end());
+    constexpr size_t kMostNames = 4;
+    const size_t shown = std::min(with_data.size(), kMostNames);
+    absl::StrAppend(&text, " ", SalvageAdvice(with_data[0]));
+    for (size_t i = 1; i < shown; ++i) {
+      absl::StrAppend(&text, i == 1 ? "; data is also in " : ", ", with_data[i]);
+    }
+    if (shown < with_data.size()) {
+      absl::StrAppend(&text, " and in ", with_data.size() - shown, " more temporary files");
+    }
+    text += '.';
+  }
+  // A table whose table.cft is lost must not be removed.
+  if (has_complete_files) {
+    return absl::StrCat(text, " The directory has complete files, too: cfile-table repair ",
+                        ShellQuoted(directory), " makes a table of parts that are complete");
+  }
+  return absl::StrCat(text, " If no writer is at work, the directory can be removed: rm -r ",
+                      ShellQuoted(directory));
 }
 
 }  // namespace
@@ -112,16 +143,27 @@ absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions&
 
 absl::Status ExplainDamage(const absl::Status& status, const Source& source) {
   if (!absl::IsDataLoss(status)) return status;
+  const std::string& path = source.name();
+  const bool temporary = IsTemporaryFileName(std::filesystem::path(path).filename().string());
   const std::string foreign = DescribeForeignFile(source);
-  if (!foreign.empty()) {
-    const std::string message = absl::StrCat(source.name(), ": ", foreign);
-    return source.size() == 0 ? absl::DataLossError(message)
-                              : absl::InvalidArgumentError(message);
+  if (!foreign.empty() && source.size() == 0) {
+    return absl::DataLossError(absl::StrCat(
+        path, ": ", foreign,
+        temporary ? "; it belongs to an import or another writer that did not finish, and can be "
+                    "removed if no writer is at work"
+                  : ""));
   }
-  const std::string name = std::filesystem::path(source.name()).filename().string();
-  if (!IsTemporaryFileName(name)) return status;
+  if (!foreign.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": ", foreign));
+  if (temporary) {
+    return absl::DataLossError(
+        absl::StrCat(status.message(),
+                     "; this is the temporary file of a writer that did not finish: ",
+                     SalvageAdvice(path)));
+  }
+  if (!HasDamagedEnd(source)) return status;
   return absl::DataLossError(
-      absl::StrCat(status.message(), "; this ", UnfinishedFile(source.name())));
+      absl::StrCat(status.message(), "; the end of this CFile is damaged or missing: ",
+                   SalvageAdvice(path)));
 }
 
 absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
@@ -145,7 +187,7 @@ absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
   if (!is_missing) return table.status();
   return absl::NotFoundError(
       absl::StrCat(place, " is a directory, but not a table: it has no table.cft",
-                   UnfinishedFileIn(place)));
+                   UnfinishedWriteIn(place)));
 }
 
 std::string HelpWithUrls(const char* text) {

@@ -1,4 +1,5 @@
-// Paths and URLs as arguments of the tools. Every file or table that a tool opens goes through here.
+// Paths and URLs as arguments of the tools. The tools open all files and tables through these
+// functions.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -20,30 +21,35 @@ namespace cfile::tools {
 bool IsUrl(const std::string& place);
 
 // Return what is at a path or URL. kUnimplemented: this build cannot read URLs. kNotFound from
-// OpenSourceAt and OpenFileAt: nothing is there. OpenFileAt returns errors of ExplainDamage.
-// `observer`, if not null, gets the reads of a file, or of the columns of a table.
+// OpenSourceAt and OpenFileAt: nothing is there. OpenFileAt passes errors of the reader through
+// ExplainDamage. `observer`, if not null, is called for the reads of a file, or of the columns of a
+// table.
 absl::StatusOr<TableLocation> TableAt(const std::string& place);
 absl::StatusOr<std::shared_ptr<const Source>> OpenSourceAt(const std::string& place);
 absl::StatusOr<Reader> OpenFileAt(const std::string& place, const ReaderOptions& options,
                                   const ReadObserver& observer = nullptr);
 
-// Returns `status`, the error of a reader of `source`, in words that help more if it is kDataLoss:
-// kInvalidArgument if the file is one of another program; the message says what reads it. If the
-// file is the temporary file of a killed writer, the message says how to salvage it.
+// Returns `status`, an error of a reader of `source`. If the error is kDataLoss, and the cause is
+// known, the returned error explains the cause instead:
+// - `source` is a file of another program: kInvalidArgument, with what reads the file.
+// - `source` is empty: kDataLoss, with this fact.
+// - `source` is the temporary file of a killed writer, or a CFile without its end: kDataLoss, with
+//   how to salvage the file.
 absl::Status ExplainDamage(const absl::Status& status, const Source& source);
 
-// Begins a file at a path or at an s3:// URL. It appears, and replaces what is there, with
-// Sink::Finish. kUnimplemented: this build cannot write to URLs. kInvalidArgument: another URL.
+// Begins a file at a path or at an s3:// URL. Sink::Finish makes the file appear, and replaces what
+// is there. kUnimplemented: this build cannot write to URLs. kInvalidArgument: another URL.
 absl::StatusOr<std::unique_ptr<Sink>> CreateFileAt(const std::string& place);
 
 // Opens the table at a path or URL. nullopt: there is none, because the place is no directory, or a
-// URL below which there is no table.cft. kNotFound: the directory has no table.cft.
+// URL below which there is no table.cft. kNotFound: the directory has no table.cft; if a writer did
+// not finish there, the error says how to salvage its files.
 absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
                                                        const ReaderOptions& options,
                                                        const ReadObserver& observer = nullptr);
 
-// Returns the text that follows the options in the help of a tool: how URLs are reached, if this
-// build can read URLs, and `text`.
+// Returns the text that follows the options in the help of a tool: first, if this build can read
+// URLs, a paragraph about URLs, then `text`.
 std::string HelpWithUrls(const char* text);
 
 // Adds --cache, if this build can read URLs. All files of the process use the cache.

@@ -20,13 +20,13 @@ struct ObservedRead {
 };
 
 // Called after each read. `path`: the path of the file in its table, as TableReader::part_file
-// returns it; "" for a file that is opened alone. Reads of one call, which may be made at the same
-// time, have the same time. Must be thread-safe if several threads read.
+// returns it; "" for a file that is opened alone. All reads of one call of Source::ReadMany have
+// the time of this call. The function must be thread-safe if several threads read.
 using ReadObserver = std::function<void(const std::string& path, const ObservedRead& read)>;
 
 // Return a source or a storage with the same bytes, which reports each read to `observer`. The
-// source does not read in the background, so that each read has a time. Only the files that the
-// storage opens are observed.
+// source does not read in the background, so that the time of each read is known. The storage
+// reports only reads of files that Open and OpenMany have opened.
 std::shared_ptr<const Source> ObserveSource(std::shared_ptr<const Source> source,
                                             ReadObserver observer);
 std::shared_ptr<Storage> ObserveStorage(std::shared_ptr<Storage> storage, ReadObserver observer);

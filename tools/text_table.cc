@@ -4,8 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <climits>
+#include <cstdint>
 #include <cstdlib>
-#include <string_view>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
@@ -15,72 +16,121 @@ namespace cfile::tools {
 namespace {
 
 constexpr size_t kGap = 2;
-constexpr size_t kLeastWidth = 8;
+constexpr std::string_view kDots = "...";
 
-// The width of the column that is shortened next: the widest text column. Null: all are short.
-size_t* Widest(std::vector<size_t>& widths, size_t texts, size_t numbers) {
-  size_t* widest = nullptr;
-  for (size_t i = 0; i < widths.size(); ++i) {
-    const bool text = i < texts || i >= texts + numbers;
-    if (text && widths[i] > kLeastWidth && (widest == nullptr || widths[i] > *widest))
-      widest = &widths[i];
+// Makes the columns `shown` narrower, in the order of TextColumn::shorten, until a line has at most
+// `max_width` cells. Returns false if this is not possible.
+bool Shrink(const std::vector<TextColumn>& columns, const std::vector<size_t>& shown,
+            size_t max_width, std::vector<size_t>& widths) {
+  size_t total = kGap * (shown.size() - 1);
+  for (const size_t i : shown) total += widths[i];
+  while (total > max_width) {
+    // `next` becomes the column that is shortened by one cell.
+    const auto before = [&](size_t a, size_t b) {
+      if (columns[a].shorten != columns[b].shorten) return columns[a].shorten < columns[b].shorten;
+      return widths[a] > widths[b];
+    };
+    std::optional<size_t> next;
+    for (const size_t i : shown) {
+      const bool can = columns[i].shorten > 0 && widths[i] > columns[i].least;
+      if (can && (!next || before(i, *next))) next = i;
+    }
+    if (!next) return false;
+    --widths[*next];
+    --total;
   }
-  return widest;
+  return true;
 }
 
-void Shorten(std::string& cell, size_t width) {
-  constexpr std::string_view kDots = "...";
-  if (CountCharacters(cell) <= width) return;
-  size_t bytes = cell.size();
-  do {
-    bytes = CutText(cell, bytes - 1).size();
-  } while (CountCharacters(std::string_view(cell).substr(0, bytes)) + kDots.size() > width);
-  cell.resize(bytes);
-  cell += kDots;
+// Removes from `shown` the columns with the smallest TextColumn::drop. Returns false if all columns
+// in `shown` are always shown.
+bool LeaveOut(const std::vector<TextColumn>& columns, std::vector<size_t>& shown) {
+  int first = INT_MAX;
+  for (const size_t i : shown) {
+    if (columns[i].drop > 0) first = std::min(first, columns[i].drop);
+  }
+  return std::erase_if(shown, [&](size_t i) { return columns[i].drop == first; }) > 0;
 }
 
 }  // namespace
 
-std::string AlignText(std::vector<std::vector<std::string>> lines, size_t texts, size_t numbers,
-                      std::optional<size_t> width) {
-  std::vector<size_t> widths(lines[0].size());
-  for (const auto& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i)
-      widths[i] = std::max(widths[i], CountCharacters(line[i]));
+std::string Shortened(std::string_view text, size_t width, bool keep_end) {
+  if (CountCells(text) <= width) return std::string(text);
+  // The number of bytes that are left out. The loop below raises `out` until the rest and the dots
+  // fit. A character has at most 4 bytes, so `width` cells seldom have more than 4 * `width` bytes.
+  // `out` therefore begins at a larger number than 0 for a long text. This saves time.
+  size_t out = text.size() - std::min(text.size(), 4 * width);
+  const auto rest = [&] {
+    return keep_end ? text.substr(out) : CutText(text, text.size() - out);
+  };
+  const auto within_character = [&] {
+    return keep_end && out < text.size() && (static_cast<uint8_t>(text[out]) & 0xc0) == 0x80;
+  };
+  while (within_character() || (!rest().empty() && CountCells(rest()) + kDots.size() > width)) {
+    ++out;
   }
-  size_t total = kGap * (widths.size() - 1);
-  for (const size_t each : widths) total += each;
-  while (width && total > *width) {
-    size_t* const widest = Widest(widths, texts, numbers);
-    if (widest == nullptr) break;
-    --*widest;
-    --total;
+  return keep_end ? absl::StrCat(std::string(kDots), std::string(rest()))
+                  : absl::StrCat(std::string(rest()), std::string(kDots));
+}
+
+std::string AlignText(const std::vector<std::vector<std::string>>& lines,
+                      const std::vector<TextColumn>& columns, std::optional<size_t> width) {
+  std::vector<size_t> shown(columns.size());
+  std::vector<size_t> natural(columns.size());
+  for (size_t i = 0; i < columns.size(); ++i) {
+    shown[i] = i;
+    for (const auto& line : lines) natural[i] = std::max(natural[i], CountCells(line[i]));
+  }
+  std::vector<size_t> widths = natural;
+  while (width && !Shrink(columns, shown, *width, widths)) {
+    if (!LeaveOut(columns, shown)) break;
+    widths = natural;
   }
   std::string text;
-  for (auto& line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) {
-      Shorten(line[i], widths[i]);
-      const std::string padding(widths[i] - CountCharacters(line[i]), ' ');
-      const bool right = i >= texts && i < texts + numbers;
-      absl::StrAppend(&text, i == 0 ? "" : std::string(kGap, ' '),
-                      right ? padding + line[i] : line[i] + padding);
+  for (const auto& line : lines) {
+    for (const size_t i : shown) {
+      const std::string cell = Shortened(line[i], widths[i]);
+      const std::string padding(widths[i] - CountCells(cell), ' ');
+      absl::StrAppend(&text, i == shown[0] ? "" : std::string(kGap, ' '),
+                      columns[i].right ? padding + cell : cell + padding);
     }
-    while (text.back() == ' ') text.pop_back();
+    text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';
+  }
+  if (const size_t hidden = columns.size() - shown.size(); hidden > 0) {
+    absl::StrAppend(&text, hidden, hidden == 1 ? " column" : " columns",
+                    " not shown: use --json\n");
   }
   return text;
 }
 
+std::string AlignText(const std::vector<std::vector<std::string>>& lines,
+                      std::string_view alignment, std::optional<size_t> width) {
+  std::vector<TextColumn> columns;
+  for (const char each : alignment) {
+    columns.push_back({.right = each == '>', .shorten = each == '<' ? 1 : 0});
+  }
+  return AlignText(lines, columns, width);
+}
+
 std::optional<size_t> OutputWidth() {
+  constexpr size_t kLeast = 40;
   size_t columns = 0;
   if (const char* set = std::getenv("COLUMNS"); set != nullptr && absl::SimpleAtoi(set, &columns))
-    return columns;
+    return std::max(columns, kLeast);
   struct winsize size = {};
   if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
       size.ws_col == 0) {
     return std::nullopt;
   }
-  return size.ws_col;
+  return std::max<size_t>(size.ws_col, kLeast);
+}
+
+std::string ShortenedForOutput(std::string_view text, size_t used, bool keep_end) {
+  constexpr size_t kLeast = 8;
+  const std::optional<size_t> width = OutputWidth();
+  if (!width) return std::string(text);
+  return Shortened(text, *width > used + kLeast ? *width - used : kLeast, keep_end);
 }
 
 }  // namespace cfile::tools

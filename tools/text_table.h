@@ -4,20 +4,52 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cfile::tools {
 
-// Joins the cells of `lines` into text, two spaces between columns. All lines have as many cells as
-// the first one. The first `texts` columns are aligned to the left, the next `numbers` columns to
-// the right, and the others to the left. Cells are UTF-8 without line ends.
-// If `width` is given, cells of the widest text columns are shortened, "..." at their end, until
-// the lines have at most `width` characters, but no column to less than 8 characters.
-std::string AlignText(std::vector<std::vector<std::string>> lines, size_t texts, size_t numbers,
-                      std::optional<size_t> width);
+// A column of a text table, and what happens to it if the table is too wide.
+struct TextColumn {
+  bool right = false;  // aligned to the right
+  // The order in which columns are shortened: the columns with the smallest number first. Of the
+  // columns with the same number, the widest is shortened first. 0: the column is not shortened.
+  int shorten = 0;
+  // A column that is shortened keeps at least this number of cells.
+  size_t least = 8;
+  // The order in which columns are left out if shortening is not enough: the columns with the
+  // smallest number first. Columns with the same number are left out together. 0: the column is
+  // always shown.
+  int drop = 0;
+};
 
-// The characters in a line of standard output: the environment variable COLUMNS if it is a number;
-// otherwise the width of the terminal; nullopt if standard output is no terminal.
+// Joins the cells of `lines` into text with two spaces between columns. Lines end without spaces.
+// All lines have a cell for each of `columns`. Cells are UTF-8 without line ends.
+// If `width` is given, the function shortens cells, and then leaves out columns, until the lines
+// have at most `width` cells of a terminal. A last line says how many columns were left out.
+std::string AlignText(const std::vector<std::vector<std::string>>& lines,
+                      const std::vector<TextColumn>& columns,
+                      std::optional<size_t> width = std::nullopt);
+
+// Does the same with the usual columns. `alignment` has one character for each column: '<' aligns
+// the column to the left, '>' to the right. Only columns that are aligned to the left are
+// shortened, the widest first. No column is left out.
+std::string AlignText(const std::vector<std::vector<std::string>>& lines,
+                      std::string_view alignment, std::optional<size_t> width = std::nullopt);
+
+// Returns `text` with at most `width` cells. Of a longer text, the function returns the beginning
+// and "...". With `keep_end`, which is for paths, the function returns "..." and the end.
+// Precondition: `width` is at least 3, the width of "...".
+std::string Shortened(std::string_view text, size_t width, bool keep_end = false);
+
+// Returns the number of cells in a line of standard output, at least 40. If the environment
+// variable COLUMNS is a number, the function returns this number. Otherwise it returns the width of
+// the terminal, or nullopt if standard output is not a terminal.
 std::optional<size_t> OutputWidth();
+
+// Returns `text`, shortened so that a line of standard output has room for `used` cells and the
+// text. The text keeps at least 8 cells. Returns `text` itself if OutputWidth returns nullopt.
+// `keep_end`: see Shortened.
+std::string ShortenedForOutput(std::string_view text, size_t used, bool keep_end = false);
 
 }  // namespace cfile::tools

@@ -1,5 +1,6 @@
 #include "tools/utf8.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
@@ -47,6 +48,24 @@ void TakePrintable(std::string_view& text, bool quoted, std::string& out) {
   text.remove_prefix(character.size());
 }
 
+// The number of cells that a character takes on a terminal. The ranges follow the East Asian widths
+// of Unicode (UAX #11), and are in ascending order.
+size_t CellsOf(uint32_t character) {
+  constexpr struct {
+    uint32_t first, last;
+    size_t cells;
+  } kRanges[] = {
+      {0x0300, 0x036f, 0},   {0x1100, 0x115f, 2},   {0x200b, 0x200f, 0},   {0x2e80, 0x303e, 2},
+      {0x3041, 0xa4cf, 2},   {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2},   {0xfe00, 0xfe0f, 0},
+      {0xfe30, 0xfe6f, 2},   {0xff00, 0xff60, 2},   {0xffe0, 0xffe6, 2},   {0x1f300, 0x1f64f, 2},
+      {0x1f680, 0x1f6ff, 2}, {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2},
+  };
+  for (const auto& range : kRanges) {
+    if (character <= range.last) return character >= range.first ? range.cells : 1;
+  }
+  return 1;
+}
+
 }  // namespace
 
 bool IsUtf8(std::string_view text) {
@@ -71,6 +90,24 @@ size_t CountCharacters(std::string_view text) {
   size_t count = 0;
   for (const char c : text) count += (static_cast<uint8_t>(c) & 0xc0) != 0x80;
   return count;
+}
+
+size_t CountCells(std::string_view text) {
+  size_t cells = 0;
+  while (!text.empty()) {
+    const size_t length = Utf8Length(text);
+    if (length > 1) {
+      uint32_t character = static_cast<uint8_t>(text[0]) & (0x7f >> length);
+      for (size_t i = 1; i < length; ++i) {
+        character = character << 6 | (static_cast<uint8_t>(text[i]) & 0x3f);
+      }
+      cells += CellsOf(character);
+    } else {
+      ++cells;
+    }
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return cells;
 }
 
 std::string_view CutText(std::string_view text, size_t max_bytes) {

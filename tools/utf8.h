@@ -13,6 +13,11 @@ bool IsUtf8(std::string_view text);
 // Number of characters (code points) in `text`; only approximate if `text` is not UTF-8.
 size_t CountCharacters(std::string_view text);
 
+// Number of cells that `text` takes on a terminal. A wide character of Chinese, Japanese or Korean
+// and an emoji take two cells each. A combining mark takes no cell. Any other character takes one
+// cell. The number is only approximate if `text` is not UTF-8.
+size_t CountCells(std::string_view text);
+
 // The longest prefix of `text` that has at most `max_bytes` bytes and does not end within a
 // character.
 std::string_view CutText(std::string_view text, size_t max_bytes);

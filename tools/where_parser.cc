@@ -138,6 +138,7 @@ class Parser {
   }
 
   absl::Status Advance() {
+    before_ = where_.substr(token_.offset, token_.end - token_.offset);
     const size_t begin = std::min(where_.find_first_not_of(kBlanks, token_.end), where_.size());
     token_ = {.offset = begin, .end = begin};
     if (begin == where_.size()) return absl::OkStatus();
@@ -264,7 +265,8 @@ class Parser {
       return Advance();
     }
     if (token_.kind != Token::Kind::kWord || token_.IsWord("AND")) {
-      return Error("expected a value (the empty text is '', a keyword as text is 'and')");
+      return Error(absl::StrCat("expected a value after ", before_,
+                                " (the empty text is '', a keyword as text is 'and')"));
     }
     if (token_.IsWord("NULL")) {
       return Error("NULL cannot be compared: use IS NULL, or 'null' for the text");
@@ -300,6 +302,7 @@ class Parser {
 
   const std::string_view where_;
   Token token_;
+  std::string before_;  // the text in `where_` of the token before token_
 };
 
 }  // namespace

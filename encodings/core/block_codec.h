@@ -295,6 +295,15 @@ class CFILE_EXPORT BlockDecoder {
     return size_t{0};
   }
 
+  // Compares the next `count` values with the range from `low` to `high` in their encoded form, and
+  // moves past them. Sets bit i of `bits` to 1 if low <= value i <= high, otherwise to 0. Returns
+  // false, and does nothing, if this decoder has no such function. kDataLoss: a value is damaged.
+  // Preconditions: count <= count() - position(); T is not a float.
+  virtual absl::StatusOr<bool> ReadMatches(const T& /*low*/, const T& /*high*/, size_t /*count*/,
+                                           uint8_t* /*bits*/) {
+    return false;
+  }
+
   // Finds the first value >= `key` and moves to it. Precondition: the block's values ascend in the
   // order of KeyLess. If they do not, the result is some position of the block.
   virtual absl::StatusOr<LowerBound> SeekToKey(const T& key) = 0;

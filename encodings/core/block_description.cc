@@ -1,5 +1,6 @@
 #include "encodings/core/block_description.h"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -55,6 +56,20 @@ absl::Status BlockDescription::AddBytes(uint64_t size, std::string_view name, st
   if (size > 0) Add(name, std::move(value));
   return absl::OkStatus();
 }
+
+template <typename U>
+absl::Status BlockDescription::AddNumbers(uint64_t count, std::string_view name) {
+  constexpr uint64_t kMostShown = 16;
+  ByteReader numbers(reader_.rest());
+  std::string text;
+  U number = 0;
+  for (uint64_t i = 0; i < std::min(count, kMostShown) && numbers.ReadFixed(number); ++i)
+    text += StrCat(i == 0 ? "" : ", ", uint32_t{number});
+  if (count > kMostShown) text += StrCat(", ... (", count, " numbers)");
+  return AddBytes(count * sizeof(U), name, std::move(text));
+}
+template absl::Status BlockDescription::AddNumbers<uint8_t>(uint64_t, std::string_view);
+template absl::Status BlockDescription::AddNumbers<uint32_t>(uint64_t, std::string_view);
 
 void BlockDescription::Explain(std::string_view meaning) {
   assert(!fields_.empty());

@@ -25,11 +25,14 @@ class BlockDescription {
       : reader_(block), max_fields_(max_fields) {}
 
   ByteReader& reader() { return reader_; }
-  // True if at most kLastFields further fields may follow. Callers that add a field for each run,
-  // value or the like stop then, and add the other ones as one field.
+  // True if at most kLastFields further fields may follow. Callers that add a field for each run or
+  // each value then stop, and add all remaining runs or values as one field.
   bool full() const { return fields_.size() + kLastFields >= max_fields_; }
 
-  // Fields that are added between the two calls lie in one more structure.
+  size_t max_fields() const { return max_fields_; }
+
+  // Begin and end a structure, such as a message. Fields that are added between the two calls
+  // belong to the structure: their BlockField::depth is greater by one.
   void BeginStructure() { ++depth_; }
   void EndStructure() { --depth_; }
 
@@ -47,6 +50,12 @@ class BlockDescription {
   // added: fewer bytes are left.
   absl::Status AddBytes(uint64_t size, std::string_view name, std::string value = {});
 
+  // Adds the next `count` little-endian numbers as one field. Its value is a list of the numbers; a
+  // long list shows only the first numbers and `count`. Adds nothing if `count` is 0. U is uint8_t
+  // or uint32_t. kDataLoss, with nothing added: fewer bytes are left.
+  template <typename U>
+  absl::Status AddNumbers(uint64_t count, std::string_view name);
+
   // Adds the meaning of the last field's number: "108" becomes "108 (parquet-dict)".
   // Precondition: there is a field.
   void Explain(std::string_view meaning);
@@ -57,7 +66,8 @@ class BlockDescription {
   std::vector<BlockField> TakeFields() && { return std::move(fields_); }
 
  private:
-  // The most fields that callers add after they stopped because of full().
+  // When full() becomes true, there is room for this many further fields: one field for the
+  // remaining runs or values, and the fields of the block that follow them.
   static constexpr size_t kLastFields = 16;
 
   template <typename U>

@@ -31,6 +31,7 @@ enum class Encoding : uint32_t {
   kParquetDictionary = 108,
   kParquetByteStreamSplit = 109,
   kParquetAlp = 110,
+  kFor = 1000,
 };
 
 // Encodings with this number or a higher one need extended blocks in a CFile (cfile/FORMAT.md,

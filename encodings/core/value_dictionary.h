@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 
+#include "absl/strings/match.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/status.h"
 
@@ -15,6 +17,17 @@ inline absl::Status CheckDictionarySize(uint64_t count, size_t max_values) {
   if (count <= max_values) return absl::OkStatus();
   return absl::OutOfRangeError(StrCat("a dictionary of ", count, " values is ",
                                       AboveLimit(max_values, "max_dictionary_values")));
+}
+
+// Returns the error of a block that has `codes` codes although the file has no dictionary.
+inline absl::Status MissingDictionary(std::string_view encoding, uint32_t codes) {
+  return DataLoss(encoding, ": ", codes, " codes, but there is no dictionary");
+}
+
+// True if MissingDictionary has made `status`. Callers may have put other text before its message.
+inline bool IsMissingDictionary(const absl::Status& status) {
+  return absl::IsDataLoss(status) &&
+         absl::EndsWith(status.message(), "but there is no dictionary");
 }
 
 // Immutable after loading. (`values` is not a std::vector<P>, because the elements of

@@ -179,7 +179,7 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
       CFILE_RETURN_IF_ERROR(OpenInner(*codes_, reader.rest()));
       if (count_ > 0 && dictionary_ == nullptr) {
         const uint32_t codes = std::exchange(count_, 0);
-        return DataLoss("dict: ", codes, " codes, but there is no dictionary");
+        return MissingDictionary("dict", codes);
       }
       return absl::OkStatus();
     }

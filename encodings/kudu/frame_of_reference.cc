@@ -140,7 +140,18 @@ absl::Status GroupVarintCodec::Describe(PhysicalType /*type*/, const DecoderOpti
   if (!ReadGroupVarint32(description.reader(), 1, header)) return DataLoss("the header is cut off");
   description.Add("header", StrCat("count ", header[0], ", minimum ", header[1], ", first ordinal ",
                                    header[2]));
-  description.AddRest("differences from the minimum");
+  uint32_t left = header[0];
+  while (left > 0 && !description.full()) {
+    uint32_t differences[4];
+    if (!ReadGroupVarint32(description.reader(), 1, differences))
+      return DataLoss("a group at byte ", description.reader().offset(), " is cut off");
+    const uint32_t shown = std::min<uint32_t>(left, 4);
+    std::string text;
+    for (uint32_t i = 0; i < shown; ++i) text += StrCat(i == 0 ? "" : ", ", differences[i]);
+    description.Add("differences from the minimum", std::move(text));
+    left -= shown;
+  }
+  description.AddRest(left > 0 ? "further differences" : "bytes after the last value");
   return absl::OkStatus();
 }
 

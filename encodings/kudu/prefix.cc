@@ -155,7 +155,7 @@ absl::Status PrefixCodec::Describe(PhysicalType /*type*/, const DecoderOptions& 
   }
   CFILE_RETURN_IF_ERROR(description.AddBytes(
       entries.remaining(), entry < header[0] ? "further values" : "bytes after the last value"));
-  CFILE_RETURN_IF_ERROR(description.AddBytes(tail - sizeof(restarts), "restart offsets"));
+  CFILE_RETURN_IF_ERROR(description.AddNumbers<uint32_t>(restarts, "restart offsets"));
   return description.AddFixed32("number of restart offsets").status();
 }
 

@@ -179,7 +179,45 @@ std::unique_ptr<BlockDecoder<P>> AlpCodec::MakePageDecoder(const DecoderOptions&
   return std::make_unique<AlpDecoder<P>>();
 }
 
-absl::Status AlpCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*options*/,
+namespace {
+
+// Adds a field for each vector of values of type T. `offsets`: the stored offsets of the vectors,
+// which the description has just added. An offset counts from the first byte of `offsets`.
+template <typename T>
+absl::Status AddVectors(std::span<const uint8_t> offsets, BlockDescription& description) {
+  const size_t begin = description.reader().offset() - offsets.size();
+  const size_t num_vectors = offsets.size() / sizeof(uint32_t);
+  const size_t end = description.reader().offset() + description.reader().remaining();
+  for (size_t i = 0; i < num_vectors && !description.full(); ++i) {
+    const bool last = i + 1 == num_vectors;
+    const uint64_t vector_end =
+        last ? end
+             : begin + LoadLittleEndian<uint32_t>(offsets.data() + (i + 1) * sizeof(uint32_t));
+    const size_t vector_begin = description.reader().offset();
+    ByteReader header(description.reader().rest());
+    AlpPair pair;
+    uint16_t exceptions;
+    typename AlpTraits<T>::Unsigned frame;
+    uint8_t width;
+    if (vector_end < vector_begin + kVectorHeaderBytes<T> || vector_end > end ||
+        !header.ReadFixed(pair.exponent) || !header.ReadFixed(pair.factor) ||
+        !header.ReadFixed(exceptions) || !header.ReadFixed(frame) || !header.ReadFixed(width)) {
+      return DataLoss("vector ", i, " at byte ", vector_begin, " ends at byte ", vector_end,
+                      ", expected at least ", kVectorHeaderBytes<T>, " bytes and at most byte ",
+                      end);
+    }
+    CFILE_RETURN_IF_ERROR(description.AddBytes(
+        vector_end - vector_begin, "vector",
+        StrCat("exponent ", int{pair.exponent}, ", factor ", int{pair.factor}, ", ", exceptions,
+               " exceptions, width ", int{width})));
+  }
+  description.AddRest("further vectors");
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status AlpCodec::Describe(PhysicalType type, const DecoderOptions& /*options*/,
                                 const BlockView& block, BlockDescription& description) {
   if (block.count == 0 && block.bytes.empty()) return absl::OkStatus();
   CFILE_RETURN_IF_ERROR(description.AddByte("mode").status());
@@ -188,10 +226,12 @@ absl::Status AlpCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*o
   CFILE_ASSIGN_OR_RETURN(const uint32_t count, description.AddFixed32("count"));
   if (log_size > kMaxLogSize) return DataLoss("vectors of 2^", log_size, " values");
   const uint64_t size = uint64_t{1} << log_size;
-  CFILE_RETURN_IF_ERROR(
-      description.AddBytes((count + size - 1) / size * sizeof(uint32_t), "offsets of the vectors"));
-  description.AddRest("vectors");
-  return absl::OkStatus();
+  const uint64_t num_vectors = (count + size - 1) / size;
+  const std::span<const uint8_t> rest = description.reader().rest();
+  CFILE_RETURN_IF_ERROR(description.AddNumbers<uint32_t>(num_vectors, "offsets of the vectors"));
+  const auto offsets = rest.first(static_cast<size_t>(num_vectors) * sizeof(uint32_t));
+  return type == PhysicalType::kFloat ? AddVectors<float>(offsets, description)
+                                      : AddVectors<double>(offsets, description);
 }
 
 CFILE_INSTANTIATE_PAGE_DECODER(AlpCodec, float)

@@ -303,32 +303,68 @@ std::unique_ptr<BlockDecoder<T>> MakeDeltaBinaryPackedDecoder(DeltaBlocks blocks
   return std::make_unique<DeltaPageDecoder<T>>(blocks);
 }
 
+namespace {
+
+// Adds the fields of the delta block that begins at the next byte of `description`. `left`: the
+// number of deltas in this block and the blocks after it. Stops after the miniblock with the last
+// delta. Subtracts the number of deltas in the added miniblocks from `left`. Returns false if the
+// block is damaged or the description becomes full; then some of the fields may have been added.
+template <typename T>
+bool AddDeltaBlock(uint32_t miniblocks, uint32_t miniblock_size, uint32_t& left,
+                   BlockDescription& description) {
+  if (description.full()) return false;
+  T minimum;
+  if (!ReadZigZag(description.reader(), minimum)) return false;
+  description.Add("minimum delta", StrCat(minimum));
+  const std::span<const uint8_t> widths = description.reader().rest();
+  if (!description.AddNumbers<uint8_t>(miniblocks, "bit widths of the miniblocks").ok())
+    return false;
+  for (uint32_t i = 0; i < miniblocks && left > 0; ++i) {
+    const uint32_t values = std::min(left, miniblock_size);
+    if (description.full() ||
+        !description
+             .AddBytes(uint64_t{miniblock_size / 8} * widths[i], "miniblock",
+                       StrCat(values, " deltas of ", uint32_t{widths[i]}, " bits"))
+             .ok()) {
+      return false;
+    }
+    left -= values;
+  }
+  return true;
+}
+
+}  // namespace
+
 template <typename T>
 absl::Status DescribeDeltaBinaryPacked(uint32_t count, std::string_view blocks,
                                        BlockDescription& description) {
   ByteReader& reader = description.reader();
   const std::span<const uint8_t> stream = reader.rest();
   if (count == 0 && stream.empty()) return absl::OkStatus();
-  for (const std::string_view name : {"block size", "miniblocks of a block", "count"})
-    CFILE_RETURN_IF_ERROR(description.AddVint32(name).status());
+  CFILE_ASSIGN_OR_RETURN(const uint32_t block_size, description.AddVint32("block size"));
+  CFILE_ASSIGN_OR_RETURN(const uint32_t miniblocks,
+                         description.AddVint32("miniblocks of a block"));
+  CFILE_RETURN_IF_ERROR(description.AddVint32("count").status());
   T first;
   if (!ReadZigZag(reader, first)) {
     return DataLoss("the first value at byte ", reader.offset(), " is cut off or out of range");
   }
   description.Add("first value", StrCat(first));
-  const size_t header = stream.size() - reader.remaining();
   DeltaBinaryPackedReader<T> walk;
   CFILE_RETURN_IF_ERROR(walk.Open(stream, count, DeltaBlocks::kStrict));
+  uint32_t left = count == 0 ? 0 : count - 1;
+  while (left > 0 && AddDeltaBlock<T>(miniblocks, block_size / miniblocks, left, description)) {
+  }
   CFILE_ASSIGN_OR_RETURN(const size_t end, walk.FindEnd());
-  return description.AddBytes(end - header, blocks);
+  return description.AddBytes(end - (stream.size() - reader.remaining()), blocks);
 }
 
 absl::Status DeltaBinaryPackedCodec::Describe(PhysicalType type, const DecoderOptions& /*options*/,
                                               const BlockView& block,
                                               BlockDescription& description) {
   const bool wide = type == PhysicalType::kInt64 || type == PhysicalType::kUint64;
-  return wide ? DescribeDeltaBinaryPacked<int64_t>(block.count, "blocks", description)
-              : DescribeDeltaBinaryPacked<int32_t>(block.count, "blocks", description);
+  return wide ? DescribeDeltaBinaryPacked<int64_t>(block.count, "further blocks", description)
+              : DescribeDeltaBinaryPacked<int32_t>(block.count, "further blocks", description);
 }
 
 template class DeltaBinaryPackedReader<int32_t>;

@@ -176,8 +176,9 @@ std::unique_ptr<PageEncoder<T>> MakeDeltaBinaryPackedEncoder(
     const DeltaBlockShape& shape = kDeltaBlockShape<T>, bool skip_tables = true);
 
 // Describes the stream of `count` values at the front of the bytes that `description` has left: the
-// numbers of its header, then its blocks as one field, which is named `blocks`. kDataLoss: the
-// stream is damaged. T is int32_t or int64_t.
+// numbers of its header, then for each block the minimum delta, the bit widths, and the packed
+// bytes of each miniblock. When the description becomes full, adds the remaining blocks as one
+// field with the name `blocks`. kDataLoss: the stream is damaged. T is int32_t or int64_t.
 template <typename T>
 absl::Status DescribeDeltaBinaryPacked(uint32_t count, std::string_view blocks,
                                        BlockDescription& description);

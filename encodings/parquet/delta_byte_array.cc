@@ -439,10 +439,9 @@ std::unique_ptr<BlockDecoder<P>> DeltaByteArrayCodec::MakePageDecoder(
 
 absl::Status DeltaByteArrayCodec::Describe(PhysicalType /*type*/, const DecoderOptions& /*options*/,
                                            const BlockView& block, BlockDescription& description) {
-  CFILE_RETURN_IF_ERROR(
-      DescribeDeltaBinaryPacked<int32_t>(block.count, "blocks of prefix lengths", description));
-  CFILE_RETURN_IF_ERROR(
-      DescribeDeltaBinaryPacked<int32_t>(block.count, "blocks of suffix lengths", description));
+  for (const std::string_view blocks :
+       {"further blocks of prefix lengths", "further blocks of suffix lengths"})
+    CFILE_RETURN_IF_ERROR(DescribeDeltaBinaryPacked<int32_t>(block.count, blocks, description));
   description.AddRest("suffixes");
   return absl::OkStatus();
 }

@@ -278,7 +278,7 @@ absl::Status DeltaLengthByteArrayCodec::Describe(PhysicalType /*type*/,
                                                  const BlockView& block,
                                                  BlockDescription& description) {
   CFILE_RETURN_IF_ERROR(
-      DescribeDeltaBinaryPacked<int32_t>(block.count, "blocks of lengths", description));
+      DescribeDeltaBinaryPacked<int32_t>(block.count, "further blocks of lengths", description));
   description.AddRest("values");
   return absl::OkStatus();
 }

@@ -125,9 +125,7 @@ class DictionaryDecoder final : public BlockDecoder<P> {
     if (width > 32) {
       return DataLoss("dictionary codes: width ", width, " at byte 0, expected at most 32");
     }
-    if (dictionary_ == nullptr) {
-      return DataLoss("dictionary codes: ", block.count, " codes, but there is no dictionary");
-    }
+    if (dictionary_ == nullptr) return MissingDictionary("dictionary codes", block.count);
     runs_.Open(block.bytes.subspan(1), width);
     this->count_ = block.count;
     return absl::OkStatus();

@@ -215,9 +215,20 @@ absl::Status ParquetGroupVarintCodec::Describe(PhysicalType type, const DecoderO
   const size_t values = wide ? kGroupVarint64Values : kGroupVarint32Values;
   const size_t groups = block.count / values + (block.count % values != 0);
   ByteReader& reader = description.reader();
-  const bool whole = wide ? SkipGroupVarint64(reader, groups) : SkipGroupVarint32(reader, groups);
-  if (!whole) return DataLoss("the page ends within its ", groups, " groups");
-  if (groups > 0) description.Add("groups", StrCat(groups, " groups of ", values, " values"));
+  const auto skip = [&](size_t count) {
+    return wide ? SkipGroupVarint64(reader, count) : SkipGroupVarint32(reader, count);
+  };
+  const auto cut_off = [&] { return DataLoss("the page ends within its ", groups, " groups"); };
+  size_t group = 0;
+  for (; group < groups && !description.full(); ++group) {
+    if (!skip(1)) return cut_off();
+    const size_t first = group * values;
+    description.Add("group", StrCat("values ", first, " to ",
+                                    std::min<size_t>(first + values, block.count) - 1));
+  }
+  if (group == groups) return absl::OkStatus();
+  if (!skip(groups - group)) return cut_off();
+  description.Add("further groups", StrCat(groups - group, " groups of ", values, " values"));
   return absl::OkStatus();
 }
 

@@ -3,9 +3,10 @@
 //   build/release/tests/benchmarks/latency_relay SERVER_PORT MILLISECONDS [MEGABYTES_PER_SECOND]
 //
 // The relay listens on a free port of 127.0.0.1, prints the port, and passes bytes between its
-// clients and 127.0.0.1:SERVER_PORT until it is killed. It delays each request by
-// MILLISECONDS. It forwards all other bytes without a delay. The kernel forwards the bytes of
-// answers, so they are not copied into the memory of this program. MEGABYTES_PER_SECOND limits the bytes of all answers together.
+// clients and 127.0.0.1:SERVER_PORT until it is killed. It delays each request by MILLISECONDS. It
+// forwards all other bytes without a delay. The kernel forwards the bytes of answers, so they are
+// not copied into the memory of this program. MEGABYTES_PER_SECOND limits the bytes of all answers
+// together.
 //
 // When the next request begins on a connection, or the connection is closed, the relay prints one
 // line about the last request: begin and end in nanoseconds of CLOCK_MONOTONIC, the bytes that the

@@ -32,7 +32,7 @@ OPEN_BYTES = 64 << 10  # both ends of a file
 BLOCK_BYTES = 256 << 10
 RANGE_BYTES = (1 << 20) + (1 << 16)  # ReaderOptions::read_ahead_bytes: a scan reads a file that is not longer with one request
 LONGEST_RANGE_BYTES = 4 << 20
-RANGES = 64  # whose memory a scan has
+RANGES = 64  # a scan uses at most RANGES * RANGE_BYTES of memory
 MAX_IN_FLIGHT = 16
 
 
@@ -109,7 +109,7 @@ def file_rounds(size_bytes, columns, longest=LONGEST_RANGE_BYTES):
 
 
 def opened(size_bytes):
-    """The requests that open a file: both ends."""
+    """The sizes of the requests that open a file: they read both ends."""
     return [min(size_bytes, 4 << 10), min(size_bytes, 60 << 10)]
 
 
@@ -273,8 +273,8 @@ def print_reads():
         work = scan(PARTS // WORKERS, COLUMNS, FILE_BYTES, longest)
         requests, size = totals(work)
         short, long = (simulate(work, latency, LINK) for latency in (0.02, 0.1))
-        print(f"| requests of up to {read_ahead(COLUMNS, longest)[1] / 2**20:.1f} MiB | {requests * WORKERS:,} | {size * WORKERS / 1e12:,.1f} "
-              f"| {short:,.0f} s | {long:,.0f} s | {requests * WORKERS / short:,.0f} |")
+        print(f"| requests of up to {read_ahead(COLUMNS, longest)[1] / 2**20:.1f} MiB | {requests * WORKERS:,} "
+              f"| {size * WORKERS / 1e12:,.1f} | {short:,.0f} s | {long:,.0f} s | {requests * WORKERS / short:,.0f} |")
 
 
 def print_commits():

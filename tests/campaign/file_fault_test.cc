@@ -682,7 +682,8 @@ TEST(FolderFaultTest, FolderOfTheFilesName) {
   const TemporaryDirectory directory;
   fs::create_directory(directory.path("file"));
   const absl::Status status = WriteNumbers(directory.path("file"), 5);
-  EXPECT_THAT(status.message(), HasSubstr(directory.path("file") + ": expected a file or nothing"));
+  EXPECT_THAT(status.message(),
+              HasSubstr(directory.path("file") + " is a directory: a new file can only"));
   EXPECT_THAT(directory.Entries(), ElementsAre("file"));
 }
 

@@ -1,8 +1,10 @@
 // DescribeBlock, FindBlock, ListRegions and DescribeRegion on all golden files, compared with
-// VisitBlocks and VisitIndex.
+// VisitBlocks and VisitIndex. DescribeEnds on damaged files.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <span>
@@ -13,6 +15,7 @@
 
 #include "absl/status/status.h"
 #include "cfile/inspect.h"
+#include "cfile/io.h"
 #include "cfile/reader.h"
 #include "gtest/gtest.h"
 
@@ -160,11 +163,44 @@ TEST(DescribeRegion, RefusesARegionOutsideOfTheFile) {
       Reader::Open(CFILE_SOURCE_DIR "/tests/golden/kudu/string_prefix_low_nn_nine.cfile");
   ASSERT_TRUE(reader.ok()) << reader.status();
   const uint64_t size = reader->info().file_size_bytes;
-  for (const auto& [offset, bytes] : {std::pair(size, uint64_t{1}), std::pair(size + 1, uint64_t{0}),
-                                      std::pair(uint64_t{1}, UINT64_MAX)}) {
+  for (const auto& [offset, bytes] :
+       {std::pair(size, uint64_t{1}), std::pair(size + 1, uint64_t{0}),
+        std::pair(uint64_t{1}, UINT64_MAX)}) {
     const FileRegion region{
         .kind = RegionKind::kDataBlock, .offset = offset, .size_bytes = bytes};
     EXPECT_TRUE(absl::IsInvalidArgument(DescribeRegion(*reader, region).status()));
+  }
+}
+
+// The regions cover the file exactly, also if the footer or the header has a wrong size.
+TEST(DescribeEnds, CoversFilesWithWrongSizes) {
+  std::ifstream file(CFILE_SOURCE_DIR "/tests/golden/kudu/string_prefix_low_nn_nine.cfile",
+                     std::ios::binary);
+  const std::vector<uint8_t> sound{std::istreambuf_iterator<char>(file), {}};
+  ASSERT_GT(sound.size(), 100u);
+  const auto check = [](std::span<const uint8_t> bytes) {
+    const auto source = NewMemoryViewSource(bytes);
+    const auto regions = DescribeEnds(*source);
+    ASSERT_TRUE(regions.ok()) << regions.status();
+    uint64_t end = 0;
+    for (const RegionDetails& details : *regions) {
+      EXPECT_EQ(details.region.offset, end);
+      end = details.region.end();
+    }
+    EXPECT_EQ(end, bytes.size());
+  };
+  for (const size_t place : {sound.size() - 4, size_t{8}}) {
+    for (uint32_t size = 0; size <= sound.size() + 20; ++size) {
+      SCOPED_TRACE(testing::Message() << "size " << size << " at byte " << place);
+      std::vector<uint8_t> damaged = sound;
+      for (size_t i = 0; i < 4; ++i) damaged[place + i] = static_cast<uint8_t>(size >> (8 * i));
+      check(damaged);
+    }
+  }
+  for (size_t size = 0; size < sound.size(); ++size) {
+    SCOPED_TRACE(testing::Message() << size << " bytes");
+    check(std::span(sound).first(size));
+    check(std::span(sound).last(size));
   }
 }
 

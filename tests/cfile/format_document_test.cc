@@ -61,6 +61,9 @@ struct Example {
 std::vector<Example> Examples() {
   std::vector<Example> examples;
   std::istringstream document(Document());
+  // A line with bytes of the file. Other lines of a hexdump are headings, or have bytes of a block
+  // before its compression.
+  const std::regex stored_bytes("[0-9a-f]{4,}  .*");
   bool inside = false;
   for (std::string line; std::getline(document, line);) {
     if (line.starts_with("```")) {
@@ -71,7 +74,7 @@ std::vector<Example> Examples() {
       for (std::string word; words >> word;) examples.back().kind.push_back(word);
     } else if (inside && line.starts_with("= ")) {
       examples.back().values = line.substr(2);
-    } else if (inside) {
+    } else if (inside && std::regex_match(line, stored_bytes)) {
       Bytes& bytes = examples.back().bytes;
       std::istringstream words(line.substr(0, line.find('|')));
       size_t offset = 0;
@@ -359,6 +362,8 @@ constexpr std::string_view kLevels = "levels int32 plain repetition=1 definition
 constexpr std::string_view kDelta = "page int32 parquet-delta count=8";
 constexpr std::string_view kTable = "table ids";
 constexpr std::string_view kAlp = "page double parquet-alp count=3";
+constexpr std::string_view kFor = "page int32 for count=5";
+constexpr std::string_view kForBool = "page bool for count=3";
 constexpr Breach kBreaches[] = {
     // Version 1 has no checksums.
     {"F1", "file int32", 0x00, "6c"},
@@ -478,6 +483,21 @@ constexpr Breach kBreaches[] = {
     {"AL4", kAlp, 0x0c, "03"},
     {"AL5", kAlp, 0x1a, "03"},
     {"AL7", kAlp, 0x19, "83"},
+    {"FO1", kFor, 0x00, "11"},
+    {"FO1", kFor, kEnd, kCut},
+    {"FO1", kForBool, kEnd, "00"},
+    {"FO2", kFor, 0x04, "21"},
+    {"FO2", kFor, 0x05, "01"},
+    {"FO2", kForBool, 0x05, "02"},
+    {"FO3", kFor, 0x06, "05"},
+    {"FO3", kFor, 0x16, "05"},
+    {"FO3", kForBool, 0x06, "01"},
+    {"FO4", kFor, 0x0f, "f7"},
+    {"FO4", kForBool, 0x09, "00"},
+    {"FO4", kForBool, 0x08, "02"},
+    {"FO4", kForBool, 0x09, "02"},
+    {"FO6", kFor, 0x11, "72"},
+    {"FO6", kForBool, 0x0a, "0d"},
     {"ST3", "statistics double rows=4", kEnd, kCut},
     {"ST4", "statistics double rows=4", 0x37, "04"},
     {"ST5", "statistics double rows=4", 0x03, "03"},

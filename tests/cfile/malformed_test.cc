@@ -164,6 +164,13 @@ TEST(Malformed, ImpossibleLimitsAreRefused) {
          [](FileInfo& info) { info.incompatible_features |= kFeatureArrayBlocks; });
   expect("need extended blocks",
          [](FileInfo& info) { info.incompatible_features &= ~kFeatureExtendedBlocks; });
+  expect("needs feature bit 26", [](FileInfo& info) { info.encoding = Encoding::kFor; });
+  expect("needs feature bit 26", [](FileInfo& info) {
+    info.encoding = Encoding::kPlain;
+    info.compression = Compression::kNone;
+    info.incompatible_features &= ~(kFeatureExtendedBlocks | kFeatureNestedBlocks);
+    info.incompatible_features |= kFeatureOwnEncodings;
+  });
   expect("is nullable exactly if", [](FileInfo& info) { info.nullable = false; });
   expect("entries for 20 records", [](FileInfo& info) { info.num_entries = 19; });
   expect("entries for 20 records", [](FileInfo& info) { info.levels.max_repetition = 0; });
@@ -380,22 +387,23 @@ TEST(Malformed, UnknownEncodingsAreNamed) {
   const auto column = RandomColumn<int32_t>(ColumnType::Int32(), 30, -1, false, random);
   const File file =
       WriteColumn<int32_t>(ColumnType::Int32(), {.encoding = Encoding::kParquetPlain}, column);
-  const Encoding unknown{encodings::kFirstOwnNumber};
+  const Encoding unknown{encodings::kFirstOwnNumber + 999};
   ASSERT_EQ(encodings::FindEncoding(unknown), nullptr);
   FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
   info.encoding = unknown;
+  info.incompatible_features |= kFeatureOwnEncodings;
   const File changed = WithFooter(WithoutFooter(file), info);
   const auto reader = Reader::Open(NewMemoryViewSource(changed, "later"));
   ASSERT_TRUE(reader.ok()) << reader.status();
   EXPECT_EQ(reader->NewCursor<int32_t>().status(),
-            absl::UnimplementedError("later: this build has no encoding 1000 of int32"));
+            absl::UnimplementedError("later: this build has no encoding 1999 of int32"));
 
   encodings::ByteWriter block;
   internal::AppendExtendedHeader(unknown, 30, 0, {}, block);
   block.PutFixed(uint32_t{7});
   internal::BlockCursor<int32_t> cursor(ColumnType::Int32(), nullptr);
   EXPECT_EQ(cursor.Open(block.span(), Reader::Open(NewMemoryViewSource(file))->info(), 0),
-            absl::UnimplementedError("this build has no encoding 1000 of int32"));
+            absl::UnimplementedError("this build has no encoding 1999 of int32"));
 }
 
 // Verify accepts statistics whose stored bytes exceed the limit, although the uncompressed bytes do

@@ -251,7 +251,7 @@ TEST(RoundTrips, SmallFilesAreReadWithTheirOpening) {
   EXPECT_LE(storage->trips().Take(), 5u);
 }
 
-// A table of 100 parts has one chunk, which takes a request.
+// With 100 parts, the table has one chunk. Reading the chunk takes one request.
 std::shared_ptr<RoundTripStorage> MakeTableOfWholeFiles(size_t num_parts) {
   return MakeTable(num_parts, /*compound=*/false, kRowsPerPart, /*opens_whole=*/true);
 }
@@ -268,8 +268,8 @@ TEST(RoundTrips, ScansReadWholeFiles) {
   // The chunk, the parts 0, 1 to 4, 5 to 20, and then 16 parts at a time.
   EXPECT_LE(storage->trips().Take(), 9u);
   EXPECT_LE(storage->trips().TakeMostPending(), 24u * 4);
-  // The caller has chosen the rows, so 16 parts are begun at once. Then the second half of them, and
-  // further ones, are under way while the first half is decoded.
+  // The caller has chosen the rows, so the scan begins 16 parts at once. While it decodes the first
+  // half of these parts, the second half and further parts are being read.
   const uint64_t half = num_rows / 2;
   EXPECT_EQ(Sum(Open(storage, WithoutCache()), {.range = {0, half}}, rows), half * (half - 1));
   EXPECT_LE(storage->trips().Take(), 2 + 4u);
@@ -347,8 +347,8 @@ TEST(RoundTrips, RangesGrow) {
   uint64_t rows = 0;
   Sum(table, {.columns = {{"b"}}}, rows);
   EXPECT_EQ(rows, kRows);
-  // 245 blocks in ranges of 1 block, then up to 12 blocks: 64 ranges of 16 KiB for 4 requests, and one
-  // more range in the cursor.
+  // There are 245 blocks. Ranges have 1 block at first, then up to 12 blocks. The limit is the
+  // memory of 64 ranges of 16 KiB, which 4 requests and one more range in the cursor share.
   EXPECT_LE(storage->trips().TakeRequests(), 40u);
   EXPECT_LE(storage->trips().TakeMostPending(), 4u + 1);  // the cursor waits for the fifth
 }

@@ -146,14 +146,32 @@ TEST(BlockFields, SayWhatTheBytesOfKuduMean) {
                           "12+4 number of restart offsets 0"));
   EXPECT_THAT(Texts(Encoding::kGroupVarint, PhysicalType::kUint32, {0, 1, 7, 9, 0, 0, 0, 0, 0, 0}),
               ElementsAre("0+5 header count 1, minimum 7, first ordinal 9",
-                          "5+5 differences from the minimum"));
+                          "5+5 differences from the minimum 0"));
+  EXPECT_THAT(Texts(Encoding::kGroupVarint, PhysicalType::kUint32,
+                    {0, 5, 7, 9, 0, 0, 1, 2, 3, 4, 0, 5, 0, 0, 0}),
+              ElementsAre("0+5 header count 5, minimum 7, first ordinal 9",
+                          "5+5 differences from the minimum 1, 2, 3, 4",
+                          "10+5 differences from the minimum 5"));
+  EXPECT_THAT(Texts(Encoding::kPrefix, PhysicalType::kBytes,
+                    {0, 2, 9, 1, 0, 0, 1, 'a', 0, 1, 'b', 5, 0, 0, 0, 8, 0, 0, 0, 2, 0, 0, 0}),
+              ElementsAre("0+5 header count 2, first ordinal 9, restart interval 1",
+                          "5+3 value shared 0, unshared 1", "8+3 value shared 0, unshared 1",
+                          "11+8 restart offsets 5, 8", "19+4 number of restart offsets 2"));
 }
 
 TEST(BlockFields, SayWhatTheBytesOfParquetMean) {
   EXPECT_THAT(Texts(Encoding::kParquetDeltaBinaryPacked, PhysicalType::kInt32,
                     {0x80, 1, 4, 2, 5, 0, 0, 0, 0, 0, 99}, 2),
               ElementsAre("0+2 block size 128", "2+1 miniblocks of a block 4", "3+1 count 2",
-                          "4+1 first value -3", "5+5 blocks", "10+1 bytes after the last value"));
+                          "4+1 first value -3", "5+1 minimum delta 0",
+                          "6+4 bit widths of the miniblocks 0, 0, 0, 0",
+                          "10+1 bytes after the last value"));
+  EXPECT_THAT(Texts(Encoding::kParquetDeltaBinaryPacked, PhysicalType::kInt32,
+                    {0x80, 1, 4, 3, 5, 2, 1, 9, 9, 9, 1, 0, 0, 0}, 3),
+              ElementsAre("0+2 block size 128", "2+1 miniblocks of a block 4", "3+1 count 3",
+                          "4+1 first value -3", "5+1 minimum delta 1",
+                          "6+4 bit widths of the miniblocks 1, 9, 9, 9",
+                          "10+4 miniblock 2 deltas of 1 bits"));
   EXPECT_THAT(Texts(Encoding::kParquetDeltaLengthByteArray, PhysicalType::kBytes,
                     {0x80, 1, 4, 1, 4, 'a', 'b'}, 1),
               ElementsAre("0+2 block size 128", "2+1 miniblocks of a block 4", "3+1 count 1",
@@ -163,7 +181,7 @@ TEST(BlockFields, SayWhatTheBytesOfParquetMean) {
   EXPECT_THAT(Texts(Encoding::kParquetPlain, PhysicalType::kBool, {1, 9}, 8),
               ElementsAre("0+1 values", "1+1 bytes after the last value"));
   EXPECT_THAT(Texts(Encoding::kParquetGroupVarInt, PhysicalType::kInt32, {0, 1, 2, 3, 4, 9}, 3),
-              ElementsAre("0+5 groups 1 groups of 4 values", "5+1 bytes after the last value"));
+              ElementsAre("0+5 group values 0 to 2", "5+1 bytes after the last value"));
   EXPECT_THAT(Texts(Encoding::kParquetRle, PhysicalType::kBool, {2, 0, 0, 0, 6, 1, 9}, 3),
               ElementsAre("0+4 size of the runs 2", "4+2 repeated run 3 values",
                           "6+1 bytes after the last value"));
@@ -176,9 +194,10 @@ TEST(BlockFields, SayWhatTheBytesOfParquetMean) {
                           "4+2 stream byte 2 of each value", "6+2 stream byte 3 of each value",
                           "8+2 stream byte 4 of each value"));
   EXPECT_THAT(Texts(Encoding::kParquetAlp, PhysicalType::kFloat,
-                    {0, 0, 10, 1, 0, 0, 0, 4, 0, 0, 0, 9, 9}, 1),
+                    {0, 0, 10, 1, 0, 0, 0, 4, 0, 0, 0, 2, 1, 0, 0, 7, 0, 0, 0, 0}, 1),
               ElementsAre("0+1 mode 0", "1+1 integer encoding 0", "2+1 log2 of the vector size 10",
-                          "3+4 count 1", "7+4 offsets of the vectors", "11+2 vectors"));
+                          "3+4 count 1", "7+4 offsets of the vectors 4",
+                          "11+9 vector exponent 2, factor 1, 0 exceptions, width 0"));
 }
 
 // The fields before the damage are there, and the error says what is wrong.
@@ -194,6 +213,18 @@ TEST(BlockFields, EndAtTheDamage) {
               ElementsAre("0+5 unknown bytes", "1 values of 4 bytes take 4 bytes, found 5"));
   EXPECT_THAT(Texts(Encoding::kPrefix, PhysicalType::kBytes, {1, 2}),
               ElementsAre("0+2 unknown bytes", "the header is cut off"));
+  EXPECT_THAT(Texts(Encoding::kParquetDeltaBinaryPacked, PhysicalType::kInt32,
+                    {0x80, 1, 4, 3, 5, 2, 1, 9, 9, 9, 1, 0, 0}, 3),
+              ElementsAre("0+2 block size 128", "2+1 miniblocks of a block 4", "3+1 count 3",
+                          "4+1 first value -3", "5+1 minimum delta 1",
+                          "6+4 bit widths of the miniblocks 1, 9, 9, 9", "10+3 unknown bytes",
+                          "the delta miniblock at byte 10 takes 4 bytes, found 3"));
+  EXPECT_THAT(Texts(Encoding::kParquetAlp, PhysicalType::kFloat,
+                    {0, 0, 10, 1, 0, 0, 0, 4, 0, 0, 0, 2, 1, 0, 0, 7, 0, 0, 0}, 1),
+              ElementsAre("0+1 mode 0", "1+1 integer encoding 0", "2+1 log2 of the vector size 10",
+                          "3+4 count 1", "7+4 offsets of the vectors 4", "11+8 unknown bytes",
+                          "vector 0 at byte 11 ends at byte 19, expected at least 9 bytes and at "
+                          "most byte 19"));
   EXPECT_THAT(Texts(Encoding::kPrefix, PhysicalType::kInt8, {1, 2}),
               ElementsAre("0+2 unknown bytes", "this build has no prefix of int8"));
 }

@@ -151,7 +151,7 @@ TEST(Parquet, RefusesEncodingsThatAreNotParquets) {
   for (const Encoding encoding :
        {Encoding::kAuto, Encoding::kPlain, Encoding::kRle, parquet::EncodingOf(4),
         parquet::EncodingOf(99), parquet::EncodingOf(-1), parquet::EncodingOf(900),
-        Encoding{kFirstOwnNumber}}) {
+        Encoding::kFor}) {
     EXPECT_TRUE(absl::IsUnimplemented(parquet::MakeDecoder<int32_t>(encoding).status()));
     EXPECT_TRUE(absl::IsUnimplemented(parquet::MakeEncoder<int32_t>(encoding).status()));
   }

@@ -144,6 +144,14 @@ void Exercise(BlockDecoder<T>& decoder, const Block& block, const SeekIndex* see
   }
   if constexpr (!kIsBytes<T>) {
     if (decoder.count() == 0) return;
+    if constexpr (!kIsFloat<T>) {
+      if (decoder.SeekTo(0).ok()) {
+        const size_t count = std::min<uint32_t>(decoder.count(), 3000);
+        uint8_t bits[375];
+        const auto matched = decoder.ReadMatches(keys[0], keys[keys.size() - 1], count, bits);
+        if (!matched.ok()) ExpectDamage(matched.status());
+      }
+    }
     uint32_t positions[20];
     for (uint32_t& position : positions)
       position = static_cast<uint32_t>(random() % decoder.count());
@@ -453,7 +461,9 @@ TEST(NarrowTypes, ValuesOutsideTheRangeAreDamage) {
   };
   size_t pairs = 0;
   for (const Pair& pair : AllPairs()) {
-    if (!IsPage(pair.encoding) || FindEncoding(pair.encoding) == nullptr ||
+    // Our own encodings store narrow types in their own width, so no value is outside the range.
+    const bool own = static_cast<uint32_t>(pair.encoding) >= kFirstOwnNumber;
+    if (own || !IsPage(pair.encoding) || FindEncoding(pair.encoding) == nullptr ||
         !FindEncoding(pair.encoding)->Supports(PhysicalType::kInt32)) {
       continue;
     }

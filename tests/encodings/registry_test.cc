@@ -7,6 +7,7 @@
 #include <random>
 
 #include "blocks.h"
+#include "encodings/kernels/match_range.h"
 #include "tests/campaign/heap.h"
 #include "tests/sanitizers.h"
 
@@ -435,6 +436,46 @@ TEST_P(EveryEncoding, FindsManyAndWithAnIndexWhatItFindsAlone) {
               for (size_t i = 0; i < positions.size(); ++i) {
                 ASSERT_TRUE(SameValues<T>({&out[i], 1}, expected.subspan(positions[i], 1)));
               }
+            }
+          }
+        }
+      }
+    }
+  });
+}
+
+// A decoder that compares values in their encoded form finds the same matches as a comparison of
+// the decoded values.
+TEST_P(EveryEncoding, MatchesWhatItReads) {
+  VisitPhysicalType(GetParam().type, [&]<typename T>(std::type_identity<T>) {
+    if constexpr (!kIsBytes<T> && !kIsFloat<T>) {
+      Decoders<T> decoders(GetParam().type, 0);
+      std::mt19937_64 random(12);
+      for (const Shape shape : kShapes) {
+        for (const size_t size : {1, 17, 129, 3000}) {
+          const auto column = MakeColumn<T>(shape, size, 0, size);
+          std::span<const T> values = column.span();
+          for (const Block& block : Encode<T>(GetParam(), values, {.block_size_bytes = 3000})) {
+            const auto expected = values.subspan(0, block.count);
+            values = values.subspan(block.count);
+            BlockDecoder<T>& decoder = decoders.For(block);
+            ASSERT_TRUE(decoder.Open(GuardedView(block)).ok());
+            const auto keys = KeysNear<T>(expected, 0, random);
+            for (size_t i = 0; i < keys.size; ++i) {
+              const T low = keys.span()[i];
+              const T high = i % 2 == 0 ? low : keys.span()[random() % keys.size];
+              const auto begin = static_cast<uint32_t>(random() % (block.count + 1));
+              const size_t count = random() % (block.count - begin + 1);
+              ASSERT_TRUE(decoder.SeekTo(begin).ok());
+              std::vector<uint8_t> bits((count + 7) / 8 + 1, 0xee);
+              const auto matched = decoder.ReadMatches(low, high, count, bits.data());
+              ASSERT_TRUE(matched.ok()) << matched.status();
+              if (!*matched) return;
+              ASSERT_EQ(decoder.position(), begin + count);
+              std::vector<uint8_t> wanted(bits.size(), 0);
+              wanted.back() = 0xee;
+              MatchRange<T>(expected.data() + begin, count, low, high, wanted.data());
+              ASSERT_EQ(bits, wanted) << "shape " << static_cast<int>(shape);
             }
           }
         }

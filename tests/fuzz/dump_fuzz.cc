@@ -26,9 +26,11 @@ std::vector<Command> Understand(const std::vector<std::string>& lines) {
     app.add_option("FILE", command.common.path);
     for (const auto add :
          {tools::AddHeaderCommand, tools::AddFooterCommand, tools::AddBlocksCommand,
-          tools::AddBlockCommand, tools::AddIndexCommand, tools::AddValuesCommand,
-          tools::AddAtCommand, tools::AddFindCommand, tools::AddRecordsCommand,
-          tools::AddVerifyCommand, tools::AddSalvageCommand})
+          tools::AddBlockCommand, tools::AddHexdumpCommand, tools::AddIndexCommand,
+          tools::AddDictionaryCommand, tools::AddStatsCommand, tools::AddValuesCommand,
+          tools::AddAtCommand, tools::AddFindCommand, tools::AddExplainCommand,
+          tools::AddRecordsCommand, tools::AddVerifyCommand, tools::AddSalvageCommand,
+          tools::AddWhatIfCommand, tools::AddDiffCommand})
       add(app, command.common, command.action);
     app.parse(line);
   }
@@ -58,8 +60,20 @@ void DumpFile(std::span<const uint8_t> bytes) {
       "blocks " + file,
       "block " + file + " 0",
       "block --ignore-checksums --ordinal 7 " + file,
+      "hexdump " + file,
+      "hexdump --ignore-checksums --bytes 1 " + file,
       "index " + file,
+      "dictionary " + file,
+      "stats " + file,
+      "stats --probe 7 " + file,
+      "whatif --sample-bytes 1000 " + file,
+      "diff " + file + " " + file,
       "values --count 1000 " + file,
+      "values --tail 3 --format csv " + file,
+      "values --sample 3 --format jsonl " + file,
+      "find --explain " + file + " 7",
+      "at --explain " + file + " 7",
+      "explain --where 'value > 7' " + file,
       "at " + file + " 7",
       "find " + file + " 7",
       "verify " + file,
@@ -80,6 +94,10 @@ void DumpTable(std::span<const uint8_t> bytes) {
       "records --ordinal 2 --columns r.b,id " + table,
       "verify " + table,
       "values --columns id,name " + table,
+      "explain --where 'id > 1' " + table,
+      "records --tail 2 " + table,
+      "whatif --sample-bytes 1000 " + table,
+      "diff " + table + " " + table,
       "values --columns name --where 'id > 1' " + table,
       "values --columns id --where 'name begins a' " + table,
       "values --columns id --where 'name is not null and id > 1' " + table,

@@ -72,7 +72,15 @@ void OpenFile(const Bytes& file) {
   (void)reader->type().ToString();
   encodings::VisitPhysicalType(reader->type().physical(), [&](auto t) {
     (void)reader->template Get<typename decltype(t)::type>(0);
+    (void)ReadDictionary<typename decltype(t)::type>(*reader);
   });
+  uint64_t end = 0;
+  for (const FileRegion& region : ListRegions(*reader).regions) {
+    Expect(region.offset == end);
+    end = region.end();
+    (void)DescribeRegion(*reader, region);
+  }
+  Expect(end == file.size());
 }
 
 // Opens a file that has this header and no values.

@@ -667,45 +667,46 @@ TEST(Http, ReadsInTheBackground) {
   }
 }
 
-TEST(Http, ReadsInTheBackgroundThroughTheCache) {
+// An object on the server, and a client with a cache that has opened the object.
+struct CachedObject {
   TemporaryDirectory directory;
-  HttpOptions options = OptionsFor("PROXY");
-  options.cache_directory = directory.path("cache");
-  const std::string url = NewUrl();
+  const std::string cache = directory.path("cache");
   const std::vector<uint8_t> bytes = SomeBytes(1'000'000);
-  Put(url, bytes);
-  const HttpClient client = ClientOf(options);
-  const auto source = *client.OpenUrl(url);
+  const std::string url = NewUrl();
+  const HttpClient client = [&] {
+    Put(url, bytes);
+    HttpOptions options = OptionsFor("PROXY");
+    options.cache_directory = cache;
+    return ClientOf(options);
+  }();
+  const std::shared_ptr<const Source> source = *client.OpenUrl(url);
+};
+
+TEST(Http, ReadsInTheBackgroundThroughTheCache) {
+  const CachedObject object;
   RequestsAt("PROXY");
   std::vector<uint8_t> read(300'000);
   for (const uint64_t expected : {1, 0}) {
-    ASSERT_TRUE(source->BeginRead(100'000, read)->Wait().ok());
-    EXPECT_TRUE(std::equal(read.begin(), read.end(), bytes.begin() + 100'000));
+    ASSERT_TRUE(object.source->BeginRead(100'000, read)->Wait().ok());
+    EXPECT_TRUE(std::equal(read.begin(), read.end(), object.bytes.begin() + 100'000));
     EXPECT_EQ(RequestsAt("PROXY"), expected);
   }
   // A range that begins before the pieces in the cache needs only the others.
-  const uint64_t before = client.counters().bytes_received;
+  const uint64_t before = object.client.counters().bytes_received;
   read.resize(400'000);
-  ASSERT_TRUE(source->BeginRead(0, read)->Wait().ok());
-  EXPECT_TRUE(std::equal(read.begin(), read.end(), bytes.begin()));
-  EXPECT_EQ(client.counters().bytes_received - before, 64 << 10);
+  ASSERT_TRUE(object.source->BeginRead(0, read)->Wait().ok());
+  EXPECT_TRUE(std::equal(read.begin(), read.end(), object.bytes.begin()));
+  EXPECT_EQ(object.client.counters().bytes_received - before, 64 << 10);
 }
 
 TEST(Http, ACacheThatCannotBeWrittenCostsNoRequest) {
-  TemporaryDirectory directory;
-  HttpOptions options = OptionsFor("PROXY");
-  options.cache_directory = directory.path("cache");
-  const std::string url = NewUrl();
-  const std::vector<uint8_t> bytes = SomeBytes(1'000'000);
-  Put(url, bytes);
-  const HttpClient client = ClientOf(options);
-  const auto source = *client.OpenUrl(url);
-  std::filesystem::remove_all(options.cache_directory);
-  WriteFile(options.cache_directory, "not a directory");
+  const CachedObject object;
+  std::filesystem::remove_all(object.cache);
+  WriteFile(object.cache, "not a directory");
   RequestsAt("PROXY");
   std::vector<uint8_t> read(300'000);
-  ASSERT_TRUE(source->BeginRead(100'000, read)->Wait().ok());
-  EXPECT_TRUE(std::equal(read.begin(), read.end(), bytes.begin() + 100'000));
+  ASSERT_TRUE(object.source->BeginRead(100'000, read)->Wait().ok());
+  EXPECT_TRUE(std::equal(read.begin(), read.end(), object.bytes.begin() + 100'000));
   EXPECT_EQ(RequestsAt("PROXY"), 1);
 }
 

@@ -160,7 +160,9 @@ TEST(Credentials, TheProfileMustExist) {
   WriteFile(file, "[other]\naws_access_key_id = OF-FILE\naws_secret_access_key = b\n");
   WriteFile(settings, "");
   std::map<std::string, std::string> values = {
-      {"AWS_PROFILE", "other"}, {"AWS_SHARED_CREDENTIALS_FILE", file}, {"AWS_CONFIG_FILE", settings}};
+      {"AWS_PROFILE", "other"},
+      {"AWS_SHARED_CREDENTIALS_FILE", file},
+      {"AWS_CONFIG_FILE", settings}};
   {
     const Variables variables(values);
     const auto found = CompleteS3Options({});

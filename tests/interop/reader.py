@@ -620,7 +620,45 @@ PARQUET = {
 
 # The encodings of cfile itself, with numbers from 1000. Their functions are like those in PARQUET, but the values have the
 # column's own shape.
-OWN = {}
+def own_for(cursor, count, shape, dictionary=None):
+    size, start = shape.size or 1, cursor.pos
+    bits, lanes = 8 * size, 128 // size
+    signed = shape.kind == "int" and shape.signed
+    number = lambda: cursor.number(size) if not signed else as_signed([cursor.number(size)], bits)[0]
+    entries = []
+    for _ in range((count + 1023) // 1024):
+        entries.append((cursor.fixed32(), cursor.number(1), cursor.number(1), cursor.number(2), number(), number()))
+    out = []
+    for v, (offset, width, form, exceptions, least, greatest) in enumerate(entries):
+        n = min(1024, count - 1024 * v)
+        cursor.refuse(form > 1 or form and (n < 1024 or exceptions or shape.kind == "bool"), f"the form of vector {v} is {form}")
+        cursor.refuse(width > bits or exceptions >= n or least > greatest, f"the entry of vector {v} is out of range")
+        cursor.refuse(cursor.pos - start != offset, f"vector {v} does not follow what is before it")
+        cursor.refuse(not form and not exceptions and width != (greatest - least).bit_length(), f"the width of vector {v} is not the least one")
+        cursor.refuse(shape.kind == "bool" and (exceptions or greatest > 1), f"vector {v} does not hold booleans")
+        if n < 1024:
+            packed = unpack_bits(cursor.take((n * width + 7) // 8), width, n)
+        else:
+            rows = [cursor.take(128) for _ in range(width)]
+            columns = [b"".join(row[size * lane:size * lane + size] for row in rows) for lane in range(lanes)]
+            by_lane = [unpack_bits(column, width, bits) for column in columns]
+            packed = [by_lane[i % lanes][i // lanes] for i in range(n)]
+        if form == 1:
+            value, step = cursor.number(size), cursor.number(size)
+            values = [value := value + each & (1 << bits) - 1 for each in [packed[0]] + [step + each for each in packed[1:]]]
+            out += as_signed(values, bits) if signed else values
+            continue
+        reference = number() if exceptions else least
+        values = [reference + each & (1 << bits) - 1 for each in packed]
+        places = [cursor.number(2) for _ in range(exceptions)]
+        cursor.refuse(any(a >= b for a, b in zip(places, places[1:] + [n])), f"the exceptions of vector {v} do not ascend")
+        for place in places:
+            values[place] = cursor.number(size)
+        out += as_signed(values, bits) if signed else values
+    cursor.done("the last vector")
+    return [bool(value) for value in out] if shape.kind == "bool" else out
+
+OWN = {1000: (own_for, lambda s: s.kind == "bool" or s.kind == "int" and s.size <= 8)}
 
 def takes(encoding, shape):
     """True if this reader decodes blocks of this encoding and shape."""
@@ -812,7 +850,7 @@ def _array_block(cursor, column):
 
 # ---------------------------------------------------------------- files
 
-CHECKSUMS, ARRAYS, MOVABLE, LEVELS, EXTENDED = 1, 2, 1 << 28, 1 << 29, 1 << 30
+CHECKSUMS, ARRAYS, OWN_ENCODINGS, MOVABLE, LEVELS, EXTENDED = 1, 2, 1 << 26, 1 << 28, 1 << 29, 1 << 30
 
 class CFile:
     def __init__(self, data, name="file"):
@@ -842,7 +880,7 @@ class CFile:
         footer, extensions = self.footer, self.footer.extensions or Message()
         refuse(self.version == 1 and bits & CHECKSUMS, where, "version 1 has no checksums, but bit 0 is set")
         for bit in range(32):
-            if bits >> bit & 1 and not (CHECKSUMS | ARRAYS | MOVABLE | LEVELS | EXTENDED) >> bit & 1:
+            if bits >> bit & 1 and not (CHECKSUMS | ARRAYS | OWN_ENCODINGS | MOVABLE | LEVELS | EXTENDED) >> bit & 1:
                 raise Unsupported(where, f"incompatible feature bit {bit} is not known")
         self.type = number_of(footer.data_type, extensions.data_type, None, where, "data_type")
         self.encoding = number_of(footer.encoding, extensions.encoding, None, where, "encoding")
@@ -853,6 +891,8 @@ class CFile:
         needs_extended = has_levels or max(self.type, self.encoding, self.codec) >= 100
         refuse(needs_extended and not extended, where, "bit 30 is clear, but blocks must be extended ones")
         refuse(bool(array) != bool(footer.is_type_array) or array and has_levels, where, "the bits of arrays and levels do not fit")
+        refuse(self.encoding >= 1000 and not bits & OWN_ENCODINGS, where, "bit 26 is clear, but the encoding needs it")
+        refuse(bits & OWN_ENCODINGS and not extended, where, "bit 26 is set without bit 30")
         refuse(bits & MOVABLE and not (extended and self.checksums), where, "bit 28 is set without bits 0 and 30")
         self.num_values, self.num_entries, levels = footer.num_values, None, None
         refuse(self.num_values is None or not 0 <= self.num_values < 1 << 32, where, f"num_values is {self.num_values}")

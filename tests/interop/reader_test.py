@@ -648,7 +648,7 @@ def examples(path):
         for line in body.splitlines():
             if line.startswith("= "):
                 text = line[2:]
-            elif line.strip():
+            elif re.match("[0-9a-f]{4,}  ", line):  # other lines are headings, or bytes before compression
                 offset, rest = line.split(None, 1)
                 if int(offset, 16) != len(data):
                     run("format", info, expect, int(offset, 16), len(data), "offset")

@@ -115,7 +115,7 @@ def test_wrong_parts(tmp):
 
 def test_parts_are_given_in_a_list(tmp):
     part = write_one(tmp / "t", 0)
-    with pytest.raises(TypeError, match=r"expected a list of what cfile.write_part has returned, found one: write \[part\]"):
+    with pytest.raises(TypeError, match=r"expected a list of results of cfile.write_part, found a single result: pass \[part\]"):
         cfile.commit(tmp / "t", part)
     with pytest.raises(TypeError, match="found str"):
         cfile.commit(tmp / "t", [part, "part"])

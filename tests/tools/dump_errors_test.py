@@ -16,7 +16,8 @@ import tempfile
 import unittest
 import zipfile
 
-DUMP, IMPORT = "", ""  # paths of the binaries
+from dump_case import DUMP, IMPORT, DumpCase
+
 MAKES = "; cfile-import makes a table of it: cfile-import {name} TABLE"
 INSIDE = "; cfile-import makes a table of the CSV, JSON, Arrow IPC or Parquet in it: cfile-import {name} TABLE"
 
@@ -71,37 +72,30 @@ FOREIGN = {
     "in.txt": ("Zürich ist schön\n".encode(),
                "text, not a CFile; if it is CSV, cfile-import makes a table of it: cfile-import {name} TABLE"),
 }
-COMMANDS = ([], ["--json"], ["values"], ["values", "--format", "csv"], ["verify"], ["verify", "--json"], ["blocks"], ["block", "--ordinal", "0"],
-            ["header"], ["index"], ["export"], ["explain"], ["find"], ["at"], ["salvage"])
+# Files that cfile-import does not recognize by their first bytes.
+MORE_FOREIGN = {
+    "in.npy": (b"\x93NUMPY\x01\0v\0{'descr': '<i4'}" + bytes(200), "a NumPy array, not a CFile; numpy.load reads it, and numpy.savetxt "
+                                                                 "writes it as CSV"),
+    "in.tar": (b"a.csv".ljust(257, b"\0") + b"ustar\x0000" + bytes(2000), "a tar archive, not a CFile; unpack it: tar -xf {name}"),
+    "in.xml": (b'<?xml version="1.0"?>\n<a b="1"/>\n', "XML, not a CFile; xmllint and pandas.read_xml read it"),
+    "in.html": (b"\n<!DOCTYPE html>\n<html><p>a, b</html>", "HTML, not a CFile; pandas.read_html reads the tables in it"),
+}
+COMMANDS = ([], ["--json"], ["values"], ["values", "--format", "csv"], ["verify"], ["verify", "--json"], ["blocks"],
+            ["block", "--ordinal", "0"], ["header"], ["index"], ["export"], ["explain"], ["find"], ["at"], ["salvage"])
 
 
-class ErrorsTest(unittest.TestCase):
-    maxDiff = 2000
-
+class ErrorsTest(DumpCase):
     @classmethod
     def setUpClass(cls):
-        folder = tempfile.TemporaryDirectory()
-        cls.addClassCleanup(folder.cleanup)
-        cls.folder = pathlib.Path(folder.name)
+        super().setUpClass()
         (cls.folder / "t.csv").write_text("id,text\n" + "".join(f"{i},{'x' * 50}{i}\n" for i in range(2000)))
         cls.make("t.csv", "t", "--sorted-by", "id", "--encoding", "plain", "--compression", "none", "--block-size", "8KiB")
         cls.file = next(cls.folder.glob("t/part-*/0001-text.cfile"))
 
-    @classmethod
-    def make(cls, text, table, *options):
-        subprocess.run([IMPORT, text, table, "--quiet", *options], cwd=cls.folder, check=True, timeout=100)
-
-    def run_tool(self, tool, *arguments, **options):
-        done = subprocess.run([tool, *map(str, arguments)], cwd=self.folder, capture_output=True, timeout=100, **options)
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-    def run_dump(self, *arguments):
-        return self.run_tool(DUMP, *arguments)
-
 
 class Foreign(ErrorsTest):
     def test_files_of_other_programs(self):
-        for name, (content, expected) in FOREIGN.items():
+        for name, (content, expected) in (FOREIGN | MORE_FOREIGN).items():
             (self.folder / name).write_bytes(content)
             for command in COMMANDS if name in ("in.csv", "in.zip") else COMMANDS[:1]:
                 more = {"find": ["1"], "at": ["1"], "salvage": ["out.cfile"]}.get(command[0] if command else "", [])
@@ -126,7 +120,7 @@ class Foreign(ErrorsTest):
 
     def test_real_parquet(self):
         code, _, error = self.run_dump("export", "t", "real.parquet")
-        if code != 0 and "Parquet" in error + "parquet":
+        if code != 0 and "Parquet" in error:
             self.skipTest("this build has no Parquet")
         self.assertIn("the file is Parquet, not a CFile", self.run_dump("real.parquet")[2])
 
@@ -143,6 +137,8 @@ class Foreign(ErrorsTest):
             code, _, error = self.run_dump("d.cfile")
             self.assertEqual(code, 2, content[:20])
             self.assertNotIn("not a CFile;", error)
+            torn = content in (whole[:-1], whole[:100])
+            self.assertEqual("; the end of this CFile is damaged or missing: cfile-dump salvage d.cfile OUT" in error, torn)
             self.assertEqual(self.run_dump("verify", "d.cfile")[0], 2)
         (self.folder / "d.cfile").write_bytes(b"")
         self.assertEqual(self.run_dump("d.cfile"), (2, "", "cfile-dump: d.cfile: the file is empty\n"))
@@ -151,14 +147,35 @@ class Foreign(ErrorsTest):
         (self.folder / "killed/part-1").mkdir(parents=True)
         name = "killed/part-1/.0001-text.cfile.4711-0.cfile-tmp"
         (self.folder / name).write_bytes(self.file.read_bytes()[:60_000])
-        advice = (f"{name} is the temporary file of a writer that did not finish: cfile-dump salvage {name} OUT copies its "
-                  "complete blocks\n")
+        salvage = f"cfile-dump salvage {name} OUT copies its complete blocks"
+        advice = f"is the temporary file of a writer that did not finish: {salvage}"
+        empty = "killed/part-1/.0000-id.cfile.4711-0.cfile-tmp"
+        (self.folder / empty).write_bytes(b"")
+        code, _, error = self.run_dump(empty)
+        self.assertEqual((code, error), (2, f"cfile-dump: {empty}: the file is empty; it belongs to an import or another writer that "
+                                            "did not finish, and can be removed if no writer is at work\n"))
         code, out, error = self.run_dump(name)
         self.assertEqual((code, out), (2, ""))
-        self.assertIn(f"; this is the temporary file of a writer that did not finish: cfile-dump salvage {name} OUT copies its complete blocks",
-                      error)
-        self.assertEqual(self.run_dump("killed"),
-                         (3, "", f"cfile-dump: killed is a directory, but not a table: it has no table.cft; {advice}"))
+        self.assertIn(f"; this {advice}", error)
+        begin = "cfile-dump: killed is a directory, but not a table: it has no table.cft; an import or another writer did not finish here. "
+        end = " If no writer is at work, the directory can be removed: rm -r killed\n"
+        self.assertEqual(self.run_dump("killed"), (3, "", f"{begin}{salvage}.{end}"))
+        for i in range(2, 8):
+            (self.folder / f"killed/part-1/.000{i}-x.cfile.4711-0.cfile-tmp").write_bytes(b"kuducfl2")
+        self.assertEqual(self.run_dump("killed")[2],
+                         begin + salvage + "; data is also in " +
+                         ", ".join(f"killed/part-1/.000{i}-x.cfile.4711-0.cfile-tmp" for i in (2, 3, 4)) +
+                         f" and in 3 more temporary files.{end}")
+        (self.folder / "killed2").mkdir()
+        (self.folder / "killed2/.0000-id.cfile.4711-0.cfile-tmp").write_bytes(b"")
+        self.assertIn("did not finish here. Its files are empty. If no writer is at work", self.run_dump("killed2")[2])
+        # A table whose table.cft is lost must not be removed.
+        shutil.copytree(self.folder / "t", self.folder / "lost")
+        (self.folder / "lost/table.cft").unlink()
+        (self.folder / "lost/.0000-id.cfile.4711-0.cfile-tmp").write_bytes(b"")
+        error = self.run_dump("lost")[2]
+        self.assertIn("Its files are empty. The directory has complete files, too: cfile-table repair lost makes a table", error)
+        self.assertNotIn("rm -r", error)
         code, out, _ = self.run_dump("salvage", name, "rescued.cfile")
         self.assertEqual(code, 2)
         self.assertGreater(len(self.run_dump("values", "rescued.cfile")[1].splitlines()), 500)
@@ -174,7 +191,7 @@ class Foreign(ErrorsTest):
         process.wait()
         left = list(self.folder.glob("big/*/.*.cfile-tmp"))
         if left:  # the import may have been faster
-            self.assertIn("is the temporary file of a writer that did not finish", self.run_dump("big")[2])
+            self.assertIn("an import or another writer did not finish here", self.run_dump("big")[2])
 
 
 class ExitCodes(ErrorsTest):
@@ -219,8 +236,9 @@ class ExitCodes(ErrorsTest):
         self.assertEqual((code, error), (2, ""))
         lines = out.splitlines()
         self.assertEqual(len(lines), 3)
+        name = path.relative_to(self.folder)
         for line in lines:
-            self.assertRegex(line, rf"^{path.relative_to(self.folder)}: block at offset \d+, \d+ bytes: checksum mismatch.*; concerns rows \d+ to \d+$")
+            self.assertRegex(line, rf"^{name}: block at offset \d+, \d+ bytes: checksum mismatch.*; concerns rows \d+ to \d+$")
         code, loud, _ = self.run_dump("verify", "d")
         self.assertEqual([line.partition(": ")[2] for line in lines], [line[2:] for line in loud.splitlines() if "concerns rows" in line])
         self.assertEqual(self.run_dump("verify", "--quiet", "--json", "t")[0], 1)
@@ -268,5 +286,4 @@ class Surroundings(ErrorsTest):
 
 
 if __name__ == "__main__":
-    DUMP, IMPORT = (os.path.abspath(path) for path in sys.argv[1:3])
     unittest.main(argv=sys.argv[:1] + sys.argv[3:])

@@ -388,7 +388,7 @@ class Threads(ImportTest):
     def table_files(self):
         """Returns a hash of each column's file, and what cfile-dump prints of the table: table.cft has random names and numbers."""
         files = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in self.folder.glob("t/part-*/*.cfile")}
-        return files, self.run_tool(DUMP, "--json", "t").stdout
+        return files, re.sub(rb"part-[0-9a-f]{32}", b"PART", self.run_tool(DUMP, "--json", "t").stdout)
 
     def expect_same_files(self, text, *options):
         written = []
@@ -757,7 +757,7 @@ class OtherFormats(ImportTest):
         self.assertEqual(self.run_tool(DUMP, "values", "t").stdout.decode(), "a\n1\n2\n3\n")
 
     def test_text_that_begins_like_them(self):
-        for text in ("PAR1,b\n1,2\n", "BZh9,b\n1,2\n", "PK,b\n1,2\n", "a\n", "\ufeffa,b\n1,2\n"):
+        for text in ("PAR1,b\n1,2\n", "FEA1,b\n1,2\n", "BZh9,b\n1,2\n", "PK,b\n1,2\n", "a\n", "\ufeffa,b\n1,2\n"):
             self.import_csv(text)
             shutil.rmtree(self.folder / "t")
 

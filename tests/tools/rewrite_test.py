@@ -1,4 +1,4 @@
-"""Runs whatif, rewrite, concat and diff of cfile-dump as their users do: rewrite_test.py CFILE_DUMP CFILE_IMPORT CFILE_TABLE."""
+"""Runs whatif, rewrite, concat, diff and salvage of tables as users do: rewrite_test.py CFILE_DUMP CFILE_IMPORT."""
 
 import concurrent.futures
 import json
@@ -79,7 +79,7 @@ class ToolTest(unittest.TestCase):
 
 
 def golden_files():
-    return sorted(path for path in (GOLDEN / "cfile-0.2").glob("*.cfile")) + sorted((GOLDEN / "kudu").glob("*.cfile"))
+    return sorted((GOLDEN / "cfile-0.2").glob("*.cfile")) + sorted((GOLDEN / "kudu").glob("*.cfile"))
 
 
 class Rewrite(ToolTest):
@@ -150,6 +150,56 @@ class Rewrite(ToolTest):
             self.dump("rewrite", "old.cfile", "new.cfile", "--force")
             self.assertEqual(self.json("new.cfile")["minimum"]["text"], "0")
         self.refuse(1, "--bloom value: Kudu", "rewrite", path, "x.cfile", "--compat", "kudu", "--bloom", "value")
+
+    def test_tables_of_all_types_as_kudu_and_version_1(self):
+        """Either the copy has the same values, or there is an error before anything is written."""
+        types = {**TYPES, "int16": ["-32768", "32767", "0"], "uint8": ["255", "0", "7"], "uint16": ["65535", "0", "7"],
+                 "int64": ["-9223372036854775808", "0", "7"], "varchar": ["", "a", "b"], "decimal(9,9)": ["-0.999999999", "0", "0.5"],
+                 "decimal(38,10)": ["-9999999999999999999999999999.9999999999", "0.0", "1.5"],
+                 "timestamp(ns)": ["2013-01-31T10:00:00.000000001", "1969-12-31T00:00:00", "2013-01-31T10:00:00"],
+                 "timestamp(s,Europe/Berlin)": ["2013-01-31T10:00:00Z", "1969-12-31T00:00:00Z", "2013-01-31T10:00:00Z"],
+                 "time(ms)": ["10:00:00.001", "00:00:00", "23:59:59"], "time(us)": ["10:00:00.001", "00:00:00", "23:59:59"],
+                 "uuid": ["2c220a00-0000-0000-0000-000000000001"] * 3}
+        without = ["fixed(3)", "int96", "timestamp(ns)", "timestamp(s,Europe/Berlin)", "time(ms)", "time(us)", "uuid"]
+        for i, name in enumerate(without):
+            self.table(f"t{i}", f"x\n{types[name][0]}\n", "--header", "yes", "--type", f"x={name}")
+        stored = {f"c{i}": name for i, name in enumerate(types) if name not in without}
+        rows = zip(*(types[name] for name in stored.values()), strict=True)
+        text = "".join(",".join(value or '""' for value in row) + "\n" for row in [list(stored), *rows, [""] * len(stored)])
+        text = text.replace(",".join(['""'] * len(stored)), "," * (len(stored) - 1))  # a row of nulls
+        self.table("t", text, "--header", "yes", *(f"--type={column}={name}" for column, name in stored.items()))
+        before = {path.name for path in self.folder.iterdir()}
+        for options in (["--compat", "kudu"], ["--format-version", "1"]):
+            for i, name in enumerate(without):
+                code, _, error = self.run_tool(DUMP, "rewrite", f"t{i}", "copy", *options)
+                self.assertIn(code, (1, 4), error)
+                self.assertRegex(error, f"(has no type|does not take values of type) {re.escape(name)}")
+                self.assertEqual({path.name for path in self.folder.iterdir()}, before)
+            self.dump("rewrite", "t", "copy", *options)
+            self.assertIn("all valid", self.dump("verify", "copy"))
+            self.dump("diff", "--values-only", "t", "copy")
+            self.assertEqual(self.dump("values", "copy", "--json"), self.dump("values", "t", "--json"))
+            self.dump("rewrite", "copy", "back")
+            self.dump("diff", "t", "back", "--values-only")
+            for made in ("copy", "back"):
+                shutil.rmtree(self.folder / made)
+
+    def test_decimals_without_precision_and_scale(self):
+        self.table("t", "x,n\n1.01,1\n,2\n-2.50,3\n", "--type", "x=decimal(9,2)", "--compat", "kudu")
+        self.assertIn("all valid", self.dump("verify", "t"))
+        self.assertEqual(self.values("t", "--column", "x"), ["1.01", None, "-2.50"])
+        self.assertEqual(json.loads(self.dump("records", "--json", "t", "--where", "x > 1"))["x"], "1.01")
+        path = self.file("d", ["1.01", "2.50"], "--type", "x=decimal(9,2)")
+        for options in (["--compat", "kudu"], ["--format-version", "1"]):
+            self.assertIn("precision and scale", self.json("rewrite", path, "old.cfile", "--force", *options)["dropped"])
+        self.assertNotIn("precision and scale", self.json("rewrite", path, "new.cfile")["dropped"])
+
+    def test_nested_tables_have_no_old_form(self):
+        self.table("t", '{"a":1,"l":[1,2]}\n{"a":2,"l":[]}\n', suffix=".jsonl")
+        before = {path.name for path in self.folder.iterdir()}
+        for options in (["--compat", "kudu"], ["--format-version", "1"]):
+            self.refuse(1, "levels", "rewrite", "t", "copy", *options)
+            self.assertEqual({path.name for path in self.folder.iterdir()}, before)
 
     def test_metadata_is_kept(self):
         source = GOLDEN / "kudu" / "key_int32_rle_neg.cfile"
@@ -223,6 +273,73 @@ class Rewrite(ToolTest):
         self.assertEqual(self.dump("records", "s"), self.dump("records", "r"))
 
 
+class SalvageTable(ToolTest):
+    def setUp(self):
+        super().setUp()
+        for part in range(3):
+            rows = "".join(f"{i},{'x' * 40}{i}\n" for i in range(1000 * part, 1000 * (part + 1)))
+            append = ["--append"] if part > 0 else []
+            self.table("t", "id,text\n" + rows, *append, "--encoding", "plain", "--compression", "none", "--block-size", "8KiB")
+        self.columns = [self.folder / part / "0001-text.cfile" for part in self.part_folders("t")]
+
+    def part_folders(self, table):
+        files = [file["path"] for file in self.json("verify", table)["files"]]
+        return list(dict.fromkeys(str(pathlib.Path(file).parent) for file in files))
+
+    def ids(self, table):
+        return [json.loads(line)["values"]["id"] for line in self.dump("values", "--json", table).splitlines()]
+
+    def contents(self, table):
+        return {path.relative_to(self.folder / table): path.read_bytes() for path in (self.folder / table).rglob("*") if path.is_file()}
+
+    def test_a_sound_table_is_copied(self):
+        self.assertEqual(self.dump("salvage", "t", "left"), "left: all that was in t\n  3000 rows of 3 parts, 0 lost\n")
+        self.assertEqual(self.contents("left"), self.contents("t"))
+        self.dump("diff", "t", "left")
+
+    def test_rows_that_all_columns_have(self):
+        block = self.json("blocks", self.columns[1].relative_to(self.folder))["blocks"][2]
+        bytes_ = bytearray(self.columns[1].read_bytes())
+        bytes_[block["offset"] + 100] ^= 1
+        self.columns[1].write_bytes(bytes_)
+        self.columns[2].unlink()
+        (self.folder / "t/table.cft").write_bytes(b"?" * 100)
+        before = self.contents("t")
+        out = self.dump("salvage", "t", "left", code=2)
+        lost = block["rows"]
+        self.assertTrue(out.startswith(f"left: what is left of t\n  {2000 - lost} rows of 2 parts, {1000 + lost} lost\n"
+                                       "  damaged: t/table.cft: this is not "), out)
+        self.assertRegex(out, rf"\n  part-\w+ salvaged, 1000 rows, {lost} lost: .*checksum mismatch")
+        self.assertRegex(out, r"\n  part-\w+ damaged, 1000 rows, 1000 lost: ")
+        first = 1000 + block["first_ordinal"]
+        self.assertEqual(self.ids("left"), [*range(first), *range(first + lost, 2000)])
+        self.dump("verify", "left")
+        self.assertEqual(self.contents("t"), before)
+        # Only the files of the new table are there.
+        self.assertEqual({str(path.parent) for path in self.contents("left")},
+                         {".", *(str(pathlib.Path(part).relative_to("left")) for part in self.part_folders("left"))})
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"t", "left", "t.csv"})
+
+    def test_json(self):
+        self.columns[0].write_bytes(self.columns[0].read_bytes()[:-50])  # only the footer is lost
+        report = self.json("salvage", "t", "left", code=2)
+        self.assertEqual({key: report[key] for key in ("path", "out", "complete", "damage", "rows", "lost_rows")},
+                         {"path": "t", "out": "left", "complete": False, "damage": "", "rows": 3000, "lost_rows": 0})
+        self.assertEqual([part["state"] for part in report["parts"]], ["salvaged", "kept", "kept"])
+        self.assertEqual(self.ids("left"), [*range(3000)])
+
+    def test_wrong_use(self):
+        (self.folder / "folder").mkdir()
+        self.refuse(1, "folder exists already", "salvage", "t", "folder")
+        self.refuse(1, "folder is not a table", "salvage", "t", "folder", "--force")
+        self.refuse(1, "choose it with --column", "salvage", "t", "left", "--part", "0")
+        self.refuse(1, "choose it with --column", "salvage", "t", "left", "--sorted")
+        self.refuse(3, "folder/table.cft", "salvage", "folder", "left")
+        self.assertFalse((self.folder / "left").exists())
+        self.dump("salvage", "t", "left")
+        self.dump("salvage", "t", "left", "--force")
+
+
 class Concat(ToolTest):
     def test_files_follow_each_other(self):
         parts = [list(range(0, 1000, 3)), [1000, 1000, 1007], [1007, 2000]]
@@ -252,7 +369,9 @@ class Concat(ToolTest):
         once, twice = self.json(path), self.json("twice.cfile")
         self.assertEqual((twice["rows"], twice["type"]), (2 * once["rows"], once["type"]))
         out = self.dump("diff", path, "twice.cfile", "--values-only", code=1)
-        self.assertEqual(out, f"values: rows: {once['rows']} | {2 * once['rows']}\nthe values differ: 0 rows\n")
+        self.assertEqual(out, f"values: rows: {once['rows']} | {2 * once['rows']}\nthe row counts differ; "
+                         f"the first {once['rows']} row{'' if once['rows'] == 1 else 's'} "
+                         f"{'is' if once['rows'] == 1 else 'are'} the same\n")
 
     def test_wrong_use(self):
         numbers, texts = self.file("numbers", [1, 2]), self.file("texts", ["a", "b"])
@@ -318,8 +437,14 @@ class Diff(ToolTest):
 
     def test_rows_types_and_columns(self):
         a, b, c = self.file("a", [1, 2, 3]), self.file("b", [1, 2]), self.file("c", ["x", "y", "z"])
-        self.assertEqual(self.lines(a, b), (["values: rows: 3 | 2"], "the values differ: 0 rows"))
-        self.assertIn("schema: type: int32 | string\n", self.dump("diff", a, c, code=1))
+        self.assertEqual(self.lines(a, b), (["values: rows: 3 | 2"], "the row counts differ; the first 2 rows are the same"))
+        changed = self.file("changed", [1, 5])
+        self.assertEqual(self.lines(a, changed)[1], "the row counts differ; the values differ: 1 row")
+        out = self.dump("diff", a, c, code=1)
+        self.assertIn("schema: type: int32 | string\n", out)
+        self.assertTrue(out.endswith("\nthe columns or their types differ\n"), out)
+        dates = self.file("dates", ["1970-01-02", "1970-01-03", "1970-01-04"])
+        self.assertEqual(self.lines(a, dates), ([], "the columns or their types differ; the values that were compared are the same"))
         self.table("t", "id,name\n1,a\n2,b\n")
         self.table("u", "name,id,more\na,1,0\nx,2,0\n")
         out = self.dump("diff", "t", "u", code=1)
@@ -349,6 +474,13 @@ class Diff(ToolTest):
         self.assertEqual((found[0]["a"]["value"], found[0]["b"]["value"]), ("t1", "other"))
         self.assertEqual((found[1]["a"], found[1]["b"]["value"]), (None, "more"))
         self.assertEqual((found[2]["a"]["value"], found[2]["b"]["value"]), ("t0", None))
+
+    def test_full_disk(self):
+        a, b = self.file("a", [1, 2]), self.file("b", [1, 3])
+        for other in (a, b):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([DUMP, "diff", a, other], cwd=self.folder, stdout=full, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual(done.returncode, 3, done.stderr)
 
     def test_exit_codes(self):
         a = self.file("a", range(100))
@@ -423,7 +555,7 @@ class WhatIf(ToolTest):
         text = self.dump("whatif", path)
         self.assertRegex(text, r"\ndict +none .*<- file")
         self.assertRegex(text, rf"\n{marked['encoding']} +{marked['compression']} .*<- automatic")
-        self.assertIn(f": {imported['encoding_reason']} (found with the sample)", text)
+        self.assertRegex(text, r"\n  automatic \(recomputed on the sample, goal balanced\): .*: " + re.escape(imported["encoding_reason"]) + "\n")
 
     def test_order(self):
         path = self.file("x", [i * i % 1000 for i in range(3000)])
@@ -467,10 +599,9 @@ class WhatIf(ToolTest):
         text = "id,city,x\n" + "".join(f"{i},{'Oslo' if i % 7 else 'Bergen'},{i / 8}\n" for i in range(5000))
         self.table("t", text)
         lines = self.dump("whatif", "t", "--recommend").splitlines()
-        self.assertEqual([line.split(":")[0] for line in lines], ["size", "balanced", "speed"])
-        for line in lines:
-            goal, options = line.split(":", 1)
-            options = shlex.split(options)
+        self.assertEqual(lines[::2], ["# size", "# balanced", "# speed"])
+        for heading, line in zip(lines[::2], lines[1::2], strict=True):
+            goal, options = heading[2:], shlex.split(line)
             self.assertEqual(len([o for o in options if o == "--encoding"]), 3)
             self.table(goal, text, *options)
             document = self.json("whatif", goal)
@@ -481,9 +612,25 @@ class WhatIf(ToolTest):
         for column in self.json("whatif", "t")["columns"]:
             size = column["recommended"]["size"]
             self.assertLessEqual(size["bytes"], 1.05 * min(t["bytes"] for t in column["tried"] if " in " not in t.get("note", "")))
-        # The options for a file do not name a column.
+        # The column of a file has the name that export and rewrite give it.
         path = next(self.folder.glob("t/part-*/0001-city.cfile"))
-        self.assertNotIn("=", self.dump("whatif", path, "--recommend"))
+        options = shlex.split(self.dump("whatif", path, "--recommend").splitlines()[1])
+        self.assertEqual([option.split("=")[0] for option in options[1::2]], ["value", "value"])
+        self.dump("rewrite", path, "again.cfile", *options)
+        self.table("imported", "value\n" + "Oslo\n" * 100, *options)
+
+    def test_no_values(self):
+        self.table("empty", "id,city\n", "--type", "id=int32")
+        self.table("nulls", "id,city\n1,\n2,\n", "--type", "city=string")
+        for table, count in (("empty", 2), ("nulls", 1)):
+            lines = self.dump("whatif", table).splitlines()
+            self.assertEqual(lines.count("  no values, so nothing is tried"), count)
+
+    def test_plain_numbers_are_not_decoded(self):
+        path = self.file("x", range(2_000_000), "--encoding", "plain", "--compression", "none")
+        plain, = (t for t in self.trials(path)["tried"] if (t["encoding"], t["compression"]) == ("plain", "none"))
+        self.assertFalse(plain["decoded"])
+        self.assertRegex(self.dump("whatif", path), r"\nplain +none .* - +-  .*not decoded")
 
     def test_every_kind_of_golden_file(self):
         """Levels, nulls, arrays of Kudu, files without rows and without a positional index."""

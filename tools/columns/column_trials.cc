@@ -8,6 +8,7 @@
 #include "cfile/status.h"
 #include "tools/columns/forms.h"
 #include "tools/columns/new_output.h"
+#include "tools/dump/totals.h"
 #include "tools/encoding_reason.h"
 
 namespace cfile::tools {
@@ -43,10 +44,10 @@ double PerSecond(uint64_t amount, double seconds) {
   return seconds > 0 ? static_cast<double>(amount) / seconds : 0;
 }
 
-double BitsPerValue(const Sample& sample, const Trial& trial) {
-  return sample.num_entries == 0 ? 0
-                                 : 8 * static_cast<double>(trial.file_bytes) /
-                                       static_cast<double>(sample.num_entries);
+bool IsDecoded(const Sample& sample, const Trial& trial) {
+  // No core writes memory at this speed.
+  constexpr double kMostBytesPerSecond = 1e11;
+  return PerSecond(sample.decoded_bytes, trial.decode_seconds) < kMostBytesPerSecond;
 }
 
 std::string NoteOf(const FormTrial& trial) {
@@ -105,7 +106,7 @@ uint64_t SmallestOf(const std::vector<FormTrial>& trials) {
 }
 
 std::string ImportOptionsOf(const StoredColumn& column, const StoredForm& form) {
-  const std::string prefix = column.table ? column.schema.name + "=" : "";
+  const std::string prefix = column.schema.name + "=";
   return StrCat("--encoding ", ShellQuoted(prefix + EncodingName(form.encoding)),
                 " --compression ", ShellQuoted(prefix + CompressionName(form.compression)));
 }
@@ -128,10 +129,11 @@ Json ToJson(const ColumnTrials& trials, const TrialOptions& options) {
     } else {
       const Trial& result = *trial.result;
       json["bytes"] = JsonInteger(result.file_bytes);
-      json["bits_per_value"] = BitsPerValue(sample, result);
-      json["ratio"] = static_cast<double>(result.file_bytes) / static_cast<double>(smallest);
+      json["bits_per_value"] = BitsPerValue(result.file_bytes, sample.num_entries);
+      json["ratio"] = Ratio(result.file_bytes, smallest);
       json["encode"] = SpeedJson(sample, result.encode_seconds);
       json["decode"] = SpeedJson(sample, result.decode_seconds);
+      json["decoded"] = IsDecoded(sample, result);
       json["blocks"] = FormsJson(result.totals.encodings);
       if (const std::string note = NoteOf(trial); !note.empty()) json["note"] = note;
     }

@@ -1,4 +1,5 @@
-// The trials of one column: what each encoding with each codec takes, and what automatic choice does.
+// The trials of one column: the size and the speed of each encoding with each codec, and the form
+// that automatic choice takes.
 #pragma once
 
 #include <cstddef>
@@ -19,19 +20,19 @@
 namespace cfile::tools {
 
 struct TrialOptions {
-  size_t sample_bytes = size_t{16} << 20;  // decoded, of the sample of a column
-  std::string sort = "size";               // or "decode", or "encode": the order of the trials
-  std::string goal = "balanced";           // of automatic choice; or "size", or "speed"
+  size_t sample_bytes = size_t{16} << 20;  // the most decoded bytes of the sample
+  std::string sort = "size";               // order of the trials: "size", "decode" or "encode"
+  std::string goal = "balanced";  // goal of automatic choice: "size", "balanced" or "speed"
 };
 
-// What was found out about one column.
+// The results of the trials of one column.
 struct ColumnTrials {
   StoredColumn column;
   std::unique_ptr<Sample> sample;
   FormsInUse in_use;
-  Trial automatic;                // what automatic choice does with the sample
+  Trial automatic;                // the trial of the form that automatic choice takes
   absl::Status automatic_status;  // not OK: `automatic` has no meaning
-  std::vector<FormTrial> trials;  // sorted; those that failed are last
+  std::vector<FormTrial> trials;  // sorted; trials that failed are last
 
   std::optional<StoredForm> form_in_use() const {
     return MainForm(in_use.encodings, in_use.compression);
@@ -53,11 +54,16 @@ std::string NoteOf(const FormTrial& trial);
 
 // The size of the smallest file, in bytes; at least 1.
 uint64_t SmallestOf(const std::vector<FormTrial>& trials);
-double BitsPerValue(const Sample& sample, const Trial& trial);
-// 0 if no time has passed.
+// Returns `amount` per second, or 0 if `seconds` is 0.
 double PerSecond(uint64_t amount, double seconds);
 
-// The options of cfile-import that store a column in this form.
+// Returns whether reading the sample decodes values. The reader does not decode some forms, but
+// returns the values where they are in the block. This function recognizes such a form by a reading
+// speed that is higher than the speed at which a core can write memory.
+bool IsDecoded(const Sample& sample, const Trial& trial);
+
+// Returns the options of cfile-import that store a column in this form. The options contain the
+// name of the column. For a file, this name is kFileColumn.
 std::string ImportOptionsOf(const StoredColumn& column, const StoredForm& form);
 
 // The object that `cfile-dump whatif --json` prints for a column.

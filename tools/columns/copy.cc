@@ -11,12 +11,10 @@
 #include "cfile/statistics.h"
 #include "cfile/status.h"
 #include "tools/columns/file_writer.h"
+#include "tools/dump/totals.h"
 
 namespace cfile::tools {
 namespace {
-
-// Keys with this prefix are reserved for the library, which writes them itself.
-constexpr std::string_view kReservedPrefix = "cfile.";
 
 // Calls append(rows) for all rows of `range`.
 template <typename T, typename AppendRows>
@@ -65,7 +63,7 @@ absl::StatusOr<WriterOptions> OptionsLike(const Reader& file, const LayoutOption
   writer.value_index = info.value_index_root.has_value();
   writer.positional_index = info.positional_index_root.has_value() || !writer.value_index;
   for (const auto& pair : info.header_metadata) {
-    if (!pair.first.starts_with(kReservedPrefix)) writer.metadata.push_back(pair);
+    if (!pair.first.starts_with(kReservedKeyPrefix)) writer.metadata.push_back(pair);
   }
   if (!options.has_extensions()) return writer;
   if (info.has_movable_blocks()) writer.movable_blocks = true;
@@ -99,7 +97,7 @@ absl::StatusOr<ColumnTotals> CopyFiles(const std::vector<StoredColumn>& files,
               file, kAllRows, [&](const Rows<T>& rows) { return writer.Append(rows); }, progress));
         }
         for (const auto& [key, value] : files[0].file->info().footer_metadata) {
-          if (!key.starts_with(kReservedPrefix)) {
+          if (!key.starts_with(kReservedKeyPrefix)) {
             CFILE_RETURN_IF_ERROR(writer.AddMetadata(key, value));
           }
         }
@@ -142,17 +140,10 @@ absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
       totals[column].bytes_written += part_totals.bytes_written;
       totals[column].compression = part_totals.compression;
       for (const EncodingTotals& added : part_totals.encodings) {
-        auto& encodings = totals[column].encodings;
-        auto found = std::find_if(encodings.begin(), encodings.end(), [&](const auto& e) {
-          return e.encoding == added.encoding;
-        });
-        if (found == encodings.end()) {
-          encodings.push_back(added);
-          continue;
-        }
-        found->blocks += added.blocks;
-        found->compressed_blocks += added.compressed_blocks;
-        found->stored_bytes += added.stored_bytes;
+        EncodingTotals& sum = TotalsOf(added.encoding, totals[column].encodings);
+        sum.blocks += added.blocks;
+        sum.compressed_blocks += added.compressed_blocks;
+        sum.stored_bytes += added.stored_bytes;
       }
     }
   }

@@ -21,12 +21,13 @@ namespace cfile::tools {
 // Called with the number of rows that were copied since the last call. An error ends the work.
 using CopyProgress = std::function<absl::Status(uint64_t rows)>;
 
-// What a new file keeps of a file with the same rows, besides the values:
+// Returns the options for a new file with the rows of `file`. These are the options that `options`
+// has for `column`. In addition, the new file keeps these properties of `file`:
 // - the value index, and with it the order of the rows;
-// - if `options` are for files with extensions: the Bloom filter with as many bits for each value,
-//   and whether blocks are movable;
+// - if `options` are for files with extensions: the Bloom filter, with the same number of bits per
+//   value, and whether blocks are movable;
 // - the metadata of the header.
-// Bounds and counts of blocks (statistics) are made again. `column`: the name in `options`.
+// The writer computes the statistics (bounds and counts of blocks) again.
 // Errors: those of Reader::Statistics.
 absl::StatusOr<WriterOptions> OptionsLike(const Reader& file, const LayoutOptions& options,
                                           const std::string& column);

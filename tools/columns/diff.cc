@@ -4,10 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -20,8 +17,8 @@
 #include "tools/columns/row_diff.h"
 #include "tools/columns/stored_column.h"
 #include "tools/dump/column_text.h"
-#include "tools/location.h"
 #include "tools/progress.h"
+#include "tools/text_table.h"
 #include "tools/where_parser.h"
 
 namespace cfile::tools {
@@ -33,34 +30,20 @@ struct DiffArguments {
   bool values_only = false;
 };
 
-// The columns that both sides have, and what only one side has.
+// One of the two files or tables.
 struct Side {
   std::string path;
   Input input;
-  std::vector<StoredColumn> columns;
+  std::vector<StoredColumn> columns;  // the columns to compare
 };
 
 absl::StatusOr<Side> OpenSide(const CommonOptions& common, const std::string& path) {
   CommonOptions options = common;
   options.path = path;
+  options.column.clear();  // a file can be compared with a column of a table
   Side side{.path = path};
-  CFILE_ASSIGN_OR_RETURN(const std::optional<TableReader> opened,
-                         OpenTableAt(path, OptionsOf(common)));
-  if (!opened) options.column.clear();  // a file can be compared with a column of a table
   CFILE_ASSIGN_OR_RETURN(side.input, OpenInput(options));
-  if (side.input.file) {
-    side.columns.push_back(ColumnOf(*side.input.file));
-    return side;
-  }
-  const TableReader& table = *side.input.table;
-  if (!common.column.empty()) {
-    CFILE_ASSIGN_OR_RETURN(const size_t column, FindColumn(table, common.column));
-    side.columns.push_back(ColumnOf(table, column));
-    return side;
-  }
-  for (size_t i = 0; i < table.schema().columns.size(); ++i) {
-    side.columns.push_back(ColumnOf(table, i));
-  }
+  CFILE_ASSIGN_OR_RETURN(side.columns, ColumnsOf(side.input, common.column));
   return side;
 }
 
@@ -78,9 +61,9 @@ class DifferencePrinter {
   DifferencePrinter(const StoredColumn& a, const StoredColumn& b)
       : type_a_(a.schema.type), type_b_(b.schema.type), has_levels_(a.has_levels) {}
 
-  std::string Text(const RowDifference<T>& found) const {
-    const auto [a, b] = Values(found, Form::kText);
-    return absl::StrCat(a, " | ", b);
+  // Returns the text of the entry of A, and the text of the entry of B.
+  std::pair<std::string, std::string> Texts(const RowDifference<T>& found) const {
+    return Values(found, Form::kText);
   }
   void AddTo(const RowDifference<T>& found, Json& json) const {
     const auto [a, b] = Values(found, Form::kJson);
@@ -143,10 +126,10 @@ class Diff {
     std::vector<std::pair<const StoredColumn*, const StoredColumn*>> both;
     PairColumns(a, b, both);
     Progress progress(isatty(STDERR_FILENO) != 0);
-    const uint64_t num_rows = std::min(a.input.num_rows(), b.input.num_rows());
-    progress.Begin("comparing", num_rows * both.size(), Progress::Unit::kRows);
+    progress.Begin("comparing", num_rows_, Progress::Unit::kRows);
+    num_columns_ = both.size();
     for (const auto& [column_a, column_b] : both) {
-      const absl::Status status = CompareColumn(*column_a, *column_b, num_rows, progress);
+      const absl::Status status = CompareColumn(*column_a, *column_b, progress);
       if (!status.ok()) {
         if (json_) document_["error"] = JsonError(status);
         Finish(false);
@@ -177,9 +160,26 @@ class Diff {
       json["b"] = JsonBytes(b);
       document_[kind].push_back(std::move(json));
     } else {
-      absl::StrAppend(&output_.text, kind, ": ", Prefix(column), name, ": ", TerminalSafe(a), " | ",
-                      TerminalSafe(b), "\n");
+      AppendLine(absl::StrCat(kind, ": ", Prefix(column), name), TerminalSafe(a), TerminalSafe(b));
     }
+  }
+
+  // Appends the line "BEFORE: A | B". If the line does not fit the terminal, shortens A and B.
+  void AppendLine(const std::string& before, std::string a, std::string b) {
+    constexpr size_t kSeparators = 5;
+    if (const auto width = OutputWidth()) {
+      constexpr size_t kLeast = 12;
+      const size_t used = CountCells(before) + kSeparators;
+      const size_t room = std::max(*width, used) - used;
+      const size_t cells_a = CountCells(a), cells_b = CountCells(b);
+      // The shorter text keeps its length if it takes less than half of the room.
+      if (cells_a + cells_b > room) {
+        const size_t half = std::max(room / 2, kLeast);
+        a = Shortened(a, std::max(half, room - std::min(room, cells_b)));
+        b = Shortened(b, std::max(half, room - std::min(room, cells_a)));
+      }
+    }
+    absl::StrAppend(&output_.text, before, ": ", a, " | ", b, "\n");
   }
 
   void CompareTables(const TableReader& a, const TableReader& b) {
@@ -204,8 +204,9 @@ class Diff {
 
   void CompareRowCounts(const Side& a, const Side& b) {
     const uint64_t rows_a = a.input.num_rows(), rows_b = b.input.num_rows();
+    num_rows_ = std::min(rows_a, rows_b);
     if (rows_a == rows_b) return;
-    same_values_ = false;
+    same_values_ = same_row_counts_ = false;
     Property("values", "", "rows", absl::StrCat(rows_a), absl::StrCat(rows_b));
   }
 
@@ -216,7 +217,7 @@ class Diff {
       if (a.columns.size() == 1 && b.columns.size() == 1) {
         both.emplace_back(a.columns.data(), b.columns.data());
       } else {
-        same_values_ = false;
+        same_values_ = same_columns_ = false;
         const auto kind = [](const Side& side) { return side.input.file ? "file" : "table"; };
         Property("schema", "", "kind", kind(a), kind(b));
       }
@@ -241,18 +242,17 @@ class Diff {
   }
 
   void OnlyIn(std::string_view side, const StoredColumn& column) {
-    same_values_ = false;
+    same_values_ = same_columns_ = false;
     const bool in_a = side == "a";
     Property("schema", column.schema.name, "present", in_a ? "yes" : "no", in_a ? "no" : "yes");
   }
 
-  absl::Status CompareColumn(const StoredColumn& a, const StoredColumn& b, uint64_t num_rows,
-                             Progress& progress) {
+  absl::Status CompareColumn(const StoredColumn& a, const StoredColumn& b, Progress& progress) {
     const std::string name = a.table ? a.schema.name : b.table ? b.schema.name : "";
     const Properties schema_a = SchemaOf(a), schema_b = SchemaOf(b);
     for (size_t i = 0; i < schema_a.size(); ++i) {
       const bool is_value = schema_a[i].first != "nullable";
-      if (is_value && schema_a[i] != schema_b[i]) same_values_ = false;
+      if (is_value && schema_a[i] != schema_b[i]) same_values_ = same_columns_ = false;
       if (is_value || !arguments_.values_only) {
         Property("schema", name, schema_a[i].first, schema_a[i].second, schema_b[i].second);
       }
@@ -266,9 +266,10 @@ class Diff {
     }
     if (a.schema.type.physical() != b.schema.type.physical() || a.has_levels != b.has_levels ||
         !(a.schema.levels == b.schema.levels)) {
-      same_values_ = false;
+      same_values_ = same_columns_ = false;
       return absl::OkStatus();  // the schema says so
     }
+    any_compared_ = num_rows_ > 0;
     return VisitType(a.schema.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
       const DifferencePrinter<T> printer(a, b);
       uint64_t different = 0;
@@ -283,13 +284,16 @@ class Diff {
           document_["values"].push_back(std::move(json));
           return;
         }
-        absl::StrAppend(&output_.text, "values: ", Prefix(name), "row ", found.row);
-        if (a.has_levels) absl::StrAppend(&output_.text, ", entry ", found.entry);
-        absl::StrAppend(&output_.text, ": ", printer.Text(found), "\n");
+        std::string before = absl::StrCat("values: ", Prefix(name), "row ", found.row);
+        if (a.has_levels) absl::StrAppend(&before, ", entry ", found.entry);
+        auto [text_a, text_b] = printer.Texts(found);
+        AppendLine(before, std::move(text_a), std::move(text_b));
       };
       const absl::Status status =
-          CompareRows<T>(a, b, num_rows, report,
-                         [&](uint64_t rows) { return progress.Update(0, compared_ += rows); });
+          CompareRows<T>(a, b, num_rows_, report, [&](uint64_t rows) {
+            compared_ += rows;
+            return progress.Update(0, compared_ / num_columns_);
+          });
       different_ += different;
       if (different > 0) same_values_ = false;
       return status;
@@ -309,11 +313,21 @@ class Diff {
       output_.text += "the values are the same\n";
       return;
     }
-    absl::StrAppend(&output_.text, "the values differ: ", Plural(different_, "row"));
-    if (different_ > arguments_.count) {
-      absl::StrAppend(&output_.text, ", of which the first ", arguments_.count, " are shown");
+    std::vector<std::string> results;
+    if (!same_columns_) results.emplace_back("the columns or their types differ");
+    if (!same_row_counts_) results.emplace_back("the row counts differ");
+    if (different_ > 0) {
+      results.push_back(absl::StrCat("the values differ: ", Plural(different_, "row")));
+      if (different_ > arguments_.count) {
+        absl::StrAppend(&results.back(), ", of which the first ", arguments_.count, " are shown");
+      }
+    } else if (any_compared_) {
+      results.push_back(same_row_counts_ || !same_columns_
+                            ? "the values that were compared are the same"
+                            : absl::StrCat("the first ", Plural(num_rows_, "row"),
+                                           num_rows_ == 1 ? " is the same" : " are the same"));
     }
-    output_.text += '\n';
+    absl::StrAppend(&output_.text, absl::StrJoin(results, "; "), "\n");
   }
 
   const DiffArguments& arguments_;
@@ -322,7 +336,12 @@ class Diff {
   Json document_;
   bool same_values_ = true;
   uint64_t different_ = 0;
-  uint64_t compared_ = 0;
+  bool same_row_counts_ = true;
+  bool same_columns_ = true;   // whether names and types of the columns are the same
+  uint64_t num_rows_ = 0;      // the number of rows of the shorter side
+  uint64_t num_columns_ = 0;   // the number of columns that both sides have
+  uint64_t compared_ = 0;      // the rows compared so far, added up over the columns
+  bool any_compared_ = false;  // whether values of any column were compared
 };
 
 ExitCode RunDiff(const DiffArguments& arguments, const CommonOptions& common, Output& output) {
@@ -337,7 +356,9 @@ ExitCode RunDiff(const DiffArguments& arguments, const CommonOptions& common, Ou
   }
   Diff diff(arguments, common, output);
   if (const absl::Status status = diff.Run(*a, *b); !status.ok()) return fail(status);
-  return output.Finish(diff.same_values() ? kFine : kDifferent);
+  const ExitCode code = output.Finish(kFine);
+  if (code != kFine) return TroubleOfDiff(code);
+  return diff.same_values() ? kFine : kDifferent;
 }
 
 }  // namespace
@@ -352,8 +373,8 @@ void AddDiffCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "with its levels. With --column, a file can be compared with a column of a table.\n"
       "Compares block by block: memory does not depend on the number of rows.\n\n"
       "Exit codes: 0 the values are the same (the layout may differ), 1 values, types or columns\n"
-      "differ, 2 wrong use or damaged, 3 input or output failed, 4 above a limit, or needs something\n"
-      "that this build does not have.\n\n"
+      "differ, 2 wrong use or damaged, 3 input or output failed, 4 above a limit, or needs\n"
+      "something that this build does not have.\n\n"
       "Examples:\n"
       "  cfile-dump diff old.cfile new.cfile\n"
       "  cfile-dump diff flights copy --values-only --count 100\n"

@@ -44,7 +44,7 @@ class Totals {
   Properties Texts() const {
     std::vector<std::string> encodings;
     for (const auto& [name, blocks] : encodings_) {
-      encodings.push_back(absl::StrCat(name, " in ", blocks, blocks == 1 ? " block" : " blocks"));
+      encodings.push_back(absl::StrCat(name, " in ", Plural(blocks, "block")));
     }
     return {{"files", absl::StrCat(files_)},
             {"size", absl::StrCat(bytes_)},
@@ -67,9 +67,10 @@ class Totals {
 
  private:
   void AddMetadata(const std::pair<std::string, std::string>& pair) {
-    if (!pair.first.starts_with("cfile.")) metadata_.insert(pair.first + "=" + pair.second);
+    if (pair.first.starts_with(kReservedKeyPrefix)) return;
+    metadata_.insert(pair.first + "=" + pair.second);
   }
-  // How many of the files have something.
+  // The text for an optional part, such as an index, that `count` of the files have.
   std::string Having(uint64_t count) const {
     if (count == 0) return "no";
     return count == files_ ? "yes" : absl::StrCat("in ", count, " of ", files_, " files");

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "cfile/status.h"
 #include "tools/location.h"
 
@@ -59,9 +60,16 @@ NewTable::NewTable(NewTable&& other) noexcept
       temporary_(std::exchange(other.temporary_, "")),
       location_(std::move(other.location_)) {}
 
-NewTable::~NewTable() {
+NewTable::~NewTable() { Discard(); }
+
+void NewTable::Discard() {
   std::error_code ignored;
   if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+}
+
+absl::Status NewTable::WithFinalPath(const absl::Status& status) const {
+  if (temporary_.empty()) return status;
+  return {status.code(), absl::StrReplaceAll(status.message(), {{temporary_, path_}})};
 }
 
 absl::Status NewTable::Finish() {

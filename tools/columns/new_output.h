@@ -14,8 +14,9 @@ namespace cfile::tools {
 // Gives a writer the limits that the user has chosen for reading.
 void SetWriterLimits(const CommonOptions& common, WriterOptions& options);
 
-// A directory beside the place of a new local table. The destructor removes the directory.
-// A table at a URL needs no such directory: it appears when table.cft is written.
+// A new table. A local table is written into a temporary directory next to its final place. The
+// destructor, or Discard, removes this directory. A table at a URL is written to its final place, because it
+// appears only when table.cft is written.
 class NewTable {
  public:
   // kInvalidArgument: something is at `path`, and `force` is false; or `force` is true, and `path`
@@ -25,11 +26,16 @@ class NewTable {
   NewTable& operator=(NewTable&&) = delete;
   ~NewTable();
 
-  // The place to write to.
+  // The place where the files of the table are written.
   const TableLocation& location() const { return location_; }
-  // Gives the complete table its name. With `force`, removes the table that had this name. Called
-  // once, last.
+  // Returns `status`, the result of writing to `location`. If the message names the temporary
+  // directory, the returned message names the final path instead.
+  absl::Status WithFinalPath(const absl::Status& status) const;
+  // Moves the complete table to its final path. With `force`, removes the table that was there.
+  // Call this function once, as the last one.
   absl::Status Finish();
+  // Removes the temporary directory with all files in it. Afterwards, only destroy the object.
+  void Discard();
 
  private:
   NewTable(std::string path, std::string temporary, TableLocation location);

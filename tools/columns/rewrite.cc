@@ -23,6 +23,7 @@
 #include "tools/layout_options.h"
 #include "tools/location.h"
 #include "tools/progress.h"
+#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -34,11 +35,11 @@ struct RewriteArguments {
   LayoutArguments layout;
 };
 
-// What has become of one column.
+// What the output says about one column.
 struct RewrittenColumn {
   std::string name;
-  uint64_t bytes_before = 0;
-  ColumnTotals totals;
+  uint64_t bytes_before = 0;  // the size of the files that were read
+  ColumnTotals totals;        // the sizes, encodings and codec of the files that were written
 };
 
 struct RewriteReport {
@@ -47,8 +48,9 @@ struct RewriteReport {
   std::set<std::string> kept, dropped;
 };
 
-// Notes what the new file of a column keeps and drops.
-void Note(const FileInfo& info, const WriterOptions& options, bool has_extensions,
+// Adds to `report` what the new file of a column keeps and drops. `in_table`: the new file belongs
+// to a table.
+void Note(const FileInfo& info, const WriterOptions& options, bool has_extensions, bool in_table,
           RewriteReport& report) {
   const auto note = [&](const char* what, bool had, bool has) {
     if (had) (has ? report.kept : report.dropped).insert(what);
@@ -59,22 +61,30 @@ void Note(const FileInfo& info, const WriterOptions& options, bool has_extension
   note("statistics", info.statistics.has_value(), has_extensions);
   note("Bloom filter", info.bloom_filter.has_value(), options.bloom_filter_bits_per_value > 0);
   note("checksums", info.has_checksums(), options.version != FormatVersion::kV1);
+  // A table has precision and scale in table.cft.
+  if (!in_table) note("precision and scale", info.type.decimal_precision > 0, has_extensions);
 }
 
-// Counts the rows of all columns.
+// Shows the progress of copying. Columns are copied one after another, so the progress line shows
+// the average of the rows of all columns.
 class RowProgress {
  public:
-  RowProgress(std::string_view stage, uint64_t total) : progress_(isatty(STDERR_FILENO) != 0) {
+  RowProgress(std::string_view stage, uint64_t num_rows, size_t num_columns)
+      : progress_(isatty(STDERR_FILENO) != 0), num_columns_(num_columns) {
     CancelOnSignals();  // so that temporary files are removed
-    progress_.Begin(stage, total, Progress::Unit::kRows);
+    progress_.Begin(stage, num_rows, Progress::Unit::kRows);
   }
   CopyProgress callback() {
-    return [this](uint64_t rows) { return progress_.Update(0, done_ += rows); };
+    return [this](uint64_t rows) {
+      values_ += rows;
+      return progress_.Update(0, values_ / num_columns_);
+    };
   }
 
  private:
   Progress progress_;
-  uint64_t done_ = 0;
+  const size_t num_columns_;
+  uint64_t values_ = 0;  // copied rows, added up over the columns
 };
 
 absl::Status CheckNames(const LayoutOptions& layout, const std::string& source,
@@ -97,9 +107,9 @@ absl::StatusOr<RewriteReport> RewriteFile(const Reader& file, const CommonOption
   RewriteReport report{.num_rows = file.num_rows()};
   CFILE_ASSIGN_OR_RETURN(WriterOptions options, OptionsLike(file, layout, kFileColumn));
   SetWriterLimits(common, options);
-  Note(file.info(), options, layout.has_extensions(), report);
+  Note(file.info(), options, layout.has_extensions(), /*in_table=*/false, report);
   CFILE_ASSIGN_OR_RETURN(auto sink, NewFileSink(arguments.target));
-  RowProgress progress("rewriting", file.num_rows());
+  RowProgress progress("rewriting", file.num_rows(), 1);
   CFILE_ASSIGN_OR_RETURN(
       ColumnTotals totals,
       CopyFiles({ColumnOf(file)}, options, std::move(sink), progress.callback()));
@@ -124,16 +134,17 @@ absl::StatusOr<RewriteReport> RewriteTable(const TableReader& table, const Commo
       CFILE_ASSIGN_OR_RETURN(const Reader file, table.OpenColumn(part, column));
       CFILE_ASSIGN_OR_RETURN(options, OptionsLike(file, layout, name));
       options.movable_blocks.reset();  // as in all new tables
-      Note(file.info(), options, layout.has_extensions(), report);
+      Note(file.info(), options, layout.has_extensions(), /*in_table=*/true, report);
       report.columns[column].bytes_before += file.info().file_size_bytes;
     }
     SetWriterLimits(common, options);
     return options;
   };
   CFILE_ASSIGN_OR_RETURN(NewTable target, NewTable::Create(arguments.target, arguments.force));
-  RowProgress progress("rewriting", table.num_rows() * schema.columns.size());
-  CFILE_ASSIGN_OR_RETURN(std::vector<ColumnTotals> totals,
-                         CopyTable(table, target.location(), options_of, progress.callback()));
+  RowProgress progress("rewriting", table.num_rows(), schema.columns.size());
+  auto copied = CopyTable(table, target.location(), options_of, progress.callback());
+  if (!copied.ok()) return target.WithFinalPath(copied.status());
+  std::vector<ColumnTotals> totals = *std::move(copied);
   CFILE_RETURN_IF_ERROR(target.Finish());
   for (size_t i = 0; i < totals.size(); ++i) report.columns[i].totals = std::move(totals[i]);
   return report;
@@ -196,10 +207,10 @@ absl::StatusOr<RewriteReport> Concatenate(const CommonOptions& common,
   options.value_index = sorted;
   options.positional_index = true;
   for (const StoredColumn& file : files) {
-    Note(file.file->info(), options, layout.has_extensions(), report);
+    Note(file.file->info(), options, layout.has_extensions(), /*in_table=*/false, report);
   }
   CFILE_ASSIGN_OR_RETURN(auto sink, NewFileSink(arguments.target));
-  RowProgress progress("joining", report.num_rows);
+  RowProgress progress("joining", report.num_rows, 1);
   CFILE_ASSIGN_OR_RETURN(ColumnTotals totals,
                          CopyFiles(files, options, std::move(sink), progress.callback()));
   report.columns.push_back({kFileColumn, bytes, std::move(totals)});
@@ -208,21 +219,27 @@ absl::StatusOr<RewriteReport> Concatenate(const CommonOptions& common,
 
 std::string ReportText(const std::string& target, const RewriteReport& report) {
   uint64_t before = 0, after = 0;
-  int width = 0;
+  std::vector<std::vector<std::string>> lines;
   for (const RewrittenColumn& column : report.columns) {
     before += column.bytes_before;
     after += column.totals.bytes_written;
-    width = std::max(width, static_cast<int>(Printable(column.name).size()));
+    lines.push_back({absl::StrCat("  ", Printable(column.name)),
+                     WithCommas(column.totals.bytes_written) + " bytes, before",
+                     WithCommas(column.bytes_before),
+                     FormsText(column.totals.encodings, column.totals.compression)});
   }
+  const std::string title =
+      absl::StrFormat(": %s, %s bytes, before %s", Plural(report.num_rows, "row"),
+                      WithCommas(after), WithCommas(before));
   std::string text =
-      absl::StrFormat("%s: %s, %s bytes, before %s\n", Printable(target),
-                      Plural(report.num_rows, "row"), WithCommas(after), WithCommas(before));
-  for (const RewrittenColumn& column : report.columns) {
-    absl::StrAppendFormat(&text, "  %-*s  %12s bytes, before %12s  %s\n", width,
-                          Printable(column.name), WithCommas(column.totals.bytes_written),
-                          WithCommas(column.bytes_before),
-                          FormsText(column.totals.encodings, column.totals.compression));
-  }
+      absl::StrCat(ShortenedForOutput(Printable(target), title.size(), /*keep_end=*/true), title,
+                   "\n",
+                   AlignText(lines,
+                             {{.shorten = 2, .least = 12},
+                              {.right = true},
+                              {.right = true},
+                              {.shorten = 1, .least = 12}},
+                             OutputWidth()));
   if (!report.kept.empty()) {
     absl::StrAppend(&text, "  kept: ", absl::StrJoin(report.kept, ", "), "\n");
   }
@@ -279,7 +296,7 @@ void AddWriteOptions(CLI::App& command, CommonOptions& common, RewriteArguments&
   command.add_flag("--force", arguments.force, "Replace the target if it exists");
 }
 
-constexpr char kWhatIsKept[] =
+constexpr char kAboutOptions[] =
     "The options are those of cfile-import, with the same defaults: without options, the writer\n"
     "chooses encodings and compression again. In a file, options name the column 'value'.\n";
 
@@ -290,11 +307,12 @@ void AddRewriteCommand(CLI::App& app, CommonOptions& common, Action& action) {
       app, common, "rewrite", "Write a file or a table in another form, with the same values",
       absl::StrCat(
           "Reads all values of FILE and writes them to TARGET, a new file or a new table.\n",
-          kWhatIsKept,
+          kAboutOptions,
           "Kept: types, nulls, nested records, the order of the rows, the parts of a table, key\n"
           "columns, the value index, metadata, and the Bloom filter with as many bits for each\n"
           "value. Made again: the indexes, and the statistics. Version 1 and Kudu have no\n"
-          "statistics, Bloom filters and movable blocks; what is dropped is printed.\n"
+          "statistics, Bloom filters and movable blocks, and single files of them do not store\n"
+          "precision and scale of decimals; what is dropped is printed.\n"
           "TARGET appears when it is complete: an error or Ctrl-C leaves no part of it. With\n"
           "--force, TARGET may be FILE. A table needs the memory of one block for each column.\n\n"
           "Examples:\n"
@@ -326,7 +344,7 @@ void AddConcatCommand(CLI::App& app, CommonOptions& common, Action& action) {
       absl::StrCat(
           "Writes the rows of all files to TARGET, the last argument, in the order in which the\n"
           "files are given. All files must have the same type. All values are encoded again.\n",
-          kWhatIsKept,
+          kAboutOptions,
           "TARGET has a value index if each file has one and the files follow each other in the\n"
           "order of their values. Metadata and the Bloom filter's size are those of the first\n"
           "file. The parts of a table are merged by `cfile-table compact`.\n"

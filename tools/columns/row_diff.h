@@ -18,17 +18,17 @@ namespace cfile::tools {
 // An entry of a column with levels, or a row of a column without levels.
 template <typename T>
 struct Entry {
-  uint16_t repetition = 0;
-  uint16_t definition = 0;   // of a column with levels
-  const T* value = nullptr;  // null: a null, or nothing
+  uint16_t repetition = 0;   // repetition level; 0 in a column without levels
+  uint16_t definition = 0;   // definition level; 0 in a column without levels
+  const T* value = nullptr;  // nullptr: the entry holds no value
 };
 
 // A row that differs.
 template <typename T>
 struct RowDifference {
   uint64_t row = 0;
-  // Of a column with levels: the number of the first entry of the record that differs. One of the
-  // two records may have no such entry.
+  // In a column with levels: the number of the first entry in the record that differs. One of the
+  // two records may be shorter and have no entry with this number.
   uint64_t entry = 0;
   bool in_a = true, in_b = true;  // whether the records have the entry
   Entry<T> a, b;
@@ -54,11 +54,12 @@ bool SameEntry(const Entry<T>& a, const Entry<T>& b) {
 template <typename T>
 class EntryReader {
  public:
-  // `max_definition`: of a column with levels.
+  // `max_definition`: the definition level of entries that hold a value; ignored without levels.
   EntryReader(RowReader<T>& rows, bool has_levels, uint16_t max_definition)
       : reader_(rows), has_levels_(has_levels), max_definition_(max_definition) {}
 
-  // Reads more rows if there is no current entry. Afterwards there is one, except at the end.
+  // Reads more rows if no entry is left in memory. If no entry is left afterwards, the column has
+  // ended.
   absl::Status Fill() {
     if (at_ < rows_.size()) return absl::OkStatus();
     CFILE_ASSIGN_OR_RETURN(rows_, reader_.Next(kMaxBatchRows));
@@ -102,8 +103,9 @@ class EntryReader {
   const bool has_levels_;
   const uint16_t max_definition_;
   Rows<T> rows_;
-  size_t at_ = 0;     // of rows_
-  size_t value_ = 0;  // of rows_.levels.values: the value of the current or a later entry
+  size_t at_ = 0;     // the index of the current entry in rows_
+  // The index in rows_.levels.values of the first value that no earlier entry holds.
+  size_t value_ = 0;
 };
 
 // Compares flat columns. Calls report(difference) for each row that differs, and progress(rows)

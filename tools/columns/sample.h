@@ -36,17 +36,17 @@ class Sample {
   // The rows of the column that the sample has, in ascending order, without overlap.
   std::vector<OrdinalRange> ranges;
   uint64_t num_rows = 0;
-  uint64_t num_entries = 0;    // rows, or entries of a column with levels
-  uint64_t num_present = 0;    // entries that hold a value
+  uint64_t num_entries = 0;  // rows, or entries of a column with levels
+  uint64_t num_present = 0;  // entries that hold a value
   // The bytes of the values as a reader returns them: a string counts as its bytes plus 16 bytes
   // for its view. Nulls count as values, except in a column with levels.
   uint64_t decoded_bytes = 0;
 };
 
-// Reads a sample of about `max_bytes` decoded bytes; all rows if they have fewer. The sample has
-// up to 16 ranges of rows, spread evenly over the column. Each begins with a block. A file without
-// a positional index gives only its first rows. Memory: about twice the sample.
-// Errors as Reader::Split and Cursor::Next.
+// Reads a sample of about `max_bytes` decoded bytes, or all rows if the column is smaller. The
+// sample has up to 16 ranges of rows, spread evenly over the column. Each range begins with the
+// first row of a block. If a file has no positional index, the sample has only the first rows.
+// Memory: about twice the size of the sample. Errors: those of Reader::Split and Cursor::Next.
 absl::StatusOr<std::unique_ptr<Sample>> TakeSample(const StoredColumn& column, size_t max_bytes);
 
 }  // namespace cfile::tools

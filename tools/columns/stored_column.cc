@@ -1,7 +1,6 @@
 #include "tools/columns/stored_column.h"
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "cfile/levels.h"
@@ -80,6 +79,18 @@ StoredColumn ColumnOf(const TableReader& table, size_t column) {
           .schema = table.schema().columns[column],
           .has_levels = table.schema().columns[column].has_levels(),
           .num_rows = table.num_rows()};
+}
+
+absl::StatusOr<std::vector<StoredColumn>> ColumnsOf(const Input& input, const std::string& name) {
+  if (input.file) return std::vector<StoredColumn>{ColumnOf(*input.file)};
+  const TableReader& table = *input.table;
+  if (!name.empty()) {
+    CFILE_ASSIGN_OR_RETURN(const size_t column, FindColumn(table, name));
+    return std::vector<StoredColumn>{ColumnOf(table, column)};
+  }
+  std::vector<StoredColumn> columns;
+  for (size_t i = 0; i < table.schema().columns.size(); ++i) columns.push_back(ColumnOf(table, i));
+  return columns;
 }
 
 template <typename T>

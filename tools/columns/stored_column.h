@@ -1,11 +1,14 @@
-// One column to read: a file, or a column of a table. So code that reads all values is written
-// once for files and tables, with and without levels.
+// One column to read: a file, or a column of a table. With StoredColumn, the same code reads files
+// and tables, with and without levels.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
@@ -13,6 +16,7 @@
 #include "cfile/schema.h"
 #include "cfile/table.h"
 #include "cfile/types.h"
+#include "tools/dump/dump.h"
 
 namespace cfile::tools {
 
@@ -29,9 +33,15 @@ struct StoredColumn {
 // The name of the column of a file in options and messages.
 inline constexpr const char* kFileColumn = "value";
 
+// Keys of metadata with this prefix are reserved for the library, which writes them itself.
+inline constexpr std::string_view kReservedKeyPrefix = "cfile.";
+
 StoredColumn ColumnOf(const Reader& file);
 // Precondition: column < table.schema().columns.size().
 StoredColumn ColumnOf(const TableReader& table, size_t column);
+// Returns the column of a file. For a table, returns the column `name`, or all columns if `name` is
+// empty. `name` has no meaning for a file. kInvalidArgument: the table has no column of this name.
+absl::StatusOr<std::vector<StoredColumn>> ColumnsOf(const Input& input, const std::string& name);
 
 // Consecutive rows. A column without levels has only `flat`, a column with levels only `levels`.
 template <typename T>

@@ -5,6 +5,7 @@
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "encodings/registry.h"
+#include "tools/dump/totals.h"
 
 namespace cfile::tools {
 namespace {
@@ -37,6 +38,14 @@ GoalLimits LimitsOf(Goal goal) {
   return {.bytes_per_second = 2e9, .factor = 1.15};
 }
 
+// False if the trial failed, or if some blocks got another encoding than the one that was tried.
+bool IsCandidate(const FormTrial& trial) {
+  return trial.result.ok() &&
+         std::ranges::all_of(trial.result->totals.encodings, [&](const EncodingTotals& totals) {
+           return totals.encoding == trial.form.encoding;
+         });
+}
+
 }  // namespace
 
 std::vector<StoredForm> FormsOf(const ColumnType& type) {
@@ -66,14 +75,10 @@ absl::StatusOr<FormsInUse> FindFormsInUse(const StoredColumn& column) {
   if (!file) return forms;
   forms.compression = file->info().compression;
   CFILE_RETURN_IF_ERROR(VisitBlocks(*file, [&](const BlockInfo& block) {
-    auto found = std::find_if(forms.encodings.begin(), forms.encodings.end(),
-                              [&](const auto& e) { return e.encoding == block.encoding; });
-    if (found == forms.encodings.end()) {
-      found = forms.encodings.insert(found, {.encoding = block.encoding});
-    }
-    ++found->blocks;
-    found->compressed_blocks += block.compressed ? 1 : 0;
-    found->stored_bytes += block.stored_size_bytes;
+    EncodingTotals& totals = TotalsOf(block.encoding, forms.encodings);
+    ++totals.blocks;
+    totals.compressed_blocks += block.compressed;
+    totals.stored_bytes += block.stored_size_bytes;
     return block.index + 1 < kMostShownBlocks;
   }));
   return forms;
@@ -84,14 +89,6 @@ absl::StatusOr<WriterOptions> OptionsInUse(const StoredColumn& column) {
   if (!file) return WriterOptions();
   return WriterOptions{.value_index = file->info().value_index_root.has_value(),
                        .movable_blocks = file->info().has_movable_blocks()};
-}
-
-// False if the trial failed, or if some blocks got another encoding than the one that was tried.
-bool IsCandidate(const FormTrial& trial) {
-  return trial.result.ok() &&
-         std::ranges::all_of(trial.result->totals.encodings, [&](const EncodingTotals& totals) {
-           return totals.encoding == trial.form.encoding;
-         });
 }
 
 const FormTrial* Recommend(const std::vector<FormTrial>& trials, Goal goal,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -36,30 +35,31 @@ std::vector<StoredForm> FormsOf(const ColumnType& type);
 std::optional<StoredForm> MainForm(const std::vector<EncodingTotals>& encodings,
                                    Compression compression);
 
-// The blocks of a file or of the first part with rows of a table: at most kMostShownBlocks. For a
-// table whose first part lacks the column, because the column is newer: nothing.
+// The forms in which the first blocks of a column are stored.
 struct FormsInUse {
   std::vector<EncodingTotals> encodings;
   Compression compression = Compression::kNone;  // of the compressed blocks
 };
 inline constexpr uint64_t kMostShownBlocks = 64;
+// Returns the forms of the first kMostShownBlocks blocks of a file. For a column of a table, reads
+// the file of the first part that has rows and a file of the column. Parts that are older than the
+// column have no such file.
 absl::StatusOr<FormsInUse> FindFormsInUse(const StoredColumn& column);
 
-// The options with which the files of the column were written, as far as they concern the size and
-// the speed: whether there is a value index, and whether blocks are movable. The encoding is
-// kAuto.
+// Returns the options for trials. Value index and movable blocks are as in the file that
+// FindFormsInUse reads, because both change the size. The encoding is kAuto.
 absl::StatusOr<WriterOptions> OptionsInUse(const StoredColumn& column);
 
-// The best of `trials` for a goal. Ignores forms that are read slower than the goal's speed
-// (cfile/options.h, Goal), but never those that are read at least half as fast as the fastest.
-// Takes the fastest of those that are at most the goal's factor larger than the smallest.
-// Ignores trials in which a block got another encoding. nullptr: no trial is left.
-// `decoded_bytes`: of the sample.
+// The best of `trials` for a goal. Ignores trials in which a block got another encoding, and forms
+// that are read slower than the goal's speed (cfile/options.h, Goal), unless they are read at least
+// half as fast as the fastest form. Of the other forms, returns the form that is read fastest and
+// is larger than the smallest form by at most the goal's factor. nullptr: no trial is left.
+// `decoded_bytes`: the size of the decoded values of the sample.
 const FormTrial* Recommend(const std::vector<FormTrial>& trials, Goal goal, uint64_t decoded_bytes);
 
 struct NamedGoal {
   Goal goal;
-  std::string_view name;  // of --for
+  std::string_view name;  // as users write the goal after --for
 };
 inline constexpr NamedGoal kGoals[] = {
     {Goal::kSize, "size"}, {Goal::kBalanced, "balanced"}, {Goal::kSpeed, "speed"}};

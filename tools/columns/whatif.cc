@@ -16,6 +16,7 @@
 #include "cfile/status.h"
 #include "tools/columns/column_trials.h"
 #include "tools/columns/forms.h"
+#include "tools/dump/totals.h"
 #include "tools/encoding_reason.h"
 #include "tools/progress.h"
 
@@ -55,14 +56,16 @@ void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, s
                         static_cast<double>(sample.decoded_bytes) / 1e6);
   absl::StrAppend(&out, "  file       ",
                   FormsText(trials.in_use.encodings, trials.in_use.compression), "\n");
+  if (sample.num_present == 0) {
+    absl::StrAppend(&out, "  no values, so nothing is tried\n");
+    return;
+  }
   const ColumnTotals& automatic = trials.automatic.totals;
   absl::StrAppend(
-      &out, "  automatic  ",
+      &out, "  automatic (recomputed on the sample, goal ", arguments.trials.goal, "): ",
       trials.automatic_status.ok()
-          ? absl::StrCat(FormsText(automatic.encodings, automatic.compression), ", for ",
-                         arguments.trials.goal, ": ",
-                         EncodingReason(trials.column.schema.type, automatic),
-                         " (found with the sample)")
+          ? absl::StrCat(FormsText(automatic.encodings, automatic.compression), ": ",
+                         EncodingReason(trials.column.schema.type, automatic))
           : FailureText(trials.automatic_status),
       "\n\n");
   int width = 8;
@@ -82,18 +85,24 @@ void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, s
       continue;
     }
     const Trial& result = *trial.result;
-    absl::StrAppendFormat(
-        &out, "%12d  %6.2f  %6.2f  %8.1f %6.0f  %8.1f %6.0f", result.file_bytes,
-        BitsPerValue(sample, result),
-        static_cast<double>(result.file_bytes) / static_cast<double>(smallest),
-        PerSecond(sample.num_entries, result.encode_seconds) / 1e6,
-        PerSecond(sample.decoded_bytes, result.encode_seconds) / 1e6,
-        PerSecond(sample.num_entries, result.decode_seconds) / 1e6,
-        PerSecond(sample.decoded_bytes, result.decode_seconds) / 1e6);
+    absl::StrAppendFormat(&out, "%12d  %6.2f  %6.2f  %8.1f %6.0f  ", result.file_bytes,
+                          BitsPerValue(result.file_bytes, sample.num_entries),
+                          Ratio(result.file_bytes, smallest),
+                          PerSecond(sample.num_entries, result.encode_seconds) / 1e6,
+                          PerSecond(sample.decoded_bytes, result.encode_seconds) / 1e6);
+    const bool decodes = IsDecoded(sample, result);
+    if (decodes) {
+      absl::StrAppendFormat(&out, "%8.1f %6.0f",
+                            PerSecond(sample.num_entries, result.decode_seconds) / 1e6,
+                            PerSecond(sample.decoded_bytes, result.decode_seconds) / 1e6);
+    } else {
+      absl::StrAppendFormat(&out, "%8s %6s", "-", "-");
+    }
     std::vector<std::string> marks;
     if (trials.form_in_use() == trial.form) marks.push_back("<- file");
     if (trials.automatic_form() == trial.form) marks.push_back("<- automatic");
     if (std::string note = NoteOf(trial); !note.empty()) marks.push_back(std::move(note));
+    if (!decodes) marks.emplace_back("not decoded: the block is read in place");
     absl::StrAppend(&out, marks.empty() ? "" : "  ", absl::StrJoin(marks, ", "), "\n");
   }
 }
@@ -105,13 +114,15 @@ class Recommendations {
     for (size_t i = 0; i < std::size(kGoals); ++i) {
       const FormTrial* best =
           Recommend(trials.trials, kGoals[i].goal, trials.sample->decoded_bytes);
-      if (best != nullptr) options_[i] += " " + ImportOptionsOf(trials.column, best->form);
+      if (best == nullptr) continue;
+      absl::StrAppend(&options_[i], options_[i].empty() ? "" : " ",
+                      ImportOptionsOf(trials.column, best->form));
     }
   }
   std::string Text() const {
     std::string text;
     for (size_t i = 0; i < std::size(kGoals); ++i) {
-      absl::StrAppendFormat(&text, "%-9s%s\n", StrCat(kGoals[i].name, ":"), options_[i]);
+      absl::StrAppend(&text, "# ", std::string(kGoals[i].name), "\n", options_[i], "\n");
     }
     return text;
   }
@@ -120,28 +131,10 @@ class Recommendations {
   std::string options_[std::size(kGoals)];
 };
 
-absl::StatusOr<std::vector<StoredColumn>> ChooseColumns(const Input& input,
-                                                        const CommonOptions& common) {
-  std::vector<StoredColumn> columns;
-  if (input.file) {
-    columns.push_back(ColumnOf(*input.file));
-    return columns;
-  }
-  if (!common.column.empty()) {
-    CFILE_ASSIGN_OR_RETURN(const size_t column, FindColumn(*input.table, common.column));
-    columns.push_back(ColumnOf(*input.table, column));
-    return columns;
-  }
-  for (size_t i = 0; i < input.table->schema().columns.size(); ++i) {
-    columns.push_back(ColumnOf(*input.table, i));
-  }
-  return columns;
-}
-
 ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common, Output& output) {
   const auto input = OpenInput(common);
   if (!input.ok()) return output.Fail(input.status());
-  const auto columns = ChooseColumns(*input, common);
+  const auto columns = ColumnsOf(*input, common.column);
   if (!columns.ok()) return output.Fail(columns.status());
   Progress progress(isatty(STDERR_FILENO) != 0);
   Recommendations recommendations;
@@ -192,9 +185,13 @@ void AddWhatIfCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "'<- file' marks the form of most bytes of the file (of its first 64 blocks; of a table, in\n"
       "the first part). '<- automatic' marks what `--encoding auto` chooses for the sample. Files\n"
       "do not record why an encoding was chosen, so the choice and its reason are found again.\n"
-      "A sample has up to 16 ranges of rows, spread evenly. Each begins with a block.\n\n"
-      "--recommend prints options of cfile-import for the goals size, balanced and speed:\n"
-      "the form that is read fastest and is at most 5 %, 15 % or 100 % larger than the smallest.\n"
+      "A sample has up to 16 ranges of rows, spread evenly. Each range begins with a block.\n"
+      "A decode speed '-' means that nothing is decoded: the values are read where they are in\n"
+      "the block.\n\n"
+      "--recommend prints a line of options of cfile-import for each of the goals size, balanced\n"
+      "and speed, after a comment with the goal. In the options, the column of a file is called\n"
+      "value. The options name the form that is read fastest, of the forms that are at most 5 %,\n"
+      "15 % or 100 % larger than the smallest form.\n"
       "Forms that are read slower than 0.25, 2 and 6 GB/s do not count, unless they have half of\n"
       "the speed of the fastest form.\n\n"
       "Examples:\n"

@@ -55,17 +55,13 @@ void AppendFields(const std::vector<BlockField>& fields, const std::vector<uint8
   }
 }
 
-std::string CodecOf(const RegionDetails& block, const FileInfo& info) {
-  return CompressionName(block.compressed ? info.compression : Compression::kNone);
-}
-
 Json ToJson(const RegionDetails& block, const CommonOptions& common, const FileInfo& info) {
   Json json = JsonDocument(common.path);
   json["index"] = JsonInteger(block.region.index);
   json["offset"] = JsonInteger(block.region.offset);
   json["size"] = JsonInteger(block.region.size_bytes);
   if (block.region.first_ordinal) json["first_ordinal"] = JsonInteger(*block.region.first_ordinal);
-  json["compression"] = CodecOf(block, info);
+  json["compression"] = CodecOf(block.compressed, info);
   json["encoding"] = EncodingName(block.encoding);
   json["stored_fields"] = ToJson(block.stored_fields, block.stored_bytes, block.region.offset);
   json["fields"] = ToJson(block.fields, block.bytes, 0);
@@ -74,19 +70,21 @@ Json ToJson(const RegionDetails& block, const CommonOptions& common, const FileI
 }
 
 void AppendText(const RegionDetails& block, const FileInfo& info, std::string& out) {
-  absl::StrAppend(&out, "block          ", block.region.index, "\noffset         ", block.region.offset,
-                  "\nsize           ", Plural(block.region.size_bytes, "byte"), "\n");
-  if (block.region.first_ordinal) absl::StrAppend(&out, "first ordinal  ", *block.region.first_ordinal, "\n");
-  absl::StrAppend(&out, "compression    ", CodecOf(block, info), "\nencoding       ",
+  const FileRegion& region = block.region;
+  absl::StrAppend(&out, "block          ", region.index, "\noffset         ", region.offset,
+                  "\nsize           ", Plural(region.size_bytes, "byte"), "\n");
+  if (region.first_ordinal) absl::StrAppend(&out, "first ordinal  ", *region.first_ordinal, "\n");
+  absl::StrAppend(&out, "compression    ", CodecOf(block.compressed, info), "\nencoding       ",
                   EncodingName(block.encoding), "\n\nin the file\n");
-  AppendFields(block.stored_fields, block.stored_bytes, block.region.offset, out);
+  AppendFields(block.stored_fields, block.stored_bytes, region.offset, out);
   if (block.bytes.empty()) return;
   absl::StrAppend(&out, "\nin the block, before compression\n");
   AppendFields(block.fields, block.bytes, 0, out);
 }
 
-// kOutOfRange may also mean that there is no such block or row. Then it becomes kInvalidArgument,
-// because no limit is exceeded.
+// Returns `status` with the code that leads to the right exit code. kOutOfRange has two meanings
+// here: a limit is exceeded, or the file has no such block or row. The latter is wrong use, so the
+// code becomes kInvalidArgument.
 absl::Status WithoutLimit(const absl::Status& status) {
   const bool limit = absl::StrContains(status.message(), ": raise ");
   return absl::IsOutOfRange(status) && !limit ? absl::InvalidArgumentError(status.message())

@@ -14,6 +14,9 @@
 namespace cfile::tools {
 namespace {
 
+constexpr size_t kBoundBytes = 24;
+constexpr size_t kBoundCells = kBoundBytes + 3;  // with "..."
+
 std::string Hex(const BlockInfo& block) {
   return absl::BytesToHexString(std::string(block.bytes.begin(), block.bytes.end()));
 }
@@ -33,6 +36,7 @@ Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics*
   json["nulls"] = JsonInteger(block.null_count);
   json["encoding"] = EncodingName(block.encoding);
   json["compressed"] = block.compressed;
+  json["compression"] = CodecOf(block.compressed, info);
   json["stored"] = JsonInteger(block.stored_size_bytes);
   json["encoded"] = JsonInteger(block.encoded_size_bytes);
   if (statistics != nullptr) {
@@ -44,18 +48,19 @@ Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics*
   return json;
 }
 
+// `bound_width`: see BoundWidth.
 void AppendLine(const BlockInfo& block, const FileInfo& info, const BlockStatistics* statistics,
-                std::string& out) {
-  absl::StrAppendFormat(&out, "%7u %13u %9u %13u %9u %9u  %-12s %9u %9u %7.2f", block.index,
-                        block.pointer.offset, block.pointer.size, block.first_ordinal,
+                size_t bound_width, std::string& out) {
+  absl::StrAppendFormat(&out, "%7u %13u %9u %13u %9u %9u  %-12s %-6s %9u %9u %7.2f",
+                        block.index, block.pointer.offset, block.pointer.size, block.first_ordinal,
                         block.num_rows, block.null_count, EncodingName(block.encoding),
-                        block.stored_size_bytes, block.encoded_size_bytes,
+                        CodecOf(block.compressed, info), block.stored_size_bytes,
+                        block.encoded_size_bytes,
                         Ratio(block.encoded_size_bytes, block.stored_size_bytes));
   if (statistics != nullptr) {
-    constexpr size_t kMaxBytes = 24;
     const BoundTexts bounds = TextOfBounds(info.type, *statistics);
-    absl::StrAppendFormat(&out, "  %-20s  %s", BoundInLine(bounds.min, kMaxBytes),
-                          BoundInLine(bounds.max, kMaxBytes));
+    out += BoundColumns(BoundInLine(bounds.min, kBoundBytes), BoundInLine(bounds.max, kBoundBytes),
+                        bound_width);
   }
   out += '\n';
 }
@@ -68,14 +73,18 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
   const auto statistics = reader->Statistics();
   const FileStatistics* const known = statistics.ok() ? statistics->get() : nullptr;
   std::optional<JsonList> list;
+  size_t bound_width = 0;
   if (common.json) {
     list.emplace(common.path, "blocks", output);
   } else {
-    absl::StrAppendFormat(&output.text, "%7s %13s %9s %13s %9s %9s  %-12s %9s %9s %7s", "index",
-                          "offset", "size", "first_ordinal", "rows", "nulls", "encoding", "stored",
-                          "encoded", "ratio");
-    if (known != nullptr && !known->blocks.empty())
-      absl::StrAppendFormat(&output.text, "  %-20s  %s", "minimum", "maximum");
+    const std::string header = absl::StrFormat(
+        "%7s %13s %9s %13s %9s %9s  %-12s %-6s %9s %9s %7s", "index", "offset", "size",
+        "first_ordinal", "rows", "nulls", "encoding", "codec", "stored", "encoded", "ratio");
+    output.text += header;
+    if (known != nullptr && !known->blocks.empty()) {
+      bound_width = BoundWidth(header.size(), kBoundCells);
+      output.text += BoundColumns("minimum", "maximum", bound_width);
+    }
     output.text += '\n';
   }
   absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
@@ -85,7 +94,7 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
       if (with_bytes) json["bytes"] = Hex(block);
       list->Add(json);
     } else {
-      AppendLine(block, reader->info(), of_block, output.text);
+      AppendLine(block, reader->info(), of_block, bound_width, output.text);
       if (with_bytes) output.text += Hex(block) + "\n";
     }
     return output.Drain();
@@ -102,7 +111,7 @@ void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action) {
       app, common, "blocks", "List the data blocks",
       "offset and size are bytes in the file, with the checksum; stored is the size without it;\n"
       "encoded is the size before compression, and ratio is encoded / stored. rows includes\n"
-      "nulls.\n"
+      "nulls. codec is none for a block that is stored without compression.\n"
       "--json also has the entries if a row is a record of several values. minimum and maximum\n"
       "are printed for files that have statistics. They are bounds: long strings are cut, and\n"
       "--json then says that exact is false.\n\n"
@@ -112,12 +121,12 @@ void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump blocks --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"
       "  tail -c +$((OFFSET + 1)) keys.cfile | head -c SIZE | xxd      the bytes of a block");
   AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  AddColumnOptions(*command, common, kOneColumn, kAllParts);
   const auto with_bytes = std::make_shared<bool>(false);
   command->add_flag("--bytes", *with_bytes,
                     "Show each block's bytes too, before compression, in hexadecimal");
   command->callback([&action, with_bytes] {
-    action = OnFile([with_bytes](const CommonOptions& options, Output& output) {
+    action = OnEachFile([with_bytes](const CommonOptions& options, Output& output) {
       return PrintBlocks(options, *with_bytes, output);
     });
   });

@@ -1,6 +1,7 @@
 // The bounds (minimum and maximum) of statistics as text.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
@@ -10,9 +11,9 @@
 
 namespace cfile::tools {
 
-// The bounds as text, in the form of tools/value_text.h; strings are not escaped. nullopt: the
-// bound is not known. A bound that is not exact is included, although it may differ from all
-// values.
+// The bounds as text, in the form of tools/value_text.h. Strings are not escaped. nullopt: the
+// bound is not known. A bound that is not exact has a text, too, although perhaps no value is equal
+// to this bound.
 struct BoundTexts {
   std::optional<std::string> min;
   std::optional<std::string> max;
@@ -25,5 +26,14 @@ Json JsonBound(const std::optional<std::string>& text, bool exact);
 // The bound on one line, escaped by AppendPrintable. A longer text is cut to at most `max_bytes`
 // bytes, not within a character, and ends with "...". "-" if the bound is not known.
 std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes);
+
+// Returns the width, in cells, of the columns of the minimum and of the maximum. The columns come
+// after the first `used` cells of a line. The width is `most`, or less if the terminal has less
+// room, but at least 8.
+size_t BoundWidth(size_t used, size_t most);
+
+// Returns the last columns of a line: two spaces, `min`, two spaces and `max`. Shortens each text
+// to `width` cells. `width`: see BoundWidth.
+std::string BoundColumns(const std::string& min, const std::string& max, size_t width);
 
 }  // namespace cfile::tools

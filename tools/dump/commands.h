@@ -29,9 +29,13 @@ void AddRewriteCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddConcatCommand(CLI::App& app, CommonOptions& common, Action& action);
 void AddDiffCommand(CLI::App& app, CommonOptions& common, Action& action);
 
-// As diff(1), `diff` ends with 1 if the values differ. So wrong use of `diff` ends with 2.
+// The exit code of `diff` if the values differ. diff(1) has the same exit code.
 inline constexpr ExitCode kDifferent = static_cast<ExitCode>(1);
-inline ExitCode TroubleOfDiff(ExitCode code) { return code == kUsage ? static_cast<ExitCode>(2) : code; }
+// The exit code of `diff` after an error with the exit code `code`. Wrong use has the exit code 2,
+// because 1 is kDifferent.
+inline ExitCode TroubleOfDiff(ExitCode code) {
+  return code == kUsage ? static_cast<ExitCode>(2) : code;
+}
 
 struct SummaryOptions {
   bool by_size = false;  // the columns of a table are sorted by size

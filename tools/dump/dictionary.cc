@@ -58,8 +58,8 @@ void AddDictionaryCommand(CLI::App& app, CommonOptions& common, Action& action) 
       "  cfile-dump dictionary flights --column carrier\n"
       "  cfile-dump dictionary --json keys.cfile | jq '.dictionary | length'");
   AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
-  command->callback([&action] { action = OnFile(PrintDictionary); });
+  AddColumnOptions(*command, common, kOneColumn, kAllParts);
+  command->callback([&action] { action = OnEachFile(PrintDictionary); });
 }
 
 }  // namespace cfile::tools

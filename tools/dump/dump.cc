@@ -6,8 +6,10 @@
 #include <cstring>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "tools/location.h"
 #include "tools/utf8.h"
 #include "tools/where_parser.h"
@@ -15,42 +17,54 @@
 namespace cfile::tools {
 namespace {
 
-// Returns `common` with the path of a single file; see OnFile for the errors.
-absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
-  const auto opened = OpenTableAt(common.path, OptionsOf(common));
-  if (!opened.ok()) return opened.status();
-  const std::optional<TableReader>& table = *opened;
+// Returns copies of `common`, each with the path of a single file: the file that the user chose.
+// With `all_parts`, and if the user chose no part, there is a copy for each part that has a file of
+// the column. Otherwise there is exactly one copy. See OnFile for the errors.
+absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, bool all_parts) {
+  CFILE_ASSIGN_OR_RETURN(const std::optional<TableReader> table,
+                         OpenTableAt(common.path, OptionsOf(common)));
   if (!table) {
-    if (absl::Status status = CheckNoColumn(common); !status.ok()) return status;
-    return common;
+    CFILE_RETURN_IF_ERROR(CheckNoColumn(common));
+    return std::vector{common};
   }
   if (common.column.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat(common.path, " is a table: choose one of its columns, such as --column ",
                      table->schema().columns[0].name));
   }
-  const auto column = FindFile(*table, common.column);
-  if (!column.ok()) return column.status();
+  CFILE_ASSIGN_OR_RETURN(const size_t column, FindFile(*table, common.column));
   const size_t num_parts = table->num_parts();
-  if (!common.part && num_parts != 1) {
+  if (!common.part && (num_parts == 0 || (num_parts > 1 && !all_parts))) {
     return absl::InvalidArgumentError(
         absl::StrCat(common.path, " has ", Plural(num_parts, "part"),
                      num_parts == 0 ? "" : ": choose one with --part, from 0 on"));
   }
-  if (absl::Status status = CheckPart(*table, common); !status.ok()) return status;
-  CommonOptions file = common;
-  const auto inside = table->part_file(common.part.value_or(0), *column);
-  if (!inside.ok()) return inside.status();
-  if (inside->empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(common.path, ": this part has no file of column ", common.column,
-                     ", because the part is older than the column: all rows of the part have the "
-                     "default value"));
+  CFILE_RETURN_IF_ERROR(CheckPart(*table, common));
+  std::vector<CommonOptions> files;
+  for (size_t part = common.part.value_or(0); part < num_parts; ++part) {
+    CFILE_ASSIGN_OR_RETURN(const std::string inside, table->part_file(part, column));
+    if (!inside.empty()) {
+      files.push_back(common);
+      files.back().path = (std::filesystem::path(common.path) / inside).string();
+      files.back().column.clear();
+      files.back().part.reset();
+    }
+    if (common.part) break;
   }
-  file.path = (std::filesystem::path(common.path) / *inside).string();
-  file.column.clear();
-  file.part.reset();
-  return file;
+  if (!files.empty()) return files;
+  const bool several = !common.part && num_parts > 1;
+  return absl::InvalidArgumentError(absl::StrCat(
+      common.path, several ? ": no part has a file" : ": this part has no file", " of column ",
+      common.column,
+      several ? ", because all parts are older than the column: all rows have the default value"
+              : ", because the part is older than the column: all rows of the part have the "
+                "default value"));
+}
+
+// Returns `common` with the path of the single file that the user chose.
+absl::StatusOr<CommonOptions> FileOf(const CommonOptions& common) {
+  CFILE_ASSIGN_OR_RETURN(std::vector<CommonOptions> files, FilesOf(common, /*all_parts=*/false));
+  return std::move(files.front());
 }
 
 }  // namespace
@@ -136,7 +150,7 @@ void AddLimitOptions(CLI::App& command, CommonOptions& common) {
   size("--max-block-size", common.max_block_size_bytes, kMaxBytes,
        "Size of a block (default: 16MiB)");
   size("--max-bloom-filter-size", common.max_bloom_filter_bytes, kMaxIndexBytes,
-       "Size of the statistics beyond that of a block (default: 64MiB)");
+       "Statistics may be this much larger than --max-block-size (default: 64MiB)");
   size("--max-metadata-size", common.max_metadata_size_bytes, kMaxBytes,
        "Size of header, footer and table.cft (default: 16MiB)");
   size("--max-index-size", common.max_index_size_bytes, kMaxIndexBytes,
@@ -163,7 +177,7 @@ void AddLimitOptions(CLI::App& command, CommonOptions& common) {
 
 void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common) {
   command.add_flag("--ignore-checksums", common.ignore_checksums,
-                   "Also read blocks with a wrong checksum; printed values may be wrong");
+                   "Also read what has a wrong checksum; printed values may be wrong");
 }
 
 void AddColumnOptions(CLI::App& command, CommonOptions& common, const std::string& column_help,
@@ -215,6 +229,7 @@ absl::Status CheckPart(const TableReader& table, const CommonOptions& common) {
 
 absl::Status CheckNoColumn(const CommonOptions& common) {
   if (common.column.empty() && !common.part) return absl::OkStatus();
+  CFILE_RETURN_IF_ERROR(OpenSourceAt(common.path).status());  // a path without a file is named
   return absl::InvalidArgumentError(
       absl::StrCat("--column and --part are for tables, but ", common.path, " is a single column"));
 }
@@ -252,6 +267,23 @@ Action OnFile(Action action) {
   return [action = std::move(action)](const CommonOptions& common, Output& output) {
     const auto file = FileOf(common);
     return file.ok() ? action(*file, output) : output.Fail(file.status());
+  };
+}
+
+Action OnEachFile(Action action) {
+  return [action = std::move(action)](const CommonOptions& common, Output& output) {
+    const auto files = FilesOf(common, /*all_parts=*/true);
+    if (!files.ok()) return output.Fail(files.status());
+    if (files->size() == 1) return action(files->front(), output);
+    ExitCode worst = kFine;
+    for (const CommonOptions& file : *files) {
+      if (!common.json) {
+        absl::StrAppend(&output.text, &file == &files->front() ? "# " : "\n# ",
+                        Printable(file.path), "\n");
+      }
+      worst = Worse(worst, action(file, output));
+    }
+    return worst;
   };
 }
 
@@ -298,6 +330,10 @@ void JsonList::Finish(const absl::Status& status) {
 
 std::string Plural(uint64_t count, std::string_view noun) {
   return absl::StrCat(count, " ", std::string(noun), count == 1 ? "" : "s");
+}
+
+std::string CodecOf(bool compressed, const FileInfo& info) {
+  return CompressionName(compressed ? info.compression : Compression::kNone);
 }
 
 double Ratio(uint64_t encoded_bytes, uint64_t stored_bytes) {

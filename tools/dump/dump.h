@@ -99,25 +99,31 @@ inline constexpr const char* kOnlyPart =
 
 ReaderOptions OptionsOf(const CommonOptions& common);
 
-// An opened path: exactly one of the two is set.
+// An opened file or table: exactly one of the two is set.
 struct Input {
   std::optional<Reader> file;
   std::optional<TableReader> table;
 
   uint64_t num_rows() const { return file ? file->num_rows() : table->num_rows(); }
+  ReaderCounters counters() const { return file ? file->counters() : table->counters(); }
 };
 // `observer`: see OpenFileAt (tools/location.h).
 absl::StatusOr<Input> OpenInput(const CommonOptions& common,
                                 const ReadObserver& observer = nullptr);
 
-// For a file or table that is to be written. kInvalidArgument: something is at `path`, and `force`
-// is false.
+// Call this before a file or table is written to `path`. kInvalidArgument: something is at `path`
+// already, and `force` is false.
 absl::Status CheckOutIsFree(const std::string& path, bool force);
 
 // Wraps `action`, which works on a single file. If the path is a table, replaces the path by the
 // path of one file of the table, which --column and --part choose. kInvalidArgument, with advice:
 // no column is chosen, or no part is chosen and the table does not have exactly one part.
 Action OnFile(Action action);
+// Does the same as OnFile if a part is chosen, or if the table has one part. Otherwise runs
+// `action` for the file of each part, one after another. Without --json, a line with the path of
+// the file comes before the output for each file. Parts that are older than the column have no
+// file, so they are left out. Returns the worst exit code.
+Action OnEachFile(Action action);
 
 // The index of the column `name`. kInvalidArgument, with the names of all columns: there is none.
 absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name);
@@ -127,7 +133,7 @@ absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& nam
 
 // The column to search by key: the column `name`; if `name` is empty, the only column with a value
 // index. kInvalidArgument: there is no column of this name, or several columns have a value index.
-// kFailedPrecondition: no column has one.
+// kFailedPrecondition: no column has a value index.
 absl::StatusOr<size_t> FindKeyColumn(const TableReader& table, const std::string& name);
 
 // kInvalidArgument: the table does not have the chosen part (CheckPart); a column or a part is
@@ -163,6 +169,10 @@ class JsonList {
 
 // "1 block", "2 blocks".
 std::string Plural(uint64_t count, std::string_view noun);
+
+// The name of the codec that has compressed a block of the file `info`; "none" if the block is
+// stored without compression. `compressed`: as in BlockInfo and RegionDetails.
+std::string CodecOf(bool compressed, const FileInfo& info);
 
 // encoded_bytes / stored_bytes; 1 if nothing is stored.
 double Ratio(uint64_t encoded_bytes, uint64_t stored_bytes);

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -12,28 +11,32 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_replace.h"
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "cfile/table_scan.h"
 #include "tools/dump/dump.h"
 #include "tools/dump/row_selection.h"
 #include "tools/progress.h"
+#include "tools/text_table.h"
+#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {
 
-// The scan of one part, or of a file.
+// The scan of one part of a table, or of a file.
 struct PartScan {
-  std::string name;  // of a part
+  std::string name;  // the name of the part; empty for a file
   uint64_t num_rows = 0;
   TableScanCounters counters;
 };
 
-// A column that the scan reads.
+// The data blocks of a column whose values the scan returns.
 struct ColumnBlocks {
   std::string name;
   uint64_t blocks_read = 0;
-  uint64_t blocks = 0;  // that the column has
+  uint64_t blocks = 0;  // all data blocks of the column
 };
 
 struct Explanation {
@@ -41,7 +44,8 @@ struct Explanation {
   uint64_t size_bytes = 0;
   std::vector<PartScan> parts = {};
   TableScanCounters total = {};
-  std::vector<std::string> tests = {};  // of the conditions: "month >="
+  std::vector<std::string> tests = {};  // each condition: "month >= 7"
+  // For each condition, the number of all data blocks of its column.
   std::vector<uint64_t> blocks_of_conditions = {};
   std::vector<ColumnBlocks> columns = {};
   ReaderCounters reads = {};
@@ -54,14 +58,35 @@ const char* NameOf(PredicateKind kind) {
   return kNames[static_cast<size_t>(kind)];
 }
 
-// Appends the conditions of a filter in the order in which a scan counts them.
-void AppendTests(const Filter& filter, std::vector<std::string>& tests) {
-  if (filter.kind() == Filter::Kind::kColumn) {
-    tests.push_back(absl::StrCat(filter.column(), " ", NameOf(filter.test())));
-  }
-  for (const Filter& operand : filter.operands()) AppendTests(operand, tests);
+// Returns the value as the user writes it in --where: in single quotes, unless it is one word.
+std::string ValueAsWritten(const std::string& value) {
+  const std::string written = NameAsWritten(value);
+  if (written == value) return value;
+  return absl::StrCat("'", absl::StrReplaceAll(value, {{"'", "''"}}), "'");
 }
 
+// Returns the text of a condition with its values: "month >= 7".
+std::string TextOf(const Condition& condition) {
+  std::string text = absl::StrCat(condition.column, " ", NameOf(condition.kind));
+  std::vector<std::string> values;
+  for (const Condition::Value& value : condition.values) {
+    const bool prefix = condition.kind == PredicateKind::kHasPrefix;
+    values.push_back(ValueAsWritten(prefix ? value.text + "%" : value.text));
+  }
+  if (condition.kind == PredicateKind::kIn) {
+    return absl::StrCat(text, " (", absl::StrJoin(values, ", "), ")");
+  }
+  if (!values.empty()) absl::StrAppend(&text, " ", absl::StrJoin(values, " and "));
+  return text;
+}
+
+// Appends the conditions of a filter in the order in which a scan counts them.
+void AppendTests(const ParsedFilter& filter, std::vector<std::string>& tests) {
+  if (filter.kind == Filter::Kind::kColumn) tests.push_back(TextOf(filter.condition));
+  for (const ParsedFilter& operand : filter.operands) AppendTests(operand, tests);
+}
+
+// Adds the counters of one part to `total`.
 void Add(const TableScanCounters& part, TableScanCounters& total) {
   total.conditions.resize(part.conditions.size());
   for (size_t i = 0; i < part.conditions.size(); ++i) {
@@ -81,6 +106,7 @@ void Add(const TableScanCounters& part, TableScanCounters& total) {
   total.rows_returned += part.rows_returned;
 }
 
+// Runs the scan to its end. Sets the counters of `part`. Sets `columns` to the columns of the scan.
 absl::Status RunScan(TableScan scan, PartScan& part, std::vector<size_t>& columns,
                      Progress& progress) {
   columns = scan.columns();
@@ -130,7 +156,10 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
   TableScanOptions options;
   CFILE_ASSIGN_OR_RETURN(options.where, FilterOf(choice, schema));
   if (!choice.columns.empty()) options.columns = choice.columns;
-  AppendTests(options.where, result.tests);
+  if (choice.where) {
+    CFILE_ASSIGN_OR_RETURN(const ParsedFilter parsed, ParseFilter(*choice.where));
+    AppendTests(parsed, result.tests);
+  }
 
   Progress progress(isatty(STDERR_FILENO) != 0);
   progress.Begin("scanning", result.num_rows, Progress::Unit::kRows);
@@ -156,7 +185,7 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
     }
   }
   result.time = std::chrono::steady_clock::now() - begin;
-  result.reads = input.file ? input.file->counters() : input.table->counters();
+  result.reads = input.counters();
 
   for (const PartScan& part : result.parts) {
     if (part.num_rows > 0) Add(part.counters, result.total);
@@ -173,32 +202,6 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
   return result;
 }
 
-// A table of text: the first column is flush left, the others flush right.
-class TextTable {
- public:
-  void Add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
-  void Append(std::string& out) const {
-    std::vector<size_t> widths;
-    for (const auto& row : rows_) {
-      widths.resize(std::max(widths.size(), row.size()));
-      for (size_t i = 0; i < row.size(); ++i) {
-        widths[i] = std::max(widths[i], CountCharacters(row[i]));
-      }
-    }
-    for (const auto& row : rows_) {
-      for (size_t i = 0; i < row.size(); ++i) {
-        const std::string blanks(widths[i] - CountCharacters(row[i]), ' ');
-        absl::StrAppend(&out, i == 0 ? "" : "  ", i == 0 ? "" : blanks, row[i],
-                        i == 0 ? blanks : "");
-      }
-      out += '\n';
-    }
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
-
 void AppendText(const Explanation& explanation, bool table, std::string& out) {
   const TableScanCounters& total = explanation.total;
   absl::StrAppend(&out, WithCommas(total.rows_returned), " of ", WithCommas(explanation.num_rows),
@@ -210,19 +213,25 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
   }
   if (!total.conditions.empty()) {
     out += "\nrows that a condition excluded, and blocks that it read\n";
-    TextTable text;
+    std::vector<std::vector<std::string>> lines;
     std::vector<std::string> header = {"condition"};
     if (table) header.emplace_back("by bounds of parts");
     for (const char* name : {"by statistics", "by Bloom filter", "by value index", "rows compared",
                              "blocks read", "of"}) {
       header.emplace_back(name);
     }
-    text.Add(std::move(header));
+    // On a narrow terminal, some columns are left out. The three columns of counts that explain a
+    // slow scan are always shown: the rows compared, the blocks read, and all blocks.
+    std::vector<TextColumn> columns = {{.shorten = 1, .least = 20}};
+    if (table) columns.push_back({.right = true, .drop = 4});
+    for (const int drop : {3, 1, 2, 0, 0, 0}) columns.push_back({.right = true, .drop = drop});
+    lines.push_back(std::move(header));
     for (size_t i = 0; i < total.conditions.size(); ++i) {
+      constexpr size_t kMostCells = 40;
       const ConditionCounters& condition = total.conditions[i];
-      std::vector<std::string> row = {i < explanation.tests.size()
-                                          ? TerminalSafe(explanation.tests[i])
-                                          : TerminalSafe(condition.column)};
+      const bool has_text = i < explanation.tests.size();
+      std::vector<std::string> row = {
+          Shortened(TerminalSafe(has_text ? explanation.tests[i] : condition.column), kMostCells)};
       if (table) row.push_back(WithCommas(condition.rows_excluded_by_bounds));
       for (const uint64_t number :
            {condition.rows_excluded_by_statistics, condition.rows_excluded_by_bloom_filter,
@@ -230,23 +239,23 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
             explanation.blocks_of_conditions[i]}) {
         row.push_back(WithCommas(number));
       }
-      text.Add(std::move(row));
+      lines.push_back(std::move(row));
     }
-    text.Append(out);
+    out += AlignText(lines, columns, OutputWidth());
   }
   if (!explanation.columns.empty()) {
     out += "\nblocks that were read for the values of the rows that match\n";
-    TextTable text;
-    text.Add({"column", "blocks read", "of"});
+    std::vector<std::vector<std::string>> lines = {{"column", "blocks read", "of"}};
     for (const ColumnBlocks& column : explanation.columns) {
-      text.Add({TerminalSafe(column.name), WithCommas(column.blocks_read),
-                WithCommas(column.blocks)});
+      lines.push_back({TerminalSafe(column.name), WithCommas(column.blocks_read),
+                       WithCommas(column.blocks)});
     }
-    text.Append(out);
+    out += AlignText(lines, "<>>", OutputWidth());
   }
-  absl::StrAppend(&out, "\nread ", WithCommas(explanation.reads.source_bytes), " of ",
-                  WithCommas(explanation.size_bytes), " bytes in ",
-                  Plural(explanation.reads.source_requests, "request"), "; ",
+  absl::StrAppend(&out, "\nread ", WithCommas(explanation.reads.source_bytes), " bytes in ",
+                  Plural(explanation.reads.source_requests, "request"),
+                  ", with footers, indexes and read-ahead\nthe files have ",
+                  WithCommas(explanation.size_bytes), " bytes; the scan took ",
                   absl::StrFormat("%.1f ms\n",
                                   static_cast<double>(explanation.time.count()) / 1e6));
 }
@@ -327,7 +336,9 @@ void AddExplainCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "The conditions are evaluated one after another, so a row that one condition has excluded\n"
       "is not counted for the others, and a block that several conditions on one column need is\n"
       "counted for the first. The values of the columns (default: all) are read only at the rows\n"
-      "that match. Bytes include the ends of files, which are read when a file is opened.\n"
+      "that match. Bytes include the ends of files, which are read when a file is opened,\n"
+      "indexes, and read-ahead, so some bytes may be read twice. A block that was read ahead but\n"
+      "not used does not count as a block that was read.\n"
       "`find` and `at` have an option --explain.\n\n"
       "Examples:\n"
       "  cfile-dump explain flights --where \"carrier = 'UA' and month between 6 and 8\"\n"

@@ -8,28 +8,30 @@
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "tools/progress.h"
+#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
 
-// A part of a file that was used.
+// An index node, a data block or another part of a file that the search used.
 struct Touched {
   std::string what;
   BlockPointer pointer = {};
-  size_t keys = 0;                     // of an index node
-  const ObservedRead* read = nullptr;  // the read that had these bytes; null: there is none
+  size_t keys = 0;                     // the number of keys of an index node; otherwise 0
+  const ObservedRead* read = nullptr;  // the read that contains this part; null: there is none
 
-  // The comparisons of a binary search among the keys.
+  // The number of comparisons that a binary search among the keys needs.
   uint64_t comparisons() const { return keys == 0 ? 0 : std::bit_width(keys - 1) + 1; }
 };
 
-// Walks from the root of an index to the data blocks that a search opened.
+// Follows the path of a search from the root of an index to the data blocks that the search opened.
 class IndexPath {
  public:
-  // `num_blocks`: how many consecutive data blocks the search opened.
+  // `num_blocks`: the number of data blocks that the search opened. These blocks follow each other.
   IndexPath(IndexKind kind, uint64_t num_blocks) : kind_(kind), blocks_left_(num_blocks) {}
 
-  // `target`: the ordinal, or the key in memcmp form, which was searched.
+  // Returns the nodes and blocks of the path. `ordinal`: the row that was searched in a positional
+  // index. `key`: the key that was searched in a value index, in memcmp form.
   absl::StatusOr<std::vector<Touched>> Find(const Reader& reader, uint64_t ordinal,
                                             const std::string& key) {
     const auto& root = kind_ == IndexKind::kPositional ? reader.info().positional_index_root
@@ -43,7 +45,7 @@ class IndexPath {
   }
 
  private:
-  // False: the path is complete.
+  // Adds the node to the result if the node is on the path. Returns false if the path is complete.
   bool Visit(const IndexNodeInfo& node, uint64_t ordinal, const std::string& key) {
     const bool follows = at_leaf_ && node.leaf;  // the search went on to the next leaf
     if (node.pointer != next_ && !follows) {
@@ -68,8 +70,8 @@ class IndexPath {
     return blocks_left_ > 0;
   }
 
-  // The entry that a reader takes: the last one with at most this ordinal, or with a lesser key;
-  // the first one if there is none.
+  // The index of the entry that a reader follows: the last entry whose ordinal is at most
+  // `ordinal`, or whose key is less than `key`. 0 if there is no such entry.
   size_t EntryOf(const IndexNodeInfo& node, uint64_t ordinal, const std::string& key) const {
     const auto after = std::partition_point(
         node.entries.begin(), node.entries.end(), [&](const IndexEntryInfo& entry) {
@@ -80,25 +82,36 @@ class IndexPath {
 
   const IndexKind kind_;
   uint64_t blocks_left_;
-  BlockPointer next_;  // the node that comes next on the path
+  BlockPointer next_;  // the next node of the path
   bool at_leaf_ = false;
-  uint64_t blocks_before_ = 0;  // the data blocks of the leaves so far
+  uint64_t blocks_before_ = 0;  // the number of data blocks of the leaves that were visited
   std::vector<Touched> touched_;
 };
 
-// What was used of one file.
+// What a search used and read of one file.
 struct FileReads {
   std::string path = {};
-  std::string column = {};  // of a table
+  std::string column = {};  // the name of the column; empty if the file is not in a table
+  uint64_t size_bytes = 0;  // the size of the file
   std::vector<Touched> touched = {};
-  std::vector<const ObservedRead*> others = {};  // the reads for which nothing in `touched` stands
+  // The reads that have a line of their own: the reads that contain nothing in `touched`, and the
+  // reads of the front and of the end of the file, which were made when the file was opened.
+  std::vector<const ObservedRead*> others = {};
   ReaderCounters counters = {};
+
+  // Returns the read that was made for `each`. Null if there is no such read, for example because
+  // the bytes were in a cache, or if the read is in `others`.
+  const ObservedRead* ReadFor(const Touched& each) const {
+    const bool shared = std::find(others.begin(), others.end(), each.read) != others.end();
+    return shared ? nullptr : each.read;
+  }
 };
 
 bool Has(const ObservedRead& read, const BlockPointer& pointer) {
   return read.offset <= pointer.offset && pointer.end() <= read.offset + read.size_bytes;
 }
 
+// The place of a file in a table.
 struct Place {
   size_t part = 0;
   size_t column = 0;
@@ -106,7 +119,7 @@ struct Place {
   uint64_t num_rows = 0;
 };
 
-// The part and the column of a table's file. kNotFound: the table has no such file.
+// Finds the file `path` in the table. kNotFound: the table has no such file.
 absl::StatusOr<Place> PlaceOf(const TableReader& table, const std::string& path) {
   const size_t columns = table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
   for (size_t part = 0; part < table.num_parts(); ++part) {
@@ -120,6 +133,7 @@ absl::StatusOr<Place> PlaceOf(const TableReader& table, const std::string& path)
   return absl::NotFoundError(absl::StrCat(path, ": no column of the table has this file"));
 }
 
+// Finds out what the search used of `file`. Reads the index of the file again.
 absl::StatusOr<FileReads> ReadsOf(const Input& input, const CommonOptions& common,
                                   const ReadLog::File& file, const Searched& searched) {
   FileReads result{.path = common.path};
@@ -143,6 +157,7 @@ absl::StatusOr<FileReads> ReadsOf(const Input& input, const CommonOptions& commo
                                .Find(*reader, *searched.ordinal - place.first_ordinal, ""));
   }
   const FileInfo& info = reader->info();
+  result.size_bytes = info.file_size_bytes;
   const auto add = [&](const char* what, const std::optional<BlockPointer>& pointer) {
     const bool was_read = pointer && std::any_of(file.reads.begin(), file.reads.end(),
                                                  [&](const ObservedRead& read) {
@@ -163,14 +178,14 @@ absl::StatusOr<FileReads> ReadsOf(const Input& input, const CommonOptions& commo
     const bool shown =
         std::any_of(result.touched.begin(), result.touched.end(),
                     [&](const Touched& touched) { return touched.read == &read; });
-    if (!shown || read.offset == 0 || read.offset + read.size_bytes == info.file_size_bytes) {
+    if (!shown || read.offset == 0 || read.offset + read.size_bytes == result.size_bytes) {
       result.others.push_back(&read);
     }
   }
   return result;
 }
 
-// The name of a read for which no block stands.
+// The name of a read of FileReads::others.
 std::string NameOf(const ObservedRead& read, uint64_t file_size) {
   const bool first = read.offset == 0;
   const bool last = read.offset + read.size_bytes == file_size;
@@ -182,11 +197,6 @@ std::string Microseconds(std::chrono::nanoseconds time) {
   return absl::StrFormat("%.1f", static_cast<double>(time.count()) / 1e3);
 }
 
-// True if the bytes of `touched` came with an earlier read of `reads`, the others.
-bool IsShared(const Touched& touched, const FileReads& file) {
-  return std::find(file.others.begin(), file.others.end(), touched.read) != file.others.end();
-}
-
 void AppendLine(const std::string& what, uint64_t offset, uint64_t size, const std::string& keys,
                 const std::string& comparisons, const std::string& read, const std::string& time,
                 std::string& out) {
@@ -194,30 +204,30 @@ void AppendLine(const std::string& what, uint64_t offset, uint64_t size, const s
                          comparisons, read, time);
 }
 
-void AppendText(const FileReads& file, uint64_t file_size, std::string& out) {
-  absl::StrAppend(&out, "\n", Printable(file.path));
+void AppendText(const FileReads& file, std::string& out) {
+  absl::StrAppend(&out, "\n", ShortenedForOutput(Printable(file.path), 0, /*keep_end=*/true));
   if (!file.column.empty()) absl::StrAppend(&out, ", column ", Printable(file.column));
   out += '\n';
   out += absl::StrFormat("%-28s  %12s  %10s  %6s  %11s  %10s  %8s\n", "", "offset", "size", "keys",
                          "comparisons", "bytes read", "time us");
   for (const ObservedRead* read : file.others) {
-    AppendLine(NameOf(*read, file_size), read->offset, read->size_bytes, "", "",
+    AppendLine(NameOf(*read, file.size_bytes), read->offset, read->size_bytes, "", "",
                absl::StrCat(read->size_bytes), Microseconds(read->time), out);
   }
   for (const Touched& touched : file.touched) {
-    const bool own = touched.read != nullptr && !IsShared(touched, file);
+    const ObservedRead* const read = file.ReadFor(touched);
     AppendLine(touched.what, touched.pointer.offset, touched.pointer.size,
                touched.keys == 0 ? "" : absl::StrCat(touched.keys),
                touched.keys == 0 ? "" : absl::StrCat(touched.comparisons()),
-               absl::StrCat(own ? touched.read->size_bytes : 0),
-               own ? Microseconds(touched.read->time) : "", out);
+               absl::StrCat(read == nullptr ? 0 : read->size_bytes),
+               read == nullptr ? "" : Microseconds(read->time), out);
   }
 }
 
-Json ToJson(const FileReads& file, uint64_t file_size) {
+Json ToJson(const FileReads& file) {
   Json json = {{"path", JsonBytes(file.path)}};
   if (!file.column.empty()) json["column"] = JsonBytes(file.column);
-  json["size"] = JsonInteger(file_size);
+  json["size"] = JsonInteger(file.size_bytes);
   Json& reads = json["reads"] = Json::array();
   const auto add_read = [&](const std::string& what, const ObservedRead& read) {
     reads.push_back({{"what", what},
@@ -225,7 +235,7 @@ Json ToJson(const FileReads& file, uint64_t file_size) {
                      {"size", JsonInteger(read.size_bytes)},
                      {"nanoseconds", read.time.count()}});
   };
-  for (const ObservedRead* read : file.others) add_read(NameOf(*read, file_size), *read);
+  for (const ObservedRead* read : file.others) add_read(NameOf(*read, file.size_bytes), *read);
   Json touched_list = Json::array();
   for (const Touched& touched : file.touched) {
     Json item = {{"what", touched.what},
@@ -235,9 +245,9 @@ Json ToJson(const FileReads& file, uint64_t file_size) {
       item["keys"] = touched.keys;
       item["comparisons"] = touched.comparisons();
     }
-    const bool own = touched.read != nullptr && !IsShared(touched, file);
-    item["bytes_read"] = JsonInteger(own ? touched.read->size_bytes : 0);
-    if (own) add_read(touched.what, *touched.read);
+    const ObservedRead* const read = file.ReadFor(touched);
+    item["bytes_read"] = JsonInteger(read == nullptr ? 0 : read->size_bytes);
+    if (read != nullptr) add_read(touched.what, *read);
     touched_list.push_back(std::move(item));
   }
   json["touched"] = std::move(touched_list);
@@ -275,10 +285,9 @@ void ReadLog::Stop() {
   stopped_ = true;
 }
 
-void AppendTotals(const Input& input, const ReadLog& log, std::string& out) {
-  const ReaderCounters total = input.file ? input.file->counters() : input.table->counters();
+void AppendTotals(const ReaderCounters& total, const ReadLog& log, std::string& out) {
   absl::StrAppend(&out, "read ", WithCommas(total.source_bytes), " bytes in ",
-                  Plural(total.source_requests, "request"), ": ",
+                  Plural(total.source_requests, "request"), ", with read-ahead\n",
                   Plural(total.index_nodes_read, "index node"), ", ",
                   Plural(total.blocks_read, "data block"), " read; ",
                   Plural(total.blocks_cached, "data block"), " from the cache; ",
@@ -288,25 +297,20 @@ void AppendTotals(const Input& input, const ReadLog& log, std::string& out) {
 absl::Status AppendExplanation(const Input& input, const CommonOptions& common, ReadLog& log,
                                const Searched& searched, std::string& out) {
   log.Stop();
-  // Counted before the indexes are read again.
-  const ReaderCounters total = input.file ? input.file->counters() : input.table->counters();
-  std::string totals;
-  AppendTotals(input, log, totals);
+  // The counters must be read before the loop, because ReadsOf reads the indexes again.
+  const ReaderCounters total = input.counters();
   Json files = Json::array();
   for (const ReadLog::File& file : log.files()) {
     CFILE_ASSIGN_OR_RETURN(const FileReads reads, ReadsOf(input, common, file, searched));
-    uint64_t file_size = 0;
-    for (const ObservedRead& read : file.reads) {
-      file_size = std::max(file_size, read.offset + read.size_bytes);
-    }
     if (common.json) {
-      files.push_back(ToJson(reads, file_size));
+      files.push_back(ToJson(reads));
     } else {
-      AppendText(reads, file_size, out);
+      AppendText(reads, out);
     }
   }
   if (!common.json) {
-    absl::StrAppend(&out, "\n", totals);
+    out += '\n';
+    AppendTotals(total, log, out);
     return absl::OkStatus();
   }
   Json explain = {{"files", std::move(files)},

@@ -1,4 +1,4 @@
-// What a search read, for --explain of `find` and `at`.
+// Shows what a command read. This is the option --explain of `find`, `at` and `values`.
 #pragma once
 
 #include <chrono>
@@ -13,21 +13,23 @@
 
 namespace cfile::tools {
 
-// Records the reads of each file, in the order of the first reads. Only one thread at a time.
+// Records the reads of each file. The files are in the order of their first reads. Only one thread
+// at a time may use a ReadLog.
 class ReadLog {
  public:
   struct File {
-    std::string path;  // in its table; "" for a file alone
+    std::string path;  // the path in its table; "" for a file that is not in a table
     std::vector<ObservedRead> reads;
   };
 
-  // The observer for OpenInput. Valid as long as this object.
+  // Returns the observer that the caller passes to OpenInput. The observer adds each read to this
+  // object, so this object must live longer than the opened file or table.
   ReadObserver observer();
-  // Ends the recording: later reads are not recorded. Calls of `files` and `time` may follow.
+  // Ends the recording: later reads are not recorded. Call this before `files` and `time`.
   void Stop();
 
   const std::vector<File>& files() const { return files_; }
-  // From the construction to Stop.
+  // The time from the construction to Stop.
   std::chrono::nanoseconds time() const { return time_; }
 
  private:
@@ -41,21 +43,23 @@ class ReadLog {
 // Adds --explain.
 void AddExplainOption(CLI::App& command, bool& explain);
 
-// What was searched.
+// What a command searched.
 struct Searched {
-  // The column of a table in which a key was searched, if any. In a file: 0.
+  // The column of a table in which a key was searched; 0 for a file. nullopt: no key was searched.
   std::optional<size_t> key_column = {};
-  std::string key = {};                    // in memcmp form (cfile/statistics.h)
-  std::optional<uint64_t> ordinal = {};    // the row that was read, if any
+  std::string key = {};                  // in memcmp form (cfile/statistics.h)
+  std::optional<uint64_t> ordinal = {};  // the row that was read; nullopt: no row was read
 };
 
-// Appends the index nodes and data blocks that the search touched in each file of `log`, with what
-// was read for them; with `json`, as {"explain": ...}. Reads indexes again to find out which nodes
-// these are. Errors are those of the index, and of opening a file.
+// Appends, for each file of `log`, the index nodes and data blocks that the search used, and the
+// reads that were made for these nodes and blocks. With `common.json`, appends a JSON object with
+// the key "explain". The function stops `log`. Then it reads the indexes again, because the log
+// does not say which nodes were used. The errors are those of the index, and of opening a file.
 absl::Status AppendExplanation(const Input& input, const CommonOptions& common, ReadLog& log,
                                const Searched& searched, std::string& out);
 
-// Appends a line with the totals of all files. Call ReadLog::Stop first.
-void AppendTotals(const Input& input, const ReadLog& log, std::string& out);
+// Appends two lines about all files: what was read, and how long this took. `total`: the counters
+// of the input after the command. `log`: has been stopped.
+void AppendTotals(const ReaderCounters& total, const ReadLog& log, std::string& out);
 
 }  // namespace cfile::tools

@@ -8,6 +8,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "tools/dump/bounds.h"
+#include "tools/dump/totals.h"
+#include "tools/text_table.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -20,7 +22,7 @@ using Metadata = std::vector<std::pair<std::string, std::string>>;
 class Facts {
  public:
   explicit Facts(const std::string& path) : json_(JsonDocument(path)) {
-    AddLine("file", Printable(path));
+    text_ = Line("file", ShortenedForOutput(Printable(path), kNameCells, /*keep_end=*/true));
   }
 
   void Add(const std::string& name, const std::string& value) {
@@ -45,7 +47,7 @@ class Facts {
   }
   void AddLine(std::string name, const std::string& text) {
     for (char& letter : name) letter = letter == '_' ? ' ' : letter;
-    absl::StrAppendFormat(&text_, "%-17s %s\n", name, text);
+    text_ += Line(name, ShortenedForOutput(text, kNameCells));
   }
   void AddError(const absl::Status& status) { json_["error"] = JsonError(status); }
 
@@ -53,6 +55,11 @@ class Facts {
   const std::string& text() const { return text_; }
 
  private:
+  static constexpr size_t kNameCells = 18;  // the name of a fact and a space
+  static std::string Line(const std::string& name, const std::string& text) {
+    return absl::StrFormat("%-17s %s\n", name, text);
+  }
+
   Json json_;
   std::string text_;
 };
@@ -70,9 +77,11 @@ void AddTree(const std::string& name, const TreeTotals& tree, Facts& facts) {
                             Plural(tree.bytes, "byte")));
 }
 
-// Adds the blocks and bytes of each encoding, the encoding that the footer names, and the codec.
+// Adds the encoding and the codec that the footer names, and the blocks and bytes of each encoding.
+// The text shows the encoding of the footer only if the file has no blocks.
 void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts) {
-  facts.Add("encoding", EncodingName(info.encoding), blocks.blocks == 0 ? EncodingName(info.encoding) : "");
+  const std::string encoding = EncodingName(info.encoding);
+  facts.Add("encoding", encoding, blocks.blocks == 0 ? encoding : "");
   facts.Add("block_encodings", blocks.EncodingNames(), "");
   Json all = Json::array();
   for (const EncodingTotals& each : blocks.encodings) {
@@ -99,18 +108,8 @@ void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts)
                 : name);
 }
 
-std::vector<std::string> FeatureNames(const FileInfo& info) {
-  std::vector<std::string> names;
-  for (uint32_t bit = 0; bit < 32; ++bit) {
-    const uint32_t mask = 1u << bit;
-    if ((info.incompatible_features & mask) == 0) continue;
-    names.push_back(mask == kFeatureChecksums        ? "checksums"
-                    : mask == kFeatureArrayBlocks    ? "array blocks"
-                    : mask == kFeatureMovableBlocks  ? "movable blocks"
-                    : mask == kFeatureNestedBlocks   ? "nested blocks"
-                    : mask == kFeatureExtendedBlocks ? "extended blocks"
-                                                     : absl::StrCat("incompatible bit ", bit));
-  }
+std::vector<std::string> FeaturesOf(const FileInfo& info) {
+  std::vector<std::string> names = FeatureNames(info.incompatible_features);
   for (uint32_t bit = 0; bit < 32; ++bit) {
     if ((info.compatible_features >> bit & 1) == 0) continue;
     names.push_back(bit == 0 ? "statistics" : absl::StrCat("compatible bit ", bit));
@@ -143,9 +142,8 @@ absl::Status AddStatistics(const Reader& reader, Facts& facts) {
   const BloomFilterInfo bloom = reader.info().bloom_filter.value_or(DescribeBloomFilter(filter));
   facts.Add("bloom_filter", JsonInteger(filter.size()),
             filter.empty() ? "none"
-                           : absl::StrFormat("%s, %.1f bits for each of about %d values",
-                                             Plural(filter.size(), "byte"), bloom.bits_per_value(),
-                                             bloom.distinct_values));
+                           : absl::StrFormat("%s for about %d distinct values",
+                                             Plural(filter.size(), "byte"), bloom.distinct_values));
   if (!filter.empty()) {
     facts.Add("bloom_filter_values", JsonInteger(bloom.distinct_values), "");
     facts.Add("bloom_filter_bits_per_value", Rounded(bloom.bits_per_value()), "");
@@ -165,9 +163,11 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   status.Update(positional.status);
   status.Update(value.status);
 
-  // Marks a total as incomplete if some blocks could not be read.
-  const std::string mark = blocks.status.ok() ? "" : " (incomplete)";
-  const std::vector<std::string> features = FeatureNames(info);
+  // If some blocks could not be read, counts are marked as incomplete, and what is computed from
+  // all values is not known.
+  const bool known = blocks.status.ok();
+  const std::string mark = known ? "" : " (incomplete)";
+  const std::vector<std::string> features = FeaturesOf(info);
   Facts facts(common.path);
   facts.Add("size", JsonInteger(info.file_size_bytes), Plural(info.file_size_bytes, "byte"));
   facts.Add("version", static_cast<uint64_t>(info.version));
@@ -195,18 +195,18 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   facts.Add("stored", JsonInteger(blocks.stored_bytes), Plural(blocks.stored_bytes, "byte") + mark);
   facts.Add("encoded", JsonInteger(blocks.encoded_bytes),
             Plural(blocks.encoded_bytes, "byte") + mark);
-  facts.Add("decoded", JsonInteger(blocks.decoded_bytes),
-            Plural(blocks.decoded_bytes, "byte") + mark);
+  facts.Add("decoded", known ? JsonInteger(blocks.decoded_bytes) : Json(),
+            known ? Plural(blocks.decoded_bytes, "byte") : "-");
   const double codec_ratio = Ratio(blocks.encoded_bytes, blocks.stored_bytes);
   const double ratio = Ratio(blocks.decoded_bytes, blocks.stored_bytes);
   facts.Add("ratio", Rounded(codec_ratio),
-            absl::StrFormat("decoded / stored %.2f, encoded / stored %.2f%s", ratio, codec_ratio,
-                            mark));
-  facts.Add("decoded_ratio", Rounded(ratio), "");
+            absl::StrFormat("decoded / stored %s, encoded / stored %.2f%s",
+                            known ? absl::StrFormat("%.2f", ratio) : "-", codec_ratio, mark));
+  facts.Add("decoded_ratio", known ? Json(Rounded(ratio)) : Json(), "");
   const double bits_per_value =
       BitsPerValue(blocks.stored_bytes, info.has_levels() ? blocks.entries : info.num_rows);
-  facts.Add("bits_per_value", Rounded(bits_per_value),
-            absl::StrFormat("%.2f", bits_per_value) + mark);
+  facts.Add("bits_per_value", known ? Json(Rounded(bits_per_value)) : Json(),
+            known ? absl::StrFormat("%.2f", bits_per_value) : "-");
   if (info.dictionary) {
     facts.Add("dictionary", JsonPointer(*info.dictionary),
               absl::StrCat(Plural(info.dictionary->size, "byte"), " at ", info.dictionary->offset));
@@ -221,7 +221,7 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   facts.AddMetadata("footer_metadata", info.footer_metadata);
   if (!status.ok()) facts.AddError(status);
 
-  output.text = common.json ? facts.json().dump(2) + "\n" : facts.text();
+  output.text += common.json ? facts.json().dump(2) + "\n" : facts.text();
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
 }
 

@@ -27,8 +27,8 @@ struct FindOptions {
 struct Found {
   KeyPosition position;
   std::string values;
-  size_t column = 0;  // in which the key was searched
-  std::string key;    // in memcmp form
+  size_t column = 0;  // the column in which the key was searched; 0 for a file
+  std::string key;    // the key in memcmp form (cfile/statistics.h)
 };
 
 template <typename T, typename Cursor>

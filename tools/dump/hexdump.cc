@@ -37,7 +37,7 @@ std::string TitleOf(const FileRegion& region) {
   return title;
 }
 
-// Prints the fields of one region after another.
+// Prints the fields of regions.
 class Printer {
  public:
   Printer(const HexdumpOptions& options, bool json, uint64_t file_size_bytes, Output& output)
@@ -46,25 +46,29 @@ class Printer {
         offset_digits_(std::max(4, static_cast<int>(std::bit_width(file_size_bytes) + 3) / 4)),
         output_(output) {}
 
-  // False: standard output cannot be written.
+  // Prints the fields of a region. Returns false if standard output cannot be written.
   bool Print(const RegionDetails& details) {
     details_ = &details;
     const FileRegion& region = details.region;
     if (!json_) {
       absl::StrAppend(&output_.text, TitleOf(region), ": ", Plural(region.size_bytes, "byte"),
                       " at ", region.offset);
-      if (region.first_ordinal) absl::StrAppend(&output_.text, ", from row ", *region.first_ordinal);
+      if (region.first_ordinal) {
+        absl::StrAppend(&output_.text, ", from row ", *region.first_ordinal);
+      }
       output_.text += '\n';
     }
-    // If the data is stored as it is, its fields take the place of those that hold it.
+    // If the data is stored without compression, print the fields of the data instead of the stored
+    // fields that contain the data.
     const size_t begin = details.bytes_offset.value_or(0);
     const size_t end = details.bytes_offset ? begin + details.bytes.size() : 0;
     bool printed = false;
     for (const BlockField& field : details.stored_fields) {
       const bool inside = field.offset >= begin && field.offset + field.size <= end;
       if (inside && !printed) {
-        for (const BlockField& each : details.fields)
-          Print(each, details.bytes, region.offset + begin, /*in_file=*/true);
+        for (const BlockField& each : details.fields) {
+          if (!Print(each, details.bytes, region.offset + begin, /*in_file=*/true)) return false;
+        }
         printed = true;
       }
       if (!inside && !Print(field, details.stored_bytes, region.offset, /*in_file=*/true))
@@ -81,7 +85,7 @@ class Printer {
  private:
   bool Print(const BlockField& field, const std::vector<uint8_t>& bytes, uint64_t begin,
              bool in_file) {
-    // A gap has no bytes here.
+    // `bytes` is empty for a gap between regions.
     const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     const size_t shown = std::min(field.size, options_.shown_bytes);
     const std::string_view of_field = bytes.empty() ? "" : all.substr(field.offset, shown);
@@ -108,13 +112,13 @@ class Printer {
     json["name"] = std::string(field.name);
     json["value"] = JsonBytes(field.value);
     json["hex"] = Hex(bytes);
+    json["hex_complete"] = bytes.size() == field.size;
     absl::StrAppend(&output_.text, json.dump(), "\n");
   }
 
   void PrintText(const BlockField& field, std::string_view bytes, uint64_t begin, bool in_file) {
     constexpr size_t kLineBytes = 16;
-    const std::string name(field.name);
-    std::string remark = std::string(2 * field.depth, ' ') + name;
+    std::string remark = std::string(2 * field.depth, ' ') + std::string(field.name);
     if (!field.value.empty()) absl::StrAppend(&remark, ": ", TerminalSafe(field.value));
     if (bytes.size() < field.size) {
       absl::StrAppend(&remark, " (", bytes.empty() ? "" : "the first ", bytes.size(), " of ",
@@ -141,14 +145,44 @@ class Printer {
   const RegionDetails* details_ = nullptr;
 };
 
+// Prints the header and the footer of a file that cannot be opened, if they can be read, and then
+// the error `status`.
+ExitCode PrintEnds(const HexdumpOptions& options, const CommonOptions& common,
+                   const absl::Status& status, Output& output) {
+  const auto source = OpenSourceAt(common.path);
+  if (!source.ok() || options.block) return output.Fail(status);
+  const auto regions = DescribeEnds(**source, OptionsOf(common), options.max_fields);
+  if (!regions.ok()) return output.Fail(regions.status());
+  // If neither the header nor the footer can be read, there are no fields to print.
+  const bool understood = std::any_of(regions->begin(), regions->end(), [](const auto& details) {
+    return details.region.kind != RegionKind::kGap;
+  });
+  if (!understood) return output.Fail(status);
+  Printer printer(options, common.json, (*source)->size(), output);
+  for (const RegionDetails& details : *regions) {
+    if (!printer.Print(details)) return output.Finish(kFine);
+  }
+  return output.Fail(status);
+}
+
 ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common, Output& output) {
-  const auto reader = OpenFileAt(common.path, OptionsOf(common));
-  if (!reader.ok()) return output.Fail(reader.status());
+  auto reader = OpenFileAt(common.path, OptionsOf(common));
+  absl::Status status = reader.status();
+  if (absl::IsDataLoss(status)) {
+    // Perhaps only the checksum of the header or of the footer is wrong. Then the file can be
+    // opened without checks of checksums, and all regions can be printed.
+    CommonOptions ignoring = common;
+    ignoring.ignore_checksums = true;
+    reader = OpenFileAt(common.path, OptionsOf(ignoring));
+    if (!reader.ok()) return PrintEnds(options, common, status, output);
+  }
+  if (!reader.ok()) return output.Fail(status);
   const FileLayout layout = ListRegions(*reader);
-  absl::Status status;
   Printer printer(options, common.json, reader->info().file_size_bytes, output);
   bool found = false;
+  uint64_t num_blocks = 0;
   for (const FileRegion& region : layout.regions) {
+    num_blocks += region.kind == RegionKind::kDataBlock;
     if (options.block &&
         (region.kind != RegionKind::kDataBlock || region.index != *options.block)) {
       continue;
@@ -163,7 +197,8 @@ ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common
   }
   if (options.block && !found) {
     status.Update(absl::InvalidArgumentError(
-        absl::StrCat(common.path, ": there is no block ", *options.block)));
+        absl::StrCat(common.path, ": there is no block ", *options.block, ": the file has ",
+                     Plural(num_blocks, "block"), ", counted from 0")));
   }
   for (const Damage& damage : layout.damages) status.Update(damage.status);
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
@@ -178,10 +213,13 @@ void AddHexdumpCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "statistics, footer, and the zeros between them. Each line has an offset in hexadecimal,\n"
       "bytes, and the name and the value of the field. Fields of a structure are indented. After\n"
       "a compressed block, its fields before compression follow, with offsets that begin at 0.\n"
-      "A damaged block is described as far as possible; the error is printed at the end.\n\n"
+      "A damaged block is described as far as possible; the error is printed at the end. If the\n"
+      "header or the footer is damaged, both are described, and the bytes between them follow as\n"
+      "one region.\n\n"
       "--json prints one object a line. The objects with \"offset\" together have all bytes of\n"
-      "the file, without gaps. Objects of a compressed block's contents have \"region_offset\" and\n"
-      "\"offset_before_compression\" instead.\n\n"
+      "the file, without gaps. Objects of a compressed block's contents have instead\n"
+      "\"region_offset\" and \"offset_before_compression\". \"hex\" has at most as many bytes as\n"
+      "--bytes says; \"hex_complete\" is false if the field has more.\n\n"
       "Examples:\n"
       "  cfile-dump hexdump keys.cfile | less\n"
       "  cfile-dump hexdump flights --column carrier --block 0\n"
@@ -198,7 +236,8 @@ void AddHexdumpCommand(CLI::App& app, CommonOptions& common, Action& action) {
       ->check(NumberIn(0, kMaxBytes));
   command
       ->add_option("--fields", options->max_fields,
-                   "Fields of a block after which the rest is one field (default: 1,000)")
+                   "Print at most N fields of a block, and the rest as one field (default and "
+                   "least: 1,000)")
       ->type_name("N")
       ->check(NumberIn(kMaxBlockFields, kMaxBytes));
   command->callback([&action, options] {

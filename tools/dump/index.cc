@@ -144,12 +144,12 @@ void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "ordered form in hexadecimal, followed by the value if the key is complete.\n\n"
       "Example:\n  cfile-dump index --value keys.cfile");
   AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  AddColumnOptions(*command, common, kOneColumn, kAllParts);
   auto options = std::make_shared<IndexOptions>();
   command->add_flag("--positional", options->positional, "Only the index by ordinal");
   command->add_flag("--value", options->value, "Only the index by value");
   command->callback([&action, options] {
-    action = OnFile([options](const CommonOptions& chosen, Output& output) {
+    action = OnEachFile([options](const CommonOptions& chosen, Output& output) {
       return PrintIndex(*options, chosen, output);
     });
   });

@@ -37,11 +37,11 @@ class LineText {
   LineText(const LineForm& form, std::span<const ColumnSchema> columns);
   ~LineText();
 
-  // Uses the rows of `batch`, which must stay valid, from now on; the second function only the rows
-  // from `begin` to `end` - 1.
+  // From now on, formats the rows of `batch`, which must stay valid. The second function formats
+  // only the rows from `begin` to `end` - 1.
   void Open(const TableBatch& batch) { Open(batch, 0, batch.num_rows()); }
   void Open(const TableBatch& batch, size_t begin, size_t end);
-  // True if all these rows are formatted.
+  // True if all rows of the last call of Open are formatted.
   bool done() const { return next_row_ == end_row_; }
   // Appends the lines of some more rows to `out`. Precondition: !done().
   void Append(std::string& out);

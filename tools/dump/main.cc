@@ -36,16 +36,13 @@ constexpr char kHelp[] =
     "  cfile-dump diff flights copy\n"
     "  cfile-dump verify flights";
 
-class HelpFormatter final : public CLI::Formatter {
+class DumpHelpFormatter final : public HelpFormatter {
  public:
-  HelpFormatter() { column_width(24); }
+  DumpHelpFormatter() : HelpFormatter(24) {}
 
   std::string make_usage(const CLI::App* app, std::string name) const override {
     if (app->get_parent() != nullptr) return "\n" + Formatter::make_usage(app, name);
     return "\nUsage: cfile-dump [OPTIONS] FILE\n       cfile-dump SUBCOMMAND [OPTIONS] FILE ...\n";
-  }
-  std::string make_option_opts(const CLI::Option* option) const override {
-    return option->get_type_name().empty() ? "" : " " + option->get_type_name();
   }
 };
 
@@ -91,12 +88,12 @@ int Run(int argc, char** argv) {
 
   CLI::App app("Shows what is in a CFile, or in a table of CFiles, and whether it is valid.",
                std::string(kToolName));
-  app.formatter(std::make_shared<HelpFormatter>());
+  app.formatter(std::make_shared<DumpHelpFormatter>());
   app.set_help_flag("-h,--help", "Print this help");
   CLI::Option* file_option = app.add_option("FILE", files, kFileOrTable)->type_name("");
   AddJsonOption(app, common);
   AddIgnoreChecksumsOption(app, common);
-  AddColumnOptions(app, common, kOneColumn, kOnlyPart);
+  AddColumnOptions(app, common, kOneColumn, kAllParts);
   AddSummaryOptions(app, summary);
   AddLimitOptions(app, common);
   app.set_version_flag("--version", absl::StrCat("cfile-dump ", CFILE_VERSION),

@@ -11,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "tools/dump/dump.h"
@@ -22,9 +23,12 @@ namespace {
 
 enum class Part { kHeader, kFooter };
 
-// The meaning of the number of a field, or an empty text.
+// Returns the meaning of the value of a field: the name of an encoding, a codec or a type, or the
+// names of features. Empty if `field` is another field.
 std::string MeaningOf(std::string_view field, uint64_t number) {
   constexpr uint64_t kInExtensions = 999;
+  if (field == "incompatible_features")
+    return absl::StrJoin(FeatureNames(static_cast<uint32_t>(number)), ", ");
   const bool named = field == "encoding" || field == "compression" || field == "data_type";
   if (!named) return "";
   if (number == kInExtensions) return absl::StrCat("see extensions.", std::string(field));
@@ -33,10 +37,13 @@ std::string MeaningOf(std::string_view field, uint64_t number) {
   return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
 }
 
-// Makes a message in protobuf's text format easier to read. Adds the meaning of numbers as comments,
-// and writes bytes that are UTF-8 as text instead of octal escapes. The result is the same message.
+// Makes a message in protobuf's text format easier to read: adds the meaning of numbers as
+// comments, and writes bytes that are UTF-8 as text instead of octal escapes. The text is still the
+// same message.
 std::string Explained(const std::string& text) {
   std::string result;
+  // True if the line before is the key of the pair in which the library stores the column.
+  bool of_column = false;
   for (const absl::string_view line : absl::StrSplit(text, '\n', absl::SkipEmpty())) {
     const std::pair<absl::string_view, absl::string_view> field =
         absl::StrSplit(line, absl::MaxSplits(": ", 1));
@@ -54,6 +61,8 @@ std::string Explained(const std::string& text) {
     } else {
       absl::StrAppend(&result, field.second);
     }
+    if (of_column) result += "  # a ColumnPB: cfile-dump hexdump shows its fields";
+    of_column = name == "key" && field.second == "\"cfile.column\"";
     result += '\n';
   }
   return result;
@@ -94,11 +103,11 @@ void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "header", "Print the header as text protobuf",
       "Comments say what numbers mean; text is printed as text. With --json the message is\n"
-      "printed in protobuf's JSON form, with bytes as base64.\n\n"
+      "printed in protobuf's JSON form: bytes are base64, and 64-bit integers are strings.\n\n"
       "Example:\n  cfile-dump header keys.cfile");
-  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  AddColumnOptions(*command, common, kOneColumn, kAllParts);
   command->callback([&action] {
-    action = OnFile([](const CommonOptions& options, Output& output) {
+    action = OnEachFile([](const CommonOptions& options, Output& output) {
       return PrintPart(Part::kHeader, options, output);
     });
   });
@@ -108,11 +117,11 @@ void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "footer", "Print the footer as text protobuf",
       "Comments say what numbers mean; text is printed as text. With --json the message is\n"
-      "printed in protobuf's JSON form, with bytes as base64.\n\n"
+      "printed in protobuf's JSON form: bytes are base64, and 64-bit integers are strings.\n\n"
       "Example:\n  cfile-dump footer --json keys.cfile | jq -r .footer.num_values");
-  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  AddColumnOptions(*command, common, kOneColumn, kAllParts);
   command->callback([&action] {
-    action = OnFile([](const CommonOptions& options, Output& output) {
+    action = OnEachFile([](const CommonOptions& options, Output& output) {
       return PrintPart(Part::kFooter, options, output);
     });
   });

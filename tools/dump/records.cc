@@ -79,6 +79,8 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
 void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "records", "Print the records of a table as JSON Lines, nested like its schema",
+      "The output is JSON Lines with and without --json: each line is a record and nothing else,\n"
+      "so the line has no schema_version. The fields are in the order of the schema.\n"
       "Lists are arrays and maps are objects. Dates, times and similar types are strings.\n"
       "Integers are numbers of any size. Fields that are missing or null, and repeated fields\n"
       "without elements, are left out; null elements of lists and null values in maps are\n"

@@ -17,11 +17,12 @@ namespace {
 
 constexpr uint64_t kMaxSample = 10'000'000;
 
-// Uniform numbers that are the same on all platforms.
+// Random numbers with a uniform distribution. The same seed gives the same numbers on all
+// platforms. std::uniform_int_distribution does not promise this.
 class Chance {
  public:
   explicit Chance(uint64_t seed) : engine_(seed) {}
-  // From 0 to n - 1. Precondition: n > 0.
+  // Returns a number from 0 to n - 1. Precondition: n > 0.
   uint64_t Below(uint64_t n) {
     const uint64_t most = UINT64_MAX - UINT64_MAX % n;  // a multiple of n
     while (true) {
@@ -49,7 +50,7 @@ void AppendRow(uint64_t ordinal, RowRanges& ranges) {
   }
 }
 
-// Keeps `count` rows of `ranges` from row `skipped` on, both counted in the ranges.
+// Returns the rows of `ranges` without the first `skipped` rows, and of these the first `count`.
 RowRanges Cut(const RowRanges& ranges, uint64_t skipped, uint64_t count) {
   RowRanges cut;
   for (OrdinalRange range : ranges) {
@@ -72,7 +73,8 @@ RowRanges From(const RowRanges& ranges, uint64_t ordinal) {
   return rest;
 }
 
-// R. W. Floyd's algorithm: `count` of the rows, each set of rows with the same probability.
+// Returns `count` of the rows, chosen by chance. Each set of rows has the same probability. This is
+// R. W. Floyd's algorithm.
 RowRanges Sample(const RowRanges& ranges, uint64_t count, uint64_t seed) {
   const uint64_t rows = RowsOf(ranges);
   if (count >= rows) return ranges;
@@ -121,8 +123,8 @@ absl::Status FindMatches(const Input& input, const RowSelection& selection, cons
   return absl::OkStatus();
 }
 
-// As Sample, of the rows that match the condition. Keeps a row that is found with the probability
-// that makes all rows that were found so far equal (reservoir sampling).
+// Does the same as Sample for the rows that match the condition. This is reservoir sampling: at any
+// time, all rows that were found so far have the same probability to be kept.
 absl::StatusOr<RowRanges> SampleMatches(const Input& input, const RowSelection& selection,
                                         const RowRanges& ranges, uint64_t count, uint64_t seed) {
   Chance chance(seed);
@@ -143,7 +145,7 @@ absl::StatusOr<RowRanges> SampleMatches(const Input& input, const RowSelection& 
   return sample;
 }
 
-// The rows of a file with `from` <= value < `to`.
+// The rows of a file whose values are at least `from` and less than `to`.
 template <typename T>
 absl::StatusOr<OrdinalRange> KeyRange(const Reader& file, const std::optional<T>& from,
                                       const std::optional<T>& to) {
@@ -151,7 +153,8 @@ absl::StatusOr<OrdinalRange> KeyRange(const Reader& file, const std::optional<T>
   return cursor.SeekToKeyRange(from, to);
 }
 
-// The ranges of the parts in which a column has keys from `from` to `to`.
+// The rows whose keys are at least `from` and less than `to`: one range for each part that has such
+// rows.
 template <typename T>
 absl::StatusOr<RowRanges> KeyRanges(const Input& input, size_t column, const std::optional<T>& from,
                                     const std::optional<T>& to) {
@@ -309,8 +312,9 @@ absl::StatusOr<bool> RangeScan::OpenNext() {
   range_ = open_end_;
   if (range_ == ranges_.size() || selection_.options.limit == 0) return false;
   ++open_end_;
-  // A scan also reads the blocks between two ranges, so there must be none. With a condition, the
-  // scan would test the rows between the ranges.
+  // One scan reads several ranges if, in each column, every range begins in the data block in which
+  // the range before it ends. Otherwise the scan could read blocks between the ranges. With a
+  // condition, each range has its own scan, because a scan also tests the rows between the ranges.
   while (selection_.options.where.empty() && open_end_ < ranges_.size()) {
     CFILE_ASSIGN_OR_RETURN(const bool same,
                            InSameBlocks(ranges_[open_end_ - 1].end - 1, ranges_[open_end_].begin));

@@ -1,4 +1,5 @@
-// The options that choose rows by their ordinals and keys, for `values`, `records` and `at`.
+// The options that choose rows by their ordinals and keys, for `values` and `records`, and the scan
+// of the chosen rows, also for `at`.
 #pragma once
 
 #include <cstddef>
@@ -20,13 +21,14 @@ namespace cfile::tools {
 
 // What the user chose. At most one of `count`, `tail` and `sample` is set.
 struct RangeChoice {
-  uint64_t ordinal = 0;                 // the first row
-  std::optional<uint64_t> count = {};   // the first rows that match the condition
-  std::optional<uint64_t> tail = {};    // the last rows that match it
-  std::optional<uint64_t> sample = {};  // as many of the rows that match it, chosen by chance
-  uint64_t seed = 0;                    // of the sample
-  // Rows whose key is at least `from` and less than `to`; empty: no bound. The values of a compound
-  // key, or of its first columns; otherwise one value.
+  uint64_t ordinal = 0;  // the rows before this row are not chosen
+  // Of the rows that match the condition, only this number of rows is chosen:
+  std::optional<uint64_t> count = {};   // the first rows
+  std::optional<uint64_t> tail = {};    // the last rows
+  std::optional<uint64_t> sample = {};  // rows that are chosen by chance
+  uint64_t seed = 0;                    // the seed for `sample`
+  // Only rows whose key is at least `from` and less than `to`. Empty: no bound. For a compound key,
+  // the values of its columns, or of its first columns; otherwise one value.
   std::vector<std::string> from = {};
   std::vector<std::string> to = {};
 };
@@ -34,17 +36,18 @@ struct RangeChoice {
 // Adds --ordinal, --count, --head, --tail, --sample, --seed, --from and --to.
 void AddRangeOptions(CLI::App& command, RangeChoice& choice);
 
-// Ranges of rows, in ascending order, without overlaps. None is empty.
+// Ranges of rows, in ascending order, without overlaps. No range is empty.
 using RowRanges = std::vector<OrdinalRange>;
 
-// Returns the ranges with the chosen rows.
-// `selection`: its condition is obeyed. If rows of the ranges still have to be tested or counted,
-// the function leaves the condition and sets `limit` of the selection's options. Otherwise it
-// removes the condition.
+// Returns the ranges that contain the chosen rows.
+// `selection`: its condition and its limit tell the scan of the ranges which rows to return. The
+// ranges may also contain rows that do not match the condition, so `selection` keeps the condition.
+// If there is a condition and `choice.count` is set, the limit becomes this number. If
+// `choice.sample` is set, all rows of the ranges match, so the function removes the condition.
 //
-// Reads data blocks only if there is a condition together with --tail or --sample. A sample is
-// uniform, without replacement, and the same for the same seed and rows. Memory: 50 bytes for each
-// row of a sample.
+// Reads data blocks only if there is a condition together with --tail or --sample. Each row has the
+// same probability to be in a sample, and no row is in a sample twice. The same seed and the same
+// rows give the same sample. The function needs about 50 bytes of memory for each row of a sample.
 // kInvalidArgument: the first row is beyond the end, or a key is wrong. kFailedPrecondition: a part
 // has no value index, so it has no ranges of keys.
 absl::StatusOr<RowRanges> ChooseRows(const Input& input, const CommonOptions& common,
@@ -57,31 +60,31 @@ struct BatchRows {
   size_t end = 0;
 };
 
-// Reads the rows of ranges. Skips each data block that holds none of the rows. Thread-compatible.
+// Reads the rows of ranges. Skips the data blocks that have none of these rows. Thread-compatible.
 class RangeScan {
  public:
   // `input` must outlive the object. A batch of `selection` has the columns of `selection`.
   RangeScan(const Input& input, RowSelection selection, RowRanges ranges)
       : input_(input), selection_(std::move(selection)), ranges_(std::move(ranges)) {}
 
-  // Returns the next rows: at least one unless there are no more. Valid until the next call. Errors
-  // as TableScan::Next.
+  // Returns the next rows: at least one row, unless there are no more. The rows are valid until the
+  // next call. The errors are those of TableScan::Next.
   absl::StatusOr<BatchRows> Next();
 
  private:
-  // Begins the scan of the next ranges that one scan can read. False: there are no more.
+  // Begins the scan of the next ranges that one scan can read. Returns false if there are no more.
   absl::StatusOr<bool> OpenNext();
-  // True if the data block of row `first` has row `next`, too, in each column.
+  // True if, in each column, the rows `first` and `next` are in the same data block.
   absl::StatusOr<bool> InSameBlocks(uint64_t first, uint64_t next);
-  // The rows of batch_ from row_ on that lie in one range.
+  // Returns the next rows of batch_, from row_ on, that are in one range.
   BatchRows TakeRows();
 
   const Input& input_;
   RowSelection selection_;
   const RowRanges ranges_;
-  size_t range_ = 0;      // the first range whose rows were not all returned
-  size_t open_end_ = 0;   // the first range after those of scan_
-  size_t part_ = 0;       // the part that InSameBlocks used
+  size_t range_ = 0;     // the first range whose rows were not all returned
+  size_t open_end_ = 0;  // the first range after the ranges that scan_ reads
+  size_t part_ = 0;      // the part of the last call of InSameBlocks
   std::optional<TableScan> scan_;
   TableBatch batch_;
   size_t row_ = 0;  // the first row of batch_ that was not returned or skipped

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
 #include "tools/dump/column_text.h"
+#include "tools/dump/level_rows.h"
 #include "tools/dump/line_text.h"
 #include "tools/utf8.h"
 
@@ -19,9 +20,9 @@ class RowPrinter {
   virtual ~RowPrinter() = default;
   // Appends what comes before the rows.
   virtual void AppendHeader(std::string& out) = 0;
-  // Uses the rows of `rows` from now on.
+  // From now on, AppendSome appends these rows.
   virtual void Open(const BatchRows& rows) = 0;
-  // Appends one or more of these rows. False: there are none left.
+  // Appends one or more rows. Returns false if all rows are appended already.
   virtual bool AppendSome(std::string& out) = 0;
 };
 
@@ -30,10 +31,10 @@ struct Column {
   std::unique_ptr<ColumnText> text;
 };
 
-// The forms of tools/dump/column_text.h.
+// Prints values in a form of tools/dump/column_text.h.
 class ValuePrinter final : public RowPrinter {
  public:
-  // `table`: the rows have names.
+  // `table`: the rows are those of a table, so the names of the columns are printed, too.
   ValuePrinter(const std::vector<ColumnSchema>& columns, Form form, bool table)
       : form_(form), table_(table) {
     for (const ColumnSchema& column : columns) {
@@ -89,7 +90,7 @@ class ValuePrinter final : public RowPrinter {
   BatchRows rows_;
 };
 
-// The forms of tools/dump/line_text.h.
+// Prints rows in a form of tools/dump/line_text.h.
 class LinePrinter final : public RowPrinter {
  public:
   LinePrinter(const std::vector<ColumnSchema>& columns, const LineForm& form)
@@ -123,6 +124,8 @@ std::unique_ptr<RowPrinter> NewPrinter(const std::vector<ColumnSchema>& columns,
 
 absl::Status AppendRows(const Input& input, const CommonOptions& common, RowChoice choice,
                         const RangeChoice& range, const std::string& format, Output& output) {
+  if (input.file && input.file->info().has_levels())
+    return AppendLevelRows(*input.file, common, choice, range, format, output);
   if (!common.column.empty() && input.table) choice.columns = {common.column};
   CFILE_ASSIGN_OR_RETURN(RowSelection selection, SelectRows(input, choice));
   CFILE_ASSIGN_OR_RETURN(RowRanges ranges, ChooseRows(input, common, range, selection));

@@ -10,13 +10,14 @@
 
 namespace cfile::tools {
 
-// The values of --format. With --json: an object with the ordinal and the values for each row.
+// The values of --format.
 inline constexpr const char* kRowFormats[] = {"text", "csv", "tsv", "jsonl", "hex"};
 
-// Prints the chosen rows; the last of them may still be in output.text afterwards. With the format
-// text or hex, prints for a file, or for a table with --column: one value per line; for a table
-// without --column: the names of the columns, then one line of tab-separated values per row. The
-// other formats are those of `export`. Stops if the output cannot be written.
+// Prints the chosen rows. The last rows may still be in output.text afterwards.
+// The formats text and hex have one value per line for a file, and for a table with --column. For a
+// table without --column, they have the names of the columns, then one line of tab-separated values
+// per row. The other formats are those of `export`. With --json, each row is an object with the
+// ordinal and the values. The function stops if the output cannot be written.
 absl::Status AppendRows(const Input& input, const CommonOptions& common, RowChoice choice,
                         const RangeChoice& range, const std::string& format, Output& output);
 

@@ -16,6 +16,9 @@
 namespace cfile::tools {
 namespace {
 
+constexpr size_t kBoundBytes = 28;
+constexpr size_t kBoundCells = kBoundBytes + 3;  // with "..."
+
 Json ToJson(const BlockStatistics& statistics, const BoundTexts& bounds) {
   return {{"present", JsonInteger(statistics.present_count)},
           {"nulls", JsonInteger(statistics.null_count)},
@@ -24,12 +27,13 @@ Json ToJson(const BlockStatistics& statistics, const BoundTexts& bounds) {
           {"maximum", JsonBound(bounds.max, statistics.max_exact)}};
 }
 
+// `bound_width`: see BoundWidth.
 void AppendLine(std::string_view name, const BlockStatistics& statistics, const BoundTexts& bounds,
-                std::string& out) {
-  constexpr size_t kMaxBytes = 28;
-  absl::StrAppendFormat(&out, "%9s %12u %12u %9u  %-28s  %s\n", std::string(name),
+                size_t bound_width, std::string& out) {
+  absl::StrAppendFormat(&out, "%9s %12u %12u %9u%s\n", std::string(name),
                         statistics.present_count, statistics.null_count, statistics.nan_count,
-                        BoundInLine(bounds.min, kMaxBytes), BoundInLine(bounds.max, kMaxBytes));
+                        BoundColumns(BoundInLine(bounds.min, kBoundBytes),
+                                     BoundInLine(bounds.max, kBoundBytes), bound_width));
 }
 
 // Asks the Bloom filter for the value whose text is `text`.
@@ -57,46 +61,46 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
         ": raise max_bloom_filter_bytes")));
   }
   Json json = JsonDocument(common.path);
-  if (*read == nullptr) {
-    if (probe) {
-      return output.Fail(
-          absl::FailedPreconditionError(common.path + ": the file has no Bloom filter"));
-    }
-    json["file"] = nullptr;
-    output.text = common.json ? json.dump(2) + "\n" : "no statistics\n";
-    return output.Finish(kFine);
-  }
-  const FileStatistics& statistics = **read;
   if (probe) {
-    if (statistics.bloom_filter.empty()) {
+    if (*read == nullptr || (*read)->bloom_filter.empty()) {
       return output.Fail(
           absl::FailedPreconditionError(common.path + ": the file has no Bloom filter"));
     }
-    const auto found = MightContain(*reader, statistics, *probe);
+    const auto found = MightContain(*reader, **read, *probe);
     if (!found.ok()) return output.Fail(found.status());
     json["value"] = JsonBytes(*probe);
     json["may_be_present"] = *found;
-    output.text = common.json ? json.dump(2) + "\n"
+    output.text += common.json ? json.dump(2) + "\n"
                   : *found    ? "the Bloom filter says: may be present\n"
                               : "the Bloom filter says: not present\n";
     return output.Finish(kFine);
   }
-  const BoundTexts of_file = TextOfBounds(reader->type(), statistics.file);
-  json["file"] = ToJson(statistics.file, of_file);
-  Json& blocks = json["blocks"] = Json::array();
-  absl::StrAppendFormat(&output.text, "%9s %12s %12s %9s  %-28s  %s\n", "block", "present", "nulls",
-                        "nan", "minimum", "maximum");
-  AppendLine("file", statistics.file, of_file, output.text);
-  for (size_t i = 0; i < statistics.blocks.size(); ++i) {
-    const BoundTexts bounds = TextOfBounds(reader->type(), statistics.blocks[i]);
-    if (common.json) {
-      blocks.push_back(ToJson(statistics.blocks[i], bounds));
-    } else {
-      AppendLine(absl::StrCat(i), statistics.blocks[i], bounds, output.text);
-      if (!output.Drain()) break;
-    }
+  if (*read == nullptr) {
+    json["file"] = nullptr;
+    output.text += common.json ? json.dump(2) + "\n" : "no statistics\n";
+    return output.Finish(kFine);
   }
-  if (common.json) output.text = json.dump(2) + "\n";
+  const FileStatistics& statistics = **read;
+  const BoundTexts of_file = TextOfBounds(reader->type(), statistics.file);
+  if (common.json) {
+    json["file"] = ToJson(statistics.file, of_file);
+    Json& blocks = json["blocks"] = Json::array();
+    for (const BlockStatistics& block : statistics.blocks) {
+      blocks.push_back(ToJson(block, TextOfBounds(reader->type(), block)));
+    }
+    absl::StrAppend(&output.text, json.dump(2), "\n");
+    return output.Finish(kFine);
+  }
+  const std::string header =
+      absl::StrFormat("%9s %12s %12s %9s", "block", "present", "nulls", "nan");
+  const size_t bound_width = BoundWidth(header.size(), kBoundCells);
+  absl::StrAppend(&output.text, header, BoundColumns("minimum", "maximum", bound_width), "\n");
+  AppendLine("file", statistics.file, of_file, bound_width, output.text);
+  for (size_t i = 0; i < statistics.blocks.size(); ++i) {
+    AppendLine(absl::StrCat(i), statistics.blocks[i],
+               TextOfBounds(reader->type(), statistics.blocks[i]), bound_width, output.text);
+    if (!output.Drain()) break;
+  }
   return output.Finish(kFine);
 }
 
@@ -112,12 +116,12 @@ void AddStatsCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump stats flights --column dep_delay\n"
       "  cfile-dump stats --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"
       "  cfile-dump stats --probe N14228 flights --column tailnum");
-  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  AddColumnOptions(*command, common, kOneColumn, kAllParts);
   const auto probe = std::make_shared<std::optional<std::string>>();
   command->add_option("--probe", *probe, "A value to look up in the Bloom filter")
       ->type_name("VALUE");
   command->callback([&action, probe] {
-    action = OnFile([probe](const CommonOptions& chosen, Output& output) {
+    action = OnEachFile([probe](const CommonOptions& chosen, Output& output) {
       return PrintStatistics(*probe, chosen, output);
     });
   });

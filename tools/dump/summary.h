@@ -1,67 +1,9 @@
 // Shared by the summaries of a file and of a table.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "cfile/statistics.h"
 #include "tools/dump/dump.h"
 
 namespace cfile::tools {
-
-// Totals of the data blocks of one or more files. After an error, only the blocks that could be
-// read are counted.
-struct BlockTotals {
-  uint64_t blocks = 0;
-  uint64_t nulls = 0;
-  uint64_t entries = 0;  // only of files with levels
-  uint64_t stored_bytes = 0;
-  uint64_t encoded_bytes = 0;
-  // The values in memory: the bytes of strings, the width of other types; without nulls.
-  uint64_t decoded_bytes = 0;
-  std::vector<EncodingTotals> encodings;  // one entry per encoding
-  absl::Status status;                    // the first error
-
-  void Add(const Reader& reader);
-  std::vector<std::string> EncodingNames() const;
-  uint64_t compressed_blocks() const;
-
- private:
-  void AddBlocks(const Reader& reader);
-  void AddBlock(Encoding encoding, uint64_t stored, uint64_t encoded, bool compressed);
-};
-
-struct TreeTotals {
-  uint64_t levels = 0;
-  uint64_t nodes = 0;
-  uint64_t entries = 0;
-  uint64_t bytes = 0;
-  absl::Status status;
-};
-
-TreeTotals MeasureTree(const Reader& reader, IndexKind kind);
-
-// The bounds of all values of the parts of a column, or of a file.
-struct ColumnBounds {
-  // The bounds of nothing so far; then of all statistics that were added.
-  BlockStatistics merged;
-  bool complete = true;  // each file had statistics
-
-  void Add(const Reader& reader);
-
- private:
-  bool empty_ = true;
-};
-
-// Appends `name` to `names` unless it is there already.
-void AddName(const std::string& name, std::vector<std::string>& names);
-
-// Bits per value if `values` values take `bytes` bytes; 0 if there are no values.
-double BitsPerValue(uint64_t bytes, uint64_t values);
-// `value`, which is not negative, rounded to two digits after the point, for JSON.
-double Rounded(double value);
 
 ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output& output);
 ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, bool by_size,

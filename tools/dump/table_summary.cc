@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "tools/dump/bounds.h"
+#include "tools/dump/totals.h"
 #include "tools/text_table.h"
 #include "tools/utf8.h"
 
@@ -22,7 +23,11 @@ struct ColumnTotals {
   ColumnBounds bounds;
   bool indexed = false;  // each part has an index by value: the column is a key
   uint64_t file_bytes = 0;
+  bool lacks_files = false;               // a file could not be opened
   std::vector<std::string> compressions;  // codecs that blocks use, each once
+
+  // False: some blocks could not be read.
+  bool complete() const { return blocks.status.ok(); }
 };
 
 ColumnTotals Measure(const TableReader& table, size_t column) {
@@ -31,6 +36,7 @@ ColumnTotals Measure(const TableReader& table, size_t column) {
     const auto reader = table.OpenColumn(part, column);
     if (!reader.ok()) {
       totals.blocks.status.Update(reader.status());
+      totals.lacks_files = true;
       continue;
     }
     const uint64_t compressed_before = totals.blocks.compressed_blocks();
@@ -54,7 +60,14 @@ BoundTexts BoundsOf(const ColumnSchema& schema, const ColumnTotals& totals) {
   return TextOfBounds(schema.type, totals.bounds.merged);
 }
 
-Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals, const BoundTexts& bounds) {
+// Returns `part` / `whole`, or null if `whole` is 0.
+Json Quotient(uint64_t part, uint64_t whole) {
+  return whole == 0 ? Json() : Json(static_cast<double>(part) / static_cast<double>(whole));
+}
+
+// `table_bytes`: the size of the files of all columns; 0 if this size is not known.
+Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals, const BoundTexts& bounds,
+            uint64_t table_bytes) {
   Json json = {{"name", JsonBytes(schema.name)},
                {"type", JsonBytes(schema.type.ToString())},
                {"nullable", schema.nullable || schema.has_levels()},
@@ -65,6 +78,8 @@ Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals, const BoundT
                {"stored", JsonInteger(totals.blocks.stored_bytes)},
                {"encoded", JsonInteger(totals.blocks.encoded_bytes)},
                {"decoded", JsonInteger(totals.blocks.decoded_bytes)},
+               {"share", Quotient(totals.file_bytes, table_bytes)},
+               {"ratio", Quotient(totals.blocks.decoded_bytes, totals.blocks.stored_bytes)},
                {"nulls", JsonInteger(totals.blocks.nulls)},
                {"minimum", JsonBound(bounds.min, totals.bounds.merged.min_exact)},
                {"maximum", JsonBound(bounds.max, totals.bounds.merged.max_exact)}};
@@ -72,7 +87,14 @@ Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals, const BoundT
     json["levels"] = {{"max_repetition", schema.levels.max_repetition},
                       {"max_definition", schema.levels.max_definition}};
   }
-  if (!totals.blocks.status.ok()) json["error"] = JsonError(totals.blocks.status);
+  if (!totals.complete()) {
+    // The totals are not known, because some blocks could not be read.
+    for (const char* name : {"stored", "encoded", "decoded", "share", "ratio", "nulls", "blocks"}) {
+      json[name] = nullptr;
+    }
+    if (totals.lacks_files) json["size"] = nullptr;
+    json["error"] = JsonError(totals.blocks.status);
+  }
   return json;
 }
 
@@ -108,6 +130,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
   std::vector<ColumnTotals> all;
   absl::Status status;
   uint64_t blocks = 0, bytes = 0, nulls = 0, stored = 0, decoded = 0;
+  bool lacks_files = false;
   std::string key;  // the column that is a key alone
   for (size_t column = 0; column < schema.size(); ++column) {
     const ColumnTotals& totals = all.emplace_back(Measure(table, column));
@@ -115,6 +138,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
     if (totals.indexed && key.empty()) key = schema[column].name;
     blocks += totals.blocks.blocks;
     bytes += totals.file_bytes;
+    lacks_files = lacks_files || totals.lacks_files;
     nulls += totals.blocks.nulls;
     stored += totals.blocks.stored_bytes;
     decoded += totals.blocks.decoded_bytes;
@@ -127,34 +151,56 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
   }
 
   Json columns = Json::array();
-  std::vector<std::vector<std::string>> lines = {{"column", "type", "encoding", "compression",
-                                                  "bytes", "share", "ratio", "nulls", "minimum",
-                                                  "maximum"}};
+  std::vector<std::vector<std::string>> lines = {
+      {"column", "type", "encoding", "codec", "bytes", "share", "ratio", "nulls", "minimum",
+       "maximum"}};
   const auto list = [](const std::vector<std::string>& names) {
     return names.empty() ? "-" : absl::StrJoin(names, ",");
   };
-  const auto percent = [&](uint64_t part) {
-    return bytes == 0 ? std::string("-")
-                      : absl::StrFormat("%.1f %%", 100 * static_cast<double>(part) /
-                                                       static_cast<double>(bytes));
+  // Return "-" for a number that is not known, because some blocks could not be read.
+  const auto number = [](bool known, uint64_t value) {
+    return known ? std::to_string(value) : "-";
+  };
+  const auto percent = [&](bool known, uint64_t part) {
+    return bytes == 0 || !known ? std::string("-")
+                                : absl::StrFormat("%.1f %%", 100 * static_cast<double>(part) /
+                                                                 static_cast<double>(bytes));
+  };
+  const auto ratio = [](bool known, uint64_t of_decoded, uint64_t of_stored) {
+    return known ? absl::StrFormat("%.2f", Ratio(of_decoded, of_stored)) : "-";
   };
   for (const size_t i : order) {
     const ColumnTotals& totals = all[i];
+    const bool known = totals.complete();
     const BoundTexts bounds = BoundsOf(schema[i], totals);
-    columns.push_back(ToJson(schema[i], totals, bounds));
+    columns.push_back(ToJson(schema[i], totals, bounds, lacks_files ? 0 : bytes));
     constexpr size_t kBoundBytes = 28;
-    lines.push_back(
-        {Printable(schema[i].name), Printable(schema[i].type.ToString()),
-         list(totals.blocks.EncodingNames()), list(totals.compressions),
-         std::to_string(totals.file_bytes), percent(totals.file_bytes),
-         absl::StrFormat("%.2f", Ratio(totals.blocks.decoded_bytes, totals.blocks.stored_bytes)),
-         schema[i].nullable || schema[i].has_levels() ? std::to_string(totals.blocks.nulls) : "-",
-         BoundInLine(bounds.min, kBoundBytes), BoundInLine(bounds.max, kBoundBytes)});
-    // Marks totals as incomplete if some blocks could not be read.
-    if (!totals.blocks.status.ok()) lines.back()[0] += " (incomplete)";
+    const bool has_nulls = schema[i].nullable || schema[i].has_levels();
+    lines.push_back({Printable(schema[i].name), Printable(schema[i].type.ToString()),
+                     list(totals.blocks.EncodingNames()), list(totals.compressions),
+                     number(!totals.lacks_files, totals.file_bytes),
+                     percent(!lacks_files, totals.file_bytes),
+                     ratio(known, totals.blocks.decoded_bytes, totals.blocks.stored_bytes),
+                     number(known && has_nulls, totals.blocks.nulls),
+                     BoundInLine(bounds.min, kBoundBytes), BoundInLine(bounds.max, kBoundBytes)});
+    if (!known) lines.back()[0] += " (incomplete)";
   }
-  lines.push_back({"total", "", "", "", std::to_string(bytes), percent(bytes),
-                   absl::StrFormat("%.2f", Ratio(decoded, stored)), std::to_string(nulls), "", ""});
+  const bool known = status.ok();
+  lines.push_back({known ? "total" : "total (incomplete)", "", "", "", std::to_string(bytes),
+                   percent(!lacks_files, bytes), ratio(known, decoded, stored),
+                   number(known, nulls), "", ""});
+  // How the table fits a narrow terminal: bounds are shortened first, then names and types, then
+  // lists of encodings and of codecs.
+  const std::vector<TextColumn> form = {{.shorten = 2, .least = 12},
+                                        {.shorten = 2, .least = 9, .drop = 6},
+                                        {.shorten = 3, .least = 16},
+                                        {.shorten = 3, .drop = 5},
+                                        {.right = true},
+                                        {.right = true, .drop = 3},
+                                        {.right = true, .drop = 4},
+                                        {.right = true, .drop = 2},
+                                        {.shorten = 1, .drop = 1},
+                                        {.shorten = 1, .drop = 1}};
 
   if (common.json) {
     Json json = JsonDocument(common.path);
@@ -163,7 +209,8 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
     for (size_t part = 0; part < table.num_parts(); ++part) {
       const absl::StatusOr<PartInfo> info = table.part(part);
       if (!info.ok()) return output.Fail(info.status());
-      parts.push_back({{"first_ordinal", JsonInteger(info->first_ordinal)},
+      parts.push_back({{"name", JsonBytes(info->name)},
+                       {"first_ordinal", JsonInteger(info->first_ordinal)},
                        {"rows", JsonInteger(info->num_rows)}});
     }
     if (table.schema().key_index()) {
@@ -171,20 +218,27 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
     } else if (!key.empty()) {
       json["keys"] = Json::array({{{"name", JsonBytes(key)}}});
     }
-    json["size"] = JsonInteger(bytes);
-    json["nulls"] = JsonInteger(nulls);
+    json["size"] = lacks_files ? Json() : JsonInteger(bytes);
+    json["nulls"] = known ? JsonInteger(nulls) : Json();
+    json["ratio"] = known ? Quotient(decoded, stored) : Json();
     json["columns"] = std::move(columns);
     if (!status.ok()) json["error"] = JsonError(status);
-    output.text = json.dump(2) + "\n";
+    absl::StrAppend(&output.text, json.dump(2), "\n");
   } else {
-    output.text = absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n%-6s %u\n", "table",
-                                  Printable(common.path), "rows", table.num_rows(), "parts",
-                                  table.num_parts(), "blocks", blocks);
-    const std::string keys =
-        table.schema().key_index() ? KeysText(table.schema()) : Printable(key);
-    if (!keys.empty()) absl::StrAppendFormat(&output.text, "%-6s %s\n", "keys", keys);
-    constexpr size_t kTexts = 4, kNumbers = 4;  // columns to the left, then to the right
-    output.text += "\n" + AlignText(lines, kTexts, kNumbers, OutputWidth());
+    constexpr size_t kNameCells = 7;  // a name, such as "table", and the spaces after it
+    output.text = absl::StrFormat(
+        "%-6s %s\n%-6s %u\n%-6s %u\n%-6s %u%s\n", "table",
+        ShortenedForOutput(Printable(common.path), kNameCells, /*keep_end=*/true), "rows",
+        table.num_rows(), "parts", table.num_parts(), "blocks", blocks,
+        known ? "" : " (incomplete)");
+    const std::string keys = table.schema().key_index() ? KeysText(table.schema())
+                             : key.empty()              ? ""
+                                                        : Printable(key);
+    if (!keys.empty()) {
+      absl::StrAppendFormat(&output.text, "%-6s %s\n", "keys",
+                            ShortenedForOutput(keys, kNameCells));
+    }
+    output.text += "\n" + AlignText(lines, form, OutputWidth());
   }
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
 }

@@ -32,7 +32,7 @@ ExitCode PrintValues(const ValuesOptions& options, const CommonOptions& common, 
   if (options.explain) {
     log.Stop();
     std::string totals;
-    AppendTotals(*input, log, totals);
+    AppendTotals(input->counters(), log, totals);
     std::fputs(totals.c_str(), stderr);  // standard output has the rows
   }
   return code;
@@ -53,6 +53,10 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "{\"schema_version\":1,\"ordinal\":0,\"value\":\"apple\"}. For a table it has\n"
       "\"values\":{\"COLUMN\":...} instead of \"value\". Strings that are not UTF-8 are\n"
       "{\"hex\":\"...\"}; nan and inf are strings.\n\n"
+      "Kudu's arrays are printed as JSON arrays. In any other nested file, such as a file of a\n"
+      "table with records, each entry is a line: repetition level, definition level, and the\n"
+      "value, or - if there is no value. `records` prints whole records. Only --ordinal, --count\n"
+      "and --head choose the records of a nested file.\n\n"
       "A condition is COLUMN = VALUE (or != < <= > >=), COLUMN [NOT] BETWEEN VALUE AND VALUE,\n"
       "COLUMN [NOT] IN (VALUE, ...), COLUMN [NOT] LIKE 'PREFIX%', COLUMN [NOT] BEGINS PREFIX or\n"
       "COLUMN IS [NOT] NULL. AND, OR, NOT and parentheses combine conditions. As in SQL, only IS\n"

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <numeric>
@@ -20,24 +19,24 @@
 namespace cfile::tools {
 namespace {
 
-// Describes a file by the worst finding in it.
+// True if `report` is about a file of a table that does not exist.
+bool IsMissing(const VerifyReport& report) {
+  return !report.damages.empty() && absl::IsNotFound(report.damages[0].status);
+}
+
+// Describes a file by the exit code of the worst finding in it.
 const char* NameOf(ExitCode worst, const VerifyReport& report) {
   switch (worst) {
     case kFine:
       return "valid";
     case kDamaged:
-      return "DAMAGED";
+      return IsMissing(report) ? "MISSING" : "DAMAGED";
     case kCannotRead:
       return report.limits.empty() ? "not checked in full: this build cannot read all of it"
                                    : "not checked in full: a limit is too small";
     default:
       return "not checked in full";
   }
-}
-
-// The worse of two exit codes: kDamaged is the worst, then the larger number.
-ExitCode Worse(ExitCode one, ExitCode other) {
-  return one == kDamaged || other == kDamaged ? kDamaged : std::max(one, other);
 }
 
 // Prints the reports of files, one after another.
@@ -49,7 +48,7 @@ class VerifyPrinter {
   void Add(const std::string& path, const VerifyReport& report, uint64_t file_size) {
     const ExitCode worst = Print(path, report, file_size);
     ++files_;
-    if (worst == kDamaged) ++damaged_files_;
+    if (worst == kDamaged) ++(IsMissing(report) ? missing_files_ : damaged_files_);
     if (worst != kFine && worst != kDamaged) ++unfinished_files_;
   }
 
@@ -77,6 +76,7 @@ class VerifyPrinter {
   std::string Summary() const {
     std::vector<std::string> parts;
     if (damaged_files_ > 0) parts.push_back(absl::StrCat(damaged_files_, " damaged"));
+    if (missing_files_ > 0) parts.push_back(absl::StrCat(missing_files_, " missing"));
     if (unfinished_files_ > 0) {
       parts.push_back(absl::StrCat(unfinished_files_, " not checked in full"));
     }
@@ -90,7 +90,7 @@ class VerifyPrinter {
   ExitCode Print(const std::string& path, const VerifyReport& report, uint64_t file_size) {
     ExitCode worst = kFine;
     for (const auto* list : {&report.damages, &report.limits}) {
-      for (const Damage& each : *list) worst = Worse(worst, ExitCodeOf(each.status));
+      for (const Damage& each : *list) worst = Worse(worst, ExitCodeOfFinding(each.status));
     }
     worst_ = Worse(worst_, worst);
     if (json_) {
@@ -107,7 +107,7 @@ class VerifyPrinter {
     return worst;
   }
 
-  // Adds a line for each finding. `before`: the beginning of these lines.
+  // Appends a line for each finding. Each line begins with `before`.
   void AddFindings(const std::string& path, const VerifyReport& report, const std::string& before) {
     std::string& text = output_.text;
     for (const auto* list : {&report.damages, &report.limits}) {
@@ -149,6 +149,7 @@ class VerifyPrinter {
   void AddJson(const std::string& path, const VerifyReport& report) {
     Json file = {{"path", JsonBytes(path)},
                  {"ok", report.ok()},
+                 {"missing", IsMissing(report)},
                  {"data_blocks", JsonInteger(report.data_blocks)},
                  {"index_nodes", JsonInteger(report.index_nodes)},
                  {"rows", JsonInteger(report.num_rows)},
@@ -180,6 +181,7 @@ class VerifyPrinter {
   ExitCode worst_ = kFine;
   uint64_t files_ = 0;
   uint64_t damaged_files_ = 0;
+  uint64_t missing_files_ = 0;
   uint64_t unfinished_files_ = 0;  // files that are not damaged, but not checked in full
   ExitCode worst_of_records_ = kFine;
   Json json_files_ = Json::array();
@@ -214,7 +216,7 @@ absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& com
   return chosen;
 }
 
-// The bytes of all files of a table; 0 if they are not known.
+// The total size of all files of a table; 0 if the size is not known.
 uint64_t BytesOf(const TableReader& table) {
   uint64_t bytes = 0;
   for (size_t number = 0; number < table.num_parts(); ++number) {
@@ -241,9 +243,9 @@ ExitCode VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
   whole.column.clear();
   whole.part.reset();
   auto input = OpenInput(whole, show_progress);
+  progress.End();
   bytes_read = 0;
   if (!input.ok()) {
-    progress.End();
     // A path that cannot be read, or that is no CFile, is an error of the command line, not a
     // finding.
     const ExitCode code = ExitCodeOf(input.status());
@@ -294,9 +296,9 @@ void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "of nested records agree with each other, and that compound keys agree with their rows.\n"
       "Each finding is a line. With --quiet, nothing else is printed, and each line begins with\n"
       "the name of the file.\n"
-      "The exit code is 0 if everything is valid, 2 if anything is damaged, and 4 if a limit kept\n"
-      "a part from being checked; the finding names the option to raise. verify runs to its end\n"
-      "even if nobody reads its output.\n\n"
+      "The exit code is 0 if everything is valid, 2 if anything is damaged or a file of a table\n"
+      "is missing, and 4 if a limit kept a part from being checked; the finding names the option\n"
+      "to raise. verify runs to its end even if nobody reads its output.\n\n"
       "Examples:\n"
       "  cfile-dump verify keys.cfile\n"
       "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'");

@@ -85,13 +85,6 @@ Examples:
   cfile-import trips.jsonl trips --sorted-by trip.day --type 'trip.day=date(%d.%m.%Y)'
   cfile-import flights.parquet flights --report)";
 
-// Shows only the names and forms of options, without the validators and exclusions that CLI11 adds.
-class HelpFormatter final : public CLI::Formatter {
-  std::string make_option_opts(const CLI::Option* option) const override {
-    return option->get_type_name().empty() ? "" : " " + option->get_type_name();
-  }
-};
-
 CLI::ParseError Wrong(const std::string& option, const std::string& text, std::string_view reason) {
   return CLI::ValidationError(option + " " + text, std::string(reason));
 }
@@ -163,8 +156,7 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   LayoutArguments layout;
   CLI::App app(kDescription, std::string(kImportTool));
   app.footer(HelpWithUrls(kFooter));
-  app.formatter(std::make_shared<HelpFormatter>());
-  app.get_formatter()->column_width(34);
+  app.formatter(std::make_shared<HelpFormatter>(34));
   app.set_help_flag("-h,--help", "Print this help");
   app.set_version_flag("--version", absl::StrCat(std::string(kImportTool), " ", CFILE_VERSION),
                        "Print the version");

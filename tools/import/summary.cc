@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "tools/command_line.h"
 #include "tools/encoding_reason.h"
+#include "tools/text_table.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -71,38 +75,6 @@ std::string Compressed(const ImportedColumn& column) {
   return absl::StrCat(name, " ", compressed, "/", blocks);
 }
 
-// Lines of cells, each column as wide as its widest cell.
-class TextTable {
- public:
-  // One character per column: '<' aligns it to the left, '>' to the right.
-  explicit TextTable(std::string alignment) : alignment_(std::move(alignment)) {}
-
-  void Add(std::vector<std::string> cells) { lines_.push_back(std::move(cells)); }
-
-  std::string ToString() const {
-    std::vector<size_t> widths(alignment_.size());
-    for (const auto& line : lines_) {
-      for (size_t i = 0; i < line.size(); ++i)
-        widths[i] = std::max(widths[i], CountCharacters(line[i]));
-    }
-    std::string out;
-    for (const auto& line : lines_) {
-      for (size_t i = 0; i < line.size(); ++i) {
-        const std::string padding(widths[i] - CountCharacters(line[i]), ' ');
-        if (i > 0) out += "  ";
-        out += alignment_[i] == '<' ? line[i] + padding : padding + line[i];
-      }
-      out.erase(out.find_last_not_of(' ') + 1);
-      out += '\n';
-    }
-    return out;
-  }
-
- private:
-  const std::string alignment_;
-  std::vector<std::vector<std::string>> lines_;
-};
-
 // How the input was stored, if not as text in UTF-8: " (1,234 in gzip, UTF-16)".
 std::string Stored(const ImportResult& result) {
   if (result.packing.empty() && result.charset.empty()) return "";
@@ -111,19 +83,9 @@ std::string Stored(const ImportResult& result) {
                       both ? ", " : "", result.charset, ")");
 }
 
-// `text` as an argument of a shell's command.
-std::string ShellWord(const std::string& text) {
-  constexpr char kPlain[] =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./:%+,-";
-  if (text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string quoted = "'";
-  for (const char c : text) quoted += c == '\'' ? "'\\''" : std::string(1, c);
-  return quoted + "'";
-}
-
 // "--null NA"
 std::string NullOption(const std::string& text) {
-  return absl::StrCat(text.starts_with('-') ? "--null=" : "--null ", ShellWord(text));
+  return absl::StrCat(text.starts_with('-') ? "--null=" : "--null ", ShellQuoted(text));
 }
 
 // How the input was read and what was chosen.
@@ -228,17 +190,17 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
                     PagesText(result.copied_pages, result.recompressed_pages, result.recoded_pages),
                     "\n\n");
   }
-  TextTable table("<<><<>><");
-  table.Add({"column", "type", "nulls", "encoding", "compression", "bytes", "bytes/row",
-             "why this encoding"});
+  std::vector<std::vector<std::string>> lines = {{"column", "type", "nulls", "encoding",
+                                                  "compression", "bytes", "bytes/row",
+                                                  "why this encoding"}};
   for (const ImportedColumn& column : result.columns) {
-    table.Add({Printable(column.schema.name), column.schema.type.ToString(),
-               column.schema.nullable ? WithCommas(column.totals.null_count()) : "-",
-               Encodings(column), Compressed(column), WithCommas(column.totals.bytes_written),
-               absl::StrFormat("%.3f", BytesPerRow(result, column)),
-               ReasonOf(options, result, column)});
+    lines.push_back({Printable(column.schema.name), column.schema.type.ToString(),
+                     column.schema.nullable ? WithCommas(column.totals.null_count()) : "-",
+                     Encodings(column), Compressed(column), WithCommas(column.totals.bytes_written),
+                     absl::StrFormat("%.3f", BytesPerRow(result, column)),
+                     ReasonOf(options, result, column)});
   }
-  text += table.ToString();
+  text += AlignText(lines, "<<><<>><");
   AppendReasons(result, text);
   return text;
 }

@@ -13,9 +13,10 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 absl::Status Refuse(std::string_view name, std::string_view what, std::string_view advice) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(std::string(name), ": the file is ", std::string(what),
-                   advice.empty() ? ", which cfile-import cannot read" : "; ", std::string(advice)));
+  const char* const separator = advice.empty() ? ", which cfile-import cannot read" : "; ";
+  return absl::InvalidArgumentError(absl::StrCat(std::string(name), ": the file is ",
+                                                 std::string(what), separator,
+                                                 std::string(advice)));
 }
 
 }  // namespace
@@ -64,7 +65,8 @@ absl::Status CheckIsUtf8Text(const Source& source) {
   }
   if (absl::Status status = CheckIsImported(*head, source.name()); !status.ok()) return status;
   if (const std::string charset = WideCharset(*head); !charset.empty()) {
-    return Refuse(source.name(), "text in " + charset, absl::StrCat("--charset auto converts it: ", source.name()));
+    return Refuse(source.name(), "text in " + charset,
+                  absl::StrCat("--charset auto converts it: ", source.name()));
   }
   return absl::OkStatus();
 }

@@ -11,7 +11,7 @@
 namespace cfile::tools {
 namespace {
 
-constexpr size_t kValueBytes = 60;  // of one value on the page
+constexpr size_t kValueBytes = 60;  // the most bytes of one value on the page
 
 template <typename T>
 std::string ValueInLine(const ColumnType& type, const T& value) {
@@ -21,7 +21,8 @@ std::string ValueInLine(const ColumnType& type, const T& value) {
   return std::string(shown) + (shown.size() < text.size() ? "..." : "");
 }
 
-// Read the values from row `first_row` on. An empty list: they cannot be read.
+// The texts of at most `max_values` values, from row `first_row` on. Empty: the values cannot be
+// read.
 template <typename T>
 std::vector<std::string> ReadValues(Cursor<T>& cursor, const ColumnType& type, uint64_t first_row,
                                     size_t max_values) {

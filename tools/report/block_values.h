@@ -11,11 +11,12 @@
 
 namespace cfile::tools {
 
-// Returns one list for each of `regions`: the texts of the first values of a data block, at most
-// `max_values`. A null is the word null. In a file with levels: the values of the first records, at
-// most `max_values` records and values. Long texts are cut and end with "...". After `max_bytes`
-// bytes of text, all further lists are empty. So are the lists of other regions, and of blocks that
-// cannot be read.
+// Returns one list for each of `regions`. The list of a data block has the texts of its first
+// values, at most `max_values`. The text of a null is "null". In a file with levels, the list has
+// the values of the first `max_values` records, at most `max_values` values. Long texts are cut and
+// end with "...". A list is empty if the region is no data block or if the block cannot be read.
+// If a list would bring the text of all lists above `max_bytes` bytes, this list and all later
+// lists are empty.
 std::vector<std::vector<std::string>> FirstValues(const Reader& reader,
                                                   std::span<const FileRegion> regions,
                                                   size_t max_values, size_t max_bytes);

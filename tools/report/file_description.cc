@@ -15,6 +15,7 @@
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "tools/dump/bounds.h"
+#include "tools/dump/totals.h"
 #include "tools/progress.h"
 #include "tools/report/block_values.h"
 #include "tools/report/value_scale.h"
@@ -23,10 +24,10 @@
 namespace cfile::tools {
 namespace {
 
-constexpr size_t kBoundBytes = 60;  // of a bound or a key on the page
+constexpr size_t kBoundBytes = 60;  // the most bytes of a bound or a key on the page
 
-// What is known about a data block. The numbers of rows, entries and nulls are not known of damaged
-// blocks.
+// What is known about a data block. `rows`, `entries` and `nulls` are known if VisitBlocks could
+// read the block.
 struct Block {
   Encoding encoding = Encoding::kPlain;
   bool compressed = false;
@@ -39,8 +40,8 @@ using Blocks = std::unordered_map<uint64_t, Block>;  // by offset
 
 bool IsDataBlock(const FileRegion& region) { return region.kind == RegionKind::kDataBlock; }
 
-// Reads the data blocks, and adds them to `sums`. VisitBlocks stops at a damaged block; the blocks
-// after it are described one by one. Only the first `max_regions` regions need such a description.
+// Reads the data blocks, and adds them to `sums`. VisitBlocks stops at a damaged block. The blocks
+// that are left are described one by one, if they are among the first `max_regions` regions.
 absl::StatusOr<Blocks> ReadBlocks(const Reader& reader, const std::vector<FileRegion>& regions,
                                   size_t max_regions,
                                   const std::function<absl::Status(uint64_t)>& progress,
@@ -60,7 +61,8 @@ absl::StatusOr<Blocks> ReadBlocks(const Reader& reader, const std::vector<FileRe
     return cancelled.ok();
   });
   CFILE_RETURN_IF_ERROR(cancelled);
-  for (size_t i = 0; !status.ok() && i < std::min(max_regions, regions.size()); ++i) {
+  if (status.ok()) return blocks;
+  for (size_t i = 0; i < std::min(max_regions, regions.size()); ++i) {
     if (!IsDataBlock(regions[i]) || blocks.contains(regions[i].offset)) continue;
     CFILE_RETURN_IF_ERROR(progress(regions[i].size_bytes));
     const auto details = DescribeRegion(reader, regions[i]);
@@ -131,8 +133,10 @@ Json RegionsJson(const Reader& reader, const std::vector<FileRegion>& regions, c
   return list;
 }
 
-// The key of an entry: an ordinal, or the text of a value. A shortened key stands for the least
-// value that begins with it. Hexadecimal if the key is that of no value.
+// The key of an index entry, for the page. In a positional index, the key is an ordinal. In a value
+// index, the key is a value in memcmp form, and the page shows the text of this value. A key may
+// have only the first bytes of this form. For types of fixed size, zeros replace the missing bytes.
+// If a key is not the form of any value, the page shows its bytes in hexadecimal digits.
 Json KeyJson(const ColumnType& type, IndexKind kind, const IndexEntryInfo& entry) {
   if (kind == IndexKind::kPositional) return JsonInteger(entry.ordinal);
   std::string key = entry.key;
@@ -143,7 +147,7 @@ Json KeyJson(const ColumnType& type, IndexKind kind, const IndexEntryInfo& entry
   return BoundInLine(texts.min ? texts.min : "0x" + Hex(entry.key), kBoundBytes);
 }
 
-// The index and, in `facts`, its size. Null: the file has no such index.
+// Describes the index, and adds its size to `facts`. Returns null if the file has no such index.
 Json IndexJson(const Reader& reader, IndexKind kind, size_t max_entries, Json& facts) {
   const bool positional = kind == IndexKind::kPositional;
   const char* const name = positional ? "positional index" : "value index";
@@ -199,8 +203,7 @@ Json FactsJson(const FileInfo& info, const FileStatistics& statistics, const Blo
       absl::StrFormat("%s, ratio %.2f", BytesText(sums.encoded_bytes),
                       Ratio(sums.encoded_bytes, sums.stored_bytes)));
   if (info.num_rows > 0) {
-    add("bits per row", absl::StrFormat("%.2f", 8 * static_cast<double>(sums.stored_bytes) /
-                                                    static_cast<double>(info.num_rows)));
+    add("bits per row", absl::StrFormat("%.2f", BitsPerValue(sums.stored_bytes, info.num_rows)));
   }
   add("codec", absl::StrCat(CompressionName(info.compression), ", in ",
                             WithCommas(sums.compressed_blocks), " of ",

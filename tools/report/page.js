@@ -26,7 +26,7 @@ function make(tag, properties, ...children) {
 
 const linkButton = (text, onclick) => make("button", {type: "button", className: "link", textContent: text, onclick});
 
-// Rows of <dl>. `facts`: pairs of a name and a text.
+// Fills a <dl> with facts: pairs of a name and a text.
 function showFacts(list, facts) {
   list.replaceChildren(...facts.map(([name, text]) =>
     make("div", {className: text.length > 60 ? "wide" : ""}, make("dt", {}, name), make("dd", {}, text))));
@@ -187,14 +187,14 @@ function showRegions(first) {
   byId("pager").hidden = file.regions.length <= rowsOfPage;
 }
 
-// What other encodings and codecs would take: the members of `cfile-dump whatif --json` for this column.
+// Shows the sizes and speeds of other encodings and codecs, from what `cfile-dump whatif --json` prints for this column.
 function showWhatIf() {
   const whatif = file.whatif ?? data.columns?.[file.column].whatif;
   byId("whatif-section").hidden = !whatif;
   if (!whatif) return;
   const sample = whatif.sample.all_rows ? "all rows" : `a sample of ${plural(whatif.sample.rows, "row")}`;
-  byId("whatif-hint").textContent =
-    `Sizes of ${sample}. Speeds were measured in memory with one thread. Automatic choice: ${whatif.automatic.reason ?? whatif.automatic.error}.`;
+  byId("whatif-hint").textContent = `Sizes of ${sample}. Speeds were measured in memory with one thread. `
+    + `Automatic choice: ${whatif.automatic.reason ?? whatif.automatic.error}.`;
   const speed = (measured) => (measured.bytes_per_second / 1e6).toFixed(0);
   const columns = [["Encoding", ""], ["Codec", ""], ["Bytes", "number"], ["Bits per value", "number"], ["Ratio", "number"],
     ["Encode MB/s", "number"], ["Decode MB/s", "number"], ["Note", ""]];
@@ -288,7 +288,7 @@ function start() {
   showFile(first);
   new ResizeObserver(renderAll).observe(map.parentElement);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", renderAll);
-  // Paper is light.
+  // A printed page has the light style.
   for (const [event, printing] of [["beforeprint", true], ["afterprint", false]]) {
     addEventListener(event, () => {
       document.documentElement.classList.toggle("print", printing);

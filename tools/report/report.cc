@@ -4,11 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -24,8 +22,8 @@
 namespace cfile::tools {
 namespace {
 
-constexpr size_t kMaxFiles = 1000;               // of a table, that have a map
-constexpr size_t kValueBytes = size_t{2} << 20;  // the texts of the values of all blocks
+constexpr size_t kMaxFiles = 1000;               // the most files of a table that get a map
+constexpr size_t kValueBytes = size_t{2} << 20;  // the most bytes of the values of all blocks
 
 struct ReportArguments {
   std::string out;
@@ -33,11 +31,6 @@ struct ReportArguments {
   PageShare page = {.regions = 20'000, .values_per_block = 5, .value_bytes = kValueBytes};
   size_t sample_bytes = size_t{4} << 20;  // of each column, for the trials; 0: no trials
 };
-
-// The worse of two exit codes: kDamaged is the worst, then the larger number.
-ExitCode Worse(ExitCode one, ExitCode other) {
-  return one == kDamaged || other == kDamaged ? kDamaged : std::max(one, other);
-}
 
 // Collects the data of the page.
 class PageData {
@@ -60,7 +53,7 @@ class PageData {
     const Json place = {{"file", 0}};
     AddFindings(Verify(reader), place);
     Json names = Json::object();
-    AddTrials(ColumnOf(reader), names);
+    CFILE_RETURN_IF_ERROR(AddTrials(ColumnOf(reader), names));
     progress_.Begin("describing", reader.info().file_size_bytes);
     return Describe(reader, page_, std::move(names)).status();
   }
@@ -84,6 +77,11 @@ class PageData {
       CFILE_ASSIGN_OR_RETURN(Json json, AddColumn(table, column, share));
       columns.push_back(std::move(json));
     }
+    // The trials come last, because the progress line shows the trials of each column as a stage of
+    // their own.
+    for (size_t column = 0; column < table.schema().columns.size(); ++column) {
+      CFILE_RETURN_IF_ERROR(AddTrials(ColumnOf(table, column), columns[column]));
+    }
     data_["rows"] = JsonInteger(table.num_rows());
     data_["parts"] = table.num_parts();
     data_["columns"] = std::move(columns);
@@ -101,11 +99,11 @@ class PageData {
     return document;
   }
   size_t num_findings() const { return findings_.size(); }
-  // The exit code that cfile-dump verify would have.
+  // The exit code that cfile-dump verify has for this file or table.
   ExitCode worst() const { return worst_; }
 
  private:
-  // Adds the files of one column. Returns the sums of the column.
+  // Adds the files of one column. Returns what the page shows about the column as a whole.
   absl::StatusOr<Json> AddColumn(const TableReader& table, size_t column, const PageShare& share) {
     BlockSums sums;
     uint64_t bytes = 0;
@@ -132,30 +130,30 @@ class PageData {
     const bool key_index = column == table.schema().columns.size();
     const ColumnSchema schema = key_index ? ColumnSchema{"key index", ColumnType::Binary()}
                                           : table.schema().columns[column];
-    Json json = {{"name", Printable(schema.name)},
-                 {"type", Printable(schema.type.ToString())},
-                 {"encodings", sums.encodings},
-                 {"codecs", codecs},
-                 {"bytes", JsonInteger(bytes)},
-                 {"blocks", JsonInteger(sums.blocks)},
-                 {"nulls", JsonInteger(sums.nulls)},
-                 {"encoded", JsonInteger(sums.encoded_bytes)},
-                 {"stored", JsonInteger(sums.stored_bytes)}};
-    if (!key_index) AddTrials(ColumnOf(table, column), json);
-    return json;
+    return Json{{"name", Printable(schema.name)},
+                {"type", Printable(schema.type.ToString())},
+                {"encodings", sums.encodings},
+                {"codecs", codecs},
+                {"bytes", JsonInteger(bytes)},
+                {"blocks", JsonInteger(sums.blocks)},
+                {"nulls", JsonInteger(sums.nulls)},
+                {"encoded", JsonInteger(sums.encoded_bytes)},
+                {"stored", JsonInteger(sums.stored_bytes)}};
   }
 
-  // Adds what other encodings and codecs would take. Adds nothing if the column cannot be read:
-  // then there are findings.
-  void AddTrials(const StoredColumn& column, Json& json) {
-    if (sample_bytes_ == 0 || column.num_rows == 0) return;
+  // Adds the sizes and speeds of other encodings and codecs. Adds nothing if the column cannot be
+  // read, because then there are findings. kCancelled: after a signal.
+  absl::Status AddTrials(const StoredColumn& column, Json& json) {
+    if (sample_bytes_ == 0 || column.num_rows == 0) return absl::OkStatus();
     const TrialOptions options{.sample_bytes = sample_bytes_};
     const auto trials = TryAll(column, common_, options, progress_);
+    if (absl::IsCancelled(trials.status())) return trials.status();
     if (trials.ok()) json["whatif"] = ToJson(*trials, options);
+    return absl::OkStatus();
   }
 
-  // Reads a file. Adds its description and the members of `names` to the page, unless the share
-  // is 0.
+  // Reads a file. Unless the share has no regions, adds the members of `names` and the description
+  // of the file to the page.
   absl::StatusOr<BlockSums> Describe(const Reader& reader, const PageShare& share, Json names) {
     CFILE_ASSIGN_OR_RETURN(FileDescription file,
                            DescribeFile(reader, share, [&](uint64_t bytes) {
@@ -173,7 +171,7 @@ class PageData {
   void AddFindings(const VerifyReport& report, const Json& place) {
     for (const auto* list : {&report.damages, &report.limits}) {
       for (const Damage& damage : *list) {
-        worst_ = Worse(worst_, ExitCodeOf(damage.status));
+        worst_ = Worse(worst_, ExitCodeOfFinding(damage.status));
         Json finding = place;
         const absl::string_view message = damage.status.message();
         finding["message"] =
@@ -207,9 +205,9 @@ class PageData {
 absl::Status AddInput(const CommonOptions& common, PageData& page) {
   const auto input = OpenInput(common);
   if (input.ok()) return input->file ? page.AddFile(*input->file) : page.AddTable(*input->table);
-  // A wrong command line and a path that cannot be read are no findings.
-  if (absl::IsInvalidArgument(input.status()) || ExitCodeOf(input.status()) == kIoError)
-    return input.status();
+  // As for verify, a wrong command line and a path that cannot be read are no findings.
+  const ExitCode code = ExitCodeOf(input.status());
+  if (code == kUsage || code == kIoError) return input.status();
   page.AddUnreadable(input.status());
   return absl::OkStatus();
 }
@@ -217,12 +215,8 @@ absl::Status AddInput(const CommonOptions& common, PageData& page) {
 ExitCode WriteReport(const ReportArguments& arguments, const CommonOptions& common,
                      Output& output) {
   output.IgnoreClosedPipe();
-  std::error_code ignored;
-  if (!arguments.force &&
-      std::filesystem::exists(std::filesystem::symlink_status(arguments.out, ignored))) {
-    return output.Fail(absl::InvalidArgumentError(
-        absl::StrCat(arguments.out, " exists already; --force replaces it")));
-  }
+  const absl::Status free = CheckOutIsFree(arguments.out, arguments.force);
+  if (!free.ok()) return output.Fail(free);
   auto sink = NewFileSink(arguments.out);
   if (!sink.ok()) return output.Fail(sink.status());
   CancelOnSignals();  // so that the temporary file is removed
@@ -262,7 +256,7 @@ void AddReportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "bytes. The first --regions regions are described one by one; of a table, each file gets an\n"
       "equal share of both limits, and the first 1,000 files have a map.\n\n"
       "OUT appears when it is complete, also if FILE is damaged. The exit code is that of\n"
-      "`verify`: 0 if everything is valid, 2 if anything is damaged.\n\n"
+      "`verify`: 0 if everything is valid, 2 if anything is damaged or missing.\n\n"
       "Examples:\n"
       "  cfile-dump report keys.cfile --html keys.html\n"
       "  cfile-dump report flights --html flights.html --force\n"

@@ -1,4 +1,4 @@
-// Where values lie between the least and the greatest value of a column, for charts.
+// Says where values lie between the least and the greatest value of a column, for charts.
 #pragma once
 
 #include <cstddef>
@@ -21,12 +21,13 @@ class ValueScale {
   std::optional<double> Place(const std::optional<std::string>& key) const;
 
  private:
+  // The distance of a value to the least value.
   double Distance(const std::string& key) const;
 
   const ColumnType type_;
   const std::optional<std::string> min_key_;
-  size_t common_bytes_ = 0;  // that begin all keys
-  double range_ = 0;
+  size_t common_bytes_ = 0;  // the length of the prefix that both bounds have
+  double range_ = 0;         // the distance between both bounds
 };
 
 }  // namespace cfile::tools

@@ -187,6 +187,7 @@ int Run(int argc, char** argv) {
   CLI::App app(
       "Keeps a table in order: lists, merges and drops its parts, removes old files, repairs it.",
       kTool);
+  app.formatter(std::make_shared<HelpFormatter>(30));
   app.set_help_flag("-h,--help", "Print this help");
   app.set_version_flag("--version", absl::StrCat("cfile-table ", CFILE_VERSION),
                        "Print the version");

@@ -12,6 +12,7 @@
 #include "cfile/internal/read/block_cursor.h"
 #include "cfile/internal/read/level_block_cursor.h"
 #include "encodings/core/block_description.h"
+#include "encodings/core/seek_by_reading.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/describe_runs.h"
 #include "encodings/hybrid/levels.h"
@@ -24,8 +25,9 @@ using encodings::BlockDescription;
 using encodings::DataLoss;
 using encodings::StrCat;
 
-// Adds the fields of the head of a movable block. `block`: bytes that begin with the head.
-absl::Status AddHead(std::span<const uint8_t> block, BlockDescription& description) {
+// Adds the fields of the head of a movable block. `block`: all bytes of the block. `stored`: true
+// if these are the bytes in the file, false if they are the bytes before compression.
+absl::Status AddHead(std::span<const uint8_t> block, bool stored, BlockDescription& description) {
   CFILE_ASSIGN_OR_RETURN(const uint32_t encoding, description.AddFixed32("number of the encoding"));
   description.Explain(EncodingName(static_cast<Encoding>(encoding)));
   CFILE_ASSIGN_OR_RETURN(const uint32_t codec, description.AddFixed32("number of the codec"));
@@ -40,8 +42,13 @@ absl::Status AddHead(std::span<const uint8_t> block, BlockDescription& descripti
   CFILE_ASSIGN_OR_RETURN(const BlockHead head,
                          ParseBlockHead(block, /*verify=*/false));
   const size_t end = head.size_bytes() - kChecksumBytes;
-  CFILE_RETURN_IF_ERROR(
-      description.AddBytes(end - description.reader().offset(), "checksums of the parts"));
+  std::string parts = "of the stored bytes";
+  if ((stored || !head.compressed()) && head.stored_bytes() == block.size()) {
+    const absl::Status status = CheckParts(head, block);
+    parts = status.ok() ? "right" : StrCat("wrong: ", status.message());
+  }
+  CFILE_RETURN_IF_ERROR(description.AddBytes(end - description.reader().offset(),
+                                             "checksums of the parts", std::move(parts)));
   return description.AddBytes(
       kChecksumBytes, "checksum of the head",
       RightOrWrong(Crc32c(block.first(end)),
@@ -52,19 +59,16 @@ absl::Status AddHead(std::span<const uint8_t> block, BlockDescription& descripti
 std::vector<BlockField> StoredMovableFields(std::span<const uint8_t> stored) {
   BlockDescription description(stored);
   const absl::Status status = [&]() -> absl::Status {
-    CFILE_RETURN_IF_ERROR(AddHead(stored, description));
+    CFILE_RETURN_IF_ERROR(AddHead(stored, /*stored=*/true, description));
     CFILE_ASSIGN_OR_RETURN(const BlockHead head,
                            ParseBlockHead(stored, /*verify=*/false));
     if (head.stored_bytes() != stored.size()) return DataLoss("the sizes do not fit");
-    const absl::Status parts = CheckParts(head, stored);
     const auto& sections = head.sections;
     CFILE_RETURN_IF_ERROR(
         description.AddBytes(sections[kLevels].stored_size, "stored levels"));
     CFILE_RETURN_IF_ERROR(
         description.AddBytes(sections[kSkipTable].stored_size, "stored skip table"));
-    return description.AddBytes(
-        sections[kBody].stored_size, "stored body",
-        parts.ok() ? "the checksums of the parts are right" : std::string(parts.message()));
+    return description.AddBytes(sections[kBody].stored_size, "stored body");
   }();
   if (!status.ok()) description.AddRest("unknown bytes");
   return std::move(description).TakeFields();
@@ -141,6 +145,35 @@ absl::Status AddLevels(const FileInfo& info, BlockDescription& description) {
                  description);
 }
 
+// Adds the fields of a skip table of `size` bytes (cfile/FORMAT.md, Skip tables). `encoding`: the
+// encoding of the block's values. `count`: the number of these values.
+absl::Status AddSkipTable(const FileInfo& info, Encoding encoding, uint32_t count, uint64_t size,
+                          BlockDescription& description) {
+  if (size > description.reader().remaining()) return description.AddBytes(size, "skip table");
+  const size_t end = description.reader().offset() + static_cast<size_t>(size);
+  const auto left = [&] { return end - description.reader().offset(); };
+  const PhysicalType type = info.type.physical();
+  const bool wide = type == PhysicalType::kInt64 || type == PhysicalType::kUint64;
+  const bool lengths = encoding == Encoding::kParquetDeltaLengthByteArray;
+  const bool prefixes = encoding == Encoding::kParquetDeltaByteArray;
+  const size_t place_bytes = prefixes ? 24 : lengths || wide ? 12 : 8;
+  if (prefixes && left() >= sizeof(uint32_t))
+    CFILE_RETURN_IF_ERROR(description.AddFixed32("offset of the suffixes in the body").status());
+  if ((prefixes || lengths) && left() >= sizeof(uint32_t))
+    CFILE_RETURN_IF_ERROR(description.AddFixed32("offset of the bytes of the values").status());
+  const uint32_t places = count == 0 ? 0 : (count - 1) / encodings::kSkipInterval;
+  for (uint32_t i = 0; i < places && left() >= place_bytes && !description.full(); ++i) {
+    const auto offset =
+        encodings::LoadLittleEndian<uint32_t>(description.reader().rest().data());
+    CFILE_RETURN_IF_ERROR(
+        description.AddBytes(place_bytes, "place in the skip table",
+                             StrCat("value ", uint64_t{i + 1} * encodings::kSkipInterval,
+                                    ": the next delta block is at byte ", offset)));
+  }
+  return description.AddBytes(left(), prefixes ? "rest of the skip table, with stored prefixes"
+                                               : "rest of the skip table");
+}
+
 // Adds the fields of a data block that lie before the values: the head of a movable block,
 // the null bitmap or the levels, and the header of an extended block.
 // These fields determine `encoding` and `values`, which this function sets.
@@ -148,7 +181,7 @@ absl::Status AddPrefix(const FileInfo& info, BlockDescription& description, Enco
                        encodings::BlockView& values) {
   if (info.has_movable_blocks()) {
     const auto bytes = description.reader().rest();
-    CFILE_RETURN_IF_ERROR(AddHead(bytes, description));
+    CFILE_RETURN_IF_ERROR(AddHead(bytes, /*stored=*/false, description));
     CFILE_ASSIGN_OR_RETURN(const MovableBlock block, SplitMovableBlock(bytes));
     encoding = block.values.encoding;
     values.count = block.head.present_count;
@@ -157,7 +190,7 @@ absl::Status AddPrefix(const FileInfo& info, BlockDescription& description, Enco
     CFILE_RETURN_IF_ERROR(AddLevels(info, description));
     if (description.reader().offset() != levels_end)
       return DataLoss("the levels do not have the size that the head says");
-    return description.AddBytes(block.values.skip_table.size(), "skip table");
+    return AddSkipTable(info, encoding, values.count, block.values.skip_table.size(), description);
   }
   CFILE_RETURN_IF_ERROR(AddLevels(info, description));
   if (!info.has_extended_blocks()) return absl::OkStatus();
@@ -167,7 +200,7 @@ absl::Status AddPrefix(const FileInfo& info, BlockDescription& description, Enco
   CFILE_ASSIGN_OR_RETURN(values.count, description.AddVint32("number of values"));
   CFILE_ASSIGN_OR_RETURN(values.first_ordinal, description.AddVint32("first ordinal"));
   CFILE_ASSIGN_OR_RETURN(const uint64_t size, description.AddVint64("size of the skip table"));
-  return description.AddBytes(size, "skip table");
+  return AddSkipTable(info, encoding, values.count, size, description);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ inline constexpr std::string_view kStoredData = "data";
 std::vector<BlockField> StoredFields(const FileInfo& info, const BlockFormat& format,
                                      std::span<const uint8_t> stored);
 
-// Sets encoding and fields of `block`, a data block, from its bytes before compression.
+// Sets the encoding and the fields of `block`, a data block, from its bytes before compression.
+// `max_fields`: as for DescribeRegion.
 absl::Status DescribeDataBlock(const FileInfo& info, size_t max_fields, RegionDetails& block);
 
 // Returns the error that readers report when they open the data block.

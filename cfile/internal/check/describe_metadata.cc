@@ -1,8 +1,6 @@
 #include "cfile/internal/check/describe_metadata.h"
 
-#include <algorithm>
 #include <cassert>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +11,7 @@
 #include "cfile/internal/check/dictionary_block.h"
 #include "cfile/internal/check/message_fields.h"
 #include "cfile/internal/format/crc32c.h"
+#include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/format/index_node.h"
 #include "cfile/internal/wire/messages.h"
 #include "cfile/internal/wire/parse_message.h"
@@ -25,18 +24,16 @@ namespace {
 
 using encodings::AsString;
 using encodings::BlockDescription;
-using encodings::ByteReader;
 using encodings::DataLoss;
 using encodings::StrCat;
 
-constexpr size_t kMagicBytes = 8;
-
 absl::Status AddMagic(std::span<const uint8_t> magic, BlockDescription& description) {
   const std::string_view text = AsString(magic);
-  return description.AddBytes(kMagicBytes, "magic", absl::CEscape({text.data(), text.size()}));
+  return description.AddBytes(kFileMagicBytes, "magic", absl::CEscape({text.data(), text.size()}));
 }
 
-// Adds a checksum of `bytes`, which may be before or after it.
+// Reads a stored checksum and adds it as a field. The field says whether it is the checksum of
+// `bytes`.
 absl::Status AddChecksum(std::span<const uint8_t> bytes, BlockDescription& description) {
   uint32_t stored = 0;
   if (!description.reader().ReadFixed(stored)) return DataLoss("there is no checksum");
@@ -75,7 +72,8 @@ absl::Status AddEntry(const FileInfo& info, RegionKind kind, IndexKeyForm form,
   return description.AddVint32("size of the block").status();
 }
 
-// The place of the parts of an index node.
+// The parts of an index node: the entries, the offsets of the entries, the trailer, and the size of
+// the trailer. Each number is the offset at which the part ends.
 struct NodeParts {
   size_t entries_end = 0;
   size_t offsets_end = 0;
@@ -117,8 +115,8 @@ absl::Status DescribeNode(FileReader& file, RegionKind kind, BlockDescription& d
   const size_t offset = description.reader().offset();
   if (offset > parts.entries_end) return DataLoss("the entries overlap their offsets");
   CFILE_RETURN_IF_ERROR(description.AddBytes(parts.entries_end - offset, "further entries"));
-  CFILE_RETURN_IF_ERROR(
-      description.AddBytes(parts.offsets_end - parts.entries_end, "offsets of the entries"));
+  CFILE_RETURN_IF_ERROR(description.AddNumbers<uint32_t>(
+      (parts.offsets_end - parts.entries_end) / sizeof(uint32_t), "offsets of the entries"));
   CFILE_RETURN_IF_ERROR(AddMessage(wire::IndexBlockTrailer::kType,
                                    parts.trailer_end - parts.offsets_end, description));
   return description.AddFixed32("size of the trailer").status();
@@ -132,7 +130,7 @@ absl::Status DescribeDictionary(const FileInfo& info, BlockDescription& descript
   std::vector<BlockField> fields;
   const absl::Status status =
       encodings::DescribeBlock(block.encoding, info.type.physical(), info.type.type_length,
-                               block.values, fields);
+                               block.values, fields, description.max_fields());
   for (BlockField& field : fields)
     CFILE_RETURN_IF_ERROR(description.AddBytes(field.size, field.name, std::move(field.value)));
   return status;
@@ -145,27 +143,30 @@ std::string RightOrWrong(uint32_t found, uint32_t expected) {
   return StrCat("wrong: the bytes have 0x", absl::Hex(found, absl::kZeroPad8));
 }
 
-absl::Status DescribeHeader(const FileInfo& info, std::span<const uint8_t> bytes,
-                            BlockDescription& description) {
-  if (bytes.size() < kMagicBytes) return DataLoss("a header of ", bytes.size(), " bytes");
-  CFILE_RETURN_IF_ERROR(AddMagic(bytes.first(kMagicBytes), description));
-  CFILE_RETURN_IF_ERROR(description.AddFixed32("size of the message").status());
-  CFILE_RETURN_IF_ERROR(
-      AddMessage(wire::CFileHeader::kType, info.header_message.size(), description));
+absl::Status DescribeHeader(std::span<const uint8_t> bytes, BlockDescription& description) {
+  if (bytes.size() < kFileMagicBytes) return DataLoss("a header of ", bytes.size(), " bytes");
+  CFILE_RETURN_IF_ERROR(AddMagic(bytes.first(kFileMagicBytes), description));
+  CFILE_ASSIGN_OR_RETURN(const uint32_t size, description.AddFixed32("size of the message"));
+  CFILE_RETURN_IF_ERROR(AddMessage(wire::CFileHeader::kType, size, description));
   const size_t end = description.reader().offset();
   return end == bytes.size() ? absl::OkStatus() : AddChecksum(bytes.first(end), description);
 }
 
-absl::Status DescribeFooter(const FileInfo& info, std::span<const uint8_t> bytes,
+absl::Status DescribeFooter(bool has_checksum, std::span<const uint8_t> bytes,
                             BlockDescription& description) {
-  if (info.has_checksums() && bytes.size() >= kChecksumBytes)
+  if (has_checksum && bytes.size() >= kChecksumBytes)
     CFILE_RETURN_IF_ERROR(AddChecksum(bytes.subspan(kChecksumBytes), description));
-  CFILE_RETURN_IF_ERROR(
-      AddMessage(wire::CFileFooter::kType, info.footer_message.size(), description));
   const std::span<const uint8_t> rest = description.reader().rest();
-  if (rest.size() < kMagicBytes) return DataLoss("there is no magic");
-  CFILE_RETURN_IF_ERROR(AddMagic(rest.first(kMagicBytes), description));
-  return description.AddFixed32("size of the message").status();
+  constexpr size_t kTailBytes = kFileMagicBytes + kMessageSizeBytes;
+  if (rest.size() < kTailBytes) return DataLoss("there is no magic");
+  const size_t message_size = rest.size() - kTailBytes;
+  const size_t message_end = description.reader().offset() + message_size;
+  const absl::Status status = AddMessage(wire::CFileFooter::kType, message_size, description);
+  CFILE_RETURN_IF_ERROR(description.AddBytes(message_end - description.reader().offset(),
+                                             "rest of the message, which is malformed"));
+  CFILE_RETURN_IF_ERROR(AddMagic(rest.subspan(message_size, kFileMagicBytes), description));
+  CFILE_RETURN_IF_ERROR(description.AddFixed32("size of the message").status());
+  return status;
 }
 
 absl::Status DescribeMetadataBlock(FileReader& file, RegionKind kind,

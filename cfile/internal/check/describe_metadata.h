@@ -12,11 +12,12 @@
 
 namespace cfile::internal {
 
-// Add the fields of the header or the footer in `bytes`, the bytes of `description`.
-// kDataLoss: the bytes have no such form.
-absl::Status DescribeHeader(const FileInfo& info, std::span<const uint8_t> bytes,
+// Add the fields of a header or a footer. `bytes`: all bytes of the header or the footer, which are
+// also the bytes of `description`. A header has a checksum if bytes follow its message.
+// kDataLoss: the bytes are not a header or a footer.
+absl::Status DescribeHeader(std::span<const uint8_t> bytes,
                             encodings::BlockDescription& description);
-absl::Status DescribeFooter(const FileInfo& info, std::span<const uint8_t> bytes,
+absl::Status DescribeFooter(bool has_checksum, std::span<const uint8_t> bytes,
                             encodings::BlockDescription& description);
 
 // Adds the fields of an index node, a dictionary or statistics, before compression.
@@ -24,7 +25,8 @@ absl::Status DescribeFooter(const FileInfo& info, std::span<const uint8_t> bytes
 absl::Status DescribeMetadataBlock(FileReader& file, RegionKind kind,
                                    encodings::BlockDescription& description);
 
-// The value of a checksum field. `found`: the checksum of the bytes. `expected`: the stored one.
+// Returns a text that says whether a stored checksum is right. `expected`: the stored checksum.
+// `found`: the checksum that was computed from the bytes.
 std::string RightOrWrong(uint32_t found, uint32_t expected);
 
 }  // namespace cfile::internal

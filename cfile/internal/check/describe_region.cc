@@ -153,8 +153,9 @@ absl::StatusOr<RegionDetails> DescribeRegion(const Reader& reader, const FileReg
     encodings::BlockDescription description(details.stored_bytes, max_fields);
     details.status =
         region.kind == RegionKind::kHeader
-            ? internal::DescribeHeader(file.info(), details.stored_bytes, description)
-            : internal::DescribeFooter(file.info(), details.stored_bytes, description);
+            ? internal::DescribeHeader(details.stored_bytes, description)
+            : internal::DescribeFooter(file.info().has_checksums(), details.stored_bytes,
+                                       description);
     description.AddRest("unknown bytes");
     details.stored_fields = std::move(description).TakeFields();
     return details;

@@ -1,9 +1,11 @@
 #include "cfile/internal/check/file_regions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
+#include "cfile/internal/format/index_node.h"
 #include "cfile/internal/read/index_walk.h"
 #include "encodings/core/status.h"
 
@@ -14,11 +16,11 @@ FileRegion RegionAt(RegionKind kind, const BlockPointer& pointer) {
   return {.kind = kind, .offset = pointer.offset, .size_bytes = pointer.size};
 }
 
-// The nodes of one index, and the data blocks that its leaves point to.
+// The nodes of one index.
 struct Tree {
   std::vector<FileRegion> nodes;
-  std::vector<FileRegion> blocks;
-  std::vector<Damage> damages;  // nodes that cannot be read
+  std::vector<const IndexNode*> leaves;  // in key order; they belong to the FileReader
+  std::vector<Damage> damages;           // nodes that cannot be read
 };
 
 Tree WalkTree(FileReader& file, IndexKind kind) {
@@ -37,27 +39,28 @@ Tree WalkTree(FileReader& file, IndexKind kind) {
            .last_ordinal = std::max(visited.end_ordinal, visited.first_ordinal + 1) - 1});
       return IndexVisit::kSkip;
     }
-    const IndexNode& node = **visited.node;
-    if (const size_t needed = tree.blocks.size() + (node.leaf() ? node.num_entries() : 0);
-        needed > tree.blocks.capacity()) {
-      constexpr size_t kOtherRegions = 64;  // header, footer, nodes: they join the blocks later
-      tree.blocks.reserve(
-          std::max(needed + kOtherRegions, tree.blocks.capacity() * 3 / 2));
-    }
-    for (uint32_t i = 0; node.leaf() && i < node.num_entries(); ++i) {
-      FileRegion& block =
-          tree.blocks.emplace_back(RegionAt(RegionKind::kDataBlock, node.entry_pointer(i)));
-      block.index = tree.blocks.size() - 1;
-      if (positional) block.first_ordinal = node.ordinal(i);
-    }
+    if ((*visited.node)->leaf()) tree.leaves.push_back(*visited.node);
     return IndexVisit::kDescend;
   });
   return tree;
 }
 
-template <typename T>
-void Append(std::vector<T>& to, std::vector<T>& from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
+// Returns the data blocks to which the leaves of an index point. Reserves memory for `others`
+// regions that the caller adds.
+std::vector<FileRegion> BlocksOf(const Tree& tree, bool positional, size_t others) {
+  size_t num_blocks = 0;
+  for (const IndexNode* leaf : tree.leaves) num_blocks += leaf->num_entries();
+  std::vector<FileRegion> blocks;
+  blocks.reserve(num_blocks + others);
+  for (const IndexNode* leaf : tree.leaves) {
+    for (uint32_t i = 0; i < leaf->num_entries(); ++i) {
+      FileRegion block = RegionAt(RegionKind::kDataBlock, leaf->entry_pointer(i));
+      block.index = blocks.size();
+      if (positional) block.first_ordinal = leaf->ordinal(i);
+      blocks.push_back(block);
+    }
+  }
+  return blocks;
 }
 
 }  // namespace
@@ -70,8 +73,10 @@ FileLayout ListRegions(FileReader& file) {
                           (positional.damages.empty() || !info.value_index_root ||
                            !value.damages.empty());
 
-  std::vector<FileRegion> found = std::move(by_ordinal ? positional.blocks : value.blocks);
-  (by_ordinal ? value.blocks : positional.blocks) = {};
+  constexpr size_t kSingleRegions = 4;  // header, footer, dictionary, statistics
+  std::vector<FileRegion> found =
+      BlocksOf(by_ordinal ? positional : value, by_ordinal,
+               positional.nodes.size() + value.nodes.size() + kSingleRegions);
   found.push_back(
       {.kind = RegionKind::kHeader, .offset = 0, .size_bytes = info.header_size_bytes});
   found.push_back({.kind = RegionKind::kFooter,
@@ -79,15 +84,15 @@ FileLayout ListRegions(FileReader& file) {
                    .size_bytes = info.footer_size_bytes});
   if (info.dictionary) found.push_back(RegionAt(RegionKind::kDictionary, *info.dictionary));
   if (info.statistics) found.push_back(RegionAt(RegionKind::kStatistics, *info.statistics));
-  Append(found, positional.nodes);
-  Append(found, value.nodes);
+  found.insert(found.end(), positional.nodes.begin(), positional.nodes.end());
+  found.insert(found.end(), value.nodes.begin(), value.nodes.end());
   std::sort(found.begin(), found.end(), [](const FileRegion& a, const FileRegion& b) {
     return a.offset < b.offset;
   });
 
   FileLayout layout;
-  Append(layout.damages, positional.damages);
-  Append(layout.damages, value.damages);
+  layout.damages = std::move(positional.damages);
+  std::move(value.damages.begin(), value.damages.end(), std::back_inserter(layout.damages));
   layout.regions.reserve(found.size());
   uint64_t end = 0;
   const auto add_gap = [&](uint64_t until) {

@@ -5,7 +5,13 @@
 #include <string_view>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_join.h"
+#include "cfile/file_info.h"
+#include "cfile/internal/format/column_message.h"
+#include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/wire/field_reader.h"
+#include "cfile/internal/wire/messages.h"
+#include "cfile/internal/wire/parse_message.h"
 #include "cfile/types.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
@@ -22,15 +28,28 @@ using wire::Kind;
 using wire::MessageType;
 using wire::WireType;
 
-// The name of a number that is one of a list, or an empty text.
-std::string NameOfNumber(std::string_view field, uint64_t number) {
-  if (field == "encoding") return EncodingName(static_cast<Encoding>(number));
-  if (field == "compression") return CompressionName(static_cast<Compression>(number));
-  if (field == "data_type") return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
+// Returns what the number in a field means: for example, the name of an encoding, or the names of
+// feature bits. Returns "" if the field is a plain number.
+std::string NameOfNumber(const Field& field, uint64_t number) {
+  if (field.name == "incompatible_features")
+    return absl::StrJoin(FeatureNames(static_cast<uint32_t>(number)), ", ");
+  const bool encoding = field.name == "encoding";
+  const bool compression = field.name == "compression";
+  // In ColumnPB, the type is named "type".
+  const bool data_type =
+      field.name == "data_type" || (field.name == "type" && field.kind == Kind::kInt32);
+  if ((encoding || compression || data_type) && number == kNumberInExtensions)
+    return "see extensions";
+  if (encoding) return EncodingName(static_cast<Encoding>(number));
+  if (compression) return CompressionName(static_cast<Compression>(number));
+  if (data_type) return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
+  // The only field of this kind is the type of an index node.
+  if (field.kind == Kind::kEnum)
+    return number == wire::IndexBlockTrailer::LEAF ? "LEAF" : "INTERNAL";
   return {};
 }
 
-// The first bytes of a text, escaped.
+// Returns the first bytes of a text, in quotes and escaped.
 std::string ShortText(std::string_view text) {
   constexpr size_t kShownBytes = 100;
   const std::string_view shown = text.substr(0, kShownBytes);
@@ -43,29 +62,22 @@ std::string NumberText(const Field& field, uint64_t number) {
   std::string text = field.kind == Kind::kInt32 || field.kind == Kind::kInt64
                          ? StrCat(static_cast<int64_t>(number))
                          : StrCat(number);
-  // 999 in the footer means that the number is in the extensions, where it has a name.
-  constexpr uint64_t kInExtensions = 999;
-  if (number == kInExtensions) return text;
-  const std::string name = NameOfNumber(field.name, number);
+  const std::string name = NameOfNumber(field, number);
   return name.empty() ? text : StrCat(text, " (", name, ")");
 }
 
-// Reads a field that is known: from its tag, which was read, to its end. Sets `inner` to the size
-// of the message in the field, which is not read, or to 0. False: the bytes are malformed.
-bool ReadField(const Field& field, FieldReader& reader, std::string& value, size_t& inner) {
-  std::string_view text;
+// Reads the value of a known field, after its tag. Sets `value` to a text that shows the value. If
+// the value is bytes or a message, also sets `text` to these bytes. Returns false if the field is
+// malformed.
+bool ReadField(const Field& field, FieldReader& reader, std::string& value,
+               std::string_view& text) {
   uint64_t number = 0;
   uint32_t four = 0;
   switch (field.kind) {
     case Kind::kBytes:
     case Kind::kMessage:
       if (!reader.ReadDelimited(text)) return false;
-      if (field.kind == Kind::kMessage) {
-        inner = text.size();
-        value = StrCat("message of ", inner, " bytes");
-      } else {
-        value = ShortText(text);
-      }
+      value = ShortText(text);
       return true;
     case Kind::kFixed32:
       if (!reader.ReadFixed(four)) return false;
@@ -96,6 +108,14 @@ WireType WireTypeOf(Kind kind) {
   }
 }
 
+// True if `text` is a ColumnPB. Returns false if it is larger than any ColumnPB that the library
+// writes.
+bool IsColumn(std::string_view text) {
+  constexpr size_t kMostBytes = 64 * 1024;
+  wire::Column column;
+  return wire::ParseMessage(text, kMostBytes, column).ok();
+}
+
 }  // namespace
 
 absl::Status AddMessage(const MessageType& type, size_t size, BlockDescription& description) {
@@ -104,6 +124,8 @@ absl::Status AddMessage(const MessageType& type, size_t size, BlockDescription& 
     return DataLoss("a message of ", size, " bytes at byte ", description.reader().offset(),
                     ", only ", description.reader().remaining(), " bytes are left");
   }
+  const bool is_pair = &type == &wire::FileMetadataPair::kType;
+  std::string_view key;  // if the message is a pair: its key, after the key was read
   while (description.reader().offset() < end) {
     const size_t left = end - description.reader().offset();
     if (description.full()) return description.AddBytes(left, "further fields");
@@ -111,7 +133,7 @@ absl::Status AddMessage(const MessageType& type, size_t size, BlockDescription& 
     FieldReader reader(bytes);
     uint32_t tag = 0;
     std::string value;
-    size_t inner = 0;
+    std::string_view text;
     const auto malformed = [&] {
       return DataLoss("the field of the message at byte ", description.reader().offset(),
                       " is malformed");
@@ -124,15 +146,26 @@ absl::Status AddMessage(const MessageType& type, size_t size, BlockDescription& 
         });
     const bool known = field != type.fields.end();
     uint64_t ignored = 0;
-    if (known ? !ReadField(*field, reader, value, inner) : !reader.Skip(tag, 0, ignored))
+    if (known ? !ReadField(*field, reader, value, text) : !reader.Skip(tag, 0, ignored))
       return malformed();
     if (!known) value = StrCat("number ", wire::NumberOf(tag));
+    const MessageType* inner_type =
+        known && field->kind == Kind::kMessage ? field->type : nullptr;
+    if (is_pair && known) {
+      if (field->name == "key") {
+        key = text;
+      } else if (key == kColumnKey && IsColumn(text)) {
+        inner_type = &wire::Column::kType;
+      }
+    }
+    const size_t inner = inner_type != nullptr ? text.size() : 0;
+    if (inner_type != nullptr) value = StrCat("message of ", inner, " bytes");
     const auto read = static_cast<size_t>(reader.position() - bytes.data());
     CFILE_RETURN_IF_ERROR(description.AddBytes(
         read - inner, known ? field->name : std::string_view("unknown field"), std::move(value)));
     if (inner == 0) continue;
     description.BeginStructure();
-    const absl::Status status = AddMessage(*field->type, inner, description);
+    const absl::Status status = AddMessage(*inner_type, inner, description);
     description.EndStructure();
     CFILE_RETURN_IF_ERROR(status);
   }

@@ -9,9 +9,10 @@
 
 namespace cfile::internal {
 
-// Adds the fields of the message in the next `size` bytes of `description`. The fields of a message
-// in a field lie in one more structure, after the field with its tag and its length. If the
-// description becomes full, its last field has the rest of the message.
+// Adds the fields of the message in the next `size` bytes of `description`. If the value of a field
+// is a message, adds its tag and its length as one field, and then the fields of the inner message
+// as a structure. The value of a metadata pair with the key cfile.column is also an inner message.
+// If the description becomes full, adds the rest of the message as one field.
 // kDataLoss: the bytes are not a message; the fields before the error have been added.
 absl::Status AddMessage(const wire::MessageType& type, size_t size,
                         encodings::BlockDescription& description);

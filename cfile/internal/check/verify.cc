@@ -21,6 +21,7 @@
 #include "cfile/reader.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
+#include "encodings/core/value_dictionary.h"
 
 namespace cfile {
 namespace {
@@ -113,6 +114,7 @@ class Verifier {
       dictionary_ = *std::move(dictionary);
     } else {
       Report(dictionary.status(), file_.info().dictionary);
+      dictionary_exceeds_limit_ = absl::IsOutOfRange(dictionary.status());
     }
     auto statistics = file_.Statistics();
     if (statistics.ok() && *statistics == nullptr && file_.info().statistics) {
@@ -158,7 +160,10 @@ class Verifier {
       uint64_t end = first + num_rows;
       if (!status.ok() && positional)
         end = i + 1 < blocks.size() ? blocks[i + 1].ordinal : file_.info().num_rows;
-      if (!status.ok()) {
+      // The dictionary exceeds a limit, which has been reported. So the error of a block that needs
+      // the dictionary is not damage.
+      const bool limited = dictionary_exceeds_limit_ && encodings::IsMissingDictionary(status);
+      if (!status.ok() && !limited) {
         Report(internal::InBlock(status, name(), pointer), pointer, first,
                end > first ? end - 1 : first);
       }
@@ -221,9 +226,9 @@ class Verifier {
     return absl::OkStatus();
   }
 
-  // Checks the order of values in a column with a value index. Value 0 of `batch` is row `row` of its
-  // block. Sets `previous` to the last value. `key` is the block's key in the index (see CheckKey);
-  // it is not checked if null.
+  // Checks the order of values in a column with a value index. Value 0 of `batch` is row `row` of
+  // its block. Sets `previous` to the last value. `key` is the block's key in the index (see
+  // CheckKey), or null if the key is not to be checked.
   template <typename T>
   absl::Status CheckKeys(const Batch<T>& batch, size_t row, const std::string* key,
                          std::optional<Owned<T>>& previous) {
@@ -256,10 +261,11 @@ class Verifier {
     return DataLoss("its key in the value index does not separate it from the block before it");
   }
 
-  // Checks that no two blocks overlap, and that the bytes between them are zero. `complete`: all
-  // nodes could be read. Otherwise some blocks are unknown, and their bytes are not checked.
+  // Checks that no two blocks overlap, and that the bytes between blocks are zero. `complete`: true
+  // if all index nodes could be read. If it is false, some blocks are unknown, so this function
+  // only counts the bytes of the known regions.
   void CheckLayout(bool complete) {
-    for (auto& list : entries_) list = {};  // they are not needed any more, and take memory
+    for (auto& list : entries_) list = {};  // frees memory; later checks do not use the entries
     FileLayout layout = internal::ListRegions(file_);
     const bool whole = complete && layout.damages.empty();
     if (complete) {
@@ -293,6 +299,7 @@ class Verifier {
   FileReader& file_;
   internal::BlockBuffer buffer_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;
+  bool dictionary_exceeds_limit_ = false;  // if true, dictionary_ is null
   std::vector<Entry> entries_[2];    // indexed by IndexKind
   bool complete_[2] = {true, true};  // by IndexKind: all nodes could be read
   VerifyReport report_;

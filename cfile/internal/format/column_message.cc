@@ -61,4 +61,10 @@ absl::StatusOr<ColumnType> InterpretType(int32_t data_type, const wire::Extensio
   return absl::DataLossError(status.message());
 }
 
+bool FitsColumn(const ColumnType& stored, const ColumnType& column) {
+  ColumnType as_stored = column;
+  if (stored.decimal_precision == 0) as_stored.decimal_precision = as_stored.decimal_scale = 0;
+  return stored == as_stored;
+}
+
 }  // namespace cfile::internal

@@ -28,4 +28,9 @@ int32_t DescribeType(const ColumnType& type, wire::Extensions& extensions);
 // number is unknown.
 absl::StatusOr<ColumnType> InterpretType(int32_t data_type, const wire::Extensions& extensions);
 
+// True if a file whose metadata has the type `stored` can belong to a column of type `column`: the
+// types are equal, or they differ only because the file does not store the precision and the scale
+// of decimals. Files of version 1 and files for Kudu cannot store precision and scale.
+bool FitsColumn(const ColumnType& stored, const ColumnType& column);
+
 }  // namespace cfile::internal

@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
@@ -12,8 +13,8 @@ namespace cfile::internal {
 namespace {
 
 constexpr uint32_t kSupportedFeatures = kFeatureChecksums | kFeatureArrayBlocks |
-                                        kFeatureMovableBlocks | kFeatureNestedBlocks |
-                                        kFeatureExtendedBlocks;
+                                        kFeatureOwnEncodings | kFeatureMovableBlocks |
+                                        kFeatureNestedBlocks | kFeatureExtendedBlocks;
 constexpr uint32_t kSupportedTableFeatures =
     kTableFeatureNullableKeys | kTableFeatureChunks | kTableFeatureColumnIds;
 
@@ -58,13 +59,55 @@ bool NeedsExtendedBlocks(const FileInfo& info) {
                              static_cast<uint32_t>(info.compression));
 }
 
+uint32_t FeaturesOf(Encoding encoding) {
+  return static_cast<uint32_t>(encoding) >= encodings::kFirstOwnNumber ? kFeatureOwnEncodings : 0;
+}
+
+absl::Status CheckDependencies(const FileInfo& info) {
+  const auto damaged = [](absl::string_view what) {
+    return absl::DataLossError(absl::StrCat("the footer is damaged: ", what));
+  };
+  if (NeedsExtendedBlocks(info) && !info.has_extended_blocks()) {
+    return damaged(
+        "type, encoding or compression need extended blocks, but the feature bit is not set");
+  }
+  const uint32_t own = info.incompatible_features & kFeatureOwnEncodings;
+  if (own < FeaturesOf(info.encoding) || (own != 0 && !info.has_extended_blocks())) {
+    return damaged(
+        "the encoding needs feature bit 26, and this bit needs the one of extended blocks");
+  }
+  if (info.has_movable_blocks() && !(info.has_checksums() && info.has_extended_blocks())) {
+    return damaged("movable blocks need the feature bits of checksums and of extended blocks");
+  }
+  return absl::OkStatus();
+}
+
 uint32_t IncompatibleFeatures(const FileInfo& info, bool levels, bool blocks_differ, bool movable) {
   if (!PolicyOf(info.version).features) return 0;
   const bool nested = levels && !info.levels.kudu_array;
   const bool extended = nested || blocks_differ || movable || NeedsExtendedBlocks(info);
   return kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |
          (movable ? kFeatureMovableBlocks : 0) | (nested ? kFeatureNestedBlocks : 0) |
-         (levels && !nested ? kFeatureArrayBlocks : 0);
+         (levels && !nested ? kFeatureArrayBlocks : 0) | FeaturesOf(info.encoding);
 }
 
 }  // namespace cfile::internal
+
+namespace cfile {
+
+std::vector<std::string> FeatureNames(uint32_t incompatible_features) {
+  std::vector<std::string> names;
+  for (uint32_t left = incompatible_features; left != 0; left &= left - 1) {
+    const uint32_t bit = left & -left;
+    names.push_back(bit == kFeatureChecksums        ? "checksums"
+                    : bit == kFeatureArrayBlocks    ? "array blocks"
+                    : bit == kFeatureOwnEncodings   ? "own encodings"
+                    : bit == kFeatureMovableBlocks  ? "movable blocks"
+                    : bit == kFeatureNestedBlocks   ? "nested blocks"
+                    : bit == kFeatureExtendedBlocks ? "extended blocks"
+                                                    : absl::StrCat("bit ", std::countr_zero(bit)));
+  }
+  return names;
+}
+
+}  // namespace cfile

@@ -27,6 +27,14 @@ inline constexpr uint32_t kTableFeatureNullableKeys = 1u << 1;
 bool NeedsExtendedBlocks(uint32_t data_type, uint32_t encoding, uint32_t compression);
 bool NeedsExtendedBlocks(const FileInfo& info);
 
+// kDataLoss if a feature bit is not set although the type, the encoding, the codec or another
+// feature bit of `info` needs this bit (rules F22, F25, F27 and F29 of cfile/FORMAT.md).
+absl::Status CheckDependencies(const FileInfo& info);
+
+// Returns the incompatible feature bits that a file needs if one of its blocks, or its footer, has
+// this encoding: kFeatureOwnEncodings or 0.
+uint32_t FeaturesOf(Encoding encoding);
+
 // The footer's incompatible_features for the version, type, encoding and codec in `info`. `levels`:
 // the file has levels, with the limits in `info`; `blocks_differ`: each block names its encoding;
 // `movable`: the blocks are movable.

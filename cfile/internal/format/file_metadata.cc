@@ -27,8 +27,7 @@ using encodings::ByteWriter;
 using encodings::DataLoss;
 using encodings::StrCat;
 
-constexpr size_t kMagicBytes = 8;
-constexpr size_t kLengthBytes = 4;
+constexpr size_t kEndBytes = kFileMagicBytes + kMessageSizeBytes;  // the magic and the size
 constexpr std::string_view kCreatedBy = "cfile " CFILE_VERSION;
 
 // Returns the number for Kudu's field. If Kudu does not have the number, passes the number to
@@ -110,8 +109,8 @@ class MetadataReader {
       : source_(source), options_(options) {}
 
   absl::StatusOr<FileInfo> Read() {
-    if (source_.size() < 2 * (kMagicBytes + kLengthBytes)) {
-      return Error("expected a CFile, which has at least ", 2 * (kMagicBytes + kLengthBytes),
+    if (source_.size() < 2 * kEndBytes) {
+      return Error("expected a CFile, which has at least ", 2 * kEndBytes,
                    " bytes, found a file of ", source_.size(), " bytes");
     }
     info_.file_size_bytes = source_.size();
@@ -124,10 +123,10 @@ class MetadataReader {
   // Reads the header only. Checks the header as if the file had a footer with the same contents
   // after its last byte.
   absl::StatusOr<FileInfo> ReadTorn() {
-    if (source_.size() < kMagicBytes + kLengthBytes)
+    if (source_.size() < kEndBytes)
       return Error("the file ends within its header, at byte ", source_.size());
     info_.file_size_bytes = source_.size();
-    CFILE_ASSIGN_OR_RETURN(const std::string magic, ReadBytes(0, kMagicBytes));
+    CFILE_ASSIGN_OR_RETURN(const std::string magic, ReadBytes(0, kFileMagicBytes));
     CFILE_ASSIGN_OR_RETURN(info_.version, ParseMagic(magic, "start"));
     if (!PolicyOf(info_.version).features) {
       return Error(
@@ -165,7 +164,9 @@ class MetadataReader {
                                       Number(compression, extensions.compression));
     info_.incompatible_features = kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |
                                   (nested ? kFeatureNestedBlocks : 0) |
-                                  (array ? kFeatureArrayBlocks : 0);
+                                  (array ? kFeatureArrayBlocks : 0) |
+                                  FeaturesOf(static_cast<Encoding>(
+                                      Number(*column.encoding, extensions.encoding)));
     CFILE_RETURN_IF_ERROR(InterpretFooter());
     return std::move(info_);
   }
@@ -203,7 +204,7 @@ class MetadataReader {
 
   absl::Status CheckCrc(std::string_view what, uint32_t expected, std::string_view bytes) const {
     const uint32_t found = Crc32c(AsBytes(bytes));
-    if (expected == found) return absl::OkStatus();
+    if (expected == found || !options_.verify_checksums) return absl::OkStatus();
     return Error("the ", what, " is damaged: checksum mismatch: expected 0x",
                  absl::Hex(expected, absl::kZeroPad8), ", found 0x",
                  absl::Hex(found, absl::kZeroPad8));
@@ -219,24 +220,24 @@ class MetadataReader {
   }
 
   absl::Status ReadFooter() {
-    constexpr size_t kTailBytes = kMagicBytes + kLengthBytes;
     const uint64_t size = source_.size();
-    CFILE_ASSIGN_OR_RETURN(const std::string tail, ReadBytes(size - kTailBytes, kTailBytes));
+    CFILE_ASSIGN_OR_RETURN(const std::string tail, ReadBytes(size - kEndBytes, kEndBytes));
     CFILE_ASSIGN_OR_RETURN(info_.version,
-                           ParseMagic(std::string_view(tail).substr(0, kMagicBytes), "end"));
-    const auto length = encodings::LoadLittleEndian<uint32_t>(AsBytes(tail).data() + kMagicBytes);
-    CFILE_RETURN_IF_ERROR(CheckLength("footer", length, 2 * kTailBytes));
-    CFILE_ASSIGN_OR_RETURN(info_.footer_message, ReadBytes(size - kTailBytes - length, length));
+                           ParseMagic(std::string_view(tail).substr(0, kFileMagicBytes), "end"));
+    const auto length =
+        encodings::LoadLittleEndian<uint32_t>(AsBytes(tail).data() + kFileMagicBytes);
+    CFILE_RETURN_IF_ERROR(CheckLength("footer", length, 2 * kEndBytes));
+    CFILE_ASSIGN_OR_RETURN(info_.footer_message, ReadBytes(size - kEndBytes - length, length));
     CFILE_RETURN_IF_ERROR(Parse("footer", info_.footer_message, footer_));
     info_.incompatible_features = footer_.incompatible_features.value_or(0);
     info_.compatible_features = footer_.compatible_features.value_or(0);
-    info_.footer_size_bytes = kTailBytes + length;
+    info_.footer_size_bytes = kEndBytes + length;
     if (!info_.has_checksums()) return absl::OkStatus();
     if (!PolicyOf(info_.version).features) {
       return Error("the footer is damaged: a version-1 file claims to have checksums");
     }
     info_.footer_size_bytes += kChecksumBytes;
-    if (info_.footer_size_bytes > size - kTailBytes) {
+    if (info_.footer_size_bytes > size - kEndBytes) {
       return Error("the footer claims ", length, " bytes, the file has ", size);
     }
     CFILE_ASSIGN_OR_RETURN(const std::string crc,
@@ -247,16 +248,16 @@ class MetadataReader {
 
   absl::Status ReadHeader() {
     const uint64_t available = source_.size() - info_.footer_size_bytes;
-    constexpr size_t kFrontBytes = kMagicBytes + kLengthBytes;
-    if (available < kFrontBytes) return Error("header and footer overlap");
-    CFILE_ASSIGN_OR_RETURN(const std::string front, ReadBytes(0, kFrontBytes));
+    if (available < kEndBytes) return Error("header and footer overlap");
+    CFILE_ASSIGN_OR_RETURN(const std::string front, ReadBytes(0, kEndBytes));
     CFILE_ASSIGN_OR_RETURN(const FormatVersion version,
-                           ParseMagic(std::string_view(front).substr(0, kMagicBytes), "start"));
+                           ParseMagic(std::string_view(front).substr(0, kFileMagicBytes), "start"));
     if (version != info_.version) return Error("header and footer have different magics");
-    const auto length = encodings::LoadLittleEndian<uint32_t>(AsBytes(front).data() + kMagicBytes);
-    CFILE_RETURN_IF_ERROR(CheckLength("header", length, info_.footer_size_bytes + kFrontBytes));
-    CFILE_ASSIGN_OR_RETURN(const std::string message, ReadBytes(kFrontBytes, length));
-    info_.header_size_bytes = kFrontBytes + length;
+    const auto length =
+        encodings::LoadLittleEndian<uint32_t>(AsBytes(front).data() + kFileMagicBytes);
+    CFILE_RETURN_IF_ERROR(CheckLength("header", length, info_.footer_size_bytes + kEndBytes));
+    CFILE_ASSIGN_OR_RETURN(const std::string message, ReadBytes(kEndBytes, length));
+    info_.header_size_bytes = kEndBytes + length;
     if (PolicyOf(version).features) {
       // A bit of the footer says whether the file has checksums. If the bit says no, but a valid
       // checksum follows the header, the bit was lost and the footer is damaged.
@@ -329,17 +330,7 @@ class MetadataReader {
           type.status(), StrCat(source_.name(), ": the footer's type: ", type.status().message()));
     }
     info_.type = *type;
-    if (NeedsExtendedBlocks(info_) && !info_.has_extended_blocks()) {
-      return Error(
-          "the footer is damaged: type, encoding or compression need extended blocks, but the "
-          "feature bit is not set");
-    }
-    if (info_.has_movable_blocks() && !(info_.has_checksums() && info_.has_extended_blocks())) {
-      return Error(
-          "the footer is damaged: movable blocks need the feature bits of checksums and of "
-          "extended "
-          "blocks");
-    }
+    CFILE_RETURN_IF_ERROR(Named(CheckDependencies(info_), source_.name()));
     const int64_t num_values = *footer_.num_values;
     if (num_values < 0 || num_values > std::numeric_limits<uint32_t>::max()) {
       return Error("the footer is damaged: ", num_values, " rows, expected 0 to 2^32 - 1");

@@ -22,6 +22,11 @@ namespace cfile::internal {
 // The maximum number of rows that Kudu's writer passes to an encoder at a time.
 inline constexpr uint64_t kKuduBatchRows = 100;
 
+// The size of the magic at both ends of a file, and of the number beside it: the size of the
+// message of the header or the footer (cfile/FORMAT.md, File).
+inline constexpr size_t kFileMagicBytes = 8;
+inline constexpr size_t kMessageSizeBytes = 4;
+
 // What a version decides, for writers and readers.
 struct VersionPolicy {
   std::string_view magic;

@@ -65,9 +65,8 @@ void IndexNodeBuilder::Finish(bool leaf, ByteWriter& out) {
 }
 
 absl::Status AboveIndexRoom(size_t needed, size_t room) {
-  return encodings::OutOfRange("the node takes ", needed,
-                               " bytes of memory, but other nodes leave only ", room,
-                               " bytes of the limit: raise max_index_size_bytes");
+  return encodings::OutOfRange("the index nodes need at least ", needed - room,
+                               " bytes of memory more than the limit: raise max_index_size_bytes");
 }
 
 namespace {

@@ -43,8 +43,8 @@ absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
   // Does not read a block that exceeds twice the limit.
   // A valid block is smaller, even if the codec has made the block larger.
   if (pointer.size / 2 > max_block_size_bytes) {
-    return OutOfRange("the block's ", pointer.size, " stored bytes are far ",
-                      AboveLimit(max_block_size_bytes, "max_block_size_bytes"));
+    return OutOfRange("the block has ", pointer.size, " bytes, the limit is ", max_block_size_bytes,
+                      ": raise max_block_size_bytes");
   }
   if (const auto memory = source.InMemory(); !memory.empty()) {
     const auto stored = memory.subspan(pointer.offset, pointer.size);

@@ -49,6 +49,9 @@ bool HasStatistics(const WriterOptions& options) {
 
 absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& options) {
   CFILE_RETURN_IF_ERROR(Validate(type));
+  // This check is before the check of the encoding. Otherwise the error for a type that the version
+  // does not have could name the encoding instead of the type.
+  CFILE_RETURN_IF_ERROR(CheckPolicy(type, options));
   const encodings::EncodingRow* row = encodings::FindEncoding(options.encoding);
   if (options.encoding != Encoding::kAuto && (row == nullptr || !row->Supports(type.physical()))) {
     return absl::UnimplementedError(absl::StrCat("encoding ", EncodingName(options.encoding),
@@ -81,7 +84,7 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   for (const auto& [key, value] : options.metadata) {
     CFILE_RETURN_IF_ERROR(CheckMetadataKey(key));
   }
-  return CheckPolicy(type, options);
+  return absl::OkStatus();
 }
 
 }  // namespace cfile::internal

@@ -17,7 +17,8 @@
 
 namespace cfile::internal {
 
-// Adds what only the next attempt can know to a request, such as the time and the signature.
+// Called before each attempt to send a request. Adds what depends on the time of the attempt, such
+// as the signature.
 using PrepareRequest = std::function<void(HttpRequest&)>;
 
 // A request that was begun. Belongs to one thread at a time. The Connections must outlive it.

@@ -1,8 +1,8 @@
 // Pieces of remote objects in files of a local directory, which several processes may share.
 //
-// A piece is in the file HH/REST, where HHREST is the SHA-256 of its key, in hexadecimal digits. The
-// file has 8 bytes "cfcache1", the SHA-256 of the piece, and the piece. A file appears by renaming,
-// so other processes see all of it or nothing.
+// A piece is in the file HH/REST, where HHREST is the SHA-256 of its key, in hexadecimal digits.
+// The file has the 8 bytes "cfcache1", the SHA-256 of the piece, and the piece. Each file is
+// written under a temporary name and then renamed, so other processes see the whole file or none.
 #pragma once
 
 #include <atomic>
@@ -22,14 +22,14 @@ class DiskCache {
  public:
   // Makes the directory and its parents (mode 0700) if they do not exist.
   // kFailedPrecondition: the directory belongs to another user, or other users may use it.
-  // kInvalidArgument: it cannot be made or read.
+  // kInvalidArgument: the directory cannot be made or read.
   static absl::StatusOr<std::shared_ptr<DiskCache>> Open(const std::string& directory,
                                                          uint64_t max_bytes);
 
   // True if the cache has a piece, which may be damaged.
   bool Has(std::string_view key) const;
-  // Fills `out` with the piece. False: the cache does not have it, or has another size of it, or
-  // its bytes are damaged; a damaged file is removed.
+  // Fills `out` with the piece. Returns false if the cache does not have the piece, or if the file
+  // is damaged or has a piece of another size. Then also removes the file.
   bool Read(std::string_view key, std::span<uint8_t> out);
   // Adds a piece. Now and then deletes the pieces that were not used for the longest time.
   void Write(std::string_view key, std::span<const uint8_t> piece);
@@ -39,8 +39,8 @@ class DiskCache {
       : directory_(std::move(directory)), max_bytes_(max_bytes) {}
 
   std::string PathOf(std::string_view key) const;
-  // Deletes files until they need at most 7/8 of the limit, if they need more than the limit allows
-  // now and after the pieces that this process may write before the next call.
+  // If the files have more than 15/16 of max_bytes_, deletes the least recently used files until
+  // the others have at most 7/8 of max_bytes_. Write calls this after each sixteenth of max_bytes_.
   void Shrink();
 
   const std::string directory_;

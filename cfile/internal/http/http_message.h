@@ -22,8 +22,8 @@ struct HttpRequest {
   std::span<const uint8_t> body;                             // memory of the caller
   bool follow_redirects = false;
   bool repeatable = true;  // false: the body must not be sent twice
-  // Where the body of a response with status 206 or 200 goes. If `out` is empty, the body is
-  // HttpResponse::body, which has at most `max_body_bytes` bytes. A longer body is an error.
+  // The body of a response with status 206 or 200 is written here. If `out` is empty, the body goes
+  // to HttpResponse::body and has at most `max_body_bytes` bytes. A longer body is an error.
   std::span<uint8_t> out;
   uint64_t max_body_bytes = 1 << 20;
 };
@@ -42,7 +42,8 @@ struct HttpResponse {
   const std::string& Header(const std::string& name) const;
 };
 
-// The first 200 bytes of a text of a server, for messages: '?' stands for what is not printable.
+// Returns the first 200 bytes of a text of a server, for messages. Bytes that are not printable
+// become '?'.
 std::string Printable(std::string_view text);
 
 }  // namespace cfile::internal

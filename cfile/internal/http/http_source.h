@@ -28,8 +28,9 @@ absl::StatusOr<std::shared_ptr<const Source>> OpenHttpSource(
 // A request for a range of an object, for example "bytes=0-99".
 HttpRequest RangeRequest(const HttpServer& server, const std::string& url, std::string range);
 
-// Returns the source of an object. `last`: the response to a request for a range that should end
-// with the object. `first`: the response to a request for the front of the object, or none.
+// Returns the source of an object. `last`: the response to a request for a range that should end at
+// the end of the object. `first`: the response to a request for the first bytes of the object, or
+// an empty response.
 absl::StatusOr<std::shared_ptr<const Source>> SourceOfEnds(
     std::shared_ptr<const HttpServer> server, NamedUrl object, const HttpResponse& last,
     const HttpResponse& first);

@@ -16,8 +16,8 @@
 
 namespace cfile::internal {
 
-// Initializes libcurl, once for the whole process. It is never undone. Must be called before other
-// functions of libcurl.
+// Initializes libcurl, once for the whole process, and never ends this use of libcurl. Must be
+// called before other functions of libcurl.
 void InitializeCurl();
 
 // Only one thread uses it at a time: the thread that made it, or a TransferThread from Begin to the

@@ -77,8 +77,8 @@ class TransferThread {
   const size_t max_transfers_;
   TransferCounts* const counts_;
   const pid_t process_;
-  // The handle of libcurl that has the connections. Only Run uses it. Other threads only wake it
-  // up.
+  // The handle of libcurl that has the connections. Run uses it. Other threads may only wake up Run
+  // with it.
   const std::unique_ptr<void, CloseMulti> multi_;
   std::mutex mutex_;  // guards the following, and the states of the transfers
   std::condition_variable changed_;  // for Run

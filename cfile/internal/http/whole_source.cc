@@ -41,8 +41,8 @@ class WholeSource final : public Source {
   }
 
  private:
-  // Waits for the response, and returns the source that was made of it. Keeps no error: the next call
-  // opens the object again.
+  // Waits for the response, and returns the source that was made of the response. Does not keep an
+  // error: the next call opens the object again.
   absl::StatusOr<std::shared_ptr<const Source>> Opened() const {
     const std::lock_guard lock(mutex_);
     if (source_ != nullptr) return source_;

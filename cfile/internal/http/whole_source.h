@@ -10,9 +10,9 @@
 
 namespace cfile::internal {
 
-// Implements WholeFiles::OpenWhole. The first read waits for the response, and gets its bytes.
-// Later reads are those of OpenHttpSource. If the request fails, the first read opens the object as
-// OpenHttpSource does. Precondition: size_bytes > 0.
+// Implements WholeFiles::OpenWhole. The first read waits for the response, and takes its bytes.
+// Later reads work like reads of a source of OpenHttpSource. If the request fails, the first read
+// opens the object as OpenHttpSource does. Precondition: size_bytes > 0.
 std::shared_ptr<const Source> OpenWholeHttpSource(std::shared_ptr<const HttpServer> server,
                                                   NamedUrl object, uint64_t size_bytes);
 

@@ -61,7 +61,7 @@ class BufferedEnds final : public Source {
   const std::shared_ptr<const Source> source_;
   const Piece head_;
   const Piece tail_;
-  const std::span<const uint8_t> whole_;  // of tail_; empty: see is_whole
+  const std::span<const uint8_t> whole_;  // the bytes of tail_ if is_whole was true
   mutable std::atomic<uint64_t> requests_ = 0;
   mutable std::atomic<uint64_t> bytes_read_ = 0;
 };

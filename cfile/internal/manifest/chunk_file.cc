@@ -111,9 +111,9 @@ absl::StatusOr<ChunkEntries> ParseChunk(std::string_view bytes, const ChunkInfo&
   CFILE_ASSIGN_OR_RETURN(const SealedMessage sealed,
                          UnsealMessage(bytes, {&kMagic, 1}, "the file of a chunk", path));
   if (sealed.crc32c != expected.crc32c) {
-    return DataLoss(path, ": at offset ", bytes.size() - sizeof(uint32_t), ": CRC32C ",
-                    absl::Hex(expected.crc32c, absl::kZeroPad8),
-                    " expected by the file that names the chunk, found ",
+    return DataLoss(path, ": at offset ", bytes.size() - sizeof(uint32_t),
+                    ": checksum mismatch: the file that names the chunk expects 0x",
+                    absl::Hex(expected.crc32c, absl::kZeroPad8), ", found 0x",
                     absl::Hex(sealed.crc32c, absl::kZeroPad8));
   }
   return Named(ParseEntries(sealed.message, expected, layout, max_size_bytes), path);

@@ -49,8 +49,8 @@ absl::StatusOr<SealedMessage> UnsealMessage(std::string_view bytes,
   const size_t crc_offset = bytes.size() - kChecksumBytes;
   const uint32_t expected_crc = Crc32c(AsBytes(bytes.substr(0, crc_offset)));
   if (crc != expected_crc) {
-    return DataLoss(path, ": at offset ", crc_offset, ": CRC32C ",
-                    absl::Hex(expected_crc, absl::kZeroPad8), " expected, found ",
+    return DataLoss(path, ": at offset ", crc_offset, ": checksum mismatch: expected 0x",
+                    absl::Hex(expected_crc, absl::kZeroPad8), ", found 0x",
                     absl::Hex(crc, absl::kZeroPad8));
   }
   return SealedMessage{.magic = AsString(magic), .message = AsString(message), .crc32c = crc};

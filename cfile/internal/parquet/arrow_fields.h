@@ -8,13 +8,15 @@
 
 namespace cfile::internal {
 
-// Returns the fields of the columns of a Parquet file that is made of a table with `schema`, as
-// libraries of Arrow read them if there is no schema of Arrow, but with time zones.
+// Returns the Arrow fields of the columns of a Parquet file. The file is the export of a table with
+// `schema`. Libraries of Arrow find the same fields in a file without ARROW:schema, except that
+// timestamps have the time zones of their columns here.
 // kUnimplemented: a column has no Arrow type.
 absl::StatusOr<ArrowField> FieldsOf(const Schema& schema, const ParquetOfSchema& parquet);
 
-// True if `field` describes a column correctly. `own`: the field of the column in FieldsOf.
-// `field` may say that strings are a dictionary, that integers are a duration, and the like.
+// True if `field` describes a column correctly. `own`: the field that FieldsOf returns for the
+// column. `field` may say more than `own`: for example, that strings are a dictionary, or that
+// integers are a duration.
 bool Describes(const ArrowField& field, const ArrowField& own);
 
 }  // namespace cfile::internal

@@ -73,7 +73,6 @@ class TypedExporter final : public FileExporter {
            (std::is_same_v<T, int128_t> && type().data_type != DataType::kDecimal128);
   }
 
-
   PageForm FormOf(Encoding encoding) const;
   // The encoding of values that were stored in a block of `encoding`.
   Encoding RecodedAs(Encoding encoding) const;
@@ -123,7 +122,7 @@ class TypedExporter final : public FileExporter {
   uint32_t dictionary_size_ = 0;
 
   bool makes_dictionary_ = false;  // for the current chunk
-  bool copies_codes_ = false;  // of the file: they are those of the categories
+  bool copies_codes_ = false;      // the codes in the file are also the codes of the categories
   bool keeps_categories_ = true;
   std::map<Encoding, std::unique_ptr<BlockEncoder<T>>> encoders_;
   EncodedBlock encoded_;

@@ -25,8 +25,9 @@ struct ColumnToExport {
   int64_t units_per_value = 1;   // ParquetUnitsPerValue
   // True: strings have no encoding but PLAIN and codes. pyarrow reads dictionaries only from these.
   bool plain_or_codes = false;
-  // The values of the dictionary pages of a column of strings, in their order, if all values of the
-  // column are among them. null: dictionary pages may have any values.
+  // The categories of a column of strings. Null: the column has no categories.
+  // The exporter begins each dictionary page with these values, in this order. The column may also
+  // have other values; then keeps_categories() returns false.
   std::shared_ptr<const encodings::Dictionary> categories;
 };
 
@@ -47,8 +48,9 @@ class FileExporter {
   virtual absl::StatusOr<WrittenChunk> WriteChunk(uint64_t end, CountingSink& out,
                                                   ParquetReport& report) = 0;
 
-  // False if a page that was written has no codes, or other ones than those of
-  // ColumnToExport::categories.
+  // Returns false if one of the dictionary pages written so far does not have exactly the values of
+  // ColumnToExport::categories in their order, or if a data page has values instead of codes.
+  // Has no meaning if ColumnToExport::categories is null.
   virtual bool keeps_categories() const = 0;
 
   // The levels of the chunk that was written last, for CompareLevels.

@@ -46,7 +46,7 @@ bool TakesValues(const ColumnType& to, const ColumnType& from) {
   return HasSameValues(to, from) || (to == ColumnType::Binary() && from == ColumnType::String());
 }
 
-// Dictionaries of more bytes are no categories: the header of a file would become large.
+// Larger dictionaries are not kept as categories, because the header of a file would become large.
 constexpr size_t kMaxCategoriesBytes = 64 << 10;
 
 // Sets `values` to the values of the dictionary page of a column chunk of strings, if there is one.

@@ -39,9 +39,9 @@ class ParquetFileImport {
   const parquet::FileMetaData& metadata() const { return metadata_.file; }
   // The names of the columns whose leaf has an annotation to keep (annotation.h), with its text.
   MetadataPairs Annotations() const;
-  // The values of the dictionary pages of the columns that libraries of Arrow read as dictionaries
-  // of strings. A column has none if its row groups have different dictionaries, or if its pages
-  // cannot be read. Columns in groups have none.
+  // Returns the categories of the columns that libraries of Arrow read as dictionaries of strings:
+  // the values of their dictionary pages. The result does not have columns whose row groups have
+  // different dictionaries, columns whose pages cannot be read, and columns in groups.
   Categories ReadCategories(const ReaderOptions& options) const;
   uint64_t num_rows() const { return static_cast<uint64_t>(metadata_.file.num_rows); }
 

@@ -50,10 +50,10 @@ std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leav
 // have `num_rows` rows. The table may have lost or got columns and rows after the pairs were
 // written. ARROW:schema has a field for each column: that of the pair, unless the column now has
 // another type. It is written also if a column has another time zone than UTC, which Parquet
-// cannot say. "pandas" loses the columns that are not there or have another type. Only the columns
-// in `ordered`, whose dictionary pages have all categories in their order, are said to be ordered.
-// Removes pairs that are not UTF-8. Also removes pairs whose keys are in `others`, because these
-// pairs go into the same file.
+// cannot say. "pandas" loses the columns that are not there or have another type. `ordered`: the
+// columns whose dictionary pages have all categories in their order. For other columns, the pairs
+// do not say that the categories are ordered. Removes pairs that are not UTF-8. Also removes pairs
+// whose keys are in `others`, because `others` go into the same file.
 void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint64_t num_rows,
                      const std::set<std::string, std::less<>>& ordered,
                      const MetadataPairs& others, MetadataPairs& pairs);

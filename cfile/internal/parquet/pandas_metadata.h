@@ -1,5 +1,5 @@
-// Two texts in the key-value metadata, both JSON: how pandas describes the columns and the index of
-// a table, and which categories columns have.
+// Two pairs of the key-value metadata. Their texts are JSON. One text is pandas' description of the
+// columns and the index of a table. The other text has the categories of columns.
 #pragma once
 
 #include <cstdint>
@@ -13,34 +13,40 @@
 
 namespace cfile::internal {
 
-// The pair "pandas". "columns" is a list of objects, which have the name of their column under
-// "field_name". "index_columns" has the names of the columns that are the index, or an object that
-// describes a RangeIndex: the rows have the labels "start", "start" + "step" and so on.
+// Changes the text of the pair "pandas" for other columns and rows. The text is an object. Its
+// member "columns" is a list with an object for each column; "field_name" is the column's name.
+// Its member "index_columns" is a list with the names of the columns that are the index. Instead of
+// a name, an object may describe a RangeIndex: then the labels of the rows are "start",
+// "start" + "step" and so on.
 //
-// Returns the description without the columns for which `has_column` is false, and without a
-// RangeIndex of another number of rows than `num_rows`. pandas then numbers the rows from 0.
-// nullopt: the rows have another order or come from several tables, so no RangeIndex is right.
-// Columns for which `has_order` is false have no ordered categories.
+// Removes the columns for which `has_column` is false. Removes a RangeIndex if the number of its
+// rows is not `num_rows`; then pandas numbers the rows from 0. `num_rows` is nullopt if the rows
+// have another order than before, or come from several tables; then removes any RangeIndex.
+// If `has_order` is false for a column, the result says that its categories have no order.
 // All other bytes stay as they are. Returns "" if the text is not such a description.
 std::string DescribeForPandas(std::string_view description, std::optional<uint64_t> num_rows,
                               absl::FunctionRef<bool(std::string_view name)> has_column,
                               absl::FunctionRef<bool(std::string_view name)> has_order);
 
-// The categories of each column that has some, in their order: all values that the column may have.
-// They are different texts in UTF-8.
+// The categories of columns: all values that a column may have, in the order of the categories.
+// The key is the name of the column. Columns without categories are not in the map.
+// AreCategories is true for the values.
 using Categories = std::map<std::string, std::vector<std::string>, std::less<>>;
 
-// True if `values` can be categories: they are different, and UTF-8.
+// True if `values` can be categories: no two of them are equal, and all of them are UTF-8.
 bool AreCategories(const std::vector<std::string>& values);
 
-// The key of the pair with the categories of a table. Its text is an object with a list of strings
-// for each column. The Python package adds columns whose categories are no texts: they have a
-// string instead of a list (tools/python/cfile/restoring.py).
+// The key of the pair with the categories of the columns of a table. The text of the pair is an
+// object. For each column with categories, the object has a list of strings. If the categories are
+// not strings, the Python package writes a string instead of the list
+// (tools/python/cfile/restoring.py).
 inline constexpr std::string_view kCategories = "ARROW:categories";
 
-// Returns the columns of a text that have categories which are texts. Skips what is wrong.
+// Returns the categories in the text of the pair. Skips a column if its categories are not strings,
+// or if AreCategories is false for them. Returns no categories if the text is not such an object.
 Categories ParseCategories(std::string_view text);
 
+// Returns the text of the pair with `categories`.
 std::string WriteCategories(const Categories& categories);
 
 }  // namespace cfile::internal

@@ -11,7 +11,7 @@
 
 namespace cfile::internal {
 
-// Stands for the converted type of a leaf that has none.
+// The number that stands for the converted type of a leaf without a converted type.
 inline constexpr int32_t kNoType = -1;
 
 // Returns the logical type. If there is none, returns the logical type that the converted type

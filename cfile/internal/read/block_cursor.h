@@ -69,6 +69,16 @@ class BlockCursor final : public RowBlock {
   // Then the batch begins at `out`. `out` must have room for `max_rows` values.
   absl::StatusOr<Batch<T>> NextInto(size_t max_rows, T* out);
 
+  // Compares the values of the next `count` rows with a range, like BlockDecoder::ReadMatches.
+  // Returns false, and does nothing, if the block has a null bitmap or ReadMatches returns false.
+  // Precondition: the block has `count` more rows.
+  absl::StatusOr<bool> NextMatches(const T& low, const T& high, size_t count, uint8_t* bits) {
+    if (nullable_) return false;
+    CFILE_ASSIGN_OR_RETURN(const bool matched, decoder_->ReadMatches(low, high, count, bits));
+    if (matched) row_ += static_cast<uint32_t>(count);
+    return matched;
+  }
+
   // Does the same as Next for strings, but appends the strings to `out`. Appends "" for a null.
   // Sets the validity and the null count of the batch, but no values.
   // Returns the number of rows. The number is 0 if nothing was read.

@@ -64,8 +64,8 @@ inline bool HasRowOf(const OrdinalRange& rows, const IndexNode& leaf, uint32_t e
 // How much a cursor may read in advance, in addition to the limits of ReaderOptions.
 struct ReadAhead {
   size_t max_requests = SIZE_MAX;  // at the same time
-  // If the source has latency, ranges grow from ReaderOptions::read_ahead_bytes to this many bytes
-  // as soon as max_requests are under way. A greater value than read_ahead_bytes counts only then.
+  // Ranges grow from ReaderOptions::read_ahead_bytes to this many bytes if the source has latency
+  // and max_requests requests are under way. Smaller values than read_ahead_bytes have no effect.
   uint64_t max_range_bytes = 0;
 };
 
@@ -233,7 +233,7 @@ class BlockFetcher {
   // A limit for the size of a range. It begins with read_ahead_bytes, and is small after a range
   // could not be read. GrowRanges doubles it.
   uint64_t most_range_bytes_ = UINT64_MAX;
-  uint64_t longest_range_bytes_ = 0;  // most_range_bytes_ does not grow further
+  uint64_t longest_range_bytes_ = 0;  // most_range_bytes_ does not grow beyond this number
   // The next plan may have next_width_ ranges if it begins between next_begin_ and next_last_.
   // If backward_ is true, next_begin_ is the greater offset of the two.
   size_t next_width_ = 1;

@@ -39,13 +39,13 @@ struct LoadedBlock {
   bool seen_before = false;
 };
 
-// An open file. Immutable, except for data that is read once and then kept: index nodes, the set of
-// verified blocks, seek indexes, dictionary and statistics. Thread-safe.
+// An open file. Immutable, except for CompleteType, and for data that is read once and then kept:
+// index nodes, the set of verified blocks, seek indexes, dictionary and statistics. Thread-safe.
 class FileReader {
  public:
   // `usage`: the file adds its memory and its counters to this object. May be null.
   // If `usage` has no room, the file builds no seek indexes.
-  // `whole`: true if the file is read at once and kept in memory.
+  // `whole`: if true, Open reads the whole file with one request, and keeps it in memory.
   static absl::StatusOr<std::shared_ptr<FileReader>> Open(
       std::shared_ptr<const Source> source, const ReaderOptions& options,
       std::shared_ptr<SharedUsage> usage = nullptr, bool whole = false);
@@ -54,6 +54,9 @@ class FileReader {
   ~FileReader();
 
   const FileInfo& info() const { return info_; }
+  // Replaces info().type by `type`, the type of the table's column. It has the precision and scale
+  // if the file does not store them. Preconditions: FitsColumn; no other thread has this object.
+  void CompleteType(const ColumnType& type) { info_.type = type; }
   const Source& source() const { return *source_; }
   const std::shared_ptr<const Source>& shared_source() const { return source_; }
   const ReaderOptions& options() const { return options_; }

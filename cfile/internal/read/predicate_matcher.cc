@@ -23,9 +23,6 @@ using encodings::kIsBytes;
 using encodings::kIsFloat;
 using encodings::uint128_t;
 
-// A list of at most this many numbers is evaluated in one pass over the values for each number.
-constexpr size_t kMaxListPasses = 8;
-
 template <typename T>
 T Lowest() {
   if constexpr (kIsFloat<T>) {
@@ -267,10 +264,7 @@ void PredicateMatcher<T>::Match(std::span<const T> values, uint8_t* bits) const 
   } else {
     encodings::MatchRange<T>(values.data(), count, low_, high_, bits);
   }
-  if (form_ == Form::kNotEqual) {
-    for (size_t i = 0; i < (count + 7) / 8; ++i) bits[i] = static_cast<uint8_t>(~bits[i]);
-    if (count % 8 != 0) bits[count / 8] &= static_cast<uint8_t>((1u << count % 8) - 1);
-  }
+  if (form_ == Form::kNotEqual) Invert(count, bits);
 }
 
 // True if a value with this key is greater than all values of the range.

@@ -1,11 +1,15 @@
 // A predicate prepared for use on values, statistics and indexes.
 #pragma once
 
+#include <algorithm>
+#include <cassert>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "absl/status/statusor.h"
 #include "cfile/batch.h"
 #include "cfile/predicate.h"
 #include "cfile/statistics.h"
@@ -40,6 +44,13 @@ class PredicateMatcher {
   // values[i] matches. `values` has no nulls. Precondition: form() is kRange, kNotEqual or kList.
   void Match(std::span<const T> values, uint8_t* bits) const;
 
+  // Does the same for `count` numbers that are not decoded. compare(low, high, bits) compares them
+  // with a range, like BlockDecoder::ReadMatches, and returns absl::StatusOr<bool>. MatchBy returns
+  // true if it has set `bits`. It returns the result of `compare` if that is false or an error. It
+  // also returns false if the predicate is a list of more than kMaxListPasses constants.
+  template <typename Compare>
+  absl::StatusOr<bool> MatchBy(size_t count, const Compare& compare, uint8_t* bits) const;
+
   // Tells whether none, some or all of the rows that `statistics` describe match. Returns kSome if
   // the statistics do not tell.
   Verdict Judge(const BlockStatistics& statistics) const;
@@ -52,6 +63,16 @@ class PredicateMatcher {
   std::optional<Owned<T>> end() const;
 
  private:
+  // If a list has at most this many numbers, the values are compared with one number of the list
+  // after the other.
+  static constexpr size_t kMaxListPasses = 8;
+
+  // Inverts a bitmap of `count` bits.
+  static void Invert(size_t count, uint8_t* bits) {
+    for (size_t i = 0; i < (count + 7) / 8; ++i) bits[i] = static_cast<uint8_t>(~bits[i]);
+    if (count % 8 != 0) bits[count / 8] &= static_cast<uint8_t>((1u << count % 8) - 1);
+  }
+
   void SetRange(const T& low, const T& high);
   void SetList(const std::vector<Owned<T>>& constants);
   bool InList(const T& value) const;
@@ -70,5 +91,26 @@ class PredicateMatcher {
   std::string high_key_;
   std::vector<std::string> list_keys_;
 };
+
+template <typename T>
+template <typename Compare>
+absl::StatusOr<bool> PredicateMatcher<T>::MatchBy(size_t count, const Compare& compare,
+                                                  uint8_t* bits) const {
+  assert(form_ == Form::kRange || form_ == Form::kNotEqual || form_ == Form::kList);
+  if (form_ != Form::kList) {
+    const absl::StatusOr<bool> done = compare(low_, high_, bits);
+    if (done.value_or(false) && form_ == Form::kNotEqual) Invert(count, bits);
+    return done;
+  }
+  if (list_.size() > kMaxListPasses) return false;
+  std::vector<uint8_t> some((count + 7) / 8);
+  std::fill_n(bits, some.size(), uint8_t{0});
+  for (const T constant : list_) {
+    const absl::StatusOr<bool> done = compare(constant, constant, some.data());
+    if (!done.value_or(false)) return done;
+    for (size_t i = 0; i < some.size(); ++i) bits[i] |= some[i];
+  }
+  return true;
+}
 
 }  // namespace cfile::internal

@@ -51,6 +51,7 @@ class ConditionRows : protected FileCursor {
   absl::StatusOr<bool> Enter(uint64_t row) {
     if (InBlock(row)) return false;
     decoded_ = OrdinalRange{};
+    compares_ = true;
     CFILE_RETURN_IF_ERROR(OpenBlockOf(row));
     const absl::Status status =
         judges_[0]->CheckBlock(first_ordinal_, row_block_.num_rows(), row_block_.num_present());
@@ -76,6 +77,17 @@ class ConditionRows : protected FileCursor {
   }
   absl::StatusOr<Batch<T>> Values(uint64_t begin, size_t count) {
     return Decode(begin, count, batch_, [&] { return NextRows(count); });
+  }
+
+  // Compares `count` rows from `begin` on with a range, without decoding them
+  // (BlockCursor::NextMatches). Returns false if this is not possible for the open block.
+  absl::StatusOr<bool> Compare(uint64_t begin, size_t count, const T& low, const T& high,
+                               uint8_t* bits) {
+    if (flat() == nullptr || !compares_) return false;
+    decoded_ = OrdinalRange{};
+    CFILE_RETURN_IF_ERROR(row_block_.SeekToRow(static_cast<uint32_t>(begin - first_ordinal_)));
+    CFILE_ASSIGN_OR_RETURN(compares_, flat()->NextMatches(low, high, count, bits));
+    return compares_;
   }
 
   // Calls put(i, value) or put_null(i) for each of `rows`.
@@ -123,6 +135,7 @@ class ConditionRows : protected FileCursor {
 
   std::vector<const PredicateJudge<T>*> judges_;
   OrdinalRange expected_;  // blocks with these rows are read in advance
+  bool compares_ = true;   // false: Compare always returns false for the open block
   // The rows that were decoded last, and the batch that has these rows.
   OrdinalRange decoded_;
   const void* decoded_batch_ = nullptr;
@@ -247,6 +260,19 @@ class ColumnFilter final : public RowFilter {
       }
       Apply(batch.validity, batch.size(), bits);
       return batch.size();
+    }
+    if constexpr (!kIsBytes<T> && !encodings::kIsFloat<T>) {
+      if (judge_.comparing()) {
+        const auto compare = [&](const T& low, const T& high, uint8_t* some) {
+          return rows_->Compare(begin, count, low, high, some);
+        };
+        CFILE_ASSIGN_OR_RETURN(const bool matched,
+                               judge_.matcher().MatchBy(count, compare, matches_));
+        if (matched) {
+          Apply(nullptr, count, bits);
+          return count;
+        }
+      }
     }
     CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, rows_->Values(begin, count));
     Compare(batch.values);

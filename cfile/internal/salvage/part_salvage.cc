@@ -10,6 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/inspect.h"
+#include "cfile/internal/format/column_message.h"
 #include "cfile/internal/io/file_system.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/internal/read/row_reader.h"
@@ -92,7 +93,7 @@ class PartSalvager {
                                           {.value_index = false, .reader = options_}));
     const ColumnSchema& expected = schema().columns[column];
     const LevelLimits levels = report.info.has_levels() ? report.info.levels : LevelLimits();
-    if (report.info.type != expected.type || levels != expected.levels ||
+    if (!FitsColumn(report.info.type, expected.type) || levels != expected.levels ||
         (!expected.has_levels() && report.info.nullable != expected.nullable)) {
       return encodings::DataLoss(path, ": this is the file of another column");
     }

@@ -123,7 +123,7 @@ std::string ValueText(const Owned<T>& value) {
     text << absl::int128(value);
     return text.str();
   } else if constexpr (std::is_same_v<T, encodings::Int96>) {
-    return {};  // has no order, so no key has one
+    return {};  // Int96 has no order, so key columns do not have this type
   } else if constexpr (std::is_same_v<T, bool>) {
     return value ? "true" : "false";
   } else {
@@ -132,7 +132,8 @@ std::string ValueText(const Owned<T>& value) {
 }
 
 // Returns a key as text for messages, for example ("EWR", 2013, null). Dates, times and decimals
-// are the stored integers. Of bytes that are no key of these columns, returns hexadecimal digits.
+// are shown as the stored integers. If the bytes are not a key of these columns, returns the first
+// bytes as hexadecimal digits.
 std::string Text(const std::vector<KeyColumn>& types, std::string_view key) {
   CompoundKeyReader reader(types, key);
   std::vector<std::string> values;

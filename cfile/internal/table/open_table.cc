@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/commit/table_commit.h"
+#include "cfile/internal/format/column_message.h"
 #include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/table/compound_key_check.h"
@@ -41,7 +42,8 @@ absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
     return DataLoss(path, ": levels up to ", name(column.levels), " expected by table.cft, found ",
                     name(levels));
   }
-  if (info.type != column.type || (!column.has_levels() && info.nullable != column.nullable)) {
+  if (!internal::FitsColumn(info.type, column.type) ||
+      (!column.has_levels() && info.nullable != column.nullable)) {
     const auto name = [](const ColumnType& type, bool nullable) {
       return absl::StrCat(nullable ? "nullable " : "", type.ToString());
     };
@@ -256,10 +258,10 @@ absl::StatusOr<Reader> TableReader::Impl::OpenFile(
       auto file,
       internal::FileReader::Open(internal::WithErrorOfMissing(*std::move(source), error_of_missing),
                                  options_, files_.usage(), whole));
-  Reader reader = internal::ReaderAccess::Make(std::move(file));
   CFILE_RETURN_IF_ERROR(CheckColumnFile(internal::ColumnFilePath(name(), part, column),
-                                        reader.info(), part.columns[column], columns()[column]));
-  return reader;
+                                        file->info(), part.columns[column], columns()[column]));
+  file->CompleteType(columns()[column].type);
+  return internal::ReaderAccess::Make(std::move(file));
 }
 
 absl::StatusOr<Reader> TableReader::Impl::DefaultColumn(const TablePart& part,

@@ -99,16 +99,19 @@ class TableReader::Impl final : public internal::ScanSource {
   absl::StatusOr<Reader> OpenFile(const internal::TablePart& part, size_t column,
                                   absl::StatusOr<std::shared_ptr<const Source>> source,
                                   bool whole) const;
-  // Begins to read a file of the part, if the file is small and the storage can do this, or returns
-  // the source of a thread that has begun to read the file. Otherwise returns null.
+  // Begins to read a file of the part, and returns its source. If another thread has begun to read
+  // the file, returns the source of that thread.
+  // Returns null if the file is not small, or if the storage cannot read it in this way.
   std::shared_ptr<const Source> BeginFile(const internal::ManifestPart& part, size_t column) const;
-  // Returns a source that BeginFile has returned. Null: there is none, or nobody keeps it.
+  // Returns the source of a file that BeginFile has begun to read. Returns null if BeginFile was
+  // not called for the file, or if the source was destroyed since then.
+  // `number`: the file's number in files_.
   std::shared_ptr<const Source> FindBegun(uint64_t number) const;
   // kAborted if a file of a part has been replaced since the table was opened.
   absl::Status CheckNotReplaced(const std::string& folder, const std::string& path) const;
 
   const std::shared_ptr<Storage> storage_;
-  const WholeFiles* const whole_files_;  // of storage_; null: it has no such function
+  const WholeFiles* const whole_files_;  // storage_, if it can open whole files; otherwise null
   const ReaderOptions options_;
   const Identities identities_;
   const internal::Manifest manifest_;
@@ -118,7 +121,8 @@ class TableReader::Impl final : public internal::ScanSource {
   // The key is the file's number in files_.
   mutable internal::SharedRequests<uint64_t, absl::StatusOr<Reader>> opening_;
   mutable std::mutex mutex_;  // guards the following
-  // What BeginFile has returned, by the file's number in files_.
+  // The sources of files that BeginFile has begun to read. The key is the file's number in files_.
+  // A source lives as long as a caller of OpenTogether keeps it.
   mutable std::map<uint64_t, std::weak_ptr<const Source>> begun_;
 };
 

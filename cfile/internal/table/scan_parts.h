@@ -108,7 +108,7 @@ class ScanParts {
   // Returns the rows of a part whose compound keys are in keys_.
   absl::StatusOr<OrdinalRange> RowsOfKeys(const ManifestPart& part, uint64_t num_rows) const;
   // Opens the files of `part` and of some of the next parts together, if the storage can do this.
-  // Does nothing if the files of `part` and of enough parts after it were opened by earlier calls.
+  // Does nothing if earlier calls have opened the files of `part` and of enough parts after it.
   void OpenAhead(const ManifestPart& part);
 
   const ScanSource& source_;
@@ -124,7 +124,8 @@ class ScanParts {
   size_t open_next_at_ = 0;          // the part for which OpenAhead opens further parts
   const size_t most_parts_ahead_;
   size_t parts_ahead_;  // the number of parts that OpenAhead opens next
-  // The files that were begun for the parts before a part, the number of this part first.
+  // The results of ScanSource::OpenTogether. With each result: the number of the first part after
+  // the parts whose files were opened. The scan keeps a result until it comes to this part.
   std::deque<std::pair<size_t, ScanSource::BegunFiles>> begun_;
   // Conditions of the next part that are open already.
   // Set if a further condition could not be opened.

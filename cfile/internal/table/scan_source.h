@@ -64,9 +64,9 @@ class ScanSource {
 
   // True if OpenTogether opens many files in about the time of one.
   virtual bool opens_at_once() const { return false; }
-  // Opens files that OpenColumn will open, together. Errors are left to OpenColumn.
-  // Does not wait for small files: it only begins to read them. OpenColumn uses what was begun as
-  // long as the caller keeps the result. Precondition: opens_at_once().
+  // Opens several files at the same time. Later calls of OpenColumn find them open. Does not wait
+  // for small files, but only begins to read them. The caller keeps the result until OpenColumn has
+  // opened these files. Errors are returned by OpenColumn. Precondition: opens_at_once().
   struct PartColumn {
     ManifestPart part;
     size_t column = 0;
@@ -118,16 +118,16 @@ class FilesAhead {
     }
     parts_ahead_ += files.size();
     begun_.push_back(source_.OpenTogether(files));
-    if (begun_.size() > 3) begun_.pop_front();  // those of parts that the caller has read
+    if (begun_.size() > 3) begun_.pop_front();  // the caller has read these parts
   }
 
  private:
   const ScanSource& source_;
   const size_t column_;
   const std::span<const uint64_t> rows_;
-  const size_t most_;       // parts ahead
+  const size_t most_;       // the greatest parts_ahead_
   size_t next_ = 0;         // the first of rows_ whose part was not opened
-  size_t parts_ahead_ = 0;  // that were opened and not entered
+  size_t parts_ahead_ = 0;  // the number of parts that were opened and not entered
   std::deque<ScanSource::BegunFiles> begun_;
 };
 

@@ -80,6 +80,7 @@ void FileWriter::AddTotals(Encoding encoding, const BlockPointer& pointer) {
     encodings_.push_back({.encoding = encoding});
     totals = encodings_.end() - 1;
   }
+  info_.incompatible_features |= FeaturesOf(encoding);
   ++totals->blocks;
   totals->stored_bytes += pointer.size;
   totals->compressed_blocks += appender_->last_compressed();

@@ -202,23 +202,32 @@ def program(folder, text, *arguments):
                             env=environment)
 
 
-class KilledSource(cfile.spark.CfileSource):
-    """Kills the driver after the commit."""
+class ChangedSource(cfile.spark.CfileSource):
+    """The source of cfile, with a name and a writer that subclasses set."""
+
+    format_name: str
+    writer_class: type[spark_writing.Writer]
 
     @classmethod
     def name(cls):
-        return "killed"
+        return cls.format_name
 
     def writer(self, schema, overwrite):
         written = super().writer(schema, overwrite)
-        written.__class__ = KilledWriter
+        written.__class__ = self.writer_class
         return written
 
 
 class KilledWriter(spark_writing.Writer):
+    """Kills the driver after the commit."""
+
     def commit(self, messages):
         super().commit(messages)
         kill_once(self._place.path + ".killed")
+
+
+class KilledSource(ChangedSource):
+    format_name, writer_class = "killed", KilledWriter
 
 
 DRIVER = """
@@ -246,20 +255,9 @@ def test_the_driver_dies_after_the_commit(tmp_path, mode):
     assert folders(path) == len(cfile.open(path).parts)
 
 
-class SlowSource(cfile.spark.CfileSource):
+class SlowWriter(spark_writing.Writer):
     """The attempts of the first task wait for each other, after each has written its part."""
 
-    @classmethod
-    def name(cls):
-        return "slow"
-
-    def writer(self, schema, overwrite):
-        written = super().writer(schema, overwrite)
-        written.__class__ = SlowWriter
-        return written
-
-
-class SlowWriter(spark_writing.Writer):
     def write(self, iterator):
         message = super().write(iterator)
         task = TaskContext.get()
@@ -268,6 +266,10 @@ class SlowWriter(spark_writing.Writer):
             with open(self._place.path + ".pipe", "wb" if task.attemptNumber() else "rb"):
                 pathlib.Path(f"{self._place.path}.attempt{task.attemptNumber()}").touch()
         return message
+
+
+class SlowSource(ChangedSource):
+    format_name, writer_class = "slow", SlowWriter
 
 
 SPECULATION = """

@@ -135,9 +135,9 @@ def commit(path: str | os.PathLike[str], parts: Iterable[bytes], *, id: str = ""
 def _listed(parts: Any) -> list[bytes]:
     """The parts in a list. TypeError: something else was given."""
     if isinstance(parts, (bytes, bytearray, memoryview, str)):
-        raise TypeError("parts: expected a list of what cfile.write_part has returned, found one: write [part]")
+        raise TypeError("parts: expected a list of results of cfile.write_part, found a single result: pass [part]")
     found = list(parts)
     for part in found:
         if not isinstance(part, bytes):
-            raise TypeError(f"parts: expected what cfile.write_part has returned (bytes), found {type(part).__name__}")
+            raise TypeError(f"parts: expected results of cfile.write_part (bytes), found {type(part).__name__}")
     return found

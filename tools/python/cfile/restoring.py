@@ -4,7 +4,7 @@
 in base64, "ARROW:categories" the categories of categorical columns in their order: JSON with a list of strings for each column, or an Arrow
 stream in base64 if the categories are no strings, and "python_strings" the names of columns of pandas whose strings are objects of Python.
 The first column's file of each part has the metadata. So they are lost if this column is dropped or gets another place.
-A table made of a Parquet file has the same texts. Only if the categories are known does a column get ordered categories.
+A table that was made from a Parquet file has the same metadata. A column gets ordered categories only if its categories are known.
 """
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _restored(column: Any, data_type: Any, categories: list[str] | str | None) -
     elif categories is not None:
         known = arrow.ipc.open_stream(base64.b64decode(categories)).read_all().column(0).combine_chunks()
     if known is None or index_in(values, known).null_count > values.null_count:
-        # Rows that were appended later may have more categories. Categories in the order of the rows have no order of their own.
+        # The categories are not known, or rows that were appended later have others. The categories of the rows have no known order.
         return values.dictionary_encode().cast(arrow.dictionary(data_type.index_type, data_type.value_type))
     chunks = [arrow.DictionaryArray.from_arrays(index_in(chunk, known).cast(data_type.index_type), known, ordered=data_type.ordered)
               for chunk in values.chunks or [known[:0]]]

@@ -80,7 +80,7 @@ def _runs(stream: Any, names: Sequence[str], memory_limit_bytes: int) -> Iterato
             sort_batches()
         if len(pieces) == 1:
             return pieces.pop()
-        tables = [arrow.concat_tables(pieces)]
+        tables = [arrow.concat_tables(pieces)]  # a list, so that nothing else holds the table while it is sorted
         pieces.clear()
         return _sorted(tables.pop(), names)
     for whole in reader:

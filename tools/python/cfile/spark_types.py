@@ -31,8 +31,9 @@ _settled = False
 
 
 def settle() -> None:
-    """Makes the next collections of garbage cheap. Spark collects garbage after each call of one of its processes of Python, and the next
-    call waits for it: 30 ms for what is only imported. Does nothing in other processes, and works once in a process.
+    """Excludes all objects that exist now from later collections of garbage. Spark collects garbage after each call of one of its Python
+    processes, and the next call waits until this has ended. The imported modules alone took 30 ms each time. Only the first call in a
+    process of Spark has an effect.
     """
     global _settled
     if not _settled and "SPARK_REUSE_WORKER" in os.environ:

@@ -57,10 +57,11 @@ absl::Status StatusOfPythonError(const std::string& name);
 // KeyboardInterrupt. Only the main thread of the interpreter runs handlers. Takes the lock.
 absl::Status RunSignalHandlers(const std::string& name);
 
-// Does the same in a read in advance. The library ignores errors of such reads, and reads what it
-// needs again. So the error is kept for this thread until it was raised.
+// Does the same as RunSignalHandlers, for a read in advance. The library ignores errors of such
+// reads, and reads the bytes that it needs again. So the error is also kept, for this thread.
 absl::Status RunSignalHandlersInAdvance(const std::string& name);
-// Returns the error that RunSignalHandlersInAdvance has kept, once. OK: there is none.
+// Returns the error that RunSignalHandlersInAdvance has kept for this thread, once. OK: no error is
+// kept, or its exception was raised already.
 absl::Status TakeInterrupt();
 
 }  // namespace cfile_python

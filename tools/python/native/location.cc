@@ -98,8 +98,8 @@ std::string Environment() {
   return text;
 }
 
-// The client for these options. It keeps its connections until the environment changes: a program may
-// get new credentials.
+// The client for these options. The client keeps its connections until the environment changes,
+// because a program may get new credentials.
 std::shared_ptr<const cfile::HttpClient> ClientOf(const cfile::HttpOptions& options) {
   using Key = std::tuple<std::string, std::string, bool, bool, std::string, std::string>;
   struct Client {

@@ -21,8 +21,8 @@ std::shared_ptr<cfile::Storage> NewObjectStorage(const nb::object& object);
 // there is one. It does not close the object.
 std::unique_ptr<cfile::Sink> NewObjectSink(const nb::object& object);
 
-// Return what they are given, with one change: reads and writes run the handlers of signals from time
-// to time, so that KeyboardInterrupt ends long work. Errors are returned unchanged.
+// Return what they are given, with one change: reads and writes run Python's signal handlers from
+// time to time, so that KeyboardInterrupt ends long work. Errors are returned unchanged.
 absl::StatusOr<std::shared_ptr<const cfile::Source>> Interruptible(
     absl::StatusOr<std::shared_ptr<const cfile::Source>> file);
 absl::StatusOr<std::unique_ptr<cfile::Sink>> Interruptible(

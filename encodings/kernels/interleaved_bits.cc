@@ -1,0 +1,445 @@
+#include "encodings/kernels/interleaved_bits.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <type_traits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "encodings/kernels/interleaved_bits.cc"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace cfile::encodings {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// The tag of SIMD vectors that are at most as long as a row.
+template <typename U>
+using RowTag = hn::CappedTag<U, kVectorRowBytes / sizeof(U)>;
+template <typename U>
+inline constexpr size_t kRowLanes = kVectorRowBytes / sizeof(U);
+template <typename U>
+inline constexpr size_t kBitsOf = 8 * sizeof(U);
+
+// Load and store packed words. The memory may have any alignment.
+template <typename U>
+HWY_INLINE hn::Vec<RowTag<U>> LoadWords(const uint8_t* from) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::Set(RowTag<U>(), LoadLittleEndian<U>(from));
+#else
+  return hn::LoadU(RowTag<U>(), reinterpret_cast<const U*>(from));
+#endif
+}
+template <typename U>
+HWY_INLINE void StoreWords(hn::Vec<RowTag<U>> words, uint8_t* to) {
+#if HWY_TARGET == HWY_SCALAR
+  StoreLittleEndian<U>(hn::GetLane(words), to);
+#else
+  hn::StoreU(words, RowTag<U>(), reinterpret_cast<U*>(to));
+#endif
+}
+
+// Shift all lanes by the same number of bits. There are no shifts of 8-bit lanes, so pairs of these
+// lanes are shifted as 16-bit lanes. Then a lane gets bits of its neighbour, which the caller must
+// clear.
+#if HWY_TARGET == HWY_SCALAR
+template <typename U>
+using ShiftTag = RowTag<U>;
+#else
+template <typename U>
+using ShiftTag = hn::Repartition<std::conditional_t<sizeof(U) == 1, uint16_t, U>, RowTag<U>>;
+#endif
+template <typename U>
+HWY_INLINE hn::Vec<RowTag<U>> ShiftRight(hn::Vec<RowTag<U>> v, size_t bits) {
+  return hn::BitCast(RowTag<U>(), hn::ShiftRightSame(hn::BitCast(ShiftTag<U>(), v),
+                                                     static_cast<int>(bits)));
+}
+template <typename U>
+HWY_INLINE hn::Vec<RowTag<U>> ShiftLeft(hn::Vec<RowTag<U>> v, size_t bits) {
+  return hn::BitCast(RowTag<U>(), hn::ShiftLeftSame(hn::BitCast(ShiftTag<U>(), v),
+                                                    static_cast<int>(bits)));
+}
+
+// Calls visit(index, numbers) for each of the first `rows` rows of packed numbers. `index` is the
+// index of the row's first number. numbers(lane) returns a SIMD vector with the numbers of the row
+// from this lane on. Precondition: width > 0.
+template <typename U, typename Visit>
+HWY_INLINE void VisitRows(const uint8_t* packed, size_t width, size_t rows, const Visit& visit) {
+  constexpr size_t kBits = kBitsOf<U>;
+  const RowTag<U> d;
+  const U all = static_cast<U>(LowBits(static_cast<int>(width)));
+  const auto mask = hn::Set(d, all);
+  for (size_t row = 0; row < rows; ++row) {
+    const size_t bit = row * width;
+    const size_t shift = bit % kBits;
+    const uint8_t* const words = packed + bit / kBits * kVectorRowBytes;
+    const size_t index = row * kRowLanes<U>;
+    if (shift + width <= kBits) {
+      visit(index, [&](size_t lane) HWY_ATTR {
+        return hn::And(ShiftRight<U>(LoadWords<U>(words + lane * sizeof(U)), shift), mask);
+      });
+      continue;
+    }
+    // The numbers continue in the next words.
+    const U low_bits = static_cast<U>(LowBits(static_cast<int>(kBits - shift)));
+    const auto low_mask = hn::Set(d, low_bits);
+    const auto high_mask = hn::Set(d, static_cast<U>(all & ~low_bits));
+    visit(index, [&](size_t lane) HWY_ATTR {
+      const uint8_t* const word = words + lane * sizeof(U);
+      auto low = ShiftRight<U>(LoadWords<U>(word), shift);
+      if constexpr (sizeof(U) == 1) low = hn::And(low, low_mask);
+      const auto high = ShiftLeft<U>(LoadWords<U>(word + kVectorRowBytes), kBits - shift);
+      return hn::Or(low, hn::And(high, high_mask));
+    });
+  }
+}
+
+// Unpacks the first `rows` rows of packed numbers. Calls put(index, numbers) for each SIMD vector
+// of numbers. `index` is the index of its first number. Precondition: width > 0.
+template <typename U, typename Put>
+HWY_INLINE void UnpackRows(const uint8_t* packed, size_t width, size_t rows, const Put& put) {
+  const size_t lanes = hn::Lanes(RowTag<U>());
+  VisitRows<U>(packed, width, rows, [&](size_t index, const auto& numbers) HWY_ATTR {
+    for (size_t lane = 0; lane < kRowLanes<U>; lane += lanes) put(index + lane, numbers(lane));
+  });
+}
+
+template <typename U>
+HWY_INLINE void Unpack(const uint8_t* packed, size_t width, U reference, U* HWY_RESTRICT out) {
+  const RowTag<U> d;
+  const auto references = hn::Set(d, reference);
+  UnpackRows<U>(packed, width, kBitsOf<U>, [&](size_t index, auto numbers) HWY_ATTR {
+    hn::StoreU(hn::Add(numbers, references), d, out + index);
+  });
+}
+
+// True if PrefixSum works for vectors of U.
+template <typename U>
+inline constexpr bool kHasPrefixSum =
+    sizeof(U) >= 4 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 && !HWY_HAVE_SCALABLE;
+
+// Computes prefix sums of the lanes of a vector.
+template <typename U>
+class PrefixSum {
+ public:
+  using D = RowTag<U>;
+  using V = hn::Vec<D>;
+
+  HWY_INLINE PrefixSum() {
+#if HWY_MAX_BYTES >= 64
+    const D d;
+    // Lane i of an odd block of 16 bytes adds the last lane of the block before it.
+    HWY_ALIGN U block_ends[64 / sizeof(U)];
+    for (size_t i = 0; i < 64 / sizeof(U); ++i)
+      block_ends[i] = static_cast<U>(i / kBlock == 0 ? 0 : i / kBlock * kBlock - 1);
+    block_ends_ = hn::IndicesFromVec(d, hn::Load(d, block_ends));
+    odd_blocks_ = hn::Ne(hn::And(hn::Iota(d, 0), hn::Set(d, U{kBlock})), hn::Zero(d));
+    half_end_ = hn::IndicesFromVec(d, hn::Set(d, U{2 * kBlock - 1}));
+    upper_half_ = hn::Gt(hn::Iota(d, 0), hn::Set(d, U{2 * kBlock - 1}));
+#endif
+  }
+
+  // Returns, in each lane, the sum of that lane and all lanes before it.
+  HWY_INLINE V operator()(V v) const {
+#if HWY_TARGET != HWY_SCALAR
+    const D d;
+    v = hn::Add(v, hn::ShiftLeftLanes<1>(d, v));
+    if constexpr (sizeof(U) == 4) v = hn::Add(v, hn::ShiftLeftLanes<2>(d, v));
+#if HWY_MAX_BYTES >= 64
+    v = hn::Add(v, hn::IfThenElseZero(odd_blocks_, hn::TableLookupLanes(v, block_ends_)));
+    v = hn::Add(v, hn::IfThenElseZero(upper_half_, hn::TableLookupLanes(v, half_end_)));
+#elif HWY_MAX_BYTES >= 32
+    v = hn::Add(v, hn::ConcatLowerLower(d, hn::Broadcast<kBlock - 1>(v), hn::Zero(d)));
+#endif
+#endif
+    return v;
+  }
+
+  // Returns a vector whose lanes are the last lane of `v`.
+  HWY_INLINE V BroadcastLast(V v) const {
+#if HWY_MAX_BYTES >= 32
+    return hn::TableLookupLanes(v, last_);
+#elif HWY_TARGET != HWY_SCALAR
+    return hn::Broadcast<kBlock - 1>(v);
+#else
+    return v;
+#endif
+  }
+
+ private:
+  static constexpr int kBlock = 16 / sizeof(U);  // lanes of a block of 16 bytes
+#if HWY_MAX_BYTES >= 32
+  using Indices = decltype(hn::IndicesFromVec(D(), hn::Zero(D())));
+  const Indices last_ = hn::IndicesFromVec(D(), hn::Set(D(), U{HWY_MAX_BYTES / sizeof(U) - 1}));
+#endif
+#if HWY_MAX_BYTES >= 64
+  Indices block_ends_;
+  Indices half_end_;
+  hn::Mask<D> odd_blocks_;
+  hn::Mask<D> upper_half_;
+#endif
+};
+
+// Does the same as UnpackDeltas, for width > 0. Computes the prefix sums of kFields vectors with
+// the operations for one vector: each lane is divided into kFields fields, and field i of a lane
+// holds a number of vector i. Precondition: the sum of the numbers of a vector fits in a field.
+template <typename U, size_t kFields>
+HWY_INLINE void DeltasInFields(const uint8_t* packed, size_t width, U first, U step,
+                               U* HWY_RESTRICT out) {
+  const RowTag<U> d;
+  const size_t lanes = hn::Lanes(d);
+  constexpr int kFieldBits = static_cast<int>(kBitsOf<U> / kFields);
+  const auto field = hn::Set(d, static_cast<U>(LowBits(kFieldBits)));
+  HWY_ALIGN U multiples[kRowLanes<U>];
+  for (size_t i = 0; i < lanes; ++i) multiples[i] = static_cast<U>(uint64_t{step} * (i + 1));
+  const auto steps = hn::Load(d, multiples);
+  const PrefixSum<U> prefix_sum;
+  auto carry = hn::Set(d, static_cast<U>(first - step));
+  const auto put = [&](auto sums, U* to) HWY_ATTR {
+    const auto more = hn::Add(sums, steps);
+    hn::StoreU(hn::Add(more, carry), d, to);
+    // The next carry could be taken from the stored values. Computing it from the old carry is
+    // faster: the next vector then depends on one addition only.
+    carry = hn::Add(carry, prefix_sum.BroadcastLast(more));
+  };
+  VisitRows<U>(packed, width, kBitsOf<U>, [&](size_t index, const auto& numbers) HWY_ATTR {
+    for (size_t lane = 0; lane < kRowLanes<U>; lane += kFields * lanes) {
+      U* const to = out + index + lane;
+      auto all = numbers(lane);
+      if constexpr (kFields >= 2)
+        all = hn::Or(all, hn::ShiftLeft<kFieldBits>(numbers(lane + lanes)));
+      if constexpr (kFields == 4) {
+        all = hn::Or(all, hn::ShiftLeft<2 * kFieldBits>(numbers(lane + 2 * lanes)));
+        all = hn::Or(all, hn::ShiftLeft<3 * kFieldBits>(numbers(lane + 3 * lanes)));
+      }
+      all = prefix_sum(all);
+      if constexpr (kFields == 1) {
+        put(all, to);
+      } else {
+        put(hn::And(all, field), to);
+        if constexpr (kFields == 4) {
+          put(hn::And(hn::ShiftRight<kFieldBits>(all), field), to + lanes);
+          put(hn::And(hn::ShiftRight<2 * kFieldBits>(all), field), to + 2 * lanes);
+        }
+        put(hn::ShiftRight<(kFields - 1) * kFieldBits>(all), to + (kFields - 1) * lanes);
+      }
+    }
+  });
+}
+
+template <typename U>
+HWY_INLINE void Deltas(const uint8_t* packed, size_t width, U first, U step, U* out) {
+  if constexpr (kHasPrefixSum<U>) {
+    constexpr size_t kLanes = HWY_MAX_BYTES / sizeof(U);
+    const uint64_t most = kLanes * LowBits(static_cast<int>(std::min<size_t>(width, 32)));
+    if constexpr (sizeof(U) == 8 && 4 * HWY_MAX_BYTES <= kVectorRowBytes) {
+      if (most <= LowBits(16)) return DeltasInFields<U, 4>(packed, width, first, step, out);
+    }
+    if (width <= 32 && most <= LowBits(kBitsOf<U> / 2)) {
+      DeltasInFields<U, 2>(packed, width, first, step, out);
+    } else {
+      DeltasInFields<U, 1>(packed, width, first, step, out);
+    }
+  } else {
+    Unpack<U>(packed, width, step, out);
+    U value = static_cast<U>(first - step);
+    for (size_t i = 0; i < kVectorValues; ++i) {
+      value = static_cast<U>(value + out[i]);
+      out[i] = value;
+    }
+  }
+}
+
+template <typename U>
+HWY_INLINE U Sum(const uint8_t* packed, size_t width, size_t count) {
+  const RowTag<U> d;
+  const size_t lanes = hn::Lanes(d);
+  auto sums = hn::Zero(d);
+  const size_t rows = (count + kRowLanes<U> - 1) / kRowLanes<U>;
+  UnpackRows<U>(packed, width, rows, [&](size_t index, auto numbers) HWY_ATTR {
+    if (index + lanes <= count) {
+      sums = hn::Add(sums, numbers);
+    } else if (index < count) {
+      sums = hn::Add(sums, hn::IfThenElseZero(hn::FirstN(d, count - index), numbers));
+    }
+  });
+  HWY_ALIGN U by_lane[kRowLanes<U>];
+  hn::Store(sums, d, by_lane);
+  U sum = 0;
+  for (size_t i = 0; i < lanes; ++i) sum = static_cast<U>(sum + by_lane[i]);
+  return sum;
+}
+
+template <typename U>
+HWY_INLINE void Pack(const U* HWY_RESTRICT values, U reference, size_t width,
+                     uint8_t* HWY_RESTRICT out) {
+  constexpr size_t kBits = kBitsOf<U>;
+  const RowTag<U> d;
+  const size_t lanes = hn::Lanes(d);
+  const auto references = hn::Set(d, reference);
+  for (size_t lane = 0; lane < kRowLanes<U>; lane += lanes) {
+    uint8_t* to = out + lane * sizeof(U);
+    auto word = hn::Zero(d);
+    size_t filled = 0;
+    for (size_t row = 0; row < kBits; ++row) {
+      const auto number =
+          hn::Sub(hn::LoadU(d, values + row * kRowLanes<U> + lane), references);
+      const auto clear = hn::Set(d, static_cast<U>(~LowBits(static_cast<int>(filled))));
+      word = hn::Or(word, hn::And(ShiftLeft<U>(number, filled), clear));
+      filled += width;
+      if (filled < kBits) continue;
+      StoreWords<U>(word, to);
+      to += kVectorRowBytes;
+      filled -= kBits;
+      word = hn::Zero(d);
+      if (filled > 0) {
+        const auto rest = hn::Set(d, static_cast<U>(LowBits(static_cast<int>(filled))));
+        word = hn::And(ShiftRight<U>(number, width - filled), rest);
+      }
+    }
+  }
+}
+
+template <typename U>
+HWY_INLINE void Match(const uint8_t* packed, size_t width, U low, U high, uint8_t* bits) {
+  const RowTag<U> d;
+  const hn::RebindToSigned<RowTag<U>> ds;
+  using I = hn::TFromD<decltype(ds)>;
+  const size_t lanes = hn::Lanes(d);
+  // The condition is number - low <= high - low, without signs. Highway's comparison of signed
+  // lanes gives the same result after the sign bits of both sides are inverted.
+  const U sign = static_cast<U>(U{1} << (kBitsOf<U> - 1));
+  const auto offset = hn::Set(d, static_cast<U>(sign - low));
+  const auto most = hn::Set(ds, static_cast<I>(static_cast<U>((high - low) ^ sign)));
+  unsigned byte = 0;
+  UnpackRows<U>(packed, width, kBitsOf<U>, [&](size_t index, auto numbers) HWY_ATTR {
+    const auto moved = hn::BitCast(ds, hn::Add(numbers, offset));
+    const auto match = hn::Not(hn::Gt(moved, most));
+    if (lanes >= 8) {
+      hn::StoreMaskBits(ds, match, bits + index / 8);
+    } else {
+      uint8_t some[8];
+      hn::StoreMaskBits(ds, match, some);
+      byte |= (some[0] & ((1u << lanes) - 1)) << (index % 8);
+      if (index % 8 + lanes == 8) {
+        bits[index / 8] = static_cast<uint8_t>(byte);
+        byte = 0;
+      }
+    }
+  });
+}
+
+template <typename U>
+HWY_INLINE size_t Count(const U* values, size_t count, U reference, U limit) {
+  const RowTag<U> d;
+  const hn::RebindToSigned<RowTag<U>> ds;
+  using I = hn::TFromD<decltype(ds)>;
+  const size_t lanes = hn::Lanes(d);
+  const U sign = static_cast<U>(U{1} << (kBitsOf<U> - 1));
+  const auto offset = hn::Set(d, static_cast<U>(sign - reference));
+  const auto most = hn::Set(ds, static_cast<I>(static_cast<U>(limit ^ sign)));
+  size_t above = 0;
+  size_t i = 0;
+  for (; count - i >= lanes; i += lanes) {
+    const auto moved = hn::BitCast(ds, hn::Add(hn::LoadU(d, values + i), offset));
+    above += hn::CountTrue(ds, hn::Gt(moved, most));
+  }
+  for (; i < count; ++i) above += static_cast<U>(values[i] - reference) > limit ? 1 : 0;
+  return above;
+}
+
+#define CFILE_INTERLEAVED(U)                                                                     \
+  void Unpack_##U(const uint8_t* packed, size_t width, U reference, U* out) {                    \
+    Unpack<U>(packed, width, reference, out);                                                    \
+  }                                                                                              \
+  void Pack_##U(const U* values, U reference, size_t width, uint8_t* out) {                      \
+    Pack<U>(values, reference, width, out);                                                      \
+  }                                                                                              \
+  void Match_##U(const uint8_t* packed, size_t width, U low, U high, uint8_t* bits) {            \
+    Match<U>(packed, width, low, high, bits);                                                    \
+  }                                                                                              \
+  void Deltas_##U(const uint8_t* packed, size_t width, U first, U step, U* out) {                \
+    Deltas<U>(packed, width, first, step, out);                                                  \
+  }                                                                                              \
+  U Sum_##U(const uint8_t* packed, size_t width, size_t count) {                                 \
+    return Sum<U>(packed, width, count);                                                         \
+  }                                                                                              \
+  size_t Count_##U(const U* values, size_t count, U reference, U limit) {                        \
+    return Count<U>(values, count, reference, limit);                                            \
+  }
+CFILE_INTERLEAVED(uint8_t)
+CFILE_INTERLEAVED(uint16_t)
+CFILE_INTERLEAVED(uint32_t)
+CFILE_INTERLEAVED(uint64_t)
+#undef CFILE_INTERLEAVED
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cfile::encodings
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cfile::encodings {
+
+#define CFILE_INTERLEAVED(U)                                                                \
+  HWY_EXPORT(Unpack_##U);                                                                   \
+  HWY_EXPORT(Pack_##U);                                                                     \
+  HWY_EXPORT(Match_##U);                                                                    \
+  HWY_EXPORT(Deltas_##U);                                                                   \
+  HWY_EXPORT(Sum_##U);                                                                      \
+  HWY_EXPORT(Count_##U);                                                                    \
+  template <>                                                                               \
+  void PackInterleaved<U>(const U* values, U reference, int width, uint8_t* out) {          \
+    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                         \
+    if (width > 0)                                                                          \
+      HWY_DYNAMIC_DISPATCH(Pack_##U)(values, reference, static_cast<size_t>(width), out);   \
+  }                                                                                         \
+  template <>                                                                               \
+  void UnpackInterleaved<U>(const uint8_t* packed, int width, U reference, U* out) {        \
+    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                         \
+    if (width == 0) {                                                                       \
+      std::fill_n(out, kVectorValues, reference);                                           \
+    } else {                                                                                \
+      HWY_DYNAMIC_DISPATCH(Unpack_##U)(packed, static_cast<size_t>(width), reference, out); \
+    }                                                                                       \
+  }                                                                                         \
+  template <>                                                                               \
+  void MatchInterleaved<U>(const uint8_t* packed, int width, U low, U high, uint8_t* bits) { \
+    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                         \
+    if (width == 0) {                                                                       \
+      const bool all = static_cast<U>(-low) <= static_cast<U>(high - low);                  \
+      std::memset(bits, all ? 0xff : 0, kVectorValues / 8);                                 \
+    } else {                                                                                \
+      HWY_DYNAMIC_DISPATCH(Match_##U)(packed, static_cast<size_t>(width), low, high, bits); \
+    }                                                                                       \
+  }                                                                                         \
+  template <>                                                                               \
+  void UnpackDeltas<U>(const uint8_t* packed, int width, U first, U step, U* out) {         \
+    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                         \
+    if (width == 0) {                                                                       \
+      for (size_t i = 0; i < kVectorValues; ++i)                                            \
+        out[i] = static_cast<U>(first + uint64_t{step} * i);                                \
+    } else {                                                                                \
+      HWY_DYNAMIC_DISPATCH(Deltas_##U)                                                      \
+      (packed, static_cast<size_t>(width), first, step, out);                               \
+    }                                                                                       \
+  }                                                                                         \
+  template <>                                                                               \
+  U SumInterleaved<U>(const uint8_t* packed, int width, size_t count) {                     \
+    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                         \
+    if (width == 0) return 0;                                                               \
+    return HWY_DYNAMIC_DISPATCH(Sum_##U)(packed, static_cast<size_t>(width), count);        \
+  }                                                                                         \
+  template <>                                                                               \
+  size_t CountAbove<U>(const U* values, size_t count, U reference, U limit) {               \
+    return HWY_DYNAMIC_DISPATCH(Count_##U)(values, count, reference, limit);                \
+  }
+CFILE_INTERLEAVED(uint8_t)
+CFILE_INTERLEAVED(uint16_t)
+CFILE_INTERLEAVED(uint32_t)
+CFILE_INTERLEAVED(uint64_t)
+#undef CFILE_INTERLEAVED
+
+}  // namespace cfile::encodings
+#endif  // HWY_ONCE

@@ -1,0 +1,42 @@
+"""Shared by tests of cfile-dump, which are started as SCRIPT CFILE_DUMP CFILE_IMPORT."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+DUMP, IMPORT = (os.path.abspath(path) for path in sys.argv[1:3])  # paths of the binaries
+
+
+class DumpCase(unittest.TestCase):
+    """All tests of a class share one temporary folder, `folder`, in which the tools run."""
+
+    maxDiff = 2000
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.folder = pathlib.Path(folder.name)
+
+    @classmethod
+    def make(cls, text, table, *options):
+        """Imports the file `text` into `table`."""
+        done = subprocess.run([IMPORT, text, table, "--quiet", *options], cwd=cls.folder, capture_output=True, timeout=100)
+        assert done.returncode == 0, done.stderr.decode()
+
+    def run_tool(self, tool, *arguments):
+        """Returns the exit code, the output and the errors."""
+        done = subprocess.run([tool, *map(str, arguments)], cwd=self.folder, capture_output=True, timeout=100)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def run_dump(self, *arguments):
+        return self.run_tool(DUMP, *arguments)
+
+    def dump(self, *arguments):
+        """Returns the output. Fails if there are errors."""
+        code, out, error = self.run_dump(*arguments)
+        self.assertEqual((code, error), (0, ""), arguments)
+        return out

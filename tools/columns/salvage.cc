@@ -1,0 +1,344 @@
+// cfile-dump salvage: copies the readable rows of a torn or damaged file, or of a table with such
+// files, into a new file or table.
+#include "tools/dump/commands.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
+#include "cfile/salvage.h"
+#include "cfile/status.h"
+#include "cfile/table_maintenance.h"
+#include "cfile/table_repair.h"
+#include "tools/columns/new_output.h"
+#include "tools/dump/dump.h"
+#include "tools/location.h"
+#include "tools/observed_reads.h"
+#include "tools/progress.h"
+
+namespace cfile::tools {
+namespace {
+
+struct SalvageArguments {
+  std::string out;
+  bool force = false;
+  SalvageOptions options;
+};
+
+const char* NameOf(SalvageReport::Dictionary dictionary) {
+  switch (dictionary) {
+    case SalvageReport::Dictionary::kFound:
+      return "found";
+    case SalvageReport::Dictionary::kLost:
+      return "lost";
+    default:
+      return "none needed";
+  }
+}
+
+void AddText(const SalvageReport& report, std::string& text) {
+  absl::StrAppend(&text, "  ", Plural(report.rows, "row"), " of ",
+                  Plural(report.blocks, "data block"), ", ", report.bytes, " of ",
+                  Plural(report.info.file_size_bytes, "byte"), "\n");
+  if (!report.has_footer)
+    text += "  torn: the footer is missing, so the number of rows is not known\n";
+  if (report.dictionary != SalvageReport::Dictionary::kNone)
+    absl::StrAppend(&text, "  dictionary ", NameOf(report.dictionary), "\n");
+  for (const LostBytes& lost : report.lost) {
+    absl::StrAppend(&text, "  lost bytes ", lost.begin, " to ", lost.end - 1, ": ",
+                    TerminalSafe(WithOptionNames(lost.reason)), "\n");
+  }
+  if (report.more_lost.count > 0) {
+    absl::StrAppend(&text, "  and ", report.more_lost.count, " more, ",
+                    Plural(report.more_lost.bytes, "byte"), "\n");
+  }
+  for (const OrdinalRange& rows : report.missing)
+    absl::StrAppend(&text, "  missing rows ", rows.begin, " to ", rows.end - 1, "\n");
+}
+
+Json ToJson(const std::string& path, const std::string& out, const SalvageReport& report) {
+  Json document = JsonDocument(path);
+  document["out"] = JsonBytes(out);
+  document["complete"] = report.complete();
+  document["has_footer"] = report.has_footer;
+  document["rows"] = JsonInteger(report.rows);
+  document["data_blocks"] = JsonInteger(report.blocks);
+  document["bytes"] = JsonInteger(report.bytes);
+  document["size"] = JsonInteger(report.info.file_size_bytes);
+  document["dictionary"] = NameOf(report.dictionary);
+  Json& lost = document["lost"] = Json::array();
+  for (const LostBytes& bytes : report.lost) {
+    lost.push_back({{"begin", JsonInteger(bytes.begin)},
+                    {"end", JsonInteger(bytes.end)},
+                    {"reason", JsonBytes(WithOptionNames(bytes.reason))}});
+  }
+  document["more_lost"] = {{"count", JsonInteger(report.more_lost.count)},
+                           {"bytes", JsonInteger(report.more_lost.bytes)}};
+  Json& missing = document["missing"] = Json::array();
+  for (const OrdinalRange& rows : report.missing) {
+    missing.push_back(
+        {{"first_ordinal", JsonInteger(rows.begin)}, {"last_ordinal", JsonInteger(rows.end - 1)}});
+  }
+  return document;
+}
+
+void AddTitle(const std::string& path, const std::string& out, bool complete, std::string& text) {
+  absl::StrAppend(&text, Printable(out), ": ", complete ? "all that was in " : "what is left of ",
+                  Printable(path), "\n");
+}
+
+// Shows how much of a file was read. Salvage reads most blocks twice: to check and to copy them.
+class ReadProgress {
+ public:
+  ReadProgress(std::string_view stage, uint64_t file_size_bytes)
+      : progress_(isatty(STDERR_FILENO) != 0), total_bytes_(2 * file_size_bytes) {
+    progress_.Begin(stage, total_bytes_);
+  }
+  ReadObserver observer() {
+    return [this](const std::string&, const ObservedRead& read) {
+      bytes_read_ = std::min(bytes_read_ + read.size_bytes, total_bytes_);
+      progress_.Update(bytes_read_, 0).IgnoreError();  // no signal is caught, so there is no error
+    };
+  }
+  void End() { progress_.End(); }
+
+ private:
+  Progress progress_;
+  const uint64_t total_bytes_;
+  uint64_t bytes_read_ = 0;
+};
+
+ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& arguments,
+                     Output& output) {
+  output.IgnoreClosedPipe();
+  const absl::Status free = CheckOutIsFree(arguments.out, arguments.force);
+  if (!free.ok()) return output.Fail(free);
+  SalvageOptions options = arguments.options;
+  options.reader = OptionsOf(common);
+  auto torn = OpenSourceAt(common.path);
+  if (!torn.ok()) return output.Fail(torn.status());
+  auto sink = NewFileSink(arguments.out);
+  if (!sink.ok()) return output.Fail(sink.status());
+  ReadProgress progress("salvaging", (*torn)->size());
+  const auto report =
+      Salvage(ObserveSource(*torn, progress.observer()), *std::move(sink), options);
+  progress.End();
+  if (!report.ok()) {
+    // ExplainDamage says which program a foreign file belongs to. For a damaged CFile it advises
+    // `cfile-dump salvage`, which has just failed, so its advice is not shown.
+    const absl::Status explained = ExplainDamage(report.status(), **torn);
+    return output.Fail(absl::IsInvalidArgument(explained) ? explained : report.status());
+  }
+  if (common.json) {
+    absl::StrAppend(&output.text, ToJson(common.path, arguments.out, *report).dump(2), "\n");
+  } else {
+    AddTitle(common.path, arguments.out, report->complete(), output.text);
+    AddText(*report, output.text);
+  }
+  return output.Finish(report->complete() ? kFine : kDamaged);
+}
+
+// Copies all bytes of `from` to `to`. With `unreadable_as_zeros`, writes zeros for each page that
+// cannot be read, so that the rest of the file can be salvaged. This is for files of a local disk.
+absl::Status CopyBytes(const Source& from, bool unreadable_as_zeros, Sink& to,
+                       Progress& progress, uint64_t& bytes_copied) {
+  constexpr size_t kPageBytes = 4096;
+  std::vector<uint8_t> buffer(256 * kPageBytes);
+  for (uint64_t offset = 0; offset < from.size();) {
+    const std::span<uint8_t> bytes(
+        buffer.data(), std::min<uint64_t>(buffer.size(), from.size() - offset));
+    absl::Status status = from.ReadAt(offset, bytes);
+    if (!status.ok() && !unreadable_as_zeros) return status;
+    for (size_t at = 0; !status.ok() && at < bytes.size(); at += kPageBytes) {
+      const auto page = bytes.subspan(at, std::min(kPageBytes, bytes.size() - at));
+      if (!from.ReadAt(offset + at, page).ok()) std::ranges::fill(page, uint8_t{0});
+    }
+    CFILE_RETURN_IF_ERROR(to.Append(bytes));
+    offset += bytes.size();
+    CFILE_RETURN_IF_ERROR(progress.Update(bytes_copied += bytes.size(), 0));
+  }
+  return to.Finish();
+}
+
+// Copies all files of a table.
+absl::Status CopyTableFiles(const std::string& path, Storage& to) {
+  CFILE_ASSIGN_OR_RETURN(const TableLocation table, TableAt(path));
+  const std::shared_ptr<const Storage> from = table.storage();
+  CFILE_ASSIGN_OR_RETURN(std::vector<StorageEntry> files, from->List(""));
+  std::erase_if(files, [](const StorageEntry& file) {
+    return file.path.ends_with('/') ||
+           IsTemporaryFileName(file.path.substr(file.path.find_last_of('/') + 1));
+  });
+  uint64_t total_bytes = 0;
+  for (const StorageEntry& file : files) total_bytes += file.size_bytes;
+  Progress progress(isatty(STDERR_FILENO) != 0);
+  progress.Begin("copying", total_bytes);
+  uint64_t bytes_copied = 0;
+  for (const StorageEntry& file : files) {
+    CFILE_ASSIGN_OR_RETURN(const auto source, from->Open(file.path));
+    CFILE_ASSIGN_OR_RETURN(const auto sink, to.Create(file.path));
+    CFILE_RETURN_IF_ERROR(CopyBytes(*source, !IsUrl(path), *sink, progress, bytes_copied));
+  }
+  return absl::OkStatus();
+}
+
+// Copies the table, and repairs the copy. Removes the files of parts that are not in the repaired
+// table.
+absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
+                                                 const SalvageArguments& arguments) {
+  // At a URL, a copy that could not be repaired would stay.
+  if (IsUrl(arguments.out)) {
+    return absl::InvalidArgumentError(
+        "OUT must be a local directory: salvage does not write tables to URLs");
+  }
+  CFILE_ASSIGN_OR_RETURN(NewTable copy, NewTable::Create(arguments.out, arguments.force));
+  const std::shared_ptr<Storage> storage = copy.location().storage();
+  CFILE_RETURN_IF_ERROR(copy.WithFinalPath(CopyTableFiles(common.path, *storage)));
+  // Messages about damage name the damaged table, because users do not know the copy's temporary
+  // name.
+  const auto renamed = [&](absl::string_view text) {
+    return absl::StrReplaceAll(text, {{storage->name(), common.path}});
+  };
+  // Repair itself cannot be interrupted, so the process ends while Repair reads.
+  const ReadObserver end_if_cancelled = [&copy](const std::string&, const ObservedRead&) {
+    if (!Progress::cancelled()) return;
+    copy.Discard();
+    EndByCaughtSignal();
+  };
+  Progress progress(isatty(STDERR_FILENO) != 0);
+  progress.Begin("repairing", 0);
+  absl::StatusOr<RepairReport> report = Repair(ObserveStorage(storage, end_if_cancelled),
+                                               {.salvage = true, .reader = OptionsOf(common)});
+  progress.End();
+  if (absl::IsNotFound(report.status()) || absl::IsDataLoss(report.status()))
+    return absl::Status(report.status().code(), renamed(report.status().message()));
+  if (!report.ok()) return copy.WithFinalPath(report.status());
+  CFILE_RETURN_IF_ERROR(
+      copy.WithFinalPath(CollectGarbage(storage, std::chrono::seconds(0)).status()));
+  report->damage = renamed(report->damage);
+  for (RepairedPart& part : report->parts) part.reason = renamed(part.reason);
+  CFILE_RETURN_IF_ERROR(copy.Finish());
+  return report;
+}
+
+ExitCode SalvageTable(const CommonOptions& common, const SalvageArguments& arguments,
+                      Output& output) {
+  output.IgnoreClosedPipe();
+  if (common.part.has_value() || arguments.options.value_index.has_value()) {
+    return output.Fail(absl::InvalidArgumentError(
+        "--part, --sorted and --unsorted are for one column of a table: choose it with --column"));
+  }
+  CancelOnSignals();  // so that the copy is removed
+  const absl::StatusOr<RepairReport> report = SalvageIntoNewTable(common, arguments);
+  if (absl::IsCancelled(report.status())) EndByCaughtSignal();
+  if (!report.ok()) return output.Fail(report.status());
+  uint64_t lost_rows = 0;
+  std::string parts;
+  Json json_parts = Json::array();
+  for (const RepairedPart& part : report->parts) {
+    lost_rows += part.lost_rows;
+    json_parts.push_back({{"part", JsonBytes(part.name)},
+                          {"state", std::string(NameOf(part.state))},
+                          {"rows", JsonInteger(part.num_rows)},
+                          {"lost_rows", JsonInteger(part.lost_rows)},
+                          {"reason", JsonBytes(WithOptionNames(part.reason))}});
+    if (part.state == RepairedPart::State::kKept) continue;
+    absl::StrAppend(&parts, "  ", Printable(part.name), " ", std::string(NameOf(part.state)), ", ",
+                    Plural(part.num_rows, "row"), ", ", part.lost_rows,
+                    " lost: ", TerminalSafe(WithOptionNames(part.reason)), "\n");
+  }
+  if (common.json) {
+    Json document = JsonDocument(common.path);
+    document["out"] = JsonBytes(arguments.out);
+    document["complete"] = report->complete();
+    document["damage"] = JsonBytes(WithOptionNames(report->damage));
+    document["rows"] = JsonInteger(report->num_rows);
+    document["lost_rows"] = JsonInteger(lost_rows);
+    document["parts"] = std::move(json_parts);
+    absl::StrAppend(&output.text, document.dump(2), "\n");
+  } else {
+    AddTitle(common.path, arguments.out, report->complete(), output.text);
+    absl::StrAppend(&output.text, "  ", Plural(report->num_rows, "row"), " of ",
+                    Plural(report->num_parts, "part"), ", ", lost_rows, " lost\n");
+    if (!report->damage.empty()) {
+      absl::StrAppend(&output.text, "  damaged: ", TerminalSafe(WithOptionNames(report->damage)),
+                      "\n");
+    }
+    output.text += parts;
+  }
+  return output.Finish(report->complete() ? kFine : kDamaged);
+}
+
+// Returns whether `place` is a local directory, or a URL below which there are files. Does not read
+// table.cft, because it may be damaged or missing.
+bool IsTable(const std::string& place) {
+  std::error_code ignored;
+  if (!IsUrl(place)) return std::filesystem::is_directory(place, ignored);
+  const auto table = TableAt(place);
+  if (!table.ok()) return false;
+  const auto files = table->storage()->List("");
+  return files.ok() && !files->empty();
+}
+
+}  // namespace
+
+void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
+  CLI::App* command = AddCommand(
+      app, common, "salvage", "Write what is left of a damaged file or table into a new one",
+      "FILE is the temporary file that a killed writer left next to the file that it was\n"
+      "writing (.NAME.NUMBER-NUMBER.cfile-tmp), a file that `verify` finds damaged, or a table\n"
+      "with damaged files.\n"
+      "OUT gets every row of every complete block, and the type, encoding, codec and metadata\n"
+      "of FILE. The output says which bytes are lost and, if it is known, which rows. The rows\n"
+      "after a gap move up.\n"
+      "A table is copied, and the copy is repaired: the copy keeps the rows that can be read in\n"
+      "all columns, and gets a new table.cft if that of FILE is damaged. A table is repaired\n"
+      "without a copy by `cfile-table repair --salvage`. With --column, OUT gets what is left of\n"
+      "one file of a table.\n"
+      "OUT appears when it is complete; a new table must be local. The exit code is 0 if nothing\n"
+      "was lost. It is 2 if anything was lost or may have been lost, which is always so without a\n"
+      "footer: OUT exists then, unless an error says that FILE cannot be read at all.\n\n"
+      "Examples:\n"
+      "  cfile-dump salvage .keys.cfile.4711-0.cfile-tmp keys.cfile --sorted\n"
+      "  cfile-dump salvage flights flights-left\n"
+      "  cfile-dump salvage flights --column carrier carrier.cfile\n"
+      "  cfile-dump salvage --json damaged.cfile repaired.cfile | jq .missing",
+      "A torn or damaged .cfile, or the directory of a table");
+  AddColumnOptions(*command, common, "Only this column of a table (default: the whole table)",
+                   kOnlyPart);
+  const auto arguments = std::make_shared<SalvageArguments>();
+  command->add_option("OUT", arguments->out, "The new file or table")->required()->type_name("");
+  command->add_flag_callback(
+      "--sorted", [arguments] { arguments->options.value_index = true; },
+      "The values ascend: OUT gets a value index. (Without this option OUT gets one if the "
+      "footer says that FILE had one.)");
+  command->add_flag_callback(
+      "--unsorted", [arguments] { arguments->options.value_index = false; },
+      "OUT gets no value index, even if FILE had one: the values that are left do not ascend");
+  command->add_flag("--force", arguments->force, "Replace OUT if it exists");
+  command->callback([&action, arguments] {
+    action = [arguments](const CommonOptions& chosen, Output& output) {
+      if (chosen.column.empty() && IsTable(chosen.path))
+        return SalvageTable(chosen, *arguments, output);
+      return OnFile([arguments](const CommonOptions& file, Output& file_output) {
+        return SalvageFile(file, *arguments, file_output);
+      })(chosen, output);
+    };
+  });
+}
+
+}  // namespace cfile::tools

@@ -1,0 +1,73 @@
+// Totals of data blocks, indexes and bounds, for summaries, reports and comparisons.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cfile/statistics.h"
+#include "tools/dump/dump.h"
+
+namespace cfile::tools {
+
+// Totals of the data blocks of one or more files. After an error, only the blocks that could be
+// read are counted.
+struct BlockTotals {
+  uint64_t blocks = 0;
+  uint64_t nulls = 0;
+  uint64_t entries = 0;  // counted only for files with levels
+  uint64_t stored_bytes = 0;
+  uint64_t encoded_bytes = 0;
+  // The size of the values in memory, without nulls: the bytes of strings, and for other types the
+  // width of the type.
+  uint64_t decoded_bytes = 0;
+  std::vector<EncodingTotals> encodings;  // one entry per encoding
+  absl::Status status;                    // the first error
+
+  // Adds the data blocks of a file. Reads all values if these are strings without a fixed length.
+  void Add(const Reader& reader);
+  std::vector<std::string> EncodingNames() const;
+  // The number of compressed blocks, of all encodings.
+  uint64_t compressed_blocks() const;
+
+ private:
+  void AddBlocks(const Reader& reader);
+  void AddBlock(Encoding encoding, uint64_t stored, uint64_t encoded, bool compressed);
+};
+
+// Totals of the nodes of an index. After an error, only the nodes that could be read are counted.
+struct TreeTotals {
+  uint64_t levels = 0;
+  uint64_t nodes = 0;
+  uint64_t entries = 0;
+  uint64_t bytes = 0;
+  absl::Status status;  // the first error
+};
+
+TreeTotals MeasureTree(const Reader& reader, IndexKind kind);
+
+// The bounds of all values of a column, from the statistics of its files.
+struct ColumnBounds {
+  BlockStatistics merged;  // the counts and bounds of all files that were added
+  bool complete = true;    // false if a file has no statistics
+
+  // Adds the statistics of a file.
+  void Add(const Reader& reader);
+
+ private:
+  bool empty_ = true;  // no file with a value other than null and NaN was added
+};
+
+// Returns the totals of `encoding` in `list`. If `list` has none, adds totals that are 0.
+EncodingTotals& TotalsOf(Encoding encoding, std::vector<EncodingTotals>& list);
+
+// Appends `name` to `names` unless it is there already.
+void AddName(const std::string& name, std::vector<std::string>& names);
+
+// Bits per value if `values` values take `bytes` bytes; 0 if there are no values.
+double BitsPerValue(uint64_t bytes, uint64_t values);
+// `value`, which is not negative, rounded to two digits after the point, for JSON.
+double Rounded(double value);
+
+}  // namespace cfile::tools
