@@ -32,7 +32,8 @@ constexpr uint64_t kLastTrialInterval = 80;
 constexpr uint64_t kFreeTrialBytes = 4 << 20;
 // Within a block, the nature of the values is examined at each multiple of this many values. If it
 // has changed, the block ends, unless it has less than a quarter of the size of a block.
-constexpr uint32_t kLookInterval = 1 << 16;
+template <typename T>
+constexpr uint32_t kLookInterval = kIsBytes<T> ? 1 << 13 : 1 << 15;
 
 EncoderOptions TrialOptions(EncoderOptions options, size_t block_size_bytes) {
   options.block_size_bytes = block_size_bytes;
@@ -99,8 +100,15 @@ class TryingEncoder final : public AutoEncoder<T> {
     encoder_->Finish(first_ordinal, block);
     encoder_ = nullptr;
     ends_early_ = false;
-    if (block.encoding == Encoding::kAuto) block.encoding = chosen_.row->encoding;
     block.compressible = chosen_.compressed;
+    if (block.encoding == Encoding::kAuto) {
+      block.encoding = chosen_.row->encoding;
+    } else {
+      // The chosen encoding did not suit the block. It was stored in a simple form, which a codec
+      // makes smaller.
+      block.compressible = true;
+      nature_.reset();
+    }
   }
 
   bool AdoptDictionary(const encodings::Dictionary& dictionary,
@@ -132,9 +140,9 @@ class TryingEncoder final : public AutoEncoder<T> {
   // trial is due. Precondition: `values` is not empty.
   bool TrialIsDue(std::span<const T> values) {
     nature_now_ = NatureOf(values);
-    if (!nature_) return true;
+    if (last_trial_bytes_ == 0) return true;
     if (!MayTry()) return false;
-    return nature_now_.DiffersFrom(*nature_) ||
+    return !nature_ || nature_now_.DiffersFrom(*nature_) ||
            value_bytes_ >= last_trial_at_ + trial_interval_ * last_trial_bytes_;
   }
 
@@ -144,10 +152,10 @@ class TryingEncoder final : public AutoEncoder<T> {
   // Makes a trial with `values`, the first ones of a block. `at_end`: no others follow.
   // Precondition: nature_now_ is their nature.
   void Try(std::span<const T> values, bool at_end) {
-    // Assume that as many values follow as there are so far.
-    const uint64_t so_far = value_bytes_ / sizeof(T) + values.size();
-    const Trial trial = TryStorage(values, at_end ? so_far : 2 * so_far, type_, trial_options_,
-                                   choice_, candidates_);
+    // Assume that a quarter as many values follow as there are so far.
+    const uint64_t so_far = values_before_ + values.size();
+    const Trial trial = TryStorage(values, at_end ? so_far : so_far + (so_far + 3) / 4, type_,
+                                   trial_options_, choice_, candidates_);
     const bool same = nature_ && trial.storage == chosen_;
     trial_interval_ =
         same ? std::min(2 * trial_interval_, kLastTrialInterval) : kFirstTrialInterval;
@@ -165,11 +173,16 @@ class TryingEncoder final : public AutoEncoder<T> {
     if (!values.empty() && (sample_.wide() || TrialIsDue(values))) Try(values, at_end);
     encoder_ = &EncoderOf(chosen_.row->encoding);
     look_ = {};
-    look_at_ = kLookInterval;
+    look_at_ = kLookInterval<T>;
     [[maybe_unused]] const size_t taken = encoder_->Append(values);
     assert(taken == values.size());
-    value_bytes_ += values.size_bytes();
+    Count(values);
     sample_.Clear();
+  }
+
+  void Count(std::span<const T> values) {
+    values_before_ += values.size();
+    value_bytes_ += DecodedBytes(values);
   }
 
   // Passes values to the block's encoder, and looks at the values at each multiple of
@@ -184,7 +197,7 @@ class TryingEncoder final : public AutoEncoder<T> {
           values.subspan(taken, std::min<size_t>(values.size() - taken, part_end - position));
       const size_t appended = encoder_->Append(part);
       taken += appended;
-      value_bytes_ += appended * sizeof(T);
+      Count(part.first(appended));
       if (looks) look_.Add(part.first(appended));
       if (appended < part.size()) break;
       if (looks && encoder_->count() == part_end) EndLook();
@@ -198,7 +211,7 @@ class TryingEncoder final : public AutoEncoder<T> {
     ends_early_ = nature_ && look_.Find().DiffersFrom(*nature_) && is_large &&
                   !options_.whole_records && MayTry();
     look_ = {};
-    look_at_ += kLookInterval;
+    look_at_ += kLookInterval<T>;
   }
 
   BlockEncoder<T>& EncoderOf(Encoding encoding) {
@@ -225,7 +238,7 @@ class TryingEncoder final : public AutoEncoder<T> {
   bool ends_early_ = false;
   // The values from position look_at_ of the block on, for a look.
   NatureFinder<T> look_;
-  uint32_t look_at_ = kLookInterval;
+  uint32_t look_at_ = kLookInterval<T>;
 
   // The choice of the last trial, the nature of that trial's values, what the trial cost, and how
   // many bytes of values were written before it.
@@ -236,7 +249,8 @@ class TryingEncoder final : public AutoEncoder<T> {
   uint64_t trial_interval_ = kFirstTrialInterval;
   Nature nature_now_;         // of the current block's first values
   uint64_t trial_bytes_ = 0;  // the cost of all trials
-  // Bytes of the values that were passed to encoders; of strings, only their views.
+  // The values that were passed to encoders, and their bytes; of strings, also their views.
+  uint64_t values_before_ = 0;
   uint64_t value_bytes_ = 0;
 };
 

@@ -131,7 +131,7 @@ inline bool Differ(double a, double b) { return std::max(a, b) > 1.25 * std::min
 // Averages over values. They distinguish columns that need different encodings.
 struct Nature {
   double step = 0;      // numbers: bits of the difference to the previous; strings: common prefix
-  double width = 0;     // numbers: bits; strings: size in bytes
+  double width = 0;     // strings: size in bytes; numbers: 0
   double distinct = 0;  // 8 times the fraction of distinct values
 
   bool DiffersFrom(const Nature& other) const {
@@ -178,9 +178,7 @@ class NatureFinder {
         if (count_ > 0) step_ += encodings::CommonPrefix(previous_start_, start);
         previous_start_.assign(start);
       } else {
-        const auto magnitude = [](uint64_t n) { return std::bit_width(n ^ (n << 1)); };
         const uint64_t delta = bits - previous_;
-        width_ += static_cast<uint64_t>(magnitude(bits));
         if (count_ > 0) {
           step_ += static_cast<uint64_t>(std::bit_width(std::min(delta, uint64_t{0} - delta)));
         }

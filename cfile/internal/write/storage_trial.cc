@@ -33,18 +33,28 @@ struct Rule {
   double picoseconds_per_byte;  // time limit of a scan, per byte of decoded values
   double slack;                 // largest acceptable size, relative to the smallest
   double compressed_to;         // largest acceptable compressed size, relative to uncompressed
+  double negligible;            // part of the decoded bytes; sizes that differ by less are equal
 };
 constexpr Rule RuleOf(Goal goal) {
   switch (goal) {
     case Goal::kSize:
-      return {.picoseconds_per_byte = 4000, .slack = 1.02, .compressed_to = 0.9};
+      return {.picoseconds_per_byte = 4000, .slack = 1.02, .compressed_to = 0.9, .negligible = 0};
     case Goal::kSpeed:
-      return {.picoseconds_per_byte = 1000.0 / 6, .slack = 2, .compressed_to = 0.5};
+      return {.picoseconds_per_byte = 1000.0 / 6,
+              .slack = 2,
+              .compressed_to = 0.5,
+              .negligible = 0.002};
     case Goal::kBalanced:
       break;
   }
-  return {.picoseconds_per_byte = 500, .slack = 1.1, .compressed_to = 0.85};
+  return {.picoseconds_per_byte = 500, .slack = 1.1, .compressed_to = 0.85, .negligible = 0.002};
 }
+
+// Of two candidates whose scan times differ by less than this factor, the smaller one is better.
+constexpr double kAsFast = 0.95;
+
+// So many bytes of a column are negligible, too, unless Rule::negligible is 0.
+constexpr double kNegligibleBytes = 16;
 
 // Cost multiplier for encodings that must decode values to search by key.
 constexpr double kSearchFactor = 4;
@@ -176,20 +186,21 @@ std::optional<EncodedSample> EncodeSample(std::span<const T> values, PhysicalTyp
 }
 
 // Among the candidates within the budget and of at most `most_bytes` bytes, chooses the fastest
-// whose size is at most `slack` times the smallest. Returns nullptr if there is none.
+// whose size is at most `slack` times the smallest, or exceeds the smallest by at most `negligible`
+// bytes. Returns nullptr if there is none.
 const Candidate* Choose(std::span<const Candidate> candidates, double budget, double slack,
-                        double most_bytes) {
+                        double negligible, double most_bytes) {
   const auto allowed = [&](const Candidate& each) { return each.picoseconds <= budget; };
   double smallest = std::numeric_limits<double>::infinity();
   for (const Candidate& each : candidates) {
     if (allowed(each)) smallest = std::min(smallest, each.bytes);
   }
-  const double most = std::min(slack * smallest, most_bytes);
+  const double most = std::min(std::max(slack * smallest, smallest + negligible), most_bytes);
   const Candidate* best = nullptr;
   for (const Candidate& each : candidates) {
     if (!allowed(each) || each.bytes > most) continue;
-    if (best == nullptr || each.picoseconds < best->picoseconds ||
-        (each.picoseconds == best->picoseconds && each.bytes < 0.99 * best->bytes)) {
+    if (best == nullptr || each.picoseconds < kAsFast * best->picoseconds ||
+        (kAsFast * each.picoseconds <= best->picoseconds && each.bytes < 0.99 * best->bytes)) {
       best = &each;
     }
   }
@@ -220,15 +231,24 @@ class Trials {
   // The best of `candidates` by the Goal. They are of the last run. `plain`: their first one, which
   // is PLAIN; larger ones are not chosen. If none is left, `plain`.
   const Candidate& Best(std::span<const Candidate> candidates, const Candidate& plain) const {
-    const Candidate* best = Choose(candidates, budget(), rule_.slack, plain.bytes);
+    const double negligible =
+        rule_.negligible == 0
+            ? 0
+            : std::max(kNegligibleBytes * part(),
+                       rule_.negligible * static_cast<double>(DecodedBytes(values_)));
+    const Candidate* best = Choose(candidates, budget(), rule_.slack, negligible, plain.bytes);
     return best == nullptr ? plain : *best;
   }
 
  private:
   // The longest time of a scan.
-  double budget() const { return rule_.picoseconds_per_byte * (own_bytes_ + view_bytes()); }
-  double view_bytes() const {
-    return kIsBytes<T> ? static_cast<double>(values_.size_bytes()) : 0;
+  double budget() const {
+    return rule_.picoseconds_per_byte * static_cast<double>(DecodedBytes(values_));
+  }
+
+  // The values' part of the column.
+  double part() const {
+    return static_cast<double>(values_.size()) / static_cast<double>(column_values_);
   }
 
   double ScanPicoseconds(const EncodingRow& row) const {
@@ -251,17 +271,15 @@ class Trials {
 
   void TryRow(const EncodingRow& row) {
     const bool all_values = column_values_ == values_.size();
-    // The values' part of what a block and a dictionary take besides.
-    const double part = static_cast<double>(values_.size()) / static_cast<double>(column_values_);
     Candidate candidate{.storage = {.row = &row, .compressed = choice_.compress_all},
                         .picoseconds = ScanPicoseconds(row)};
-    cost_bytes_ += static_cast<uint64_t>(own_bytes_ + view_bytes());
+    cost_bytes_ += DecodedBytes(values_);
     const auto encoded = EncodeSample(values_, type_, options_, row.encoding);
     double encoded_bytes = encoded ? static_cast<double>(encoded->block.size()) : 0;
     // The first block of a page encoding ends where the values, not the page, reach the block size.
     const bool is_page = static_cast<uint32_t>(row.encoding) >= encodings::kFirstExtendedNumber;
     const double blocks = own_bytes_ / static_cast<double>(options_.block_size_bytes);
-    double beside = (is_page ? std::max(part, std::min(1.0, blocks)) : part) * kBlockBytes;
+    double beside = (is_page ? std::max(part(), std::min(1.0, blocks)) : part()) * kBlockBytes;
     double scale = 1;  // of the encoded bytes
     if (row.has_dictionary) {
       double share = encoded ? static_cast<double>(encoded->dictionary.size()) : 0;
@@ -273,7 +291,7 @@ class Trials {
         encoded_bytes = encoded ? scale * encoded_bytes : estimate->codes;
       }
       if (encoded) share *= DictionaryRatio(encoded->dictionary);
-      beside += part * kDictionaryBytes + share;
+      beside += part() * kDictionaryBytes + share;
     }
     if (!encoded && (!row.has_dictionary || all_values)) return;
     candidate.bytes = beside + encoded_bytes;
@@ -326,7 +344,7 @@ class Trials {
 
 // The values of the pieces that all candidates encode, and of those that the two best encode.
 constexpr size_t kPieceValues = 1024;
-constexpr size_t kFinalPieceValues = 4096;
+constexpr size_t kFinalPieceValues = 2048;
 
 // Copies pieces that are spread over `values`. Returns `values` if there are few. A piece has at
 // most `piece_values` values, which are whole vectors of all encodings, and about 8 bytes for each.
@@ -364,7 +382,14 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
   const bool at_end = column_values == values.size();
   if (!at_end) values = Spread(values, kFinalPieceValues, final_copies);
   const std::span<const T> few = at_end ? values : Spread(values, kPieceValues, copies);
-  std::vector<Candidate> candidates = trials.Run(few, column_values, rows);
+  std::vector<const EncodingRow*> tried(rows.begin(), rows.end());
+  if (!at_end && !kIsBytes<T>) {
+    // Parquet's PLAIN blocks of numbers are only a few bytes smaller than PLAIN ones.
+    std::erase_if(tried, [](const EncodingRow* row) {
+      return row->encoding == Encoding::kParquetPlain;
+    });
+  }
+  std::vector<Candidate> candidates = trials.Run(few, column_values, tried);
   Candidate best = trials.Best(candidates, candidates.front());
   if (few.size() < values.size()) {
     // The finalists: the best encoding, the best one of the others, and PLAIN, because a candidate

@@ -38,6 +38,12 @@ struct Storage {
   friend bool operator==(const Storage&, const Storage&) = default;
 };
 
+// The bytes of decoded values: their own bytes and, for strings, their views.
+template <typename T>
+uint64_t DecodedBytes(std::span<const T> values) {
+  return encodings::OwnBytes(values) + (encodings::kIsBytes<T> ? values.size_bytes() : 0);
+}
+
 // The outcome of a trial.
 struct Trial {
   Storage storage;
@@ -52,7 +58,7 @@ std::vector<const encodings::EncodingRow*> TrialCandidates(PhysicalType type);
 // Encodes `values` with each candidate, compresses the results where that may be worth it, and
 // chooses by the Goal. `values`: the first values of a block. If there are many, every candidate
 // encodes only some of them, which are spread over `values`, and the two best candidates then
-// encode four times as many. `column_values`: how many values the column will have, as far as one
+// encode twice as many. `column_values`: how many values the column will have, as far as one
 // can tell. If these are `values`, each candidate encodes all of them. `options`: the options of
 // the encoders that will write the blocks.
 // Preconditions: `values` is not empty; `column_values` is not less than the number of `values`;
