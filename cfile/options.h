@@ -30,16 +30,16 @@ enum class Compatibility : uint8_t {
 
 // How the writer chooses the encoding and the compression of a block. A candidate is an encoding of
 // the registry (encodings/registry.h), with or without compression. The writer estimates the size
-// and the scan speed of each candidate, and ignores candidates slower than the goal's scan speed.
-// It then takes the fastest candidate whose size is at most the goal's factor times the size of the
-// smallest candidate. The writer never takes a candidate larger than PLAIN. The scan speed counts
-// decoded bytes; a string counts as its bytes plus 16 bytes for its view. In a column with a value
-// index, an encoding that must decode values to find a key counts as four times slower.
+// and the scan speed of each candidate. It takes the fastest candidate that reaches the goal's scan
+// speed and has at most the goal's factor times the size of the smallest one that does (or, except
+// for kSize, at most 16 bytes or 0.2 % of the decoded bytes more), but never one larger than PLAIN.
+// The speed counts decoded bytes; a string counts as its bytes plus 16 for its view. In a column
+// with a value index, an encoding that must decode values to find a key counts as 4 times slower.
 enum class Goal : uint8_t {
-  // The scan speed is at least 2 GB/s on one core, and the factor is 1.15. A block is compressed
-  // with zstd level 1 if this makes the block at least a quarter smaller.
+  // The scan speed is at least 2 GB/s on one core, and the factor is 1.1. A block is compressed
+  // with zstd level 1 if this makes the block at least 15 % smaller.
   kBalanced = 0,
-  // The scan speed is at least 0.25 GB/s on one core, and the factor is 1.05. A block is compressed
+  // The scan speed is at least 0.25 GB/s on one core, and the factor is 1.02. A block is compressed
   // with zstd if this makes the block at least a tenth smaller.
   kSize = 1,
   // The scan speed is at least 6 GB/s on one core, and the factor is 2. So numbers stay PLAIN,

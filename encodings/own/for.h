@@ -39,7 +39,6 @@ struct ForCodec {
   static constexpr uint32_t kWorstExtraBytesPerValue = 1;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 24;
   static constexpr ScanCost kScanCost{.number = 20, .byte = 10};
-  static constexpr bool kAutomatic = false;
 
   template <typename T>
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,

@@ -22,11 +22,18 @@ using encodings::EncodedBlock;
 using encodings::EncoderOptions;
 using encodings::kIsBytes;
 
-// The interval between two trials while the nature of the values stays the same, as a multiple of
-// the sample's size: the first interval, and the longest. Each trial that makes the same choice as
-// the previous one doubles the interval.
-constexpr uint64_t kFirstTrialInterval = 256;
-constexpr uint64_t kLastTrialInterval = 2048;
+// A trial costs as many bytes as it encodes and compresses. While the nature of the values stays
+// the same, the next trial follows after this many times the cost of the last one, in bytes of
+// values: the first interval, and the longest. Each trial that makes the same choice as the
+// previous one doubles the interval.
+constexpr uint64_t kFirstTrialInterval = 20;
+constexpr uint64_t kLastTrialInterval = 80;
+// All trials together cost at most a tenth of the bytes of the values, beyond this many bytes.
+constexpr uint64_t kFreeTrialBytes = 4 << 20;
+// Within a block, the nature of the values is examined at each multiple of this many values. If it
+// has changed, the block ends, unless it has less than a quarter of the size of a block.
+template <typename T>
+constexpr uint32_t kLookInterval = kIsBytes<T> ? 1 << 13 : 1 << 15;
 
 EncoderOptions TrialOptions(EncoderOptions options, size_t block_size_bytes) {
   options.block_size_bytes = block_size_bytes;
@@ -34,9 +41,9 @@ EncoderOptions TrialOptions(EncoderOptions options, size_t block_size_bytes) {
 }
 
 template <typename T>
-class AutoEncoder final : public BlockEncoder<T> {
+class TryingEncoder final : public AutoEncoder<T> {
  public:
-  AutoEncoder(PhysicalType type, const EncoderOptions& options, const AutoOptions& choice)
+  TryingEncoder(PhysicalType type, const EncoderOptions& options, const AutoOptions& choice)
       : type_(type),
         options_(options),
         trial_options_(TrialOptions(options, choice.block_size_bytes)),
@@ -47,24 +54,31 @@ class AutoEncoder final : public BlockEncoder<T> {
   }
 
   size_t Append(std::span<const T> values) override {
-    if (encoder_ != nullptr) return encoder_->Append(values);
-    const size_t taken = sample_.Add(values);
-    // The sample is not full, so no encoder's block would be full either.
-    if (taken == values.size() && !sample_.may_fill_block()) return taken;
-    if constexpr (kIsBytes<T>) {
-      // The first value is larger than a sample can be: choose by its first bytes, without copying
-      // the value.
-      if (sample_.values().empty() && type_ == PhysicalType::kBytes) {
-        const T front = values[0].substr(0, kSampleBytes);
-        Choose({&front, 1});
+    size_t taken = 0;
+    if (encoder_ == nullptr) {
+      taken = sample_.Add(values);
+      // The sample is not full, so no encoder's block would be full either.
+      if (taken == values.size() && !sample_.may_fill_block()) return taken;
+      if (!sample_.wide() && !sample_.values().empty() && TrialIsDue(sample_.values())) {
+        sample_.Widen();
+        taken += sample_.Add(values.subspan(taken));
+        if (taken == values.size() && !sample_.may_fill_block()) return taken;
       }
+      if constexpr (kIsBytes<T>) {
+        // The first value is larger than a sample can be: choose by its first bytes, without
+        // copying the value.
+        if (sample_.values().empty() && type_ == PhysicalType::kBytes) {
+          const T front = values[0].substr(0, kSampleBytes);
+          if (TrialIsDue({&front, 1})) Try({&front, 1}, /*at_end=*/false);
+        }
+      }
+      BeginBlock(/*at_end=*/false);
     }
-    if (encoder_ == nullptr) BeginBlock();
     values = values.subspan(taken);
-    return taken + (values.empty() || encoder_->full() ? 0 : encoder_->Append(values));
+    return taken + (values.empty() || full() ? 0 : AppendToBlock(values));
   }
 
-  bool full() const override { return encoder_ != nullptr && encoder_->full(); }
+  bool full() const override { return encoder_ != nullptr && (ends_early_ || encoder_->full()); }
   uint32_t count() const override {
     return encoder_ != nullptr ? encoder_->count() : static_cast<uint32_t>(sample_.values().size());
   }
@@ -78,13 +92,23 @@ class AutoEncoder final : public BlockEncoder<T> {
     return bytes;
   }
 
+  uint64_t trial_cost_bytes() const override { return trial_bytes_; }
+
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
-    if (encoder_ == nullptr) BeginBlock();
+    // A block that ends with its sample is most likely the last one.
+    if (encoder_ == nullptr) BeginBlock(/*at_end=*/true);
     encoder_->Finish(first_ordinal, block);
     encoder_ = nullptr;
-    if (block.encoding == Encoding::kAuto) block.encoding = chosen_.row->encoding;
+    ends_early_ = false;
     block.compressible = chosen_.compressed;
-    values_since_trial_ += block.count;
+    if (block.encoding == Encoding::kAuto) {
+      block.encoding = chosen_.row->encoding;
+    } else {
+      // The chosen encoding did not suit the block. It was stored in a simple form, which a codec
+      // makes smaller.
+      block.compressible = true;
+      nature_.reset();
+    }
   }
 
   bool AdoptDictionary(const encodings::Dictionary& dictionary,
@@ -112,30 +136,82 @@ class AutoEncoder final : public BlockEncoder<T> {
     return limits;
   }
 
-  // Chooses the block's encoding by the sample and passes the sample to that encoder.
-  void BeginBlock() {
+  // Sets nature_now_ to the nature of `values`, the first values of a block. Returns whether a
+  // trial is due. Precondition: `values` is not empty.
+  bool TrialIsDue(std::span<const T> values) {
+    nature_now_ = NatureOf(values);
+    if (last_trial_bytes_ == 0) return true;
+    if (!MayTry()) return false;
+    return !nature_ || nature_now_.DiffersFrom(*nature_) ||
+           value_bytes_ >= last_trial_at_ + trial_interval_ * last_trial_bytes_;
+  }
+
+  // False if trials have cost too much already.
+  bool MayTry() const { return trial_bytes_ <= kFreeTrialBytes + value_bytes_ / 10; }
+
+  // Makes a trial with `values`, the first ones of a block. `at_end`: no others follow.
+  // Precondition: nature_now_ is their nature.
+  void Try(std::span<const T> values, bool at_end) {
+    // Assume that a quarter as many values follow as there are so far.
+    const uint64_t so_far = values_before_ + values.size();
+    const Trial trial = TryStorage(values, at_end ? so_far : so_far + (so_far + 3) / 4, type_,
+                                   trial_options_, choice_, candidates_);
+    const bool same = nature_ && trial.storage == chosen_;
+    trial_interval_ =
+        same ? std::min(2 * trial_interval_, kLastTrialInterval) : kFirstTrialInterval;
+    chosen_ = trial.storage;
+    nature_ = nature_now_;
+    last_trial_at_ = value_bytes_;
+    last_trial_bytes_ = trial.cost_bytes;
+    trial_bytes_ += trial.cost_bytes;
+  }
+
+  // Chooses the block's encoding, by a trial if one is due, and passes the sample to that encoder.
+  // `at_end`: no values follow the sample.
+  void BeginBlock(bool at_end) {
     const std::span<const T> values = sample_.values();
-    if (!values.empty()) Choose(values);
-    if (encoder_ == nullptr) encoder_ = &EncoderOf(chosen_.row->encoding);
+    if (!values.empty() && (sample_.wide() || TrialIsDue(values))) Try(values, at_end);
+    encoder_ = &EncoderOf(chosen_.row->encoding);
+    look_ = {};
+    look_at_ = kLookInterval<T>;
     [[maybe_unused]] const size_t taken = encoder_->Append(values);
     assert(taken == values.size());
+    Count(values);
     sample_.Clear();
   }
 
-  // Makes a trial with `values` if one is due, and sets encoder_ to the chosen encoder.
-  void Choose(std::span<const T> values) {
-    const Nature nature = NatureOf(values);
-    if (!nature_ || nature.DiffersFrom(*nature_) ||
-        values_since_trial_ >= trial_interval_ * values.size()) {
-      const Storage storage = TryStorage(values, type_, trial_options_, choice_, candidates_);
-      const bool same = nature_ && storage == chosen_;
-      trial_interval_ =
-          same ? std::min(2 * trial_interval_, kLastTrialInterval) : kFirstTrialInterval;
-      chosen_ = storage;
-      nature_ = nature;
-      values_since_trial_ = 0;
+  void Count(std::span<const T> values) {
+    values_before_ += values.size();
+    value_bytes_ += DecodedBytes(values);
+  }
+
+  // Passes values to the block's encoder, and looks at the values at each multiple of
+  // kLookInterval.
+  size_t AppendToBlock(std::span<const T> values) {
+    size_t taken = 0;
+    while (taken < values.size() && !full()) {
+      const uint32_t position = encoder_->count();
+      const bool looks = position >= look_at_;
+      const uint32_t part_end = looks ? look_at_ + uint32_t{kNatureValues} : look_at_;
+      const auto part =
+          values.subspan(taken, std::min<size_t>(values.size() - taken, part_end - position));
+      const size_t appended = encoder_->Append(part);
+      taken += appended;
+      Count(part.first(appended));
+      if (looks) look_.Add(part.first(appended));
+      if (appended < part.size()) break;
+      if (looks && encoder_->count() == part_end) EndLook();
     }
-    encoder_ = &EncoderOf(chosen_.row->encoding);
+    return taken;
+  }
+
+  // Ends the block if the values looked at differ in nature from those of the last trial.
+  void EndLook() {
+    const bool is_large = 4 * encoder_->size_bytes() >= options_.block_size_bytes;
+    ends_early_ = nature_ && look_.Find().DiffersFrom(*nature_) && is_large &&
+                  !options_.whole_records && MayTry();
+    look_ = {};
+    look_at_ += kLookInterval<T>;
   }
 
   BlockEncoder<T>& EncoderOf(Encoding encoding) {
@@ -159,26 +235,36 @@ class AutoEncoder final : public BlockEncoder<T> {
   // The current block: its first values, then the encoder that received them.
   Sample<T> sample_;
   BlockEncoder<T>* encoder_ = nullptr;
+  bool ends_early_ = false;
+  // The values from position look_at_ of the block on, for a look.
+  NatureFinder<T> look_;
+  uint32_t look_at_ = kLookInterval<T>;
 
-  // The choice of the last trial, the nature of that trial's values, and the number of values
-  // written since then.
+  // The choice of the last trial, the nature of that trial's values, what the trial cost, and how
+  // many bytes of values were written before it.
   Storage chosen_;
   std::optional<Nature> nature_;
+  uint64_t last_trial_bytes_ = 0;
+  uint64_t last_trial_at_ = 0;
   uint64_t trial_interval_ = kFirstTrialInterval;
-  uint64_t values_since_trial_ = 0;
+  Nature nature_now_;         // of the current block's first values
+  uint64_t trial_bytes_ = 0;  // the cost of all trials
+  // The values that were passed to encoders, and their bytes; of strings, also their views.
+  uint64_t values_before_ = 0;
+  uint64_t value_bytes_ = 0;
 };
 
 }  // namespace
 
 template <typename T>
-std::unique_ptr<BlockEncoder<T>> MakeAutoEncoder(PhysicalType type, const EncoderOptions& options,
-                                                 const AutoOptions& choice) {
+std::unique_ptr<AutoEncoder<T>> MakeAutoEncoder(PhysicalType type, const EncoderOptions& options,
+                                                const AutoOptions& choice) {
   assert(!options.kudu_exact);
-  return std::make_unique<AutoEncoder<T>>(type, options, choice);
+  return std::make_unique<TryingEncoder<T>>(type, options, choice);
 }
 
-#define CFILE_INSTANTIATE(T)                                    \
-  template std::unique_ptr<BlockEncoder<T>> MakeAutoEncoder<T>( \
+#define CFILE_INSTANTIATE(T)                                                  \
+  template std::unique_ptr<AutoEncoder<T>> MakeAutoEncoder<T>(                \
       PhysicalType, const EncoderOptions&, const AutoOptions&);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE

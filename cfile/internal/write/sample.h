@@ -9,9 +9,10 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
-#include <vector>
+#include <utility>
 
 #include "encodings/core/bytes.h"
 #include "encodings/core/compare_bytes.h"
@@ -22,6 +23,9 @@ namespace cfile::internal {
 // A sample has at most this many values and at most this many bytes.
 inline constexpr size_t kSampleValues = 4096;
 inline constexpr size_t kSampleBytes = 64 * 1024;
+// The same for a wide sample, which a trial looks at.
+inline constexpr size_t kWideSampleValues = 64 * 1024;
+inline constexpr size_t kWideSampleBytes = 256 * 1024;
 
 // A sample must fit into one block with every encoding. block_bytes is the block's size. The other
 // two numbers are the maximum over all encodings of the bytes that an encoding adds.
@@ -43,14 +47,13 @@ class Sample {
   // Copies values from the front of `values` until the sample is full. Returns how many values were
   // copied. The first value always fits, unless it has more than kSampleBytes bytes.
   size_t Add(std::span<const T> values) {
-    if (values_ == nullptr) values_.reset(new T[kSampleValues]);
-    values = values.first(std::min(values.size(), kSampleValues - count_));
+    if (values_ == nullptr) Allocate();
+    values = values.first(std::min(values.size(), most_values() - count_));
     size_t taken = 0;
     if constexpr (encodings::kIsBytes<T>) {
-      if (text_ == nullptr) text_.reset(new char[kSampleBytes]);
       for (; taken < values.size(); ++taken) {
         const std::string_view value = values[taken];
-        if (value.size() > kSampleBytes - bytes_) break;
+        if (value.size() > most_bytes() - bytes_) break;
         if (count_ > 0 && bytes_ + value.size() + (count_ + 1) * extra_bytes_per_value_ > room_)
           break;
         if (!value.empty()) std::memcpy(&text_[bytes_], value.data(), value.size());
@@ -58,7 +61,8 @@ class Sample {
         bytes_ += value.size();
       }
     } else {
-      const size_t fitting = std::max<size_t>(1, room_ / (sizeof(T) + extra_bytes_per_value_));
+      const size_t room = std::min(room_, most_bytes());
+      const size_t fitting = std::max<size_t>(1, room / (sizeof(T) + extra_bytes_per_value_));
       taken = std::min(values.size(), fitting - std::min(fitting, count_));
       std::copy_n(values.begin(), taken, &values_[count_]);
       count_ += taken;
@@ -67,23 +71,54 @@ class Sample {
     return taken;
   }
 
+  // Lets the sample grow to the size of a wide sample, until Clear. Invalidates values().
+  void Widen() {
+    wide_ = true;
+    const std::unique_ptr<T[]> values = std::move(values_);
+    const std::unique_ptr<char[]> text = std::move(text_);
+    Allocate();
+    std::copy_n(values.get(), count_, values_.get());
+    if constexpr (encodings::kIsBytes<T>) {
+      std::copy_n(text.get(), bytes_, text_.get());
+      for (size_t i = 0; i < count_; ++i) {
+        values_[i] = {&text_[static_cast<size_t>(values[i].data() - text.get())], values[i].size()};
+      }
+    }
+  }
+  bool wide() const { return wide_; }
+
   // True if some encoder's block may be too small for the sample. This happens only if the sample
   // has a single value.
   bool may_fill_block() const { return bytes_ + count_ * extra_bytes_per_value_ > room_; }
 
-  // Valid until the next call of Clear.
+  // Valid until the next call of Widen or Clear.
   std::span<const T> values() const { return {values_.get(), count_}; }
   // Bytes of the values.
   size_t size_bytes() const { return bytes_; }
   size_t memory_usage_bytes() const {
-    return (values_ == nullptr ? 0 : kSampleValues * sizeof(T)) +
-           (text_ == nullptr ? 0 : kSampleBytes);
+    return (values_ == nullptr ? 0 : most_values() * sizeof(T)) +
+           (text_ == nullptr ? 0 : most_bytes());
   }
-  void Clear() { count_ = bytes_ = 0; }
+  // Empties the sample. Frees the memory of a wide sample.
+  void Clear() {
+    count_ = bytes_ = 0;
+    if (!wide_) return;
+    wide_ = false;
+    values_.reset();
+    text_.reset();
+  }
 
  private:
+  size_t most_values() const { return wide_ ? kWideSampleValues : kSampleValues; }
+  size_t most_bytes() const { return wide_ ? kWideSampleBytes : kSampleBytes; }
+  void Allocate() {
+    values_.reset(new T[most_values()]);
+    if constexpr (encodings::kIsBytes<T>) text_.reset(new char[most_bytes()]);
+  }
+
   const size_t extra_bytes_per_value_;
   const size_t room_;
+  bool wide_ = false;
   std::unique_ptr<T[]> values_;
   std::unique_ptr<char[]> text_;  // the bytes of strings
   size_t count_ = 0;
@@ -96,7 +131,7 @@ inline bool Differ(double a, double b) { return std::max(a, b) > 1.25 * std::min
 // Averages over values. They distinguish columns that need different encodings.
 struct Nature {
   double step = 0;      // numbers: bits of the difference to the previous; strings: common prefix
-  double width = 0;     // numbers: bits; strings: size in bytes
+  double width = 0;     // strings: size in bytes; numbers: 0
   double distinct = 0;  // 8 times the fraction of distinct values
 
   bool DiffersFrom(const Nature& other) const {
@@ -128,39 +163,57 @@ uint64_t BitsOf(const T& value) {
   return bits;
 }
 
+// Finds the nature of up to kNatureValues values, which are added in pieces.
+inline constexpr size_t kNatureValues = 512;
+template <typename T>
+class NatureFinder {
+ public:
+  // Looks at the first of `values`, as long as fewer than kNatureValues were looked at.
+  void Add(std::span<const T> values) {
+    for (const T& value : values.first(std::min(values.size(), kNatureValues - count_))) {
+      const uint64_t bits = BitsOf(value);
+      if constexpr (encodings::kIsBytes<T>) {
+        width_ += value.size();
+        const std::string_view start = value.substr(0, kMostPrefixBytes);
+        if (count_ > 0) step_ += encodings::CommonPrefix(previous_start_, start);
+        previous_start_.assign(start);
+      } else {
+        const uint64_t delta = bits - previous_;
+        if (count_ > 0) {
+          step_ += static_cast<uint64_t>(std::bit_width(std::min(delta, uint64_t{0} - delta)));
+        }
+        previous_ = bits;
+      }
+      uint64_t& slot = seen_[(bits * 0x9E3779B97F4A7C15u) >> 54];
+      if (count_ == 0 || slot != bits + 1) ++distinct_;
+      slot = bits + 1;
+      ++count_;
+    }
+  }
+
+  // Precondition: at least one value was added.
+  Nature Find() const {
+    const auto count = static_cast<double>(count_);
+    return {static_cast<double>(step_) / count, static_cast<double>(width_) / count,
+            8 * static_cast<double>(distinct_) / count};
+  }
+
+ private:
+  static constexpr size_t kMostPrefixBytes = 256;
+
+  std::array<uint64_t, 1024> seen_{};
+  uint64_t step_ = 0, width_ = 0, distinct_ = 0;
+  uint64_t previous_ = 0;
+  std::string previous_start_;
+  size_t count_ = 0;
+};
+
 // Returns the nature of the first values of a sample. Precondition: `values` is not empty.
 template <typename T>
 Nature NatureOf(std::span<const T> values) {
-  constexpr size_t kLooks = 512;
-  constexpr size_t kSlots = 1024;
-  values = values.first(std::min(values.size(), kLooks));
-  std::array<uint64_t, kSlots> seen{};
-  uint64_t step = 0, width = 0, distinct = 0;
-  uint64_t previous = 0;
-  for (size_t i = 0; i < values.size(); ++i) {
-    const uint64_t bits = BitsOf(values[i]);
-    if constexpr (encodings::kIsBytes<T>) {
-      width += values[i].size();
-      if (i > 0) {
-        constexpr size_t kMost = 256;
-        step += encodings::CommonPrefix(values[i - 1].substr(0, kMost), values[i].substr(0, kMost));
-      }
-    } else {
-      const auto magnitude = [](uint64_t n) { return std::bit_width(n ^ (n << 1)); };
-      const uint64_t delta = bits - previous;
-      width += static_cast<uint64_t>(magnitude(bits));
-      if (i > 0) {
-        step += static_cast<uint64_t>(std::bit_width(std::min(delta, uint64_t{0} - delta)));
-      }
-      previous = bits;
-    }
-    uint64_t& slot = seen[(bits * 0x9E3779B97F4A7C15u) >> 54];
-    if (i == 0 || slot != bits + 1) ++distinct;
-    slot = bits + 1;
-  }
-  const double count = static_cast<double>(values.size());
-  return {static_cast<double>(step) / count, static_cast<double>(width) / count,
-          8 * static_cast<double>(distinct) / count};
+  NatureFinder<T> finder;
+  finder.Add(values);
+  return finder.Find();
 }
 
 }  // namespace cfile::internal

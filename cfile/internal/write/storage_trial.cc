@@ -33,18 +33,28 @@ struct Rule {
   double picoseconds_per_byte;  // time limit of a scan, per byte of decoded values
   double slack;                 // largest acceptable size, relative to the smallest
   double compressed_to;         // largest acceptable compressed size, relative to uncompressed
+  double negligible;            // part of the decoded bytes; sizes that differ by less are equal
 };
 constexpr Rule RuleOf(Goal goal) {
   switch (goal) {
     case Goal::kSize:
-      return {.picoseconds_per_byte = 4000, .slack = 1.05, .compressed_to = 0.9};
+      return {.picoseconds_per_byte = 4000, .slack = 1.02, .compressed_to = 0.9, .negligible = 0};
     case Goal::kSpeed:
-      return {.picoseconds_per_byte = 1000.0 / 6, .slack = 2, .compressed_to = 0.5};
+      return {.picoseconds_per_byte = 1000.0 / 6,
+              .slack = 2,
+              .compressed_to = 0.5,
+              .negligible = 0.002};
     case Goal::kBalanced:
       break;
   }
-  return {.picoseconds_per_byte = 500, .slack = 1.15, .compressed_to = 0.75};
+  return {.picoseconds_per_byte = 500, .slack = 1.1, .compressed_to = 0.85, .negligible = 0.002};
 }
+
+// Of two candidates whose scan times differ by less than this factor, the smaller one is better.
+constexpr double kAsFast = 0.95;
+
+// So many bytes of a column are negligible, too, unless Rule::negligible is 0.
+constexpr double kNegligibleBytes = 16;
 
 // Cost multiplier for encodings that must decode values to search by key.
 constexpr double kSearchFactor = 4;
@@ -112,14 +122,23 @@ DistinctValues CountDistinctAsPages(std::span<const T> values) {
   }
 }
 
-// Estimates the size of the sample if it is dictionary-encoded: its codes plus its share of the
-// dictionary. A sample shows only some of a file's values, so the number of distinct values is
-// estimated from the values that occur once and twice (Chao's estimator). The share is the
-// dictionary's size times the number of values in the sample, divided by the number of values in
-// one block. The dictionary counts with at most as many entries as a block has values. Returns
-// nullopt if the whole dictionary would exceed its limit.
+// Estimated sizes of the parts of a sample that is dictionary-encoded.
+struct DictionarySizes {
+  double codes = 0;
+  double wider = 1;  // how much wider codes of all values are than codes of the sample's values
+  double share = 0;  // the sample's share of the dictionary
+};
+
+// Estimates these sizes for a sample of a column of `column_values` values. A sample shows only
+// some of a file's values, so the number of distinct values is estimated from the values that occur
+// once and twice (Chao's estimator). The share is the dictionary's size times the number of values
+// in the sample, divided by the number of values in one block. The dictionary counts with at most
+// as many entries as a block has values. Returns nullopt if the whole dictionary would exceed its
+// limit.
 template <typename T>
-std::optional<double> DictionaryBytes(std::span<const T> values, const EncoderOptions& options) {
+std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values,
+                                                  uint64_t column_values,
+                                                  const EncoderOptions& options) {
   const DistinctValues found = CountDistinctAsPages(values);
   const auto count = static_cast<double>(values.size());
   const auto distinct = static_cast<double>(found.distinct);
@@ -127,52 +146,223 @@ std::optional<double> DictionaryBytes(std::span<const T> values, const EncoderOp
   const double all = distinct + once * once / (2 * std::max(1.0, static_cast<double>(found.twice)));
   const double entry_bytes = static_cast<double>(found.bytes) / distinct;
   if (all * entry_bytes > static_cast<double>(options.max_dictionary_bytes)) return std::nullopt;
-  const auto width = static_cast<double>(std::bit_width(static_cast<uint64_t>(all) - 1));
+  const auto width_of = [](double distinct_values) {
+    return static_cast<double>(std::bit_width(static_cast<uint64_t>(distinct_values) - 1));
+  };
+  const double width = width_of(all);
   const double code_bytes = width / 8;
   const double codes =
       std::min(count * code_bytes, static_cast<double>(found.runs) * (2 + std::ceil(code_bytes)));
-  const double block_values =
-      std::max(count, static_cast<double>(options.block_size_bytes) / std::max(code_bytes, 0.125));
-  return kDictionaryBytes + codes +
-         count * std::min(all, block_values) * entry_bytes / block_values;
+  const double block_values = std::clamp(
+      static_cast<double>(options.block_size_bytes) / std::max(code_bytes, 0.125), count,
+      static_cast<double>(column_values));
+  return DictionarySizes{.codes = codes,
+                         .wider = width / std::max(1.0, width_of(distinct)),
+                         .share = count * std::min(all, block_values) * entry_bytes / block_values};
 }
 
-// Encodes the sample into one block: skip table and values. nullopt if the sample does not fit.
+// The bytes of a sample that was encoded into one block.
+struct EncodedSample {
+  ByteWriter block;  // skip table and values
+  ByteWriter dictionary;
+};
+
+// Encodes the sample. nullopt if the sample does not fit, or if the encoder would take another
+// encoding for it.
 template <typename T>
-std::optional<ByteWriter> EncodeSample(std::span<const T> values, PhysicalType type,
-                                       EncoderOptions options, Encoding encoding) {
+std::optional<EncodedSample> EncodeSample(std::span<const T> values, PhysicalType type,
+                                          EncoderOptions options, Encoding encoding) {
   options.block_size_bytes = std::numeric_limits<int32_t>::max();
   auto encoder = encodings::MakeEncoder<T>(encoding, type, options);
   assert(encoder.ok());
   if ((*encoder)->Append(values) < values.size()) return std::nullopt;
   EncodedBlock block;
   (*encoder)->Finish(0, block);
-  ByteWriter bytes = std::move(block.skip_table);
-  bytes.PutBytes(block.bytes.span());
-  return bytes;
+  if (block.encoding != Encoding::kAuto && block.encoding != encoding) return std::nullopt;
+  EncodedSample sample{.block = std::move(block.skip_table)};
+  sample.block.PutBytes(block.bytes.span());
+  (*encoder)->FinishDictionary(sample.dictionary);
+  return sample;
 }
 
-// Among the candidates within the budget, chooses the fastest whose size is at most `slack` times
-// the smallest.
-Storage Choose(std::span<const Candidate> candidates, double budget, double slack) {
+// Among the candidates within the budget and of at most `most_bytes` bytes, chooses the fastest
+// whose size is at most `slack` times the smallest, or exceeds the smallest by at most `negligible`
+// bytes. Returns nullptr if there is none.
+const Candidate* Choose(std::span<const Candidate> candidates, double budget, double slack,
+                        double negligible, double most_bytes) {
   const auto allowed = [&](const Candidate& each) { return each.picoseconds <= budget; };
   double smallest = std::numeric_limits<double>::infinity();
   for (const Candidate& each : candidates) {
     if (allowed(each)) smallest = std::min(smallest, each.bytes);
   }
-  // The first candidate is PLAIN: never choose a larger one.
-  const double most = std::min(slack * smallest, candidates.front().bytes);
+  const double most = std::min(std::max(slack * smallest, smallest + negligible), most_bytes);
   const Candidate* best = nullptr;
   for (const Candidate& each : candidates) {
     if (!allowed(each) || each.bytes > most) continue;
-    if (best == nullptr || each.picoseconds < best->picoseconds ||
-        (each.picoseconds == best->picoseconds && each.bytes < 0.99 * best->bytes)) {
+    if (best == nullptr || each.picoseconds < kAsFast * best->picoseconds ||
+        (kAsFast * each.picoseconds <= best->picoseconds && each.bytes < 0.99 * best->bytes)) {
       best = &each;
     }
   }
-  return best == nullptr ? candidates.front().storage : best->storage;
+  return best;
 }
 
+// Encodes values with several encodings, and counts the cost.
+template <typename T>
+class Trials {
+ public:
+  Trials(PhysicalType type, const EncoderOptions& options, const AutoOptions& choice)
+      : type_(type), options_(options), choice_(choice), rule_(RuleOf(choice.goal)) {}
+
+  uint64_t cost_bytes() const { return cost_bytes_; }
+
+  // Encodes `values`, which are some of `column_values` values, with `rows`. The candidates are in
+  // the order of the rows.
+  std::vector<Candidate> Run(std::span<const T> values, uint64_t column_values,
+                             std::span<const EncodingRow* const> rows) {
+    candidates_.clear();
+    values_ = values;
+    column_values_ = column_values;
+    own_bytes_ = static_cast<double>(encodings::OwnBytes(values));
+    for (const EncodingRow* row : rows) TryRow(*row);
+    return candidates_;
+  }
+
+  // The best of `candidates` by the Goal. They are of the last run. `plain`: their first one, which
+  // is PLAIN; larger ones are not chosen. If none is left, `plain`.
+  const Candidate& Best(std::span<const Candidate> candidates, const Candidate& plain) const {
+    const double negligible =
+        rule_.negligible == 0
+            ? 0
+            : std::max(kNegligibleBytes * part(),
+                       rule_.negligible * static_cast<double>(DecodedBytes(values_)));
+    const Candidate* best = Choose(candidates, budget(), rule_.slack, negligible, plain.bytes);
+    return best == nullptr ? plain : *best;
+  }
+
+ private:
+  // The longest time of a scan.
+  double budget() const {
+    return rule_.picoseconds_per_byte * static_cast<double>(DecodedBytes(values_));
+  }
+
+  // The values' part of the column.
+  double part() const {
+    return static_cast<double>(values_.size()) / static_cast<double>(column_values_);
+  }
+
+  double ScanPicoseconds(const EncodingRow& row) const {
+    const encodings::ScanCost& cost = row.scan_cost;
+    const double picoseconds =
+        static_cast<double>(values_.size()) * (kIsBytes<T> ? cost.string : cost.number) +
+        own_bytes_ * cost.byte;
+    return choice_.value_index && cost.decodes_to_search ? kSearchFactor * picoseconds
+                                                         : picoseconds;
+  }
+
+  // The size of `bytes` after compression; nullopt if the codec fails.
+  std::optional<size_t> CompressedSize(const ByteWriter& bytes) {
+    compressed_.Clear();
+    cost_bytes_ += bytes.size();
+    if (!Compress(choice_.compression, bytes.span(), compressed_, choice_.compression_level).ok())
+      return std::nullopt;
+    return compressed_.size();
+  }
+
+  void TryRow(const EncodingRow& row) {
+    const bool all_values = column_values_ == values_.size();
+    Candidate candidate{.storage = {.row = &row, .compressed = choice_.compress_all},
+                        .picoseconds = ScanPicoseconds(row)};
+    cost_bytes_ += DecodedBytes(values_);
+    const auto encoded = EncodeSample(values_, type_, options_, row.encoding);
+    double encoded_bytes = encoded ? static_cast<double>(encoded->block.size()) : 0;
+    // The first block of a page encoding ends where the values, not the page, reach the block size.
+    const bool is_page = static_cast<uint32_t>(row.encoding) >= encodings::kFirstExtendedNumber;
+    const double blocks = own_bytes_ / static_cast<double>(options_.block_size_bytes);
+    double beside = (is_page ? std::max(part(), std::min(1.0, blocks)) : part()) * kBlockBytes;
+    double scale = 1;  // of the encoded bytes
+    if (row.has_dictionary) {
+      double share = encoded ? static_cast<double>(encoded->dictionary.size()) : 0;
+      if (!all_values) {
+        const auto estimate = EstimateDictionary(values_, column_values_, options_);
+        if (!estimate) return;
+        share = estimate->share;
+        scale = std::max(1.0, estimate->wider);
+        encoded_bytes = encoded ? scale * encoded_bytes : estimate->codes;
+      }
+      if (encoded) share *= DictionaryRatio(encoded->dictionary);
+      beside += part() * kDictionaryBytes + share;
+    }
+    if (!encoded && (!row.has_dictionary || all_values)) return;
+    candidate.bytes = beside + encoded_bytes;
+    const auto decompression = [&](size_t compressed_size) {
+      if (choice_.compress_all) return 0.0;
+      return static_cast<double>(DecompressionPicoseconds(choice_.compression, compressed_size,
+                                                          encoded->block.size()));
+    };
+    std::optional<size_t> compressed;
+    if (encoded && choice_.compression != Compression::kNone &&
+        candidate.picoseconds + decompression(0) <= budget()) {
+      compressed = CompressedSize(encoded->block);
+    }
+    const double most = choice_.compress_all ? kAlwaysCompressedTo : rule_.compressed_to;
+    const double compressed_bytes =
+        compressed ? beside + scale * static_cast<double>(*compressed) : candidate.bytes;
+    const bool pays = compressed && compressed_bytes <= most * candidate.bytes;
+    if (!pays || !choice_.compress_all) candidates_.push_back(candidate);
+    if (!pays) return;
+    candidate.storage.compressed = true;
+    candidate.bytes = compressed_bytes;
+    candidate.picoseconds += decompression(*compressed);
+    candidates_.push_back(candidate);
+  }
+
+  // The stored size of a dictionary relative to its size: a file with a codec compresses it if that
+  // saves a tenth.
+  double DictionaryRatio(const ByteWriter& dictionary) {
+    if (choice_.compression == Compression::kNone || dictionary.size() == 0) return 1;
+    const std::optional<size_t> compressed = CompressedSize(dictionary);
+    const double ratio = compressed ? static_cast<double>(*compressed) /
+                                          static_cast<double>(dictionary.size())
+                                    : 1;
+    return ratio <= kAlwaysCompressedTo ? ratio : 1;
+  }
+
+  const PhysicalType type_;
+  const EncoderOptions& options_;
+  const AutoOptions& choice_;
+  const Rule rule_;
+  uint64_t cost_bytes_ = 0;
+  ByteWriter compressed_;
+
+  // The current run.
+  std::span<const T> values_;
+  uint64_t column_values_ = 0;
+  double own_bytes_ = 0;
+  std::vector<Candidate> candidates_;
+};
+
+// The values of the pieces that all candidates encode, and of those that the two best encode.
+constexpr size_t kPieceValues = 1024;
+constexpr size_t kFinalPieceValues = 2048;
+
+// Copies pieces that are spread over `values`. Returns `values` if there are few. A piece has at
+// most `piece_values` values, which are whole vectors of all encodings, and about 8 bytes for each.
+template <typename T>
+std::span<const T> Spread(std::span<const T> values, size_t piece_values,
+                          std::unique_ptr<T[]>& copies) {
+  constexpr size_t kPieces = 4;
+  const size_t bytes = std::max<size_t>(encodings::OwnBytes(values), 1);
+  const size_t fitting = values.size() * (8 * piece_values) / bytes;
+  const size_t piece = std::clamp<size_t>(fitting, 1, piece_values);
+  if (values.size() <= kPieces * piece) return values;
+  copies.reset(new T[kPieces * piece]);
+  for (size_t i = 0; i < kPieces; ++i) {
+    const size_t begin = (values.size() - piece) * i / (kPieces - 1);
+    std::copy_n(values.begin() + static_cast<ptrdiff_t>(begin), piece, &copies[i * piece]);
+  }
+  return {copies.get(), kPieces * piece};
+}
 }  // namespace
 
 std::vector<const EncodingRow*> TrialCandidates(PhysicalType type) {
@@ -184,59 +374,43 @@ std::vector<const EncodingRow*> TrialCandidates(PhysicalType type) {
 }
 
 template <typename T>
-Storage TryStorage(std::span<const T> values, PhysicalType type, const EncoderOptions& options,
-                   const AutoOptions& choice, std::span<const EncodingRow* const> rows) {
-  const Rule rule = RuleOf(choice.goal);
-  const auto own_bytes = static_cast<double>(encodings::OwnBytes(values));
-  const double views = kIsBytes<T> ? static_cast<double>(values.size_bytes()) : 0;
-  const double budget = rule.picoseconds_per_byte * (own_bytes + views);
-  const auto count = static_cast<double>(values.size());
-  std::vector<Candidate> candidates;
-  ByteWriter compressed;
-  for (const EncodingRow* row : rows) {
-    Candidate candidate{.storage = {.row = row, .compressed = choice.compress_all}};
-    candidate.picoseconds = count * (kIsBytes<T> ? row->scan_cost.string : row->scan_cost.number) +
-                            own_bytes * row->scan_cost.byte;
-    if (choice.value_index && row->scan_cost.decodes_to_search)
-      candidate.picoseconds *= kSearchFactor;
-    if (row->has_dictionary) {
-      const std::optional<double> bytes = DictionaryBytes(values, options);
-      if (!bytes) continue;
-      candidate.bytes = kBlockBytes + *bytes;
-      candidates.push_back(candidate);
-      continue;
-    }
-    const std::optional<ByteWriter> bytes = EncodeSample(values, type, options, row->encoding);
-    if (!bytes) continue;
-    candidate.bytes = kBlockBytes + static_cast<double>(bytes->size());
-    const auto decompression = [&](size_t compressed_size) {
-      return choice.compress_all ? 0.0
-                                 : static_cast<double>(DecompressionPicoseconds(
-                                       choice.compression, compressed_size, bytes->size()));
-    };
-    compressed.Clear();
-    const bool try_codec = choice.compression != Compression::kNone &&
-                           candidate.picoseconds + decompression(0) <= budget;
-    if (!try_codec ||
-        !Compress(choice.compression, bytes->span(), compressed, choice.compression_level).ok()) {
-      candidates.push_back(candidate);
-      continue;
-    }
-    const double most = choice.compress_all ? kAlwaysCompressedTo : rule.compressed_to;
-    const double compressed_bytes = kBlockBytes + static_cast<double>(compressed.size());
-    const bool pays = compressed_bytes <= most * candidate.bytes;
-    if (!pays || !choice.compress_all) candidates.push_back(candidate);
-    if (!pays) continue;
-    candidates.push_back({.storage = {.row = row, .compressed = true},
-                          .bytes = compressed_bytes,
-                          .picoseconds = candidate.picoseconds + decompression(compressed.size())});
+Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType type,
+                 const EncoderOptions& options, const AutoOptions& choice,
+                 std::span<const EncodingRow* const> rows) {
+  Trials<T> trials(type, options, choice);
+  std::unique_ptr<T[]> copies, final_copies;
+  const bool at_end = column_values == values.size();
+  if (!at_end) values = Spread(values, kFinalPieceValues, final_copies);
+  const std::span<const T> few = at_end ? values : Spread(values, kPieceValues, copies);
+  std::vector<const EncodingRow*> tried(rows.begin(), rows.end());
+  if (!at_end && !kIsBytes<T>) {
+    // Parquet's PLAIN blocks of numbers are only a few bytes smaller than PLAIN ones.
+    std::erase_if(tried, [](const EncodingRow* row) {
+      return row->encoding == Encoding::kParquetPlain;
+    });
   }
-  return Choose(candidates, budget, rule.slack);
+  std::vector<Candidate> candidates = trials.Run(few, column_values, tried);
+  Candidate best = trials.Best(candidates, candidates.front());
+  if (few.size() < values.size()) {
+    // The finalists: the best encoding, the best one of the others, and PLAIN, because a candidate
+    // larger than PLAIN is never chosen.
+    const EncodingRow* first = best.storage.row;
+    std::vector<Candidate> others = candidates;
+    std::erase_if(others, [&](const Candidate& each) { return each.storage.row == first; });
+    std::vector<const EncodingRow*> finalists = {rows.front()};
+    if (first != rows.front()) finalists.push_back(first);
+    const EncodingRow* second = trials.Best(others, candidates.front()).storage.row;
+    if (second != first && second != rows.front()) finalists.push_back(second);
+    candidates = trials.Run(values, column_values, finalists);
+    best = trials.Best(candidates, candidates.front());
+  }
+  return {.storage = best.storage, .cost_bytes = trials.cost_bytes()};
 }
 
 #define CFILE_INSTANTIATE(T)                                                              \
-  template Storage TryStorage<T>(std::span<const T>, PhysicalType, const EncoderOptions&, \
-                                 const AutoOptions&, std::span<const EncodingRow* const>);
+  template Trial TryStorage<T>(std::span<const T>, uint64_t, PhysicalType,                \
+                               const EncoderOptions&, const AutoOptions&,                 \
+                               std::span<const EncodingRow* const>);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

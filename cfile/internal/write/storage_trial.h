@@ -1,8 +1,9 @@
-// Encodes a sample, the first values of a block, with each encoding that automatic choice may take,
-// with and without compression. Of the results that a scan reads fast enough for the Goal, takes the
+// Encodes the first values of a block with each encoding that automatic choice may take, with and
+// without compression. Of the results that a scan reads fast enough for the Goal, takes the
 // fastest one that is not much larger than the smallest.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -37,15 +38,34 @@ struct Storage {
   friend bool operator==(const Storage&, const Storage&) = default;
 };
 
+// The bytes of decoded values: their own bytes and, for strings, their views.
+template <typename T>
+uint64_t DecodedBytes(std::span<const T> values) {
+  return encodings::OwnBytes(values) + (encodings::kIsBytes<T> ? values.size_bytes() : 0);
+}
+
+// The outcome of a trial.
+struct Trial {
+  Storage storage;
+  // What the trial cost: the bytes of values that were encoded, once for each encoding that encoded
+  // them, and the encoded bytes that were compressed.
+  uint64_t cost_bytes = 0;
+};
+
 // The encodings that automatic choice may take for a column of `type`, PLAIN first.
 std::vector<const encodings::EncodingRow*> TrialCandidates(PhysicalType type);
 
 // Encodes `values` with each candidate, compresses the results where that may be worth it, and
-// chooses by the Goal. `options`: the options of the encoders that will write the blocks.
-// Preconditions: `values` is not empty; `candidates` are TrialCandidates(type).
+// chooses by the Goal. `values`: the first values of a block. If there are many, every candidate
+// encodes only some of them, which are spread over `values`, and the two best candidates then
+// encode twice as many. `column_values`: how many values the column will have, as far as one
+// can tell. If these are `values`, each candidate encodes all of them. `options`: the options of
+// the encoders that will write the blocks.
+// Preconditions: `values` is not empty; `column_values` is not less than the number of `values`;
+// `candidates` are TrialCandidates(type).
 template <typename T>
-Storage TryStorage(std::span<const T> values, PhysicalType type,
-                   const encodings::EncoderOptions& options, const AutoOptions& choice,
-                   std::span<const encodings::EncodingRow* const> candidates);
+Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType type,
+                 const encodings::EncoderOptions& options, const AutoOptions& choice,
+                 std::span<const encodings::EncodingRow* const> candidates);
 
 }  // namespace cfile::internal

@@ -1,0 +1,251 @@
+// Tests what automatic choice is worth: beside the smallest file that an encoding with or without
+// zstd makes, for columns whose best form is known, and what the trials cost.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cfile/inspect.h"
+#include "cfile/internal/write/auto_encoder.h"
+#include "cfile/writer.h"
+#include "column_testing.h"
+#include "encodings/registry.h"
+
+namespace cfile::testing_support {
+namespace {
+
+template <typename T>
+std::vector<uint8_t> WriteValues(const ColumnType& type, const WriterOptions& options,
+                                 std::span<const T> values) {
+  std::vector<uint8_t> file;
+  auto writer = Writer<T>::Create(NewMemorySink(&file), type, options);
+  EXPECT_TRUE(writer.ok()) << writer.status();
+  EXPECT_TRUE(writer->Append(values).ok());
+  EXPECT_TRUE(writer->Finish().ok());
+  return file;
+}
+
+// The size of the smallest file that one encoding makes, with zstd or without a codec.
+template <typename T>
+size_t SmallestBytes(const ColumnType& type, std::span<const T> values) {
+  size_t smallest = SIZE_MAX;
+  for (const encodings::EncodingRow& row : encodings::Encodings()) {
+    if (!row.Supports(type.physical())) continue;
+    for (const Compression codec : {Compression::kNone, Compression::kZstd}) {
+      if (!CheckCompressionBuiltIn(codec).ok()) continue;
+      smallest = std::min(
+          smallest,
+          WriteValues<T>(type, {.encoding = row.encoding, .compression = codec}, values).size());
+    }
+  }
+  return smallest;
+}
+
+// Expects that the goal kSize writes at most `size` times as many bytes as the smallest file, and
+// kBalanced at most `balanced` times as many.
+template <typename T>
+void ExpectSmall(const ColumnType& type, std::span<const T> values, double balanced,
+                 double size = 1.03) {
+  const auto smallest = static_cast<double>(SmallestBytes(type, values));
+  for (const auto& [goal, factor] : {std::pair(Goal::kSize, size), {Goal::kBalanced, balanced}}) {
+    const auto bytes = static_cast<double>(WriteValues(type, {.goal = goal}, values).size());
+    EXPECT_LE(bytes, factor * smallest + 16) << "goal " << static_cast<int>(goal);
+  }
+}
+
+std::vector<std::string_view> Views(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+// `count` indexes below `distinct`; small ones are much more frequent than large ones.
+std::vector<size_t> Skewed(size_t count, size_t distinct, uint32_t seed) {
+  std::mt19937_64 random(seed);
+  std::geometric_distribution<size_t> index(8.0 / static_cast<double>(distinct));
+  std::vector<size_t> indexes(count);
+  for (size_t& each : indexes) each = std::min(index(random), distinct - 1);
+  return indexes;
+}
+
+// The codes of a dictionary column are compressed where that pays: here some codes are frequent.
+TEST(Choice, CodesOfADictionaryAreCompressed) {
+  std::vector<std::string> words;
+  for (const size_t index : Skewed(30'000, 200, 1)) {
+    words.push_back(std::to_string(1.8 * static_cast<double>(index)));
+  }
+  ExpectSmall<std::string_view>(ColumnType::String(), Views(words), 1.15);
+  std::vector<double> numbers;
+  for (const size_t index : Skewed(30'000, 200, 2)) {
+    numbers.push_back(std::sqrt(static_cast<double>(index)));
+  }
+  ExpectSmall<double>(ColumnType::Double(), numbers, 1.15);
+}
+
+// Names that take turns: a dictionary with compressed codes needs a few hundred bytes.
+TEST(Choice, SevenSensorNames) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < 50'000; ++i) names.push_back("sensor-" + std::to_string(i % 7));
+  ExpectSmall<std::string_view>(ColumnType::String(), Views(names), 1.5);
+}
+
+// A column of one block is tried as a whole: the first values do not show what the others are.
+TEST(Choice, AllValuesOfASmallColumnCount) {
+  std::mt19937_64 random(3);
+  std::vector<int64_t> values(5000, 7);
+  for (int64_t i = 0; i < 15'000; ++i) {
+    values.push_back(1'700'000'000 + 60 * i + static_cast<int64_t>(random() % 4));
+  }
+  ExpectSmall<int64_t>(ColumnType::Int64(), values, 1.15);
+}
+
+TEST(Choice, LargeColumns) {
+  std::mt19937_64 random(4);
+  std::vector<int32_t> hours, delays;
+  std::vector<double> prices;
+  std::vector<int64_t> times;
+  for (int i = 0; i < 300'000; ++i) {
+    hours.push_back(i / 40 % 24);
+    delays.push_back(static_cast<int32_t>(random() % 64) - 10);
+    prices.push_back(static_cast<double>(random() % 20'000) / 100);
+    times.push_back(1'700'000'000'000 + 1000 * i + static_cast<int64_t>(random() % 900));
+  }
+  // This file has a few hundred bytes. A sample does not show how small such a file becomes.
+  ExpectSmall<int32_t>(ColumnType::Int32(), hours, 2, 2);
+  ExpectSmall<int32_t>(ColumnType::Int32(), delays, 1.15);
+  ExpectSmall<double>(ColumnType::Double(), prices, 1.15);
+  ExpectSmall<int64_t>(ColumnType::Int64(), times, 1.15);
+}
+
+// A block ends soon after its values change, so that they get an encoding of their own.
+TEST(Choice, ABlockEndsWhereValuesChange) {
+  constexpr int64_t kChange = 300'000;
+  std::mt19937_64 random(5);
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < kChange; ++i) values.push_back(1000 * i + random() % 50);
+  for (int64_t i = 0; i < 300'000; ++i) values.push_back(static_cast<int64_t>(random()));
+  const auto file = WriteValues<int64_t>(ColumnType::Int64(), {}, values);
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  uint64_t first_random_block = 0;
+  ASSERT_TRUE(VisitBlocks(*reader, [&](const BlockInfo& block) {
+                if (first_random_block == 0 && block.first_ordinal > kChange) {
+                  first_random_block = block.first_ordinal;
+                  EXPECT_EQ(block.encoding, Encoding::kPlain);
+                }
+                return true;
+              }).ok());
+  EXPECT_GT(first_random_block, kChange);
+  EXPECT_LE(first_random_block, kChange + (1 << 16) + 512);
+}
+
+// The same values give the same bytes, however many values each call appends.
+template <typename T>
+void ExpectSameBytes(const ColumnType& type, std::span<const T> values) {
+  for (const Goal goal : {Goal::kBalanced, Goal::kSize, Goal::kSpeed}) {
+    const auto expected = WriteValues(type, {.goal = goal}, values);
+    EXPECT_EQ(WriteValues(type, {.goal = goal}, values), expected);
+    for (const size_t piece_values : {777u, 4096u, 100'000u}) {
+      SCOPED_TRACE(testing::Message() << "goal " << static_cast<int>(goal) << ", pieces of "
+                                      << piece_values);
+      std::vector<uint8_t> file;
+      auto writer = Writer<T>::Create(NewMemorySink(&file), type, {.goal = goal});
+      ASSERT_TRUE(writer.ok()) << writer.status();
+      for (std::span<const T> rest = values; !rest.empty();) {
+        const auto piece = rest.first(std::min(rest.size(), piece_values));
+        ASSERT_TRUE(writer->Append(piece).ok());
+        rest = rest.subspan(piece.size());
+      }
+      ASSERT_TRUE(writer->Finish().ok());
+      EXPECT_TRUE(file == expected);
+    }
+  }
+}
+
+TEST(Choice, PiecesDoNotMatter) {
+  std::mt19937_64 random(8);
+  std::vector<int64_t> numbers;
+  std::vector<std::string> texts;
+  for (int64_t i = 0; i < 200'000; ++i) {
+    numbers.push_back(i / 60'000 % 2 == 0 ? 1000 * i : static_cast<int64_t>(random() % 5000));
+    texts.push_back(i / 60'000 % 2 == 0 ? "key-" + std::to_string(1'000'000 + i)
+                                        : std::to_string(random() % 500));
+  }
+  ExpectSameBytes<int64_t>(ColumnType::Int64(), numbers);
+  ExpectSameBytes<std::string_view>(ColumnType::String(), Views(texts));
+}
+
+// A dictionary does not suit the values that follow the words. The block that holds them is stored
+// without codes, but compressed, and the next block gets an encoding of its own.
+TEST(Choice, ABlockWithoutCodesIsCompressed) {
+  if (!CheckCompressionBuiltIn(Compression::kZstd).ok()) GTEST_SKIP() << "no zstd";
+  std::mt19937_64 random(9);
+  std::vector<std::string> texts;
+  for (int i = 0; i < 30'000; ++i) texts.push_back("word " + std::to_string(random() % 100));
+  for (int i = 0; i < 200'000; ++i) {
+    texts.push_back("a longer text, which no other text equals: " + std::to_string(random()));
+  }
+  const auto file = WriteValues<std::string_view>(ColumnType::String(), {}, Views(texts));
+  const auto reader = Reader::Open(NewMemoryViewSource(file));
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  bool uses_dictionary = false;
+  ASSERT_TRUE(VisitBlocks(*reader, [&](const BlockInfo& block) {
+                const bool has_codes = encodings::FindEncoding(block.encoding)->has_dictionary;
+                uses_dictionary |= has_codes;
+                EXPECT_TRUE(has_codes || block.compressed) << "block " << block.index;
+                return true;
+              }).ok());
+  EXPECT_TRUE(uses_dictionary);
+}
+
+// The cost of the trials: what they encode and compress, beside the bytes of the values.
+template <typename T>
+uint64_t TrialCost(PhysicalType type, Goal goal, size_t count,
+                   const std::function<T(size_t)>& value) {
+  const auto encoder = internal::MakeAutoEncoder<T>(
+      type, {}, {.goal = goal, .compression = Compression::kZstd, .compression_level = 1});
+  encodings::EncodedBlock block;
+  std::vector<T> values(1000);
+  for (size_t i = 0; i < count; i += values.size()) {
+    for (size_t j = 0; j < values.size(); ++j) values[j] = value(i + j);
+    for (std::span<const T> rest = values; !rest.empty();) {
+      rest = rest.subspan(encoder->Append(rest));
+      if (encoder->full()) encoder->Finish(0, block);
+    }
+  }
+  return encoder->trial_cost_bytes();
+}
+
+TEST(Choice, TrialsCostATenth) {
+  if (!CheckCompressionBuiltIn(Compression::kZstd).ok()) GTEST_SKIP() << "no zstd";
+  constexpr size_t kCount = 2 << 20;  // 16 MiB
+  const uint64_t bytes = kCount * sizeof(int64_t);
+  std::mt19937_64 random(6);
+  const std::map<std::string, std::function<int64_t(size_t)>> columns = {
+      {"random", [&](size_t) { return static_cast<int64_t>(random()); }},
+      {"ascending", [&](size_t i) { return static_cast<int64_t>(10 * i + random() % 10); }},
+      {"changing each 40,000 values",
+       [&](size_t i) {
+         return static_cast<int64_t>(i / 40'000 % 2 == 0 ? random() : 3 * i);
+       }},
+  };
+  for (const auto& [name, value] : columns) {
+    for (const Goal goal : {Goal::kBalanced, Goal::kSize, Goal::kSpeed}) {
+      SCOPED_TRACE(testing::Message() << name << ", goal " << static_cast<int>(goal));
+      const uint64_t cost = TrialCost<int64_t>(PhysicalType::kInt64, goal, kCount, value);
+      EXPECT_GT(cost, 100'000u);
+      // Beyond what is free, and one trial more.
+      EXPECT_LE(cost, bytes / 10 + (4 << 20) + (3 << 20));
+    }
+  }
+  // A column that stays the same costs much less.
+  EXPECT_LE(TrialCost<int64_t>(PhysicalType::kInt64, Goal::kBalanced, kCount, columns.at("random")),
+            bytes / 10);
+}
+
+}  // namespace
+}  // namespace cfile::testing_support
