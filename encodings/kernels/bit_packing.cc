@@ -26,21 +26,81 @@ void PackGroups64(const uint64_t* values, size_t groups, size_t width, uint8_t* 
   PackGroups<uint64_t>(values, 0, groups, width, out);
 }
 
+// Calls store(values, d, to) for each vector of values that vectors can unpack: `values` has the tag
+// `d` for lanes of T, and `to` is the place in `out` of its first value. Returns the number of these
+// values.
+template <typename T, typename Store>
+HWY_INLINE size_t UnpackVectors([[maybe_unused]] std::span<const uint8_t> packed,
+                                [[maybe_unused]] int width, [[maybe_unused]] T* out,
+                                [[maybe_unused]] size_t count,
+                                [[maybe_unused]] const Store& store) {
+#if CFILE_UNPACK_SIMD
+  // Converts lanes of at least sizeof(T) bytes.
+  const auto convert = [&](auto lanes, T* to) HWY_ATTR {
+    if constexpr (sizeof(hn::TFromV<decltype(lanes)>) == sizeof(T)) {
+      store(lanes, hn::DFromV<decltype(lanes)>(), to);
+    } else {
+      const hn::Rebind<T, hn::DFromV<decltype(lanes)>> d;
+      store(hn::TruncateTo(d, lanes), d, to);
+    }
+  };
+  if constexpr (sizeof(T) <= 4) {
+    if (width <= GroupUnpacker<uint32_t>::kMaxWidth)
+      return UnpackGroups<uint32_t>(packed, width, out, count, convert);
+  }
+  if constexpr (sizeof(T) >= 4) {
+    if (width <= GroupUnpacker<uint64_t>::kMaxWidth)
+      return UnpackGroups<uint64_t>(packed, width, out, count, convert);
+  }
+#endif
+  return 0;
+}
+
+template <typename T>
+HWY_INLINE size_t UnpackAndStore(std::span<const uint8_t> packed, int width, T* out, size_t count) {
+  return UnpackVectors(packed, width, out, count,
+                       [](auto values, auto d, T* to) HWY_ATTR { hn::StoreU(values, d, to); });
+}
+size_t UnpackVectors8(std::span<const uint8_t> packed, int width, uint8_t* out, size_t count) {
+  return UnpackAndStore(packed, width, out, count);
+}
+size_t UnpackVectors16(std::span<const uint8_t> packed, int width, uint16_t* out, size_t count) {
+  return UnpackAndStore(packed, width, out, count);
+}
+size_t UnpackVectors32(std::span<const uint8_t> packed, int width, uint32_t* out, size_t count) {
+  return UnpackAndStore(packed, width, out, count);
+}
+size_t UnpackVectors64(std::span<const uint8_t> packed, int width, uint64_t* out, size_t count) {
+  return UnpackAndStore(packed, width, out, count);
+}
+
 // Unpacks as many values as vectors can unpack. Returns their number, and sets `largest` to the
 // largest of them.
 size_t UnpackLargest(std::span<const uint8_t> packed, int width, uint32_t* out, size_t count,
                      uint32_t& largest) {
 #if CFILE_UNPACK_SIMD
-  using Unpacker = GroupUnpacker<uint32_t>;
-  if (width > Unpacker::kMaxWidth) return 0;
-  const Unpacker::D d;
+  // Wide values are unpacked in lanes of 64 bits.
+  const GroupUnpacker<uint32_t>::D d;
+  const hn::Rebind<uint32_t, GroupUnpacker<uint64_t>::D> d_wide;
   auto most = hn::Zero(d);
-  const size_t done =
-      UnpackGroups<uint32_t>(packed, width, out, count, [&](auto values, uint32_t* to) HWY_ATTR {
+  auto most_wide = hn::Zero(d_wide);
+  size_t done = 0;
+  if (width == 32) {
+    std::memcpy(out, packed.data(), count * sizeof(uint32_t));
+    for (; count - done >= hn::Lanes(d); done += hn::Lanes(d))
+      most = hn::Max(most, hn::LoadU(d, out + done));
+  } else {
+    done = UnpackVectors(packed, width, out, count, [&](auto values, auto to_d, auto* to) HWY_ATTR {
+      hn::StoreU(values, to_d, to);
+      if constexpr (std::is_same_v<decltype(values), decltype(most)>) {
         most = hn::Max(most, values);
-        hn::StoreU(values, d, to);
-      });
-  largest = hn::GetLane(hn::MaxOfLanes(d, most));
+      } else {
+        most_wide = hn::Max(most_wide, values);
+      }
+    });
+  }
+  largest = std::max(hn::GetLane(hn::MaxOfLanes(d, most)),
+                     hn::GetLane(hn::MaxOfLanes(d_wide, most_wide)));
   return done;
 #else
   (void)packed, (void)width, (void)out, (void)count, (void)largest;
@@ -98,9 +158,31 @@ HWY_EXPORT(PackGroups32);
 HWY_EXPORT(PackGroups64);
 HWY_EXPORT(UnpackLargest);
 HWY_EXPORT(UnpackNarrow16);
+HWY_EXPORT(UnpackVectors8);
+HWY_EXPORT(UnpackVectors16);
+HWY_EXPORT(UnpackVectors32);
+HWY_EXPORT(UnpackVectors64);
 
 // For fewer values, choosing a kernel takes longer than unpacking.
-constexpr size_t kFewNarrow = 64;
+constexpr size_t kFewValues = 64;
+
+// Unpacks as many of the values as fill whole vectors. Returns how many it unpacked: a multiple of
+// 8. Precondition: the first value begins at the first bit.
+template <typename T>
+size_t UnpackWhole(std::span<const uint8_t> packed, int width, T* out, size_t count) {
+  // Without bits there is nothing to unpack; values of all bits are copied.
+  if (count < kFewValues || width == 0 || width == static_cast<int>(8 * sizeof(T))) return 0;
+  if constexpr (sizeof(T) == 1) {
+    return HWY_DYNAMIC_DISPATCH(UnpackVectors8)(packed, width, out, count);
+  } else if constexpr (sizeof(T) == 2) {
+    return width <= 8 ? HWY_DYNAMIC_DISPATCH(UnpackNarrow16)(packed, width, out, count)
+                      : HWY_DYNAMIC_DISPATCH(UnpackVectors16)(packed, width, out, count);
+  } else if constexpr (sizeof(T) == 4) {
+    return HWY_DYNAMIC_DISPATCH(UnpackVectors32)(packed, width, out, count);
+  } else {
+    return HWY_DYNAMIC_DISPATCH(UnpackVectors64)(packed, width, out, count);
+  }
+}
 
 // Unpacks the 8 values of kWidth bits at `packed`. May read 8 bytes after the kWidth bytes of the
 // group.
@@ -196,15 +278,10 @@ void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* o
       *out++ = static_cast<T>(UnpackOne(packed, width, first));
   }
   size_t begin = static_cast<size_t>(first * static_cast<uint64_t>(width) / 8);
-  if constexpr (sizeof(T) == 2) {
-    if (0 < width && width <= 8 && count >= kFewNarrow) {
-      const size_t done =
-          HWY_DYNAMIC_DISPATCH(UnpackNarrow16)(packed.subspan(begin), width, out, count);
-      begin += done / 8 * static_cast<size_t>(width);
-      out += done;
-      count -= done;
-    }
-  }
+  const size_t done = UnpackWhole(packed.subspan(count > 0 ? begin : 0), width, out, count);
+  begin += done / 8 * static_cast<size_t>(width);
+  out += done;
+  count -= done;
   kUnpackers<T>[static_cast<size_t>(width)](packed.subspan(count > 0 ? begin : 0), out, count);
 }
 
@@ -237,17 +314,25 @@ void PackBits(std::span<const T> values, int width, ByteWriter& out) {
   const size_t begin = out.size();
   const auto group_bytes = static_cast<size_t>(width);
   uint8_t* p = out.Extend(size + group_bytes + kPackAhead);
-  Lane lanes[256];
-  while (!values.empty()) {
-    const auto chunk = values.first(std::min(values.size(), std::size(lanes)));
-    const size_t groups = (chunk.size() + 7) / 8;
-    std::fill(std::copy(chunk.begin(), chunk.end(), lanes), lanes + 8 * groups, Lane{0});
+  const auto pack = [&](const Lane* lanes, size_t groups) {
     if constexpr (sizeof(Lane) == 4) {
       HWY_DYNAMIC_DISPATCH(PackGroups32)(lanes, groups, group_bytes, p);
     } else {
       HWY_DYNAMIC_DISPATCH(PackGroups64)(lanes, groups, group_bytes, p);
     }
     p += groups * group_bytes;
+  };
+  if constexpr (std::is_same_v<T, Lane>) {
+    const size_t groups = values.size() / 8;
+    if (groups > 0) pack(values.data(), groups);
+    values = values.subspan(8 * groups);
+  }
+  Lane lanes[std::is_same_v<T, Lane> ? 8 : 256];
+  while (!values.empty()) {
+    const auto chunk = values.first(std::min(values.size(), std::size(lanes)));
+    const size_t groups = (chunk.size() + 7) / 8;
+    std::fill(std::copy(chunk.begin(), chunk.end(), lanes), lanes + 8 * groups, Lane{0});
+    pack(lanes, groups);
     values = values.subspan(chunk.size());
   }
   out.Truncate(begin + size);
