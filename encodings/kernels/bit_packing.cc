@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/min_max.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encodings/kernels/bit_packing.cc"
@@ -26,52 +27,44 @@ void PackGroups64(const uint64_t* values, size_t groups, size_t width, uint8_t* 
   PackGroups<uint64_t>(values, 0, groups, width, out);
 }
 
-// Calls store(values, d, to) for each vector of values that vectors can unpack: `values` has the tag
-// `d` for lanes of T, and `to` is the place in `out` of its first value. Returns the number of these
-// values.
-template <typename T, typename Store>
+// Unpacks as many values as vectors can unpack faster than scalar code. Returns their number.
+template <typename T>
 HWY_INLINE size_t UnpackVectors([[maybe_unused]] std::span<const uint8_t> packed,
                                 [[maybe_unused]] int width, [[maybe_unused]] T* out,
-                                [[maybe_unused]] size_t count,
-                                [[maybe_unused]] const Store& store) {
+                                [[maybe_unused]] size_t count) {
 #if CFILE_UNPACK_SIMD
-  // Converts lanes of at least sizeof(T) bytes.
-  const auto convert = [&](auto lanes, T* to) HWY_ATTR {
-    if constexpr (sizeof(hn::TFromV<decltype(lanes)>) == sizeof(T)) {
-      store(lanes, hn::DFromV<decltype(lanes)>(), to);
+  const auto store = [](auto lanes, T* to) HWY_ATTR {
+    const hn::DFromV<decltype(lanes)> d;
+    if constexpr (sizeof(hn::TFromD<decltype(d)>) == sizeof(T)) {
+      hn::StoreU(lanes, d, to);
     } else {
-      const hn::Rebind<T, hn::DFromV<decltype(lanes)>> d;
-      store(hn::TruncateTo(d, lanes), d, to);
+      const hn::Rebind<T, decltype(d)> d_narrow;
+      hn::StoreU(hn::TruncateTo(d_narrow, lanes), d_narrow, to);
     }
   };
   if constexpr (sizeof(T) <= 4) {
     if (width <= GroupUnpacker<uint32_t>::kMaxWidth)
-      return UnpackGroups<uint32_t>(packed, width, out, count, convert);
+      return UnpackGroups<uint32_t>(packed, width, out, count, store);
   }
-  if constexpr (sizeof(T) >= 4) {
+  // SSE cannot shift the lanes of a vector by different numbers.
+  if constexpr (sizeof(T) >= 4 && (!HWY_ARCH_X86 || kUnpackVectorBytes >= 32)) {
     if (width <= GroupUnpacker<uint64_t>::kMaxWidth)
-      return UnpackGroups<uint64_t>(packed, width, out, count, convert);
+      return UnpackGroups<uint64_t>(packed, width, out, count, store);
   }
 #endif
   return 0;
 }
-
-template <typename T>
-HWY_INLINE size_t UnpackAndStore(std::span<const uint8_t> packed, int width, T* out, size_t count) {
-  return UnpackVectors(packed, width, out, count,
-                       [](auto values, auto d, T* to) HWY_ATTR { hn::StoreU(values, d, to); });
-}
 size_t UnpackVectors8(std::span<const uint8_t> packed, int width, uint8_t* out, size_t count) {
-  return UnpackAndStore(packed, width, out, count);
+  return UnpackVectors(packed, width, out, count);
 }
 size_t UnpackVectors16(std::span<const uint8_t> packed, int width, uint16_t* out, size_t count) {
-  return UnpackAndStore(packed, width, out, count);
+  return UnpackVectors(packed, width, out, count);
 }
 size_t UnpackVectors32(std::span<const uint8_t> packed, int width, uint32_t* out, size_t count) {
-  return UnpackAndStore(packed, width, out, count);
+  return UnpackVectors(packed, width, out, count);
 }
 size_t UnpackVectors64(std::span<const uint8_t> packed, int width, uint64_t* out, size_t count) {
-  return UnpackAndStore(packed, width, out, count);
+  return UnpackVectors(packed, width, out, count);
 }
 
 // Unpacks as many values as vectors can unpack. Returns their number, and sets `largest` to the
@@ -79,28 +72,16 @@ size_t UnpackVectors64(std::span<const uint8_t> packed, int width, uint64_t* out
 size_t UnpackLargest(std::span<const uint8_t> packed, int width, uint32_t* out, size_t count,
                      uint32_t& largest) {
 #if CFILE_UNPACK_SIMD
-  // Wide values are unpacked in lanes of 64 bits.
-  const GroupUnpacker<uint32_t>::D d;
-  const hn::Rebind<uint32_t, GroupUnpacker<uint64_t>::D> d_wide;
+  using Unpacker = GroupUnpacker<uint32_t>;
+  if (width > Unpacker::kMaxWidth) return 0;
+  const Unpacker::D d;
   auto most = hn::Zero(d);
-  auto most_wide = hn::Zero(d_wide);
-  size_t done = 0;
-  if (width == 32) {
-    std::memcpy(out, packed.data(), count * sizeof(uint32_t));
-    for (; count - done >= hn::Lanes(d); done += hn::Lanes(d))
-      most = hn::Max(most, hn::LoadU(d, out + done));
-  } else {
-    done = UnpackVectors(packed, width, out, count, [&](auto values, auto to_d, auto* to) HWY_ATTR {
-      hn::StoreU(values, to_d, to);
-      if constexpr (std::is_same_v<decltype(values), decltype(most)>) {
+  const size_t done =
+      UnpackGroups<uint32_t>(packed, width, out, count, [&](auto values, uint32_t* to) HWY_ATTR {
         most = hn::Max(most, values);
-      } else {
-        most_wide = hn::Max(most_wide, values);
-      }
-    });
-  }
-  largest = std::max(hn::GetLane(hn::MaxOfLanes(d, most)),
-                     hn::GetLane(hn::MaxOfLanes(d_wide, most_wide)));
+        hn::StoreU(values, d, to);
+      });
+  largest = hn::GetLane(hn::MaxOfLanes(d, most));
   return done;
 #else
   (void)packed, (void)width, (void)out, (void)count, (void)largest;
@@ -295,8 +276,10 @@ uint32_t UnpackIndexes(std::span<const uint8_t> packed, int width, uint64_t firs
     const size_t begin = static_cast<size_t>(first / 8 * static_cast<uint64_t>(width));
     done = HWY_DYNAMIC_DISPATCH(UnpackLargest)(packed.subspan(begin), width, out, count, largest);
   }
-  UnpackBits(packed, width, first + done, out + done, count - done);
-  for (size_t i = done; i < count; ++i) largest = std::max(largest, out[i]);
+  const std::span<uint32_t> rest(out + done, count - done);
+  UnpackBits(packed, width, first + done, rest.data(), rest.size());
+  if (rest.size() >= kFewValues) return std::max(largest, FindMinMax<uint32_t>(rest).max);
+  for (const uint32_t value : rest) largest = std::max(largest, value);
   return largest;
 }
 
