@@ -72,23 +72,36 @@ inline void PackWord(const U* values, U least, uint8_t* out, std::index_sequence
   StoreLittleEndian<uint64_t>((PartOfWord<U, kWidth, kWord, kIndex>(values, least) | ...),
                               out + 8 * kWord);
 }
-template <typename U, size_t kWidth, size_t... kWord>
+// A group has kValues values: 8, or 4 pairs of values.
+template <typename U, size_t kWidth, size_t kValues, size_t... kWord>
 void PackWords(const U* values, [[maybe_unused]] U least, size_t groups, uint8_t* out,
                std::index_sequence<kWord...>) {
-  for (; groups > 0; --groups, values += 8, out += kWidth)
-    (PackWord<U, kWidth, kWord>(values, least, out, std::make_index_sequence<8>()), ...);
+  for (; groups > 0; --groups, values += kValues, out += kWidth * kValues / 8)
+    (PackWord<U, kWidth, kWord>(values, least, out, std::make_index_sequence<kValues>()), ...);
 }
-template <typename U, size_t kWidth>
+template <typename U, size_t kWidth, size_t kValues>
 void PackGroupsOf(const U* values, U least, size_t groups, uint8_t* out) {
-  PackWords<U, kWidth>(values, least, groups, out, std::make_index_sequence<(kWidth + 7) / 8>());
+  PackWords<U, kWidth, kValues>(values, least, groups, out,
+                                std::make_index_sequence<(kWidth * kValues / 8 + 7) / 8>());
 }
 template <typename U, size_t... kWidths>
 constexpr auto MakePackers(std::index_sequence<kWidths...>) {
   return std::array<void (*)(const U*, U, size_t, uint8_t*), sizeof...(kWidths)>{
-      &PackGroupsOf<U, kWidths>...};
+      &PackGroupsOf<U, kWidths, 8>...};
 }
 template <typename U>
 inline constexpr auto kPackers = MakePackers<U>(std::make_index_sequence<8 * sizeof(U) + 1>());
+
+// Pack pairs of values that have at least kMinPairWidth bits each, which are numbers of twice as
+// many bits.
+inline constexpr size_t kMinPairWidth = 17;
+template <size_t... kWidths>
+constexpr auto MakePairPackers(std::index_sequence<kWidths...>) {
+  return std::array<void (*)(const uint64_t*, uint64_t, size_t, uint8_t*), sizeof...(kWidths)>{
+      &PackGroupsOf<uint64_t, 2 * (kMinPairWidth + kWidths), 4>...};
+}
+inline constexpr auto kPairPackers =
+    MakePairPackers(std::make_index_sequence<32 + 1 - kMinPairWidth>());
 
 }  // namespace cfile::encodings
 #endif  // CFILE_ENCODINGS_BIT_PACKING_TABLES
@@ -247,6 +260,33 @@ HWY_INLINE void PackNarrow(const U* values, U least, size_t groups, size_t width
   }
 }
 
+#if CFILE_UNPACK_SIMD
+// Packs values of kMinPairWidth to 32 bits. Vectors combine pairs of neighbours, so that scalar code
+// packs half as many numbers.
+HWY_INLINE void PackPairs(const uint32_t* values, uint32_t least, size_t groups, size_t width,
+                          uint8_t* out) {
+  const hn::FixedTag<uint32_t, kUnpackVectorBytes / 4> d;
+  const hn::Repartition<uint64_t, decltype(d)> d_pairs;
+  constexpr size_t kLanes = kUnpackVectorBytes / 4;
+  constexpr size_t kMostGroups = 16;
+  const auto leasts = hn::Set(d, least);
+  const auto first_of_pair = hn::Set(d_pairs, 0xffffffffu);
+  alignas(64) uint64_t pairs[4 * kMostGroups];
+  while (groups > 0) {
+    const size_t some = std::min(groups, kMostGroups);
+    for (size_t i = 0; i < 8 * some; i += kLanes) {
+      const auto two = hn::BitCast(d_pairs, hn::Sub(hn::LoadU(d, values + i), leasts));
+      const auto second = hn::ShiftLeftSame(hn::ShiftRight<32>(two), static_cast<int>(width));
+      hn::Store(hn::Or(hn::And(two, first_of_pair), second), d_pairs, pairs + i / 2);
+    }
+    kPairPackers[width - kMinPairWidth](pairs, 0, some, out);
+    values += 8 * some;
+    out += some * width;
+    groups -= some;
+  }
+}
+#endif
+
 // Subtracts `least` from the values and packs the differences, in groups of 8, to `out`. U is
 // uint32_t or uint64_t. Preconditions: the differences are less than 2^width; kPackAhead bytes
 // after the packed bytes are writable.
@@ -254,6 +294,10 @@ template <typename U>
 HWY_INLINE void PackGroups(const U* values, U least, size_t groups, size_t width, uint8_t* out) {
   if (width <= 16) {
     PackNarrow<U>(values, least, groups, width, out);
+#if CFILE_UNPACK_SIMD
+  } else if constexpr (sizeof(U) == 4) {
+    PackPairs(values, least, groups, width, out);
+#endif
   } else {
     kPackers<U>[width](values, least, groups, out);
   }

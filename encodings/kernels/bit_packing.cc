@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "encodings/kernels/bool_bits.h"
+#include "encodings/kernels/min_max.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encodings/kernels/bit_packing.cc"
@@ -24,6 +25,46 @@ void PackGroups32(const uint32_t* values, size_t groups, size_t width, uint8_t* 
 }
 void PackGroups64(const uint64_t* values, size_t groups, size_t width, uint8_t* out) {
   PackGroups<uint64_t>(values, 0, groups, width, out);
+}
+
+// Unpacks as many values as vectors can unpack faster than scalar code. Returns their number.
+template <typename T>
+HWY_INLINE size_t UnpackVectors([[maybe_unused]] std::span<const uint8_t> packed,
+                                [[maybe_unused]] int width, [[maybe_unused]] T* out,
+                                [[maybe_unused]] size_t count) {
+#if CFILE_UNPACK_SIMD
+  const auto store = [](auto lanes, T* to) HWY_ATTR {
+    const hn::DFromV<decltype(lanes)> d;
+    if constexpr (sizeof(hn::TFromD<decltype(d)>) == sizeof(T)) {
+      hn::StoreU(lanes, d, to);
+    } else {
+      const hn::Rebind<T, decltype(d)> d_narrow;
+      hn::StoreU(hn::TruncateTo(d_narrow, lanes), d_narrow, to);
+    }
+  };
+  if constexpr (sizeof(T) <= 4) {
+    if (width <= GroupUnpacker<uint32_t>::kMaxWidth)
+      return UnpackGroups<uint32_t>(packed, width, out, count, store);
+  }
+  // SSE cannot shift the lanes of a vector by different numbers.
+  if constexpr (sizeof(T) >= 4 && (!HWY_ARCH_X86 || kUnpackVectorBytes >= 32)) {
+    if (width <= GroupUnpacker<uint64_t>::kMaxWidth)
+      return UnpackGroups<uint64_t>(packed, width, out, count, store);
+  }
+#endif
+  return 0;
+}
+size_t UnpackVectors8(std::span<const uint8_t> packed, int width, uint8_t* out, size_t count) {
+  return UnpackVectors(packed, width, out, count);
+}
+size_t UnpackVectors16(std::span<const uint8_t> packed, int width, uint16_t* out, size_t count) {
+  return UnpackVectors(packed, width, out, count);
+}
+size_t UnpackVectors32(std::span<const uint8_t> packed, int width, uint32_t* out, size_t count) {
+  return UnpackVectors(packed, width, out, count);
+}
+size_t UnpackVectors64(std::span<const uint8_t> packed, int width, uint64_t* out, size_t count) {
+  return UnpackVectors(packed, width, out, count);
 }
 
 // Unpacks as many values as vectors can unpack. Returns their number, and sets `largest` to the
@@ -98,9 +139,31 @@ HWY_EXPORT(PackGroups32);
 HWY_EXPORT(PackGroups64);
 HWY_EXPORT(UnpackLargest);
 HWY_EXPORT(UnpackNarrow16);
+HWY_EXPORT(UnpackVectors8);
+HWY_EXPORT(UnpackVectors16);
+HWY_EXPORT(UnpackVectors32);
+HWY_EXPORT(UnpackVectors64);
 
 // For fewer values, choosing a kernel takes longer than unpacking.
-constexpr size_t kFewNarrow = 64;
+constexpr size_t kFewValues = 64;
+
+// Unpacks as many of the values as fill whole vectors. Returns how many it unpacked: a multiple of
+// 8. Precondition: the first value begins at the first bit.
+template <typename T>
+size_t UnpackWhole(std::span<const uint8_t> packed, int width, T* out, size_t count) {
+  // Without bits there is nothing to unpack; values of all bits are copied.
+  if (count < kFewValues || width == 0 || width == static_cast<int>(8 * sizeof(T))) return 0;
+  if constexpr (sizeof(T) == 1) {
+    return HWY_DYNAMIC_DISPATCH(UnpackVectors8)(packed, width, out, count);
+  } else if constexpr (sizeof(T) == 2) {
+    return width <= 8 ? HWY_DYNAMIC_DISPATCH(UnpackNarrow16)(packed, width, out, count)
+                      : HWY_DYNAMIC_DISPATCH(UnpackVectors16)(packed, width, out, count);
+  } else if constexpr (sizeof(T) == 4) {
+    return HWY_DYNAMIC_DISPATCH(UnpackVectors32)(packed, width, out, count);
+  } else {
+    return HWY_DYNAMIC_DISPATCH(UnpackVectors64)(packed, width, out, count);
+  }
+}
 
 // Unpacks the 8 values of kWidth bits at `packed`. May read 8 bytes after the kWidth bytes of the
 // group.
@@ -196,15 +259,10 @@ void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* o
       *out++ = static_cast<T>(UnpackOne(packed, width, first));
   }
   size_t begin = static_cast<size_t>(first * static_cast<uint64_t>(width) / 8);
-  if constexpr (sizeof(T) == 2) {
-    if (0 < width && width <= 8 && count >= kFewNarrow) {
-      const size_t done =
-          HWY_DYNAMIC_DISPATCH(UnpackNarrow16)(packed.subspan(begin), width, out, count);
-      begin += done / 8 * static_cast<size_t>(width);
-      out += done;
-      count -= done;
-    }
-  }
+  const size_t done = UnpackWhole(packed.subspan(count > 0 ? begin : 0), width, out, count);
+  begin += done / 8 * static_cast<size_t>(width);
+  out += done;
+  count -= done;
   kUnpackers<T>[static_cast<size_t>(width)](packed.subspan(count > 0 ? begin : 0), out, count);
 }
 
@@ -218,8 +276,10 @@ uint32_t UnpackIndexes(std::span<const uint8_t> packed, int width, uint64_t firs
     const size_t begin = static_cast<size_t>(first / 8 * static_cast<uint64_t>(width));
     done = HWY_DYNAMIC_DISPATCH(UnpackLargest)(packed.subspan(begin), width, out, count, largest);
   }
-  UnpackBits(packed, width, first + done, out + done, count - done);
-  for (size_t i = done; i < count; ++i) largest = std::max(largest, out[i]);
+  const std::span<uint32_t> rest(out + done, count - done);
+  UnpackBits(packed, width, first + done, rest.data(), rest.size());
+  if (rest.size() >= kFewValues) return std::max(largest, FindMinMax<uint32_t>(rest).max);
+  for (const uint32_t value : rest) largest = std::max(largest, value);
   return largest;
 }
 
@@ -237,17 +297,25 @@ void PackBits(std::span<const T> values, int width, ByteWriter& out) {
   const size_t begin = out.size();
   const auto group_bytes = static_cast<size_t>(width);
   uint8_t* p = out.Extend(size + group_bytes + kPackAhead);
-  Lane lanes[256];
-  while (!values.empty()) {
-    const auto chunk = values.first(std::min(values.size(), std::size(lanes)));
-    const size_t groups = (chunk.size() + 7) / 8;
-    std::fill(std::copy(chunk.begin(), chunk.end(), lanes), lanes + 8 * groups, Lane{0});
+  const auto pack = [&](const Lane* lanes, size_t groups) {
     if constexpr (sizeof(Lane) == 4) {
       HWY_DYNAMIC_DISPATCH(PackGroups32)(lanes, groups, group_bytes, p);
     } else {
       HWY_DYNAMIC_DISPATCH(PackGroups64)(lanes, groups, group_bytes, p);
     }
     p += groups * group_bytes;
+  };
+  if constexpr (std::is_same_v<T, Lane>) {
+    const size_t groups = values.size() / 8;
+    if (groups > 0) pack(values.data(), groups);
+    values = values.subspan(8 * groups);
+  }
+  Lane lanes[std::is_same_v<T, Lane> ? 8 : 256];
+  while (!values.empty()) {
+    const auto chunk = values.first(std::min(values.size(), std::size(lanes)));
+    const size_t groups = (chunk.size() + 7) / 8;
+    std::fill(std::copy(chunk.begin(), chunk.end(), lanes), lanes + 8 * groups, Lane{0});
+    pack(lanes, groups);
     values = values.subspan(chunk.size());
   }
   out.Truncate(begin + size);

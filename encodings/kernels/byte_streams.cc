@@ -1,6 +1,7 @@
 #include "encodings/kernels/byte_streams.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -19,6 +20,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 // Converting values to streams is a rotation by 4 bits, because 4 bits of the index are the lane
 // number. Converting back is a rotation by the other bits, which are the byte's number in its
 // value.
+//
+// The same shuffles convert values of 12 bytes to streams. A perfect shuffle of n bytes moves the
+// byte at index i to 2 * i modulo n - 1, also if n is no power of two. Four shuffles move byte b of
+// value v, at index i = 12 * v + b, to 16 * i = v + 16 * b modulo 16 * 12 - 1. Converting back is
+// four inverse shuffles; a Deal is two of them.
 //
 // Vectors of 32 bytes hold two such arrays, one in each half.
 
@@ -69,6 +75,40 @@ HWY_INLINE void Shuffle(hn::Vec<D> (&x)[kWidth], std::index_sequence<kJ...> half
 
 constexpr int Log2(size_t width) { return width == 1 ? 0 : 1 + Log2(width / 2); }
 
+// Moves bytes of the vectors 4 * kK to 4 * kK + 3. The byte at index i goes to place i / 4 of the
+// quarter i % 4 of `to`.
+template <size_t kK, size_t kWidth>
+HWY_INLINE void DealFour(const hn::Vec<D> (&x)[kWidth], hn::Vec<D> (&to)[kWidth]) {
+  const hn::Repartition<uint32_t, D> d32;
+  const hn::Repartition<uint64_t, D> d64;
+  alignas(16) static constexpr uint8_t kQuarters[16] = {0, 4, 8,  12, 1, 5, 9,  13,
+                                                        2, 6, 10, 14, 3, 7, 11, 15};
+  const auto quarters = hn::LoadDup128(D(), kQuarters);
+  const auto a = hn::BitCast(d32, hn::TableLookupBytes(x[4 * kK], quarters));
+  const auto b = hn::BitCast(d32, hn::TableLookupBytes(x[4 * kK + 1], quarters));
+  const auto c = hn::BitCast(d32, hn::TableLookupBytes(x[4 * kK + 2], quarters));
+  const auto d = hn::BitCast(d32, hn::TableLookupBytes(x[4 * kK + 3], quarters));
+  const auto ab = hn::BitCast(d64, hn::InterleaveLower(d32, a, b));
+  const auto cd = hn::BitCast(d64, hn::InterleaveLower(d32, c, d));
+  const auto upper_ab = hn::BitCast(d64, hn::InterleaveUpper(d32, a, b));
+  const auto upper_cd = hn::BitCast(d64, hn::InterleaveUpper(d32, c, d));
+  to[kK] = hn::BitCast(D(), hn::InterleaveLower(d64, ab, cd));
+  to[kK + kWidth / 4] = hn::BitCast(D(), hn::InterleaveUpper(d64, ab, cd));
+  to[kK + kWidth / 2] = hn::BitCast(D(), hn::InterleaveLower(d64, upper_ab, upper_cd));
+  to[kK + kWidth / 4 * 3] = hn::BitCast(D(), hn::InterleaveUpper(d64, upper_ab, upper_cd));
+}
+template <int kTimes, size_t kWidth, size_t... kK>
+HWY_INLINE void Deal(hn::Vec<D> (&x)[kWidth], std::index_sequence<kK...> quarter) {
+  if constexpr (kTimes > 0) {
+    hn::Vec<D> dealt[kWidth];
+    (DealFour<kK>(x, dealt), ...);
+    ((x[4 * kK] = dealt[4 * kK], x[4 * kK + 1] = dealt[4 * kK + 1],
+      x[4 * kK + 2] = dealt[4 * kK + 2], x[4 * kK + 3] = dealt[4 * kK + 3]),
+     ...);
+    Deal<kTimes - 1>(x, quarter);
+  }
+}
+
 // Converts all values but the last few. Returns how many it converted.
 template <size_t... kJ>
 size_t Split(const uint8_t* HWY_RESTRICT values, size_t count, uint8_t* HWY_RESTRICT streams,
@@ -95,7 +135,11 @@ size_t Join(const uint8_t* HWY_RESTRICT streams, size_t stride, size_t count,
   size_t done = 0;
   for (; count - done >= kLanes; done += kLanes) {
     hn::Vec<D> x[] = {hn::LoadU(D(), streams + kJ * stride + done)...};
-    Shuffle<Log2(kWidth)>(x, Numbers<kWidth / 2>());
+    if constexpr (std::has_single_bit(kWidth)) {
+      Shuffle<Log2(kWidth)>(x, Numbers<kWidth / 2>());
+    } else {
+      Deal<2>(x, Numbers<kWidth / 4>());
+    }
     StoreAll(x, values + done * kWidth, Numbers<kWidth / 2>());
   }
   return done;
@@ -126,6 +170,8 @@ size_t SplitWhole(const uint8_t* values, size_t count, size_t width, uint8_t* st
       return Split(values, count, streams, stride, Numbers<4>());
     case 8:
       return Split(values, count, streams, stride, Numbers<8>());
+    case 12:
+      return Split(values, count, streams, stride, Numbers<12>());
     case 16:
       return Split(values, count, streams, stride, Numbers<16>());
     default:
@@ -142,6 +188,8 @@ size_t JoinWhole(const uint8_t* streams, size_t stride, size_t count, size_t wid
       return Join(streams, stride, count, values, Numbers<4>());
     case 8:
       return Join(streams, stride, count, values, Numbers<8>());
+    case 12:
+      return Join(streams, stride, count, values, Numbers<12>());
     case 16:
       return Join(streams, stride, count, values, Numbers<16>());
     default:

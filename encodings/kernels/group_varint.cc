@@ -12,21 +12,26 @@
 #define CFILE_ENCODINGS_GROUP_VARINT_TABLES
 namespace cfile::encodings {
 
-// Decoding tables for groups of 32-bit values, indexed by the group's selector.
+// Tables for groups of 32-bit values, indexed by the group's selector.
 struct GroupVarint32Tables {
   std::array<uint8_t, 256> size{};  // bytes of the whole group, selector included
-  // For each of the 16 bytes of the four values: its offset after the selector; 0x80 for a zero
-  // byte.
+  // For decoding. For each of the 16 bytes of the four values: its offset after the selector; 0x80
+  // for a zero byte.
   alignas(16) std::array<std::array<uint8_t, 16>, 256> shuffle{};
+  // For encoding. For each byte after the selector: its offset in the four values. For bytes after
+  // the group: 0x80, a zero byte.
+  alignas(16) std::array<std::array<uint8_t, 16>, 256> pack{};
 };
 
 constexpr GroupVarint32Tables MakeGroupVarint32Tables() {
   GroupVarint32Tables tables;
   for (size_t selector = 0; selector < 256; ++selector) {
     uint8_t from = 0;
+    tables.pack[selector].fill(0x80);
     for (size_t i = 0; i < 4; ++i) {
       const size_t length = (selector >> (6 - 2 * i) & 3) + 1;
       for (size_t byte = 0; byte < 4; ++byte) {
+        if (byte < length) tables.pack[selector][from] = static_cast<uint8_t>(4 * i + byte);
         tables.shuffle[selector][4 * i + byte] = byte < length ? from++ : uint8_t{0x80};
       }
     }
@@ -49,55 +54,8 @@ inline void DecodeGroupVarint32(const uint8_t* p, uint32_t* out) {
   }
 }
 
-}  // namespace cfile::encodings
-#endif  // CFILE_ENCODINGS_GROUP_VARINT_TABLES
-
-HWY_BEFORE_NAMESPACE();
-namespace cfile::encodings {
-namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-// Decodes up to `groups` groups, as long as [p, end) has room for the longest possible group. Sets
-// `groups` to the number of groups that are left, and returns the address of the first of them.
-const uint8_t* DecodeGroups32(const uint8_t* p, const uint8_t* end, size_t& groups, uint32_t* out) {
-  size_t left = groups;
-  for (; left > 0 && static_cast<size_t>(end - p) >= kMaxGroupVarint32Bytes; --left, out += 4) {
-#if HWY_TARGET == HWY_SCALAR
-    DecodeGroupVarint32(p, out);
-#else
-    const hn::FixedTag<uint8_t, 16> d;
-    const auto bytes = hn::LoadU(d, p + 1);
-    const auto shuffle = hn::Load(d, kGroupVarint32.shuffle[*p].data());
-    hn::StoreU(hn::TableLookupBytesOr0(bytes, shuffle), d, reinterpret_cast<uint8_t*>(out));
-#endif
-    p += kGroupVarint32.size[*p];
-  }
-  groups = left;
-  return p;
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace cfile::encodings
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace cfile::encodings {
-namespace {
-
-HWY_EXPORT(DecodeGroups32);
-
-uint32_t ByteLength(uint64_t value) {  // 1 to 8
+inline uint32_t ByteLength(uint64_t value) {  // 1 to 8
   return (static_cast<uint32_t>(std::bit_width(value | 1)) + 7) / 8;
-}
-
-// Byte length of value i of a 64-bit group.
-uint32_t Length64(uint32_t selector, uint32_t i) { return (selector >> (12 - 3 * i) & 7) + 1; }
-
-uint32_t GroupSize64(const uint8_t* p) {
-  const uint32_t selector = LoadLittleEndian<uint16_t>(p);
-  uint32_t size = 2;
-  for (uint32_t i = 0; i < 5; ++i) size += Length64(selector, i);
-  return size;
 }
 
 // Writes one group to `out` and returns its end. Overwrites up to sizeof(Selector) + kValues *
@@ -116,10 +74,122 @@ uint8_t* PutGroup(const T* values, uint8_t* out) {
   return p;
 }
 
+}  // namespace cfile::encodings
+#endif  // CFILE_ENCODINGS_GROUP_VARINT_TABLES
+
+HWY_BEFORE_NAMESPACE();
+namespace cfile::encodings {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Decodes up to `groups` groups, as long as [p, end) has room for the longest possible group. Sets
+// `groups` to the number of groups that are left, and returns the address of the first of them.
+const uint8_t* DecodeGroups32(const uint8_t* p, const uint8_t* end, size_t& groups, uint32_t* out) {
+  size_t left = groups;
+  const auto more = [&] {
+    return left > 0 && static_cast<size_t>(end - p) >= kMaxGroupVarint32Bytes;
+  };
+#if HWY_TARGET == HWY_SCALAR
+  for (; more(); --left, out += 4) {
+    DecodeGroupVarint32(p, out);
+    p += kGroupVarint32.size[*p];
+  }
+#else
+  // The address of a group depends on the selector of the group before it, so the processor waits
+  // for two loads between groups. But if eight groups in a row had the same selector, the ninth
+  // probably has it, too. A branch that expects this lets the processor decode several groups at
+  // the same time. Such a branch would make groups of changing sizes slower, so there are two loops.
+  const hn::FixedTag<uint8_t, 16> d;
+  uint8_t repeated = 0;  // bit i: whether a group had the selector of the group before it
+  for (size_t previous = 0; more();) {
+    const size_t selector = *p;
+    const auto shuffle = hn::Load(d, kGroupVarint32.shuffle[selector].data());
+    const auto decode = [&]() HWY_ATTR {
+      hn::StoreU(hn::TableLookupBytesOr0(hn::LoadU(d, p + 1), shuffle), d,
+                 reinterpret_cast<uint8_t*>(out));
+      out += 4;
+      --left;
+    };
+    repeated = static_cast<uint8_t>(repeated << 1 | (selector == previous ? 1 : 0));
+    previous = selector;
+    const size_t size = kGroupVarint32.size[selector];
+    if (repeated != 0xff) {
+      decode();
+      p += size;
+      continue;
+    }
+    do {
+      decode();
+      p += size;
+    } while (more() && *p == selector);
+    repeated = 0;
+  }
+#endif
+  groups = left;
+  return p;
+}
+
+// Encodes `groups` groups to `p`, and returns their end. Writes up to kMaxGroupVarint32Bytes bytes
+// for each group.
+uint8_t* EncodeGroups32(const uint32_t* values, size_t groups, uint8_t* p) {
+#if HWY_TARGET == HWY_SCALAR
+  for (; groups > 0; --groups, values += 4) p = PutGroup<uint32_t, 4, uint8_t, 2>(values, p);
+#else
+  const hn::FixedTag<uint32_t, 4> d;
+  const hn::FixedTag<uint8_t, 16> d8;
+  const auto one = hn::Set(d, 1);
+  const auto lowest = hn::BitCast(d8, hn::Set(d, 0x0c080400u));  // of each lane
+  const auto above = [&](auto shifted) HWY_ATTR { return hn::Min(shifted, one); };
+  for (; groups > 0; --groups, values += 4) {
+    const auto v = hn::LoadU(d, values);
+    // Lane i is the length of value i in bytes - 1.
+    const auto lengths =
+        hn::Add(hn::Add(above(hn::ShiftRight<8>(v)), above(hn::ShiftRight<16>(v))),
+                above(hn::ShiftRight<24>(v)));
+    // The lowest bytes of the lanes as a number. The product moves them to bits 30, 28, 26 and 24.
+    const uint32_t bytes =
+        hn::GetLane(hn::BitCast(d, hn::TableLookupBytesOr0(hn::BitCast(d8, lengths), lowest)));
+    const uint32_t selector = bytes * 0x40100401u >> 24;
+    p[0] = static_cast<uint8_t>(selector);
+    hn::StoreU(hn::TableLookupBytesOr0(hn::BitCast(d8, v),
+                                       hn::Load(d8, kGroupVarint32.pack[selector].data())),
+               d8, p + 1);
+    p += kGroupVarint32.size[selector];
+  }
+#endif
+  return p;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace cfile::encodings
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace cfile::encodings {
+namespace {
+
+HWY_EXPORT(DecodeGroups32);
+HWY_EXPORT(EncodeGroups32);
+
+// Byte length of value i of a 64-bit group.
+uint32_t Length64(uint32_t selector, uint32_t i) { return (selector >> (12 - 3 * i) & 7) + 1; }
+
+uint32_t GroupSize64(const uint8_t* p) {
+  const uint32_t selector = LoadLittleEndian<uint16_t>(p);
+  uint32_t size = 2;
+  for (uint32_t i = 0; i < 5; ++i) size += Length64(selector, i);
+  return size;
+}
+
 template <typename T, size_t kValues, typename Selector, uint32_t kSelectorBits>
 void PutGroups(std::span<const T> values, ByteWriter& out) {
   constexpr size_t kMaxBytes = sizeof(Selector) + kValues * sizeof(T);
   uint8_t* p = out.Extend((values.size() + kValues - 1) / kValues * kMaxBytes);
+  if constexpr (sizeof(T) == 4) {
+    const size_t groups = values.size() / kValues;
+    p = HWY_DYNAMIC_DISPATCH(EncodeGroups32)(values.data(), groups, p);
+    values = values.subspan(kValues * groups);
+  }
   for (; values.size() >= kValues; values = values.subspan(kValues))
     p = PutGroup<T, kValues, Selector, kSelectorBits>(values.data(), p);
   if (!values.empty()) {

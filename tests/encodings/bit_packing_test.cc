@@ -79,6 +79,29 @@ TYPED_TEST(BitPackingTypedTest, EveryWidthCountAndStart) {
   }
 }
 
+TYPED_TEST(BitPackingTypedTest, UnpacksAlikeOnEveryTarget) {
+  using T = TypeParam;
+  std::mt19937_64 random(2);
+  for (int width = 0; width <= static_cast<int>(8 * sizeof(T)); ++width) {
+    for (const size_t size : {64, 65, 100, 127, 300}) {
+      std::vector<T> values(size);
+      for (T& value : values) value = static_cast<T>(random() & LowBits(width));
+      const Exact packed(PackNaively(values, width));
+      for (const size_t first : {size_t{0}, size_t{1}, size_t{16}}) {
+        const auto begin = values.begin() + static_cast<ptrdiff_t>(first);
+        WithEachTarget([&] {
+          for (const size_t count : {size - first, size / 2}) {
+            const std::unique_ptr<T[]> unpacked(new T[count]);
+            UnpackBits<T>(packed.span(), width, first, unpacked.get(), count);
+            ASSERT_TRUE(std::equal(unpacked.get(), unpacked.get() + count, begin))
+                << "width " << width << " first " << first << " count " << count << " of " << size;
+          }
+        });
+      }
+    }
+  }
+}
+
 TYPED_TEST(BitPackingTypedTest, PacksAlikeOnEveryTarget) {
   using T = TypeParam;
   WithEachTarget([] {

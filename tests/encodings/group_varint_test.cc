@@ -100,6 +100,63 @@ TYPED_TEST(GroupVarintTypedTest, AllTargetsReadWhatWasPut) {
   });
 }
 
+// Returns groups whose selector repeats, for runs of 1 to 40 groups. A selector may be any.
+template <typename Form>
+std::vector<typename Form::T> RepeatedSelectors(size_t groups, uint64_t seed) {
+  using T = typename Form::T;
+  std::mt19937_64 random(seed);
+  std::vector<T> values;
+  while (values.size() < groups * Form::kValues) {
+    T longest[Form::kValues];
+    for (T& value : longest) value = static_cast<T>(~uint64_t{0}) >> 8 * (random() % sizeof(T));
+    for (size_t run = 1 + random() % 40; run > 0; --run) {
+      // The most significant byte is not 0, so that the length stays as it is.
+      for (const T value : longest)
+        values.push_back(static_cast<T>(random() & value) | (value ^ value >> 1));
+    }
+  }
+  values.resize(groups * Form::kValues);
+  return values;
+}
+
+TYPED_TEST(GroupVarintTypedTest, AllTargetsReadRepeatedSelectors) {
+  using T = typename TypeParam::T;
+  WithEachTarget([&] {
+    for (size_t groups = 0; groups <= 200; ++groups) {
+      const std::vector<T> values = RepeatedSelectors<TypeParam>(groups, groups);
+      ByteWriter out;
+      TypeParam::Put(values, out);
+      // Buffers of their exact sizes, so that AddressSanitizer detects what lies outside.
+      for (const size_t missing : {size_t{0}, std::min<size_t>(out.size(), 1 + groups % 20)}) {
+        const size_t size = out.size() - missing;
+        const std::unique_ptr<uint8_t[]> bytes(new uint8_t[size]);
+        std::copy(out.data(), out.data() + size, bytes.get());
+        ByteReader reader({bytes.get(), size});
+        const std::unique_ptr<T[]> read(new T[values.size()]);
+        const bool whole = TypeParam::Read(reader, groups, read.get());
+        ASSERT_EQ(whole, missing == 0);
+        EXPECT_EQ(reader.remaining(), whole ? 0 : size);
+        ASSERT_TRUE(!whole || std::equal(values.begin(), values.end(), read.get()));
+      }
+    }
+  });
+}
+
+TYPED_TEST(GroupVarintTypedTest, EachTargetPutsTheSameBytes) {
+  using T = typename TypeParam::T;
+  for (size_t count = 0; count <= 100; ++count) {
+    const std::vector<T> values = RandomValues<T>(count, count);
+    Bytes expected;
+    WithEachTarget([&] {
+      ByteWriter out;
+      out.PutFixed(uint8_t{1});
+      TypeParam::Put(values, out);
+      if (expected.empty()) expected = BytesOf(out);
+      ASSERT_EQ(BytesOf(out), expected);
+    });
+  }
+}
+
 TYPED_TEST(GroupVarintTypedTest, EveryPrefixIsRefusedAndConsumesNothing) {
   using T = typename TypeParam::T;
   const std::vector<T> values = RandomValues<T>(8 * TypeParam::kValues, 7);
