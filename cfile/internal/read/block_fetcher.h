@@ -28,7 +28,8 @@ namespace cfile::internal {
 // How a cursor reaches a block.
 enum class BlockAccess : uint8_t {
   kScan,  // the cursor reads block after block in the fetcher's direction
-  kSeek
+  kSeek,
+  kFewRows  // as kSeek; the cursor calls BlockWalk::CheckRows for the rows it reads
 };
 
 // What a cursor knows about the blocks that it will read.
