@@ -540,6 +540,18 @@ TEST(Seek, AnnouncesEachBlockBeforeItsFirstUse) {
     ASSERT_TRUE(cursor.Get(blocks[i].first_ordinal).ok());
     EXPECT_EQ(pieces.size(), 1);
   }
+  // Take announces single blocks, but not blocks that follow each other.
+  for (const size_t step : {size_t{20}, size_t{1}}) {
+    const Reader again = *Reader::Open(source);
+    auto taker = *again.NewCursor<int64_t>();
+    ASSERT_TRUE(taker.Get(0).ok());
+    std::vector<uint64_t> ordinals;
+    for (size_t i = 1; i < blocks.size(); i += step) ordinals.push_back(blocks[i].first_ordinal);
+    pieces.clear();
+    OwnedBatch<int64_t> taken;
+    ASSERT_TRUE(taker.Take(ordinals, taken).ok());
+    EXPECT_EQ(pieces.size(), step == 1 ? 1 : ordinals.size());
+  }
   // The system itself reads ahead of a scan.
   pieces.clear();
   ASSERT_TRUE(cursor.SeekToOrdinal(0).ok());

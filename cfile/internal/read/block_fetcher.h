@@ -141,6 +141,19 @@ class BlockFetcher {
     BeginReads(source);
   }
 
+  // True if the cursor will read all of the next blocks of the leaf after `entry`, at least
+  // kBlocksInRow of them unless the leaf ends before. Then the system's own read-ahead fetches
+  // mapped blocks faster than requests for single blocks.
+  bool ReadsOn(const IndexNode& leaf, uint32_t entry) const {
+    constexpr uint32_t kBlocksInRow = 8;
+    if (plan_ != BlockPlan::kSome) return false;
+    const uint32_t end = std::min(leaf.num_entries(), entry + 1 + kBlocksInRow);
+    for (uint32_t next = entry + 1; next < end; ++next) {
+      if (wants_ && !wants_(leaf, next)) return false;
+    }
+    return end > entry + 1;
+  }
+
   // True if the last plan has all blocks of its leaf that the cursor will read.
   bool has_all_planned() const { return has_all_planned_; }
 

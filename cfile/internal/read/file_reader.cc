@@ -283,9 +283,15 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   const CachedBlocks::Key key{cache_file_, pointer};
   CachedBlocks& cache = options_.block_cache->blocks();
+  // Of a mapped file that was not read yet, seeks read one block or its parts, unless they come to
+  // the next blocks, too.
+  const bool reads_alone = access != BlockAccess::kScan && in_memory() && !leaf.verified(entry) &&
+                           !fetcher.ReadsOn(leaf, entry);
   if (access == BlockAccess::kFewRows) {
-    CFILE_ASSIGN_OR_RETURN(LoadedBlock part, LoadPart(leaf, entry, buffer));
-    if (part.in_part) return part;
+    if (reads_alone) {
+      CFILE_ASSIGN_OR_RETURN(LoadedBlock part, LoadPart(leaf, entry, buffer));
+      if (part.in_part) return part;
+    }
     access = BlockAccess::kSeek;
   }
   LoadedBlock loaded;
@@ -302,7 +308,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
       };
       fetcher.Prepare(*source_, options_, leaf, entry, access, is_cached, buffer);
       shared = access == BlockAccess::kSeek && !buffer.Holds(pointer);
-    } else if (access == BlockAccess::kSeek && !verified) {
+    } else if (reads_alone) {
       source_->WillRead(pointer.offset, pointer.size);
     }
     if (shared) {
@@ -339,8 +345,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
 absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t entry,
                                                  BlockBuffer& buffer) const {
   LoadedBlock loaded;
-  if (!in_memory() || !format_.movable || !options_.verify_checksums || !leaf.MayReadPart(entry))
-    return loaded;
+  if (!format_.movable || !options_.verify_checksums || !leaf.MayReadPart(entry)) return loaded;
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   source_->WillRead(pointer.offset, std::min<uint64_t>(pointer.size, HeadBytesOf(pointer.size)));
   const auto stored =
