@@ -93,9 +93,9 @@ class CFILE_EXPORT Source {
   // points into these bytes and does not call ReadAt. Otherwise returns an empty span.
   virtual std::span<const uint8_t> InMemory() const { return {}; }
 
-  // A hint: a scan will soon read these bytes, so the source may fetch them in the background.
-  // Called only if InMemory is not empty. Must return quickly if the bytes are in memory already.
-  // Precondition: offset + size <= size().
+  // A hint: a seek will soon read these bytes, and perhaps no bytes around them. So the source may
+  // fetch them in the background. Called only if InMemory is not empty. Must return quickly if the
+  // bytes are in memory already. Precondition: offset + size <= size().
   virtual void WillRead(uint64_t /*offset*/, uint64_t /*size*/) const {}
 };
 

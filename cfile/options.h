@@ -183,9 +183,9 @@ struct ReaderOptions {
   // key. Seek indexes of cached blocks belong to the cache instead.
   size_t max_seek_index_bytes = size_t{128} << 20;
   // If the source is not in memory, a scan reads several whole blocks at once, up to this many
-  // bytes but at least one block. If the source is a mapped file, a scan asks the system to fetch
-  // at least this many bytes in advance (at most twice as many). The default has room for four
-  // blocks of 256 KiB with their headers, checksums and alignment.
+  // bytes but at least one block. The default has room for four blocks of 256 KiB with their
+  // headers, checksums and alignment. No effect on a mapped file: there the system itself reads
+  // ahead of a scan.
   size_t read_ahead_bytes = (size_t{1} << 20) + (size_t{1} << 16);
   // The most ranges that one call of Source::ReadMany reads, or that a cursor reads in the
   // background at the same time (Source::BeginRead); 0 counts as 1.

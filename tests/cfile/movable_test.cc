@@ -419,5 +419,139 @@ TEST(Movable, FooterNeedsBothOtherBits) {
   }
 }
 
+// Returns the parts of the block's sections in which a changed byte makes `read` fail. `read` opens
+// the file and reads a part of the block. The part "0" is the first part; -1 is the head.
+template <typename Read>
+std::vector<int> PartsThatMatter(const Bytes& file, const BlockPointer& block, const Read& read) {
+  const internal::BlockHead head = HeadOf(file, block);
+  std::vector<int> parts;
+  Bytes changed = file;
+  const auto parts_of_sections =
+      static_cast<int>((head.payload_bytes() + internal::kPartBytes - 1) / internal::kPartBytes);
+  for (int part = -1; part < parts_of_sections; ++part) {
+    const uint64_t at =
+        block.offset +
+        (part < 0 ? 20 : head.size_bytes() + static_cast<size_t>(part) * internal::kPartBytes + 7);
+    if (at >= block.end()) continue;
+    changed[at] ^= 1;
+    if (const absl::Status status = read(changed); !status.ok()) {
+      EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+      EXPECT_THAT(status.message(),
+                  HasSubstr("block at offset " + std::to_string(block.offset) + ","));
+      parts.push_back(part);
+    }
+    changed[at] ^= 1;
+  }
+  return parts;
+}
+
+// Gets one row, and takes two rows, of a block of many parts. Only the parts with these rows are
+// verified, unless the block is read several times.
+template <typename T>
+void ExpectFewRowsReadParts(const ColumnType& type, Encoding encoding,
+                            const std::vector<T>& values) {
+  SCOPED_TRACE(testing::Message() << type.ToString() << " " << EncodingName(encoding));
+  Bytes file;
+  auto writer = *Writer<T>::Create(NewMemorySink(&file), type,
+                                   {.encoding = encoding,
+                                    .block_size_bytes = 64 * 1024,
+                                    .movable_blocks = true});
+  const auto array = std::make_unique<T[]>(values.size());
+  std::copy(values.begin(), values.end(), array.get());
+  ASSERT_TRUE(writer.Append({array.get(), values.size()}).ok() && writer.Finish().ok());
+  const BlockPointer block = DataBlocks(file).at(0);
+  const auto parts = static_cast<size_t>(HeadOf(file, block).payload_bytes() / internal::kPartBytes);
+  ASSERT_GE(parts, 10);
+  const auto open = [](const Bytes& bytes) {
+    return *Reader::Open(NewMemoryViewSource(bytes, "file"));
+  };
+  std::vector<int> before;
+  for (const uint64_t ordinal : {uint64_t{0}, values.size() / 2}) {
+    const auto get = [&](const Bytes& bytes) {
+      const Reader reader = open(bytes);
+      auto cursor = *reader.NewCursor<T>();
+      const auto found = cursor.Get(ordinal);
+      if (found.ok()) {
+        EXPECT_EQ(**found, values[ordinal]);
+      }
+      // The position is that after the row, and the rest of the block is verified before it is read.
+      EXPECT_EQ(cursor.ordinal(), found.ok() ? ordinal + 1 : 0);
+      return found.status();
+    };
+    const std::vector<int> needed = PartsThatMatter(file, block, get);
+    EXPECT_THAT(needed, testing::AllOf(testing::Contains(-1), testing::Contains(0)));
+    EXPECT_LE(needed.size(), 6);
+    EXPECT_NE(needed, before);
+    before = needed;
+    // The row after it: the cursor may not read it from the block that was verified in part.
+    const auto next = [&](const Bytes& bytes) {
+      const Reader reader = open(bytes);
+      auto cursor = *reader.NewCursor<T>();
+      const auto found = cursor.Get(ordinal);
+      return found.ok() ? cursor.Next(1).status() : found.status();
+    };
+    EXPECT_GE(PartsThatMatter(file, block, next).size(), parts);
+    // After an error, too.
+    const auto next_after_error = [&](const Bytes& bytes) {
+      const Reader reader = open(bytes);
+      auto cursor = *reader.NewCursor<T>();
+      (void)cursor.Get(ordinal);
+      (void)cursor.SeekToOrdinal(ordinal);
+      return cursor.Next(1).status();
+    };
+    EXPECT_GE(PartsThatMatter(file, block, next_after_error).size(), parts);
+    const auto take = [&](size_t rows) {
+      return [&, rows](const Bytes& bytes) {
+        const Reader reader = open(bytes);
+        auto cursor = *reader.NewCursor<T>();
+        std::vector<uint64_t> ordinals;
+        for (size_t i = 0; i < rows; ++i) ordinals.push_back(ordinal + rows - 1 - i);
+        OwnedBatch<T> taken;
+        const absl::Status status = cursor.Take(ordinals, taken);
+        if (status.ok()) {
+          for (size_t i = 0; i < rows; ++i) EXPECT_EQ(taken.batch().values[i], values[ordinals[i]]);
+        }
+        return status;
+      };
+    };
+    EXPECT_LE(PartsThatMatter(file, block, take(2)).size(), 7);
+    EXPECT_GE(PartsThatMatter(file, block, take(100)).size(), parts);
+    const auto get_often = [&](const Bytes& bytes) {
+      const Reader reader = open(bytes);
+      auto cursor = *reader.NewCursor<T>();
+      for (int i = 0; i < 10; ++i) {
+        const auto found = cursor.Get(ordinal);
+        if (!found.ok()) return found.status();
+      }
+      return absl::OkStatus();
+    };
+    EXPECT_GE(PartsThatMatter(file, block, get_often).size(), parts);
+  }
+}
+
+TEST(Movable, FewRowsReadPartsOfABlock) {
+  std::mt19937_64 random(5);
+  const auto numbers = [&]<typename T>(T, size_t count, uint64_t below) {
+    std::vector<T> values(count);
+    for (auto&& value : values) value = static_cast<T>(random() % below);
+    return values;
+  };
+  const auto wide = numbers(int64_t{}, 7'000, UINT64_MAX);
+  ExpectFewRowsReadParts<int64_t>(ColumnType::Int64(), Encoding::kPlain, wide);
+  ExpectFewRowsReadParts<double>(ColumnType::Double(), Encoding::kPlain,
+                                 numbers(double{}, 7'000, 1000));
+  ExpectFewRowsReadParts<int32_t>(ColumnType::Int32(), Encoding::kFor,
+                                  numbers(int32_t{}, 20'000, 1 << 20));
+  ExpectFewRowsReadParts<int64_t>(ColumnType::Int64(), Encoding::kFor, wide);
+  ExpectFewRowsReadParts<bool>(ColumnType::Bool(), Encoding::kPlain,
+                               numbers(bool{}, 450'000, 2));
+  std::string text(8'000 * 7, ' ');
+  for (char& c : text) c = static_cast<char>(random());
+  std::vector<std::string_view> fixed;
+  for (size_t i = 0; i < 8'000; ++i) fixed.push_back(std::string_view(text).substr(7 * i, 7));
+  ExpectFewRowsReadParts<std::string_view>(ColumnType::FixedBytes(7), Encoding::kPlain,
+                                           fixed);
+}
+
 }  // namespace
 }  // namespace cfile

@@ -177,7 +177,7 @@ absl::StatusOr<std::unique_ptr<IndexNode>> IndexNode::Parse(
   if (kind == IndexKind::kValue)
     node->key_heads_ = KeyHeads(num_entries, [&](uint32_t i) { return node->key(i); });
   if (node->leaf_) {
-    node->verified_ = std::make_unique<std::atomic<bool>[]>(num_entries);
+    node->reads_ = std::make_unique<std::atomic<uint8_t>[]>(num_entries);
     node->seek_indexes_ = std::make_unique<SeekIndexSlot[]>(num_entries);
   } else {
     if (num_entries == 0) return DataLoss("an inner index node has no entries");

@@ -114,11 +114,30 @@ class IndexNode {
   // The place for the seek index of entry i's block. Thread-safe.
   SeekIndexSlot& seek_index(uint32_t i) const { return seek_indexes_[i]; }
 
-  // True if the checksum of entry i's block was verified before. Thread-safe.
-  bool verified(uint32_t i) const { return verified_[i].load(std::memory_order_relaxed); }
-  void SetVerified(uint32_t i) const { verified_[i].store(true, std::memory_order_relaxed); }
+  // True if the checksum of entry i's whole block was verified before. Thread-safe.
+  bool verified(uint32_t i) const { return Reads(i) == kVerified; }
+  void SetVerified(uint32_t i) const { SetReads(i, kVerified); }
+  // A few reads of entry i's block may read a part of it. Then the block is read whole, so that it
+  // is verified only once more. Thread-safe; threads that call CountPartRead at the same time may
+  // count as one.
+  bool MayReadPart(uint32_t i) const { return Reads(i) < kMostPartReads; }
+  void CountPartRead(uint32_t i) const {
+    const uint8_t reads = Reads(i);
+    if (reads < kMostPartReads) SetReads(i, reads + 1);
+  }
+  void StopPartReads(uint32_t i) const {
+    if (MayReadPart(i)) SetReads(i, kMostPartReads);
+  }
 
  private:
+  // How the block of an entry was read: the number of reads of a part, or kVerified.
+  static constexpr uint8_t kMostPartReads = 4;
+  static constexpr uint8_t kVerified = 255;
+  uint8_t Reads(uint32_t i) const { return reads_[i].load(std::memory_order_relaxed); }
+  void SetReads(uint32_t i, int reads) const {
+    reads_[i].store(static_cast<uint8_t>(reads), std::memory_order_relaxed);
+  }
+
   IndexNode() = default;
   absl::Status CheckOrder(IndexKind kind) const;
 
@@ -133,7 +152,7 @@ class IndexNode {
   std::vector<uint32_t> key_offsets_;
   encodings::KeyHeads key_heads_;
   mutable std::unique_ptr<std::atomic<const IndexNode*>[]> children_;
-  mutable std::unique_ptr<std::atomic<bool>[]> verified_;
+  mutable std::unique_ptr<std::atomic<uint8_t>[]> reads_;
   mutable std::unique_ptr<SeekIndexSlot[]> seek_indexes_;
 };
 

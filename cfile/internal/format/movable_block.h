@@ -89,8 +89,10 @@ absl::Status ReadBlockHead(std::span<const uint8_t> block, bool verify, BlockHea
 absl::Status CheckHead(std::span<const uint8_t> block);
 
 // kDataLoss if a part of the sections has a wrong checksum. `block`: a stored block whose head is
-// `head`. Precondition: block.size() == head.stored_bytes().
-absl::Status CheckParts(const BlockHead& head, std::span<const uint8_t> block);
+// `head`. Checks the parts from byte `begin` to byte `end` of the sections, and reads no other
+// part. Preconditions: block.size() == head.stored_bytes(); `begin` is a multiple of kPartBytes.
+absl::Status CheckParts(const BlockHead& head, std::span<const uint8_t> block, uint64_t begin = 0,
+                        uint64_t end = UINT64_MAX);
 
 // Appends the head of a block to `out`, and computes the checksums. `stored`: the block's sections.
 // `head`: all fields of the head.

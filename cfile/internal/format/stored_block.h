@@ -42,7 +42,6 @@ BlockFormat BlockFormatOf(const FileInfo& info);
 struct BlockBuffer {
   ByteWriter stored;  // bytes of the file: one block or several
   uint64_t stored_offset = 0;
-  uint64_t announced_end = 0;  // the end of the bytes that a scan has announced to the source
   ByteWriter uncompressed;
   BlockHead head;  // the head of the movable block that was fetched last
 

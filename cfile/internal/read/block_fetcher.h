@@ -28,7 +28,8 @@ namespace cfile::internal {
 // How a cursor reaches a block.
 enum class BlockAccess : uint8_t {
   kScan,  // the cursor reads block after block in the fetcher's direction
-  kSeek
+  kSeek,
+  kFewRows  // as kSeek; the cursor calls BlockWalk::CheckRows for the rows it reads
 };
 
 // What a cursor knows about the blocks that it will read.
@@ -138,6 +139,19 @@ class BlockFetcher {
     Begin(source, options, pointer);
     AddBlocks(options, leaf, entry, is_cached);
     BeginReads(source);
+  }
+
+  // True if the cursor will read all of the next blocks of the leaf after `entry`, at least
+  // kBlocksInRow of them unless the leaf ends before. Then the system's own read-ahead fetches
+  // mapped blocks faster than requests for single blocks.
+  bool ReadsOn(const IndexNode& leaf, uint32_t entry) const {
+    constexpr uint32_t kBlocksInRow = 8;
+    if (plan_ != BlockPlan::kSome) return false;
+    const uint32_t end = std::min(leaf.num_entries(), entry + 1 + kBlocksInRow);
+    for (uint32_t next = entry + 1; next < end; ++next) {
+      if (wants_ && !wants_(leaf, next)) return false;
+    }
+    return end > entry + 1;
   }
 
   // True if the last plan has all blocks of its leaf that the cursor will read.

@@ -2,6 +2,7 @@
 
 #include "cfile/internal/format/data_block.h"
 #include "encodings/core/status.h"
+#include "encodings/value_places.h"
 
 namespace cfile::internal {
 
@@ -37,6 +38,22 @@ absl::Status BlockWalk::OpenFetchedBlock(const IndexWalk& path, std::span<const 
   pointer_ = path.pointer();
   loaded_block_ = {.bytes = bytes};
   return InThisBlock(OpenLoadedBlock(path, expected));
+}
+
+absl::Status BlockWalk::CheckRows(std::span<const uint32_t> rows) const {
+  if (!in_part()) return absl::OkStatus();
+  const BlockHead& head = *loaded_block_.head;
+  const ColumnType& type = file_->info().type;
+  encodings::BlockView body(loaded_block_.bytes.subspan(head.size_bytes()));
+  body.count = head.present_count;
+  for (const uint32_t row : rows) {
+    CFILE_RETURN_IF_ERROR(encodings::VisitValuePlaces(
+        head.encoding, type.physical(), type.type_length, body, row,
+        [&](uint64_t begin, uint64_t end) {
+          return file_->CheckPart(pointer_, loaded_block_, begin, end);
+        }));
+  }
+  return absl::OkStatus();
 }
 
 absl::Status BlockWalk::OpenLoadedBlock(const IndexWalk& path, std::optional<uint64_t> expected) {

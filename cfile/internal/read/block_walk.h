@@ -63,6 +63,13 @@ class BlockWalk {
   absl::Status OpenFetchedBlock(const IndexWalk& path, std::span<const uint8_t> bytes,
                                 std::optional<uint64_t> expected);
 
+  // True if the open block is not verified as a whole. Then call CheckRows before you read rows,
+  // and open the block again for anything else.
+  bool in_part() const { return loaded_block_.in_part; }
+  // Verifies the checksums of the bytes of rows. Does nothing unless in_part(). Preconditions: the
+  // block is open, and has these rows.
+  absl::Status CheckRows(std::span<const uint32_t> rows) const;
+
   std::shared_ptr<FileReader> file_;
   RowBlock& row_block_;
   BlockPointer pointer_;        // of the block, or of the block that failed to open

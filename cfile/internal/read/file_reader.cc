@@ -11,10 +11,14 @@
 #include "cfile/internal/format/statistics_block.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
+#include "encodings/value_places.h"
 
 namespace cfile::internal {
 
 namespace {
+
+// The bytes at the end of a mapped file that are read together. They usually have the footer.
+constexpr uint64_t kMappedTailBytes = 8 * 1024;
 
 // Returns the identity of a file's blocks in the cache.
 // The identity includes the options that say how blocks are checked before they enter the cache.
@@ -47,6 +51,11 @@ absl::StatusOr<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<con
     CFILE_ASSIGN_OR_RETURN(
         ends, BufferEnds(std::move(source), options.max_requests_in_flight, whole));
     source = ends;
+  } else {
+    const uint64_t size = source->size();
+    source->WillRead(0, std::min<uint64_t>(size, kBufferedHeadBytes));
+    const uint64_t tail = std::min<uint64_t>(size, kMappedTailBytes);
+    source->WillRead(size - tail, tail);
   }
   CFILE_ASSIGN_OR_RETURN(FileInfo info, ReadFileInfo(*source, options));
   return std::shared_ptr<FileReader>(new FileReader(std::move(source), std::move(ends), options,
@@ -79,6 +88,7 @@ bool FileReader::HasRoomForSeekIndex(size_t bytes) const {
 absl::StatusOr<FetchedBlock> FileReader::FetchOnce(const BlockPointer& pointer,
                                                    size_t max_size_bytes,
                                                    BlockBuffer& buffer) const {
+  if (in_memory()) source_->WillRead(pointer.offset, pointer.size);
   return FetchBlock(*source_, info_, pointer, options_.verify_checksums, max_size_bytes, buffer);
 }
 
@@ -273,6 +283,17 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   const CachedBlocks::Key key{cache_file_, pointer};
   CachedBlocks& cache = options_.block_cache->blocks();
+  // Of a mapped file that was not read yet, seeks read one block or its parts, unless they come to
+  // the next blocks, too.
+  const bool reads_alone = access != BlockAccess::kScan && in_memory() && !leaf.verified(entry) &&
+                           !fetcher.ReadsOn(leaf, entry);
+  if (access == BlockAccess::kFewRows) {
+    if (reads_alone) {
+      CFILE_ASSIGN_OR_RETURN(LoadedBlock part, LoadPart(leaf, entry, buffer));
+      if (part.in_part) return part;
+    }
+    access = BlockAccess::kSeek;
+  }
   LoadedBlock loaded;
   const bool may_be_cached = !in_memory() || format_.compression != Compression::kNone;
   if (may_be_cached) loaded.resident = cache.Find(key);
@@ -287,8 +308,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
       };
       fetcher.Prepare(*source_, options_, leaf, entry, access, is_cached, buffer);
       shared = access == BlockAccess::kSeek && !buffer.Holds(pointer);
-    } else if (access == BlockAccess::kScan && !fetcher.backward()) {
-      AnnounceScan(pointer, buffer);
+    } else if (reads_alone) {
+      source_->WillRead(pointer.offset, pointer.size);
     }
     if (shared) {
       using Resident = absl::StatusOr<std::shared_ptr<const ResidentBlock>>;
@@ -321,6 +342,45 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   return loaded;
 }
 
+absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t entry,
+                                                 BlockBuffer& buffer) const {
+  LoadedBlock loaded;
+  if (!format_.movable || !options_.verify_checksums || !leaf.MayReadPart(entry)) return loaded;
+  const BlockPointer& pointer = leaf.entry_pointer(entry);
+  source_->WillRead(pointer.offset, std::min<uint64_t>(pointer.size, HeadBytesOf(pointer.size)));
+  const auto stored =
+      FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes, buffer);
+  // An error is left to the function that reads the whole block.
+  const bool has_places =
+      stored.ok() && !stored->head.compressed() && stored->head.sections[kLevels].size == 0 &&
+      stored->head.sections[kSkipTable].size == 0 &&
+      encodings::HasValuePlaces(stored->head.encoding, info_.type.physical());
+  if (!has_places) {
+    leaf.StopPartReads(entry);
+    return loaded;
+  }
+  leaf.CountPartRead(entry);
+  usage_.CountBlockRead();
+  buffer.head = stored->head;
+  loaded.bytes = stored->bytes;
+  loaded.head = &buffer.head;
+  loaded.in_part = true;
+  CFILE_RETURN_IF_ERROR(
+      CheckPart(pointer, loaded, 0, encodings::kMostBytesOfOpen));
+  return loaded;
+}
+
+absl::Status FileReader::CheckPart(const BlockPointer& pointer, const LoadedBlock& block,
+                                   uint64_t begin, uint64_t end) const {
+  const uint64_t size = block.bytes.size() - block.head->size_bytes();
+  end = std::min(end, size);
+  if (begin >= end) return absl::OkStatus();
+  begin -= begin % kPartBytes;
+  end = std::min(size, end + (kPartBytes - end % kPartBytes) % kPartBytes);
+  source_->WillRead(pointer.offset + block.head->size_bytes() + begin, end - begin);
+  return InBlock(CheckParts(*block.head, block.bytes, begin, end), source_->name(), pointer);
+}
+
 void FileReader::BeginToLoad(const IndexNode& leaf, uint32_t entry, BlockAccess access,
                              BlockFetcher& fetcher, const BlockBuffer& buffer) const {
   CachedBlocks& cache = options_.block_cache->blocks();
@@ -335,9 +395,7 @@ absl::StatusOr<StoredBlock> FileReader::FetchStored(const IndexNode& leaf, uint3
                                                     BlockFetcher& fetcher,
                                                     BlockBuffer& buffer) const {
   const BlockPointer& pointer = leaf.entry_pointer(entry);
-  if (in_memory()) {
-    AnnounceScan(pointer, buffer);
-  } else {
+  if (!in_memory()) {
     const auto is_cached = [](const BlockPointer&) { return false; };
     fetcher.Prepare(*source_, options_, leaf, entry, BlockAccess::kScan, is_cached, buffer);
   }
@@ -361,19 +419,6 @@ std::shared_ptr<const ResidentBlock> FileReader::KeepBlock(const FetchedBlock& f
   }
   options_.block_cache->blocks().Insert(key, resident);
   return resident;
-}
-
-void FileReader::AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const {
-  const uint64_t ahead = options_.read_ahead_bytes;
-  const uint64_t wanted = std::min(ahead, source_->size() - pointer.end());
-  // Announces 2 * `ahead` bytes at a time, and the next bytes when half of the announced bytes are
-  // left. Starts anew after a jump to another place.
-  const bool known = buffer.announced_end >= pointer.end() + wanted &&
-                     buffer.announced_end - pointer.end() <= 2 * ahead;
-  if (known || wanted == 0) return;
-  const uint64_t size = std::min(2 * ahead, source_->size() - pointer.end());
-  source_->WillRead(pointer.end(), size);
-  buffer.announced_end = pointer.end() + size;
 }
 
 const encodings::SeekIndex* FileReader::KeepSeekIndex(

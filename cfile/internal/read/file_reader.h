@@ -37,6 +37,9 @@ struct LoadedBlock {
   // True if the block was read before and there is room for a seek index: building one may be worth
   // the time.
   bool seen_before = false;
+  // True if only the checksums of the head and of the first part of the block were verified. Call
+  // CheckPart before you use other bytes of the block.
+  bool in_part = false;
 };
 
 // An open file. Immutable, except for CompleteType, and for data that is read once and then kept:
@@ -101,12 +104,21 @@ class FileReader {
   // Reads the data block of a leaf's entry for a cursor. Uses the cache if the cache has the block.
   // With kSeek, puts the block into the cache, unless the block is used directly from the source's
   // memory. `fetcher` belongs to the cursor, and knows which blocks the cursor will read next.
+  // With kFewRows, may return a block that is in_part. Its encoding has value places
+  // (encodings/value_places.h), and it has neither nulls nor levels. A block that was read in this
+  // way several times is read whole.
   // Threads that seek the same block share one request.
   // Threads that scan do not share requests. Take and SeekMany, which read several blocks at once,
   // do not share requests either. Errors name the file and the block.
   absl::StatusOr<LoadedBlock> LoadDataBlock(const IndexNode& leaf, uint32_t entry,
                                             BlockAccess access, BlockFetcher& fetcher,
                                             BlockBuffer& buffer);
+
+  // Verifies the checksums of a block that is in_part, for its bytes `begin` to `end` - 1. These
+  // are offsets from the end of the head. Reads whole parts (cfile/FORMAT.md, Movable blocks), and
+  // no other bytes. kDataLoss names the file and the block.
+  absl::Status CheckPart(const BlockPointer& pointer, const LoadedBlock& block, uint64_t begin,
+                         uint64_t end) const;
 
   // Begins to read in the background what LoadDataBlock will read with the same arguments.
   // Does nothing if the source cannot do this, or if the block is in memory already.
@@ -134,8 +146,10 @@ class FileReader {
   // Reads a block that is needed once: an index node, the dictionary, the statistics.
   absl::StatusOr<FetchedBlock> FetchOnce(const BlockPointer& pointer, size_t max_size_bytes,
                                          BlockBuffer& buffer) const;
-  // Tells the source which bytes a scan at `pointer` will need next.
-  void AnnounceScan(const BlockPointer& pointer, BlockBuffer& buffer) const;
+  // Implements LoadDataBlock with kFewRows. Returns a block that is not in_part if the whole block
+  // should be read.
+  absl::StatusOr<LoadedBlock> LoadPart(const IndexNode& leaf, uint32_t entry,
+                                       BlockBuffer& buffer) const;
   absl::StatusOr<const IndexNode*> LoadRoot(IndexKind kind, const BlockPointer& pointer);
   absl::StatusOr<const IndexNode*> LoadChild(IndexKind kind, const IndexNode& parent,
                                              uint32_t entry);

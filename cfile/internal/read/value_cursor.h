@@ -160,11 +160,16 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal) {
     if (ordinal >= this->num_rows()) return this->OutOfRange(ordinal);
     return SeekingToAnyRow([&]() -> absl::StatusOr<std::optional<T>> {
-      CFILE_RETURN_IF_ERROR(this->GoTo(ordinal, BlockAccess::kSeek));
+      CFILE_RETURN_IF_ERROR(this->GoTo(ordinal, BlockAccess::kFewRows));
+      const uint32_t row = this->row_block_.row();
+      if (absl::Status status = this->CheckRows({&row, 1}); !status.ok())
+        return this->Failed(status);
       uint64_t first_ordinal = 0;
       CFILE_ASSIGN_OR_RETURN(const Batch<T> batch,
                              this->template NextBatch<Batch<T>>(1, first_ordinal));
-      return batch.IsValid(0) ? std::optional<T>(batch.values[0]) : std::nullopt;
+      const auto value = batch.IsValid(0) ? std::optional<T>(batch.values[0]) : std::nullopt;
+      if (this->in_part()) this->Unload();
+      return value;
     });
   }
 
@@ -190,6 +195,8 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
  private:
   // At most this many ordinals, or keys, are sorted at a time.
   static constexpr size_t kTakenOrdinals = size_t{1} << 17;
+  // If Take needs more rows of a block than this, it reads the whole block.
+  static constexpr size_t kRowsOfPart = 4;
   static constexpr int kKeyNumberBits = 16;
   static constexpr size_t kSoughtKeys = size_t{1} << kKeyNumberBits;
 
@@ -354,11 +361,17 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
       const uint64_t block_end = this->first_ordinal_ + this->block_.num_rows();
       const bool in_order = begin > 0 && !this->file_->in_memory() && first >= block_end &&
                             first - block_end < this->block_.num_rows();
-      CFILE_RETURN_IF_ERROR(this->GoTo(first, in_order ? BlockAccess::kScan : BlockAccess::kSeek));
+      CFILE_RETURN_IF_ERROR(
+          this->GoTo(first, in_order ? BlockAccess::kScan : BlockAccess::kFewRows));
       rows_.clear();
       for (size_t i = begin; i < order_.size() && this->InBlock(order_[i] >> 32); ++i) {
         rows_.push_back(static_cast<uint32_t>((order_[i] >> 32) - this->first_ordinal_));
       }
+      if (this->in_part() && rows_.size() > kRowsOfPart) {
+        this->Unload();
+        CFILE_RETURN_IF_ERROR(this->GoTo(first, BlockAccess::kSeek));
+      }
+      if (absl::Status status = this->CheckRows(rows_); !status.ok()) return this->Failed(status);
       const auto place = [&](size_t i) {
         return out_begin + static_cast<uint32_t>(order_[begin + i]);
       };
@@ -366,6 +379,7 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
           rows_, [&](size_t i, const T& value) { out.Set(place(i), value); },
           [&](size_t i) { out.SetNull(place(i)); });
       if (!status.ok()) return this->Failed(status);
+      if (this->in_part()) this->Unload();
       begin += rows_.size();
     }
     return absl::OkStatus();

@@ -1,0 +1,295 @@
+// Measures reads of files that are not in memory: seeks by key beside LMDB, takes of random rows,
+// and scans beside reads of 1 MiB as `dd bs=1M` makes them. Before each run the system drops the
+// file from its page cache. Prints lines of JSON as file_comparison does: the figures are
+// microseconds of elapsed time and KiB read from the disk for each row or key, and MB/s of scans.
+//
+//   cold_reads DIRECTORY [ROWS [BLOCK_BYTES]]   ROWS: 20 million by default
+//                                               BLOCK_BYTES: block_size_bytes, default: the writer's
+// DIRECTORY must be on a disk, not in tmpfs. Figures of different disks cannot be compared.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <random>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#ifdef CFILE_BENCHMARK_LMDB
+#include <lmdb.h>
+#endif
+
+#include "cfile/block_cache.h"
+#include "cfile/reader.h"
+#include "cfile/writer.h"
+#include "comparison_data.h"
+#include "or_die.h"
+
+namespace cfile::benchmarks {
+namespace {
+
+constexpr size_t kReads = 500;
+constexpr size_t kRuns = 5;
+constexpr size_t kAppendedRows = 65536;
+constexpr size_t kBatchRows = 4096;
+
+struct File {
+  std::string data;
+  std::string path;
+  size_t rows;
+};
+
+// Writes the file's dirty pages to the disk, and drops the file from the page cache. The file must
+// not be mapped.
+void DropFromMemory(const std::string& path) {
+  const int descriptor = open(path.c_str(), O_RDONLY);
+  Check(descriptor >= 0, "cannot open " + path);
+  Check(fsync(descriptor) == 0, "fsync " + path);
+  Check(posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) == 0, "posix_fadvise " + path);
+  close(descriptor);
+}
+
+// Returns how many bytes this process has read from disks.
+double BytesRead() {
+  std::ifstream file("/proc/self/io");
+  std::string name;
+  double bytes = 0;
+  while (file >> name >> bytes) {
+    if (name == "read_bytes:") return bytes;
+  }
+  Check(false, "/proc/self/io has no read_bytes");
+  return 0;
+}
+
+struct Cost {
+  double seconds = 0;
+  double bytes = 0;
+};
+
+// Runs `work` with `path` out of memory. Returns the median time, and the bytes of this run.
+template <typename Work>
+Cost ColdCost(const std::string& path, const Work& work) {
+  std::vector<Cost> costs(kRuns);
+  for (Cost& cost : costs) {
+    DropFromMemory(path);
+    const double bytes = BytesRead();
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    cost.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    cost.bytes = BytesRead() - bytes;
+  }
+  std::sort(costs.begin(), costs.end(),
+            [](const Cost& a, const Cost& b) { return a.seconds < b.seconds; });
+  return costs[kRuns / 2];
+}
+
+void PrintCost(const std::string& data, const std::string& work, const std::string& who,
+               const Cost& cost) {
+  PrintFigure(data, work + ", us", who, cost.seconds * 1e6 / kReads);
+  PrintFigure(data, work + ", KiB", who, cost.bytes / 1024 / kReads);
+}
+
+// Returns a reader that has no blocks in its cache.
+Reader OpenCold(const File& file, ReaderOptions::Access access) {
+  return OrDie(Reader::Open(
+      file.path, {.access = access,
+                  .block_cache = std::make_shared<BlockCache>(BlockCache::kDefaultBytes)}));
+}
+
+struct Way {
+  const char* name;
+  ReaderOptions::Access access;
+};
+constexpr Way kWays[] = {{"cfile mapped", ReaderOptions::Access::kMap},
+                         {"cfile pread", ReaderOptions::Access::kPread}};
+
+template <typename T>
+void MeasureTakes(const File& file, const std::string& suffix) {
+  std::mt19937_64 random(3);
+  std::vector<uint64_t> ordinals(kReads);
+  for (uint64_t& ordinal : ordinals) ordinal = random() % file.rows;
+  for (const Way& way : kWays) {
+    PrintCost(file.data, "cold take", way.name + suffix, ColdCost(file.path, [&] {
+                const Reader reader = OpenCold(file, way.access);
+                auto cursor = OrDie(reader.NewCursor<T>());
+                OwnedBatch<T> taken;
+                OrDie(cursor.Take(ordinals, taken));
+                Check(taken.batch().size() == kReads, "a take gives all rows");
+              }));
+  }
+}
+
+template <typename T>
+void MeasureScans(const File& file, const std::string& suffix) {
+  const Cost dd = ColdCost(file.path, [&] {
+    std::vector<char> buffer(1 << 20);
+    const int descriptor = open(file.path.c_str(), O_RDONLY);
+    ssize_t count = 0;
+    while ((count = read(descriptor, buffer.data(), buffer.size())) > 0) Keep(buffer.data());
+    Check(count == 0, "cannot read " + file.path);
+    close(descriptor);
+  });
+  PrintFigure(file.data, "cold scan, MB/s", "dd" + suffix, dd.bytes / dd.seconds / 1e6);
+  for (const Way& way : kWays) {
+    const Cost cost = ColdCost(file.path, [&] {
+      const Reader reader = OpenCold(file, way.access);
+      auto cursor = OrDie(reader.NewCursor<T>());
+      uint64_t values = 0;
+      while (true) {
+        const auto batch = OrDie(cursor.Next(kBatchRows));
+        if (batch.empty()) break;
+        for (const T& value : batch.values) Keep(&value);
+        values += batch.size();
+      }
+      Check(values == file.rows, "a scan gives all values");
+    });
+    PrintFigure(file.data, "cold scan, MB/s", way.name + suffix, dd.bytes / cost.seconds / 1e6);
+  }
+}
+
+// Returns `rows` random numbers in ascending order.
+std::vector<uint64_t> SortedNumbers(size_t rows) {
+  auto numbers = encodings::RandomInts<uint64_t>(rows);
+  std::sort(numbers.begin(), numbers.end());
+  return numbers;
+}
+std::string HexKey(uint64_t number) {
+  char text[17];
+  std::snprintf(text, sizeof(text), "%016llx", static_cast<unsigned long long>(number));
+  return text;
+}
+
+template <typename T, typename Next>
+void WriteFile(const File& file, const ColumnType& type, const WriterOptions& options, Next next) {
+  auto writer = OrDie(Writer<T>::Create(OrDie(NewFileSink(file.path)), type, options));
+  for (size_t begin = 0; begin < file.rows; begin += kAppendedRows)
+    OrDie(writer.Append(next(begin, std::min(begin + kAppendedRows, file.rows))));
+  OrDie(writer.Finish());
+  PrintFigure(file.data, "size", "cfile",
+              static_cast<double>(std::filesystem::file_size(file.path)) /
+                  static_cast<double>(file.rows));
+}
+
+#ifdef CFILE_BENCHMARK_LMDB
+void CheckLmdb(int code) { Check(code == MDB_SUCCESS, mdb_strerror(code)); }
+
+void MeasureLmdb(const std::string& path, std::span<const uint64_t> numbers,
+                 std::span<const std::string> keys) {
+  MDB_env* environment = nullptr;
+  MDB_txn* transaction = nullptr;
+  MDB_dbi database = 0;
+  const auto open = [&](unsigned flags) {
+    CheckLmdb(mdb_env_create(&environment));
+    CheckLmdb(mdb_env_set_mapsize(environment, size_t{4} << 30));
+    CheckLmdb(mdb_env_open(environment, path.c_str(), MDB_NOSUBDIR | MDB_NOLOCK | flags, 0644));
+    CheckLmdb(
+        mdb_txn_begin(environment, nullptr, (flags & MDB_RDONLY) ? MDB_RDONLY : 0, &transaction));
+    CheckLmdb(mdb_dbi_open(transaction, nullptr, 0, &database));
+  };
+  open(MDB_NOSYNC | MDB_WRITEMAP);
+  for (const uint64_t number : numbers) {
+    std::string text = HexKey(number);
+    MDB_val key{text.size(), text.data()};
+    MDB_val value{0, text.data()};
+    CheckLmdb(mdb_put(transaction, database, &key, &value, MDB_APPEND));
+  }
+  CheckLmdb(mdb_txn_commit(transaction));
+  mdb_env_close(environment);
+
+  // Databases larger than memory are opened with MDB_NORDAHEAD, as LMDB recommends.
+  for (const unsigned flags : {0u, static_cast<unsigned>(MDB_NORDAHEAD)}) {
+    const Cost cost = ColdCost(path, [&] {
+      open(MDB_RDONLY | flags);
+      MDB_cursor* cursor = nullptr;
+      CheckLmdb(mdb_cursor_open(transaction, database, &cursor));
+      for (const std::string& wanted : keys) {
+        MDB_val key{wanted.size(), const_cast<char*>(wanted.data())};
+        MDB_val value;
+        CheckLmdb(mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE));
+      }
+      mdb_cursor_close(cursor);
+      mdb_txn_abort(transaction);
+      mdb_env_close(environment);
+    });
+    PrintCost("random keys", "cold seek", flags == 0 ? "LMDB" : "LMDB without read-ahead", cost);
+  }
+  std::filesystem::remove(path);
+}
+#endif
+
+void MeasureSeeks(const std::string& directory, size_t rows, const WriterOptions& options) {
+  const File file{.data = "random keys", .path = directory + "/cold-keys.cfile", .rows = rows};
+  const std::vector<uint64_t> numbers = SortedNumbers(rows);
+  std::vector<std::string> text;
+  std::vector<std::string_view> views;
+  WriteFile<std::string_view>(file, ColumnType::String(), options, [&](size_t begin, size_t end) {
+    text.clear();
+    for (size_t i = begin; i < end; ++i) text.push_back(HexKey(numbers[i]));
+    views.assign(text.begin(), text.end());
+    return std::span<const std::string_view>(views);
+  });
+  std::mt19937_64 random(2);
+  std::vector<std::string> keys(kReads);
+  for (std::string& key : keys) key = HexKey(numbers[random() % numbers.size()]);
+#ifdef CFILE_BENCHMARK_LMDB
+  MeasureLmdb(directory + "/cold-keys.lmdb", numbers, keys);
+#endif
+  for (const Way& way : kWays) {
+    PrintCost(file.data, "cold seek", way.name, ColdCost(file.path, [&] {
+                const Reader reader = OpenCold(file, way.access);
+                auto cursor = OrDie(reader.NewCursor<std::string_view>());
+                for (const std::string& key : keys)
+                  Check(OrDie(cursor.SeekToKey(key)).exact, "a key is found");
+              }));
+  }
+  MeasureTakes<std::string_view>(file, "");
+  MeasureScans<std::string_view>(file, "");
+  std::filesystem::remove(file.path);
+}
+
+// Measures a column without a value index, as a file alone and as a file of a table.
+template <typename T>
+void MeasureColumn(const std::string& directory, const std::string& data, const ColumnType& type,
+                   WriterOptions options, std::span<const T> values) {
+  options.value_index = false;
+  const File file{.data = data, .path = directory + "/cold.cfile", .rows = values.size()};
+  for (const bool movable : {false, true}) {
+    options.movable_blocks = movable;
+    WriteFile<T>(file, type, options,
+                 [&](size_t begin, size_t end) { return values.subspan(begin, end - begin); });
+    const std::string suffix = movable ? ", of a table" : "";
+    MeasureTakes<T>(file, suffix);
+    MeasureScans<T>(file, suffix);
+  }
+  std::filesystem::remove(file.path);
+}
+
+int Main(int argc, char** argv) {
+  if (argc < 2 || argc > 4) {
+    std::fprintf(stderr, "usage: cold_reads DIRECTORY [ROWS [BLOCK_BYTES]]\n");
+    return 1;
+  }
+  const std::string directory = argv[1];
+  const size_t rows = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20'000'000;
+  WriterOptions options{.value_index = true};
+  if (argc > 3) options.block_size_bytes = std::strtoull(argv[3], nullptr, 10);
+  MeasureSeeks(directory, rows, options);
+  MeasureColumn<int64_t>(directory, "random int64", ColumnType::Int64(), options,
+                         encodings::RandomInts<int64_t>(rows));
+  MeasureColumn<int64_t>(directory, "sequence", ColumnType::Int64(), options,
+                         encodings::SequentialInts<int64_t>(rows));
+  const encodings::StringColumn words = encodings::Words(rows);
+  MeasureColumn<std::string_view>(directory, "words", ColumnType::String(), options, words.values);
+  return 0;
+}
+
+}  // namespace
+}  // namespace cfile::benchmarks
+
+int main(int argc, char** argv) { return cfile::benchmarks::Main(argc, argv); }
