@@ -44,9 +44,10 @@ class CompactHistogram {
 
   // Counts a number, and returns its interval.
   size_t Add(uint64_t number) {
+    // A binary search without branches, which would be hard to predict.
     size_t interval = 0;
     for (size_t step = kMostIntervals / 2; step > 0; step /= 2)
-      interval += begins_[interval + step] <= number ? step : 0;
+      interval += step * static_cast<size_t>(begins_[interval + step] <= number);
     if (interval >= size_) interval = size_ - 1;
     intervals_[interval].Add(number);
     return interval;
