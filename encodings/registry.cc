@@ -17,6 +17,7 @@
 #include "encodings/kudu/plain.h"
 #include "encodings/kudu/prefix.h"
 #include "encodings/kudu/rle.h"
+#include "encodings/own/compact.h"
 #include "encodings/own/for.h"
 #include "encodings/parquet/alp.h"
 #include "encodings/parquet/byte_stream_split.h"
@@ -41,7 +42,8 @@ using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
 #endif
                          ParquetPlainCodec, ParquetGroupVarintCodec, ParquetRleCodec,
                          DeltaBinaryPackedCodec, DeltaLengthByteArrayCodec, DeltaByteArrayCodec,
-                         ParquetDictionaryCodec, ByteStreamSplitCodec, AlpCodec, ForCodec>;
+                         ParquetDictionaryCodec, ByteStreamSplitCodec, AlpCodec, ForCodec,
+                         CompactCodec>;
 
 template <typename Codec>
 constexpr bool HasDictionary = requires {

@@ -3,22 +3,13 @@
 
 #include <algorithm>
 #include <cassert>
-#include <string_view>
 
 #include "encodings/core/status.h"
+#include "encodings/own/describe_number.h"
 #include "encodings/own/for_layout.h"
 
 namespace cfile::encodings {
 namespace {
-
-// Reads a number of type V, and adds it as a field.
-template <typename V>
-absl::Status AddNumber(BlockDescription& description, std::string_view name) {
-  V value;
-  if (!description.reader().ReadFixed(value)) return DataLoss("the ", name, " is cut off");
-  description.Add(name, StrCat(+value));
-  return absl::OkStatus();
-}
 
 template <typename V>
 absl::Status DescribeFor(const BlockView& block, BlockDescription& description) {

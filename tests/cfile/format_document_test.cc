@@ -364,6 +364,8 @@ constexpr std::string_view kTable = "table ids";
 constexpr std::string_view kAlp = "page double parquet-alp count=3";
 constexpr std::string_view kFor = "page int32 for count=5";
 constexpr std::string_view kForBool = "page bool for count=3";
+constexpr std::string_view kCompact = "page double compact count=4";
+constexpr std::string_view kCompactCodes = "page int32 compact count=12";
 constexpr Breach kBreaches[] = {
     // Version 1 has no checksums.
     {"F1", "file int32", 0x00, "6c"},
@@ -498,6 +500,27 @@ constexpr Breach kBreaches[] = {
     {"FO4", kForBool, 0x09, "02"},
     {"FO6", kFor, 0x11, "72"},
     {"FO6", kForBool, 0x0a, "0d"},
+    {"CO1", kCompact, 0x0d, "12"},
+    {"CO1", kCompact, kEnd, kCut},
+    {"CO2", kCompact, 0x00, "30"},
+    {"CO2", kCompact, 0x00, "15"},
+    {"CO2", kCompactCodes, 0x00, "11"},
+    {"CO3", kCompact, 0x01, "04"},
+    {"CO3", kCompactCodes, 0x01, "03"},
+    {"CO3", kCompactCodes, 0x01, "05"},
+    {"CO3", kCompactCodes, 0x09, "1000ecffffff040000"},
+    {"CO4", kCompact, 0x0c, "41"},
+    {"CO5", kCompact, 0x03, "17"},
+    {"CO5", kCompactCodes, 0x03, "01"},
+    {"CO6", kCompactCodes, 0x1a, "04"},
+    {"CO6", kCompactCodes, 0x1c, "ab"},
+    {"CO6", kCompactCodes, 0x20, "80"},
+    {"CO7", kCompact, kEnd, "00"},
+    {"CO7", kCompactCodes, kEnd, kCut},
+    {"CO7", kCompactCodes, kEnd, "00"},
+    {"CO8", kCompact, 0x11, "05"},
+    {"CO8", kCompact, 0x16, "04"},
+    {"CO9", kCompact, 0x15, "f3"},
     {"ST3", "statistics double rows=4", kEnd, kCut},
     {"ST4", "statistics double rows=4", 0x37, "04"},
     {"ST5", "statistics double rows=4", 0x03, "03"},

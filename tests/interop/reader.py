@@ -620,9 +620,18 @@ PARQUET = {
 
 # The encodings of cfile itself, with numbers from 1000. Their functions are like those in PARQUET, but the values have the
 # column's own shape.
+def unpack_vector(cursor, width, count, size):
+    """Takes bit-packed numbers of `size` bytes, which are interleaved if there are 1,024."""
+    if count < 1024:
+        return unpack_bits(cursor.take((count * width + 7) // 8), width, count)
+    lanes, rows = 128 // size, [cursor.take(128) for _ in range(width)]
+    columns = [b"".join(row[size * lane:size * lane + size] for row in rows) for lane in range(lanes)]
+    by_lane = [unpack_bits(column, width, 8 * size) for column in columns]
+    return [by_lane[i % lanes][i // lanes] for i in range(count)]
+
 def own_for(cursor, count, shape, dictionary=None):
     size, start = shape.size or 1, cursor.pos
-    bits, lanes = 8 * size, 128 // size
+    bits = 8 * size
     signed = shape.kind == "int" and shape.signed
     number = lambda: cursor.number(size) if not signed else as_signed([cursor.number(size)], bits)[0]
     entries = []
@@ -636,13 +645,7 @@ def own_for(cursor, count, shape, dictionary=None):
         cursor.refuse(cursor.pos - start != offset, f"vector {v} does not follow what is before it")
         cursor.refuse(not form and not exceptions and width != (greatest - least).bit_length(), f"the width of vector {v} is not the least one")
         cursor.refuse(shape.kind == "bool" and (exceptions or greatest > 1), f"vector {v} does not hold booleans")
-        if n < 1024:
-            packed = unpack_bits(cursor.take((n * width + 7) // 8), width, n)
-        else:
-            rows = [cursor.take(128) for _ in range(width)]
-            columns = [b"".join(row[size * lane:size * lane + size] for row in rows) for lane in range(lanes)]
-            by_lane = [unpack_bits(column, width, bits) for column in columns]
-            packed = [by_lane[i % lanes][i // lanes] for i in range(n)]
+        packed = unpack_vector(cursor, width, n, size)
         if form == 1:
             value, step = cursor.number(size), cursor.number(size)
             values = [value := value + each & (1 << bits) - 1 for each in [packed[0]] + [step + each for each in packed[1:]]]
@@ -658,7 +661,102 @@ def own_for(cursor, count, shape, dictionary=None):
     cursor.done("the last vector")
     return [bool(value) for value in out] if shape.kind == "bool" else out
 
-OWN = {1000: (own_for, lambda s: s.kind == "bool" or s.kind == "int" and s.size <= 8)}
+class Bits:
+    """Takes numbers from the bits of bytes, least significant bit first. After the last byte all bits are 0."""
+
+    def __init__(self, data):
+        self.bits, self.used = int.from_bytes(data, "little"), 0
+
+    def take(self, width):
+        self.used += width
+        return self.bits >> self.used - width & (1 << width) - 1
+
+def ans_table(weights, log):
+    """The symbol, the number of bits and the base of the next state, for each state."""
+    size, state, symbols = 1 << log, 0, [0] * (1 << log)
+    for symbol, weight in enumerate(weights):
+        for _ in range(weight):
+            symbols[state] = symbol
+            state = (state + size // 2 + size // 8 + 3) % size
+    table, used = [], list(weights)
+    for symbol in symbols:
+        number, used[symbol] = used[symbol], used[symbol] + 1
+        bits = log + 1 - number.bit_length()
+        table.append((symbol, bits, (number << bits) - size))
+    return table
+
+def ans_symbols(cursor, data, table, log, count):
+    bits = Bits(data)
+    states, out = [bits.take(log) for _ in range(8)], []
+    for i in range(count):
+        symbol, width, base = table[states[i % 8]]
+        states[i % 8] = base + bits.take(width)
+        out.append(symbol)
+    cursor.refuse(any(states) or (bits.used + 7) // 8 != len(data) or bits.bits >> bits.used, "the codes do not end as they should")
+    return out
+
+def compact_bins(cursor, size, log, bins):
+    lowers, widths, weights = [], [], []
+    for b in range(bins):
+        lowers.append(cursor.number(size))
+        widths.append(cursor.number(1))
+        weights.append(cursor.number(2) if bins > 1 else 1)
+        cursor.refuse(widths[b] > 8 * size or weights[b] == 0, f"the width or the weight of bin {b} is out of range")
+    cursor.refuse(sum(weights) != 1 << log, "the weights of the bins do not add up")
+    return lowers, widths, weights
+
+def own_compact(cursor, count, shape, dictionary=None):
+    if count == 0:
+        cursor.done("no values")
+        return []
+    size, start, is_float = shape.size, cursor.pos, shape.kind == "float"
+    mask, limit = (1 << 8 * size) - 1, {4: 10, 8: 22}[size] if is_float else 0
+    flags, log, bins, power = [cursor.number(1) for _ in range(4)]
+    order, line, multiples, decimals = flags & 3, flags & 4, flags & 8, flags & 16
+    cursor.refuse(flags >> 5 or line and order or decimals and not is_float, f"the transformation is {flags}")
+    cursor.refuse(power > (limit if decimals else 0), f"{power} decimals")
+    cursor.refuse(not (4 <= log <= 12 if bins else log == 0), f"2^{log} states")
+    slope = cursor.number(size) if line else 0
+    factor, addend = (cursor.number(size), cursor.number(size)) if multiples else (1, 0)
+    lowers, widths, weights = compact_bins(cursor, size, log, bins + 1)
+    table = ans_table(weights, log) if bins else []
+    pages = (count + 1023) // 1024
+    offsets = [cursor.fixed32() for _ in range(pages)]
+    out = []
+    for p, offset in enumerate(offsets):
+        n = min(1024, count - 1024 * p)
+        cursor.refuse(cursor.pos - start != offset, f"page {p} does not follow what is before it")
+        sums = [cursor.number(size) for _ in range(1 if line else order)]
+        exceptions = cursor.number(2) if decimals else 0
+        symbols = ans_symbols(cursor, cursor.take(cursor.number(2)), table, log, n) if bins else [0] * n
+        if len(set(widths)) == 1:
+            packed = unpack_vector(cursor, widths[0], n, size)
+        else:
+            data = Bits(cursor.take((sum(widths[b] for b in symbols) + 7) // 8))
+            packed = [data.take(widths[b]) for b in symbols]
+        numbers = [lowers[b] + each & mask for b, each in zip(symbols, packed)]
+        if line:
+            numbers = [sums[0] + slope * i + each for i, each in enumerate(numbers)]
+        for before in [] if line else reversed(sums):
+            numbers = list(itertools.accumulate(numbers, initial=before))[1:]
+        numbers = [each * factor + addend & mask for each in numbers]
+        places = [cursor.number(2) for _ in range(exceptions)]
+        cursor.refuse(any(a >= b for a, b in zip(places, places[1:] + [n])), f"the exceptions of page {p} do not ascend")
+        if decimals:
+            nearest = _float32 if size == 4 else float
+            quotients = [nearest(nearest(float(each)) / float(10 ** power)) for each in as_signed(numbers, 8 * size)]
+            numbers = [int.from_bytes(struct.pack({4: "<f", 8: "<d"}[size], each), "little") for each in quotients]
+        elif is_float:
+            sign = 1 << 8 * size - 1
+            numbers = [each ^ sign if each & sign else each ^ mask for each in numbers]
+        for place in places:
+            numbers[place] = cursor.number(size)
+        out += numbers
+    cursor.done("the last page")
+    return as_signed(out, 8 * size) if not is_float and shape.signed else out
+
+OWN = {1000: (own_for, lambda s: s.kind == "bool" or s.kind == "int" and s.size <= 8),
+       1002: (own_compact, lambda s: s.kind == "float" or s.kind == "int" and s.size <= 8)}
 
 def takes(encoding, shape):
     """True if this reader decodes blocks of this encoding and shape."""

@@ -1,0 +1,78 @@
+// The arithmetic of COMPACT on the values of a page: offsets in bins to numbers, and numbers to
+// values (cfile/FORMAT.md, COMPACT).
+//
+// U is uint8_t, uint16_t, uint32_t or uint64_t. All integers are computed modulo 2^bits, where
+// `bits` is the number of bits of U.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+namespace cfile::encodings {
+
+inline constexpr size_t kMaxBins = 256;
+
+// The bins of a block. Bin b has the numbers from lowers[b] to lowers[b] + 2^widths[b] - 1.
+template <typename U>
+struct BinTable {
+  std::array<U, kMaxBins> lowers;
+  std::array<uint8_t, kMaxBins> widths;
+  uint8_t most_width = 0;
+};
+
+// Unpacks offsets whose widths are those of their bins, and adds the lower bounds of the bins. Returns
+// the number of bits of the offsets. Precondition: PackedBytes(count, table.most_width) +
+// kOffsetReadAhead bytes can be read, although the offsets may take fewer.
+inline constexpr size_t kOffsetReadAhead = 16;
+template <typename U>
+size_t UnpackOffsets(const BinTable<U>& table, const uint8_t* bins, const uint8_t* packed, U* out,
+                     size_t count);
+
+// Packs offsets with the widths of their bins. Writes whole words of 8 bytes, so up to
+// kOffsetReadAhead bytes after the offsets are overwritten with arbitrary bytes.
+template <typename U>
+void PackOffsets(const BinTable<U>& table, const uint8_t* bins, const U* offsets, size_t count,
+                 uint8_t* out);
+
+// Adds the lower bounds of bins to numbers. LookUpLowers writes the lower bounds alone.
+template <typename U>
+void AddLowers(const BinTable<U>& table, const uint8_t* bins, U* numbers, size_t count);
+template <typename U>
+void LookUpLowers(const BinTable<U>& table, const uint8_t* bins, U* out, size_t count);
+// LookUpLowers followed by SumUp.
+template <typename U>
+void SumUpLowers(const BinTable<U>& table, const uint8_t* bins, U before, U* out, size_t count);
+
+// Replaces each number by the sum of `before`, the number, and the numbers before it.
+template <typename U>
+void SumUp(U before, U* numbers, size_t count);
+
+// Adds first + i * slope to number i.
+template <typename U>
+void AddLine(U first, U slope, U* numbers, size_t count);
+
+// Replaces each number n by n * factor + addend.
+template <typename U>
+void MultiplyAdd(U factor, U addend, U* numbers, size_t count);
+
+// The integer as which a float is stored, and the unsigned one of the same size.
+template <typename T>
+using FloatInteger = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
+template <typename T>
+using FloatBits = std::make_unsigned_t<FloatInteger<T>>;
+
+// Converts signed integers to floats and divides them by `divisor`, a power of ten that is at least 1
+// and that T has. T is float or double.
+template <typename T>
+void DivideIntegers(const FloatBits<T>* integers, T divisor, T* out, size_t count);
+
+// Maps the bits of floats to integers that have the same order, and back. NaNs keep their bits.
+template <typename T>
+void FloatsToOrder(const T* floats, FloatBits<T>* out, size_t count);
+template <typename T>
+void OrderToFloats(const FloatBits<T>* order, T* out, size_t count);
+
+}  // namespace cfile::encodings

@@ -1,0 +1,55 @@
+// COMPACT: numbers that are read rarely, in as few bytes as possible (cfile/FORMAT.md, Own data
+// blocks).
+//
+//   block   transformation, 1 byte · log of the number of states, 1 byte · number of bins - 1,
+//           1 byte · decimals, 1 byte · slope · factor and addend · the bins ·
+//           the offset of each page, fixed32 · the pages
+//   bin     lower bound · width, 1 byte · weight, 16 bits
+//   page    sums · number of exceptions, 16 bits · size of the codes, 16 bits · codes of the bins ·
+//           packed offsets in the bins · exceptions: positions, values
+//
+// A transformation makes small numbers of the values: differences of order 0 to 3 or distances from
+// a line, multiples of a factor, decimals of floats. The numbers are divided into bins. A number is
+// stored as a code for its bin (kernels/ans.h), and its offset in the bin. A page has 1,024 values,
+// which can be decoded alone.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "encodings/core/block_codec.h"
+#include "encodings/core/block_description.h"
+#include "encodings/core/encoding.h"
+#include "encodings/core/physical_type.h"
+
+namespace cfile::encodings {
+
+// The encoder and decoder of COMPACT.
+//
+// A decoder checks all of the block but its pages in Open, and a page when it decodes the page. It
+// decodes whole pages, and keeps the last one of which only a part was read.
+struct CompactCodec {
+  static constexpr Encoding kEncoding = Encoding::kCompact;
+  static constexpr std::string_view kName = "compact";
+  static constexpr bool Supports(PhysicalType type) {
+    return (type >= PhysicalType::kInt8 && type <= PhysicalType::kUint64) ||
+           type == PhysicalType::kFloat || type == PhysicalType::kDouble;
+  }
+  // The worst case is a block of one page and one bin that has all numbers of the type.
+  static constexpr uint32_t kWorstExtraBytesPerValue = 1;
+  static constexpr uint32_t kWorstExtraBytesPerBlock = 24;
+  static constexpr ScanCost kScanCost{.number = 1000, .decodes_to_search = true};
+  static constexpr bool kAutomatic = false;
+
+  template <typename T>
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
+                                                      const EncoderOptions& options);
+  template <typename T>
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
+                                                      const DecoderOptions& options);
+  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
+                               const BlockView& block, BlockDescription& description);
+};
+
+}  // namespace cfile::encodings

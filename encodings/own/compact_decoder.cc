@@ -1,0 +1,298 @@
+// The decoder of COMPACT.
+#include "encodings/own/compact.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstring>
+#include <span>
+
+#include "encodings/core/bytes.h"
+#include "encodings/core/seek_by_reading.h"
+#include "encodings/core/status.h"
+#include "encodings/kernels/ans.h"
+#include "encodings/kernels/bit_packing.h"
+#include "encodings/kernels/compact_kernels.h"
+#include "encodings/kernels/interleaved_bits.h"
+#include "encodings/own/compact_layout.h"
+
+namespace cfile::encodings {
+namespace {
+
+template <typename T>
+class CompactDecoder final : public BlockDecoder<T> {
+ public:
+  using U = CompactNumber<T>;
+
+  absl::Status Open(const BlockView& block) override {
+    this->count_ = this->position_ = 0;
+    this->first_ordinal_ = block.first_ordinal;
+    held_ = kNone;
+    CFILE_RETURN_IF_ERROR(ReadHead(block));
+    this->count_ = block.count;
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<size_t> Read(std::span<T> out) override {
+    const size_t wanted = this->Left(out.size());
+    uint32_t position = this->position_;
+    for (size_t done = 0; done < wanted;) {
+      const uint32_t page = position / kValues;
+      const uint32_t first = position % kValues;
+      const uint32_t count = std::min(kValues, this->count_ - page * kValues);
+      const auto taken = static_cast<uint32_t>(std::min<size_t>(count - first, wanted - done));
+      if (taken == kValues) {
+        CFILE_RETURN_IF_ERROR(Decode(page, out.data() + done));
+      } else {
+        if (page != held_) {
+          held_ = kNone;
+          CFILE_RETURN_IF_ERROR(Decode(page, values_.data()));
+          held_ = page;
+        }
+        std::copy_n(values_.data() + first, taken, out.data() + done);
+      }
+      done += taken;
+      position += taken;
+    }
+    this->position_ = position;
+    return wanted;
+  }
+
+  absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
+    return SeekToKeyByReading<T>(*this, key);
+  }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr uint32_t kValues = kVectorValues;
+
+  // Reads what is before the pages.
+  absl::Status ReadHead(const BlockView& block) {
+    ByteReader reader(block.bytes);
+    if (block.count == 0) {
+      if (reader.empty()) return absl::OkStatus();
+      return DataLoss("compact: a block without values has ", reader.remaining(),
+                      " bytes, expected 0");
+    }
+    uint8_t head[kCompactHeadBytes];
+    for (uint8_t& byte : head) {
+      if (!reader.ReadFixed(byte)) return CutOff();
+    }
+    form_ = {};
+    if (!form_.SetFlags(head[0])) {
+      return DataLoss("compact: byte 0: ", int{head[0]}, " is no transformation of this type");
+    }
+    const size_t bins = size_t{head[2]} + 1;
+    log_ = head[1];
+    if (bins == 1 ? log_ != 0 : log_ < kMinAnsLog || log_ > kMaxAnsLog) {
+      return DataLoss("compact: byte 1: ", bins, " bins and 2^", log_, " states, expected ",
+                      bins == 1 ? "2^0 states" : "2^4 to 2^12 states");
+    }
+    form_.power = head[3];
+    if (form_.power > (form_.decimals ? kMaxDecimals<T> : 0)) {
+      return DataLoss("compact: byte 3: ", form_.power, " decimals, expected at most ",
+                      form_.decimals ? kMaxDecimals<T> : 0);
+    }
+    if (form_.line && !reader.ReadFixed(form_.slope)) return CutOff();
+    if (form_.multiples && !(reader.ReadFixed(form_.factor) && reader.ReadFixed(form_.addend)))
+      return CutOff();
+    CFILE_RETURN_IF_ERROR(ReadBins(bins, reader));
+    pages_at_ = reader.offset();
+    const uint64_t table_bytes = uint64_t{CompactPages(block.count)} * sizeof(uint32_t);
+    if (table_bytes > reader.remaining()) {
+      return DataLoss("compact: the offsets of ", CompactPages(block.count), " pages take ",
+                      table_bytes, " bytes, found ", reader.remaining());
+    }
+    bytes_ = block.bytes;
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadBins(size_t bins, ByteReader& reader) {
+    std::array<uint16_t, kMaxBins> weights;
+    uint32_t sum = 0;
+    table_.most_width = 0;
+    same_width_ = true;
+    for (size_t i = 0; i < bins; ++i) {
+      weights[i] = 1;
+      if (!reader.ReadFixed(table_.lowers[i]) || !reader.ReadFixed(table_.widths[i]) ||
+          (bins > 1 && !reader.ReadFixed(weights[i]))) {
+        return CutOff();
+      }
+      if (table_.widths[i] > 8 * sizeof(U)) {
+        return DataLoss("compact: bin ", i, " has a width of ", int{table_.widths[i]},
+                        " bits, expected at most ", 8 * sizeof(U));
+      }
+      if (weights[i] == 0) return DataLoss("compact: bin ", i, " has the weight 0");
+      sum += weights[i];
+      same_width_ = same_width_ && table_.widths[i] == table_.widths[0];
+      table_.most_width = std::max(table_.most_width, table_.widths[i]);
+    }
+    if (sum != uint32_t{1} << log_) {
+      return DataLoss("compact: the weights of the bins add up to ", sum, ", expected ",
+                      uint32_t{1} << log_);
+    }
+    if (bins == 1) {
+      std::memset(bins_.data(), 0, bins_.size());
+    } else {
+      codes_.Build({weights.data(), bins}, log_);
+    }
+    return absl::OkStatus();
+  }
+
+  static absl::Status CutOff() { return DataLoss("compact: the block ends before its pages"); }
+
+  uint32_t PageOffset(uint32_t page) const {
+    return LoadLittleEndian<uint32_t>(bytes_.data() + pages_at_ + size_t{page} * sizeof(uint32_t));
+  }
+
+  // Decodes the values of a page to `out`.
+  absl::Status Decode(uint32_t page, T* out) {
+    const uint32_t pages = CompactPages(this->count_);
+    const uint32_t count = std::min(kValues, this->count_ - page * kValues);
+    const uint64_t least = pages_at_ + uint64_t{pages} * sizeof(uint32_t);
+    const uint64_t begin = PageOffset(page);
+    const uint64_t end = page + 1 == pages ? bytes_.size() : PageOffset(page + 1);
+    const auto damaged = [&](const auto&... parts) {
+      return DataLoss("compact: page ", page, " at byte ", begin, ": ", parts...);
+    };
+    if ((page == 0 ? begin != least : begin < least) || end > bytes_.size() || begin > end)
+      return damaged("it ends at byte ", end, " of ", bytes_.size());
+    ByteReader reader(bytes_.subspan(begin, end - begin));
+    U sums[kMaxOrder] = {};
+    uint16_t exceptions = 0;
+    uint16_t codes_bytes = 0;
+    bool whole = true;
+    for (size_t i = 0; i < form_.sums(); ++i) whole = whole && reader.ReadFixed(sums[i]);
+    if (form_.decimals) whole = whole && reader.ReadFixed(exceptions);
+    if (log_ > 0) whole = whole && reader.ReadFixed(codes_bytes);
+    if (!whole || reader.remaining() < codes_bytes) return damaged("its codes are cut off");
+    if (exceptions > count) return damaged(exceptions, " exceptions among ", count, " values");
+    std::span<const uint8_t> rest = reader.rest();
+    if (log_ > 0) {
+      if (!codes_.Decode(rest.first(codes_bytes), bins_.data(), count))
+        return damaged("its ", codes_bytes, " bytes of codes do not have ", count, " bins");
+      rest = rest.subspan(codes_bytes);
+    }
+    const size_t exceptions_bytes = exceptions * (sizeof(uint16_t) + sizeof(T));
+    if (rest.size() < exceptions_bytes) return damaged("its exceptions are cut off");
+    const auto packed = rest.first(rest.size() - exceptions_bytes);
+    U* const numbers = NumbersOf(out);
+    const size_t bits = UnpackNumbers(packed, count, sums, numbers);
+    if (PackedBytes(bits, 1) != packed.size()) {
+      return damaged("its offsets take ", PackedBytes(bits, 1), " bytes, found ", packed.size());
+    }
+    Restore(sums[0], count, numbers, out);
+    return PutExceptions(page, exceptions, count, rest.last(exceptions_bytes), out);
+  }
+
+  // Where the numbers of a page are decoded: integers in the same place as the values.
+  U* NumbersOf(T* out) {
+    if constexpr (kIsFloat<T>) {
+      return numbers_.data();
+    } else {
+      return reinterpret_cast<U*>(out);
+    }
+  }
+
+  // Writes the numbers of a page, without differences, to `numbers`. Returns the number of bits of
+  // the packed offsets. If these are not all bytes of `packed`, the numbers are arbitrary.
+  size_t UnpackNumbers(std::span<const uint8_t> packed, uint32_t count, const U* sums, U* numbers) {
+    const U lower = table_.lowers[0];
+    const int width = table_.widths[0];
+    size_t bits = size_t{count} * static_cast<size_t>(width);
+    if (same_width_ && PackedBytes(bits, 1) != packed.size()) return bits;
+    int order = form_.order;
+    if (!same_width_) {
+      // The offsets are read before it is known whether they take more bytes than there are.
+      const uint8_t* from = packed.data();
+      const size_t most = PackedBytes(count, table_.most_width) + kOffsetReadAhead;
+      if (static_cast<size_t>(bytes_.data() + bytes_.size() - from) < most) {
+        if (packed.size() > most) return SIZE_MAX;
+        std::memcpy(last_.data(), from, packed.size());
+        std::memset(last_.data() + packed.size(), 0, most - packed.size());
+        from = last_.data();
+      }
+      bits = UnpackOffsets<U>(table_, bins_.data(), from, numbers, count);
+    } else if (width == 0 && order > 0) {
+      --order;
+      SumUpLowers<U>(table_, bins_.data(), sums[order], numbers, count);
+    } else if (width == 0) {
+      LookUpLowers<U>(table_, bins_.data(), numbers, count);
+    } else if (count == kVectorValues && log_ == 0 && order > 0) {
+      --order;
+      UnpackDeltas<U>(packed.data(), width, static_cast<U>(sums[order] + lower), lower, numbers);
+    } else if (count == kVectorValues && log_ == 0) {
+      UnpackInterleaved<U>(packed.data(), width, lower, numbers);
+    } else {
+      if (count == kVectorValues) {
+        UnpackInterleaved<U>(packed.data(), width, 0, numbers);
+      } else {
+        UnpackBits<U>(packed, width, 0, numbers, count);
+      }
+      AddLowers<U>(table_, bins_.data(), numbers, count);
+    }
+    while (order-- > 0) SumUp<U>(sums[order], numbers, count);
+    return bits;
+  }
+
+  // Makes values of numbers. `first` is where the line of the page begins.
+  void Restore(U first, uint32_t count, U* numbers, T* out) const {
+    if (form_.line) AddLine<U>(first, form_.slope, numbers, count);
+    if (form_.multiples) MultiplyAdd<U>(form_.factor, form_.addend, numbers, count);
+    if constexpr (kIsFloat<T>) {
+      if (form_.decimals) {
+        DivideIntegers<T>(numbers, PowerOfTen<T>(form_.power), out, count);
+      } else {
+        OrderToFloats<T>(numbers, out, count);
+      }
+    }
+  }
+
+  absl::Status PutExceptions(uint32_t page, uint32_t exceptions, uint32_t count,
+                             std::span<const uint8_t> bytes, T* out) const {
+    int before = -1;
+    for (uint32_t i = 0; i < exceptions; ++i) {
+      const uint16_t position = LoadLittleEndian<uint16_t>(bytes.data() + i * sizeof(uint16_t));
+      if (position <= before || position >= count) {
+        return DataLoss("compact: page ", page, ": exception ", i, " is at value ", position,
+                        ", expected ", before + 1, " to ", count - 1);
+      }
+      before = position;
+      out[position] = LoadLittleEndian<T>(bytes.data() + exceptions * sizeof(uint16_t) +
+                                          i * sizeof(T));
+    }
+    return absl::OkStatus();
+  }
+
+  std::span<const uint8_t> bytes_;
+  size_t pages_at_ = 0;  // where the offsets of the pages are
+  Transformation<T> form_;
+  int log_ = 0;  // 0: there is one bin, and no codes
+  BinTable<U> table_;
+  bool same_width_ = true;  // all bins have the same width
+  AnsDecoder codes_;
+  uint32_t held_ = kNone;  // the page whose values are in values_; kNone: no page
+  std::array<T, kVectorValues> values_;
+  std::array<uint8_t, kVectorValues> bins_;
+  std::array<U, kVectorValues> numbers_;  // floats only
+  // A copy of packed offsets that are not followed by enough bytes.
+  std::array<uint8_t, kVectorValues * sizeof(U) + kOffsetReadAhead> last_ = {};
+};
+
+}  // namespace
+
+template <typename T>
+std::unique_ptr<BlockDecoder<T>> CompactCodec::MakeDecoder(PhysicalType /*type*/,
+                                                           const DecoderOptions& /*options*/) {
+  return std::make_unique<CompactDecoder<T>>();
+}
+
+#define CFILE_INSTANTIATE(T)                                                \
+  template std::unique_ptr<BlockDecoder<T>> CompactCodec::MakeDecoder<T>(   \
+      PhysicalType, const DecoderOptions&);
+CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
+CFILE_INSTANTIATE(float)
+CFILE_INSTANTIATE(double)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::encodings
