@@ -261,8 +261,8 @@ HWY_INLINE void PackNarrow(const U* values, U least, size_t groups, size_t width
 }
 
 #if CFILE_UNPACK_SIMD
-// Packs values of kMinPairWidth to 32 bits. Vectors combine pairs of neighbours, so that scalar code
-// packs half as many numbers.
+// Packs values of kMinPairWidth to 32 bits. Vectors combine pairs of neighbours, so that scalar
+// code packs half as many numbers.
 HWY_INLINE void PackPairs(const uint32_t* values, uint32_t least, size_t groups, size_t width,
                           uint8_t* out) {
   const hn::FixedTag<uint32_t, kUnpackVectorBytes / 4> d;

@@ -53,7 +53,10 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-#if CFILE_PACK_WIDE
+#if CFILE_UNPACK_SIMD
+// Vectors have kUnpackVectorBytes bytes: two blocks of 16 bytes, or one.
+constexpr bool kTwoBlocks = kUnpackVectorBytes == 32;
+
 // Returns, in each lane, the sum of that lane and all lanes below it in its block of 16 bytes.
 template <typename D, typename V>
 HWY_INLINE V BlockPrefixSum(D d, V v) {
@@ -61,30 +64,46 @@ HWY_INLINE V BlockPrefixSum(D d, V v) {
   if constexpr (sizeof(hn::TFromD<D>) == 4) v = hn::Add(v, hn::ShiftLeftLanes<2>(d, v));
   return v;
 }
-// Returns, in each lane, the sum of that lane and all lanes below it. The vector has two blocks.
+// Returns, in each lane, the sum of that lane and all lanes below it.
 template <typename D, typename V>
 HWY_INLINE V PrefixSum(D d, V v) {
   v = BlockPrefixSum(d, v);
+  if constexpr (!kTwoBlocks) return v;
   constexpr int kLast = 16 / sizeof(hn::TFromD<D>) - 1;
   // In each block, the sum of the block.
   const V last = hn::Broadcast<kLast>(v);
   return hn::Add(v, hn::ConcatLowerLower(d, last, hn::Zero(d)));
 }
-inline constexpr int64_t kLastOfFour[4] = {3, 3, 3, 3};
-// Returns a vector whose four lanes are the last lane of `v`.
+// Returns, in each lane, the sum of that lane and all lanes below it in its half of the vector. The
+// lanes have 32 bits.
+template <typename D, typename V>
+HWY_INLINE V HalfPrefixSum(D d, V v) {
+  if constexpr (kTwoBlocks) return BlockPrefixSum(d, v);
+  const hn::Repartition<uint64_t, D> d_pairs;
+  return hn::Add(v, hn::BitCast(d, hn::ShiftLeft<32>(hn::BitCast(d_pairs, v))));
+}
+// Returns a vector whose lanes are the last lane of `v`.
 template <typename D, typename V>
 HWY_INLINE V BroadcastLast(D d, V v) {
-  return hn::TableLookupLanes(v, hn::SetTableIndices(d, kLastOfFour));
+  using T = hn::TFromD<D>;
+  constexpr size_t kLast = kUnpackVectorBytes / sizeof(T) - 1;
+  if constexpr (kTwoBlocks) {
+    return hn::TableLookupLanes(v, hn::IndicesFromVec(d, hn::Set(d, T{kLast})));
+  } else {
+    return hn::Broadcast<kLast>(v);
+  }
 }
-// Returns 1, 2, 3 and 4 times `step`.
+// Returns 1, 2, 3 ... times `step`. The lanes have 64 bits.
 template <typename D>
 HWY_INLINE hn::Vec<D> Multiples(D d, uint64_t step) {
   const auto one = hn::Set(d, step);
   const auto two = hn::Add(one, one);
-  const auto three = hn::Add(two, one);
-  const auto four = hn::Add(two, two);
-  return hn::ConcatLowerLower(d, hn::InterleaveLower(d, three, four),
-                              hn::InterleaveLower(d, one, two));
+  const auto one_two = hn::InterleaveLower(d, one, two);
+  if constexpr (kTwoBlocks) {
+    return hn::ConcatLowerLower(d, hn::Add(one_two, two), one_two);
+  } else {
+    return one_two;
+  }
 }
 
 // Decodes groups of deltas that GroupUnpacker<uint32_t> can unpack. The sum of 8 such deltas fits
@@ -93,40 +112,46 @@ template <typename T>
 HWY_INLINE T DecodeNarrow(const uint8_t* packed, int width, T min_delta, T previous, size_t groups,
                           T* out) {
   using U = std::make_unsigned_t<T>;
-  const hn::FixedTag<uint32_t, 8> d;
-  const GroupUnpacker<uint32_t> unpacker(width);
-  const auto last = hn::IndicesFromVec(d, hn::Set(d, 7));
+  using Unpacker = GroupUnpacker<uint32_t>;
+  const Unpacker::D d;
+  const Unpacker unpacker(width);
   const size_t step = static_cast<size_t>(width);
   const U min = static_cast<U>(min_delta);
+  U* to = reinterpret_cast<U*>(out);
   if constexpr (sizeof(T) == 4) {
     const auto mins = hn::Mul(hn::Set(d, min), hn::Iota(d, 1));
     auto carry = hn::Set(d, static_cast<U>(previous));
-    for (; groups > 0; --groups, packed += step, out += 8) {
-      const auto sums = hn::Add(PrefixSum(d, unpacker.Unpack(packed, 0)), mins);
-      hn::StoreU(hn::Add(sums, carry), d, reinterpret_cast<U*>(out));
-      carry = hn::Add(carry, hn::TableLookupLanes(sums, last));
+    for (; groups > 0; --groups, packed += step) {
+      for (size_t vector = 0; vector < Unpacker::kVectors; ++vector, to += Unpacker::kLanes) {
+        const auto sums = hn::Add(PrefixSum(d, unpacker.Unpack(packed, vector)), mins);
+        hn::StoreU(hn::Add(sums, carry), d, to);
+        carry = hn::Add(carry, BroadcastLast(d, sums));
+      }
     }
     return static_cast<T>(hn::GetLane(carry));
   } else {
-    const hn::FixedTag<uint64_t, 4> d64;
+    const GroupUnpacker<uint64_t>::D d64;
     const auto mins = Multiples(d64, min);
     auto carry = hn::Set(d64, static_cast<U>(previous));
-    // The sums of the first four and of the last four deltas are separate until they are widened.
-    for (; groups > 0; --groups, packed += step, out += 8) {
-      const auto sums = BlockPrefixSum(d, unpacker.Unpack(packed, 0));
-      U* const to = reinterpret_cast<U*>(out);
-      const auto low = hn::Add(hn::PromoteTo(d64, hn::LowerHalf(sums)), mins);
-      const auto upper =
-          hn::Add(hn::PromoteTo(d64, hn::UpperHalf(hn::Half<decltype(d)>(), sums)), mins);
-      hn::StoreU(hn::Add(low, carry), d64, to);
-      carry = hn::Add(carry, BroadcastLast(d64, low));
-      hn::StoreU(hn::Add(upper, carry), d64, to + 4);
-      carry = hn::Add(carry, BroadcastLast(d64, upper));
+    // The sums of the lower and of the upper deltas are separate until they are widened.
+    for (; groups > 0; --groups, packed += step) {
+      for (size_t vector = 0; vector < Unpacker::kVectors; ++vector, to += Unpacker::kLanes) {
+        const auto sums = HalfPrefixSum(d, unpacker.Unpack(packed, vector));
+        const auto low = hn::Add(hn::PromoteTo(d64, hn::LowerHalf(sums)), mins);
+        const auto upper =
+            hn::Add(hn::PromoteTo(d64, hn::UpperHalf(hn::Half<decltype(d)>(), sums)), mins);
+        hn::StoreU(hn::Add(low, carry), d64, to);
+        carry = hn::Add(carry, BroadcastLast(d64, low));
+        hn::StoreU(hn::Add(upper, carry), d64, to + Unpacker::kLanes / 2);
+        carry = hn::Add(carry, BroadcastLast(d64, upper));
+      }
     }
     return static_cast<T>(hn::GetLane(carry));
   }
 }
+#endif  // CFILE_UNPACK_SIMD
 
+#if CFILE_PACK_WIDE
 // Decodes groups of deltas that GroupUnpacker<uint64_t> can unpack.
 template <typename T>
 HWY_INLINE T DecodeWide(const uint8_t* packed, int width, T min_delta, T previous, size_t groups,
@@ -176,10 +201,13 @@ HWY_INLINE T DecodeMiniblocks(const uint8_t* packed, const uint8_t* widths, size
     size_t same = 1;
     while (same < miniblocks && widths[same] == widths[0]) ++same;
     const size_t some = same * groups;
-#if CFILE_PACK_WIDE
+#if CFILE_UNPACK_SIMD
     if (width <= GroupUnpacker<uint32_t>::kMaxWidth) {
       previous = DecodeNarrow<T>(packed, width, min_delta, previous, some, out);
-    } else if (width <= GroupUnpacker<uint64_t>::kMaxWidth) {
+    } else  // NOLINT: continues below
+#endif
+#if CFILE_PACK_WIDE
+    if (width <= GroupUnpacker<uint64_t>::kMaxWidth) {
       previous = DecodeWide<T>(packed, width, min_delta, previous, some, out);
     } else if (sizeof(T) == 8 && width == 64) {
       previous = DecodeWords<T>(packed, min_delta, previous, some, out);

@@ -98,7 +98,8 @@ const uint8_t* DecodeGroups32(const uint8_t* p, const uint8_t* end, size_t& grou
   // The address of a group depends on the selector of the group before it, so the processor waits
   // for two loads between groups. But if eight groups in a row had the same selector, the ninth
   // probably has it, too. A branch that expects this lets the processor decode several groups at
-  // the same time. Such a branch would make groups of changing sizes slower, so there are two loops.
+  // the same time. Such a branch would make groups of changing sizes slower, so there are two
+  // loops.
   const hn::FixedTag<uint8_t, 16> d;
   uint8_t repeated = 0;  // bit i: whether a group had the selector of the group before it
   for (size_t previous = 0; more();) {

@@ -352,6 +352,22 @@ class PageBlockDecoder final : public BlockDecoder<T> {
     return read;
   }
   absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
+    if constexpr (kIsWidened<T>) {
+      // The wider values have the same order.
+      absl::StatusOr<LowerBound> bound = decoder_->SeekToKey(P{key});
+      this->position_ = decoder_->position();
+      return bound;
+    } else if constexpr (kSameBytes) {
+      // Unsigned values have another order than P, so their page is searched here, if the decoder
+      // lends it.
+      CFILE_RETURN_IF_ERROR(SeekTo(0));
+      const std::span<const T> values = Borrow(this->count_);
+      if (values.size() == this->count_) {
+        const LowerBound bound = this->SeekToKeyInPlace(key, [&](uint32_t i) { return values[i]; });
+        CFILE_RETURN_IF_ERROR(SeekTo(bound.position));
+        return bound;
+      }
+    }
     return SeekToKeyByReading<T>(*this, key);
   }
 
