@@ -285,8 +285,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   const CachedBlocks::Key key{cache_file_, pointer};
   CachedBlocks& cache = options_.block_cache->blocks();
-  // Of a mapped file that was not read yet, seeks read one block or its parts, unless they come to
-  // the next blocks, too.
+  // True if a seek asks a mapped file for this block alone. It does so until the block was read
+  // whole, unless the cursor will read the next blocks, too.
   const bool reads_alone = access != BlockAccess::kScan && in_memory() && !leaf.verified(entry) &&
                            !fetcher.ReadsOn(leaf, entry);
   if (access == BlockAccess::kFewRows) {
@@ -369,8 +369,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t
   loaded.bytes = stored->bytes;
   loaded.head = &buffer.head;
   loaded.in_part = true;
-  CFILE_RETURN_IF_ERROR(
-      CheckPart(pointer, loaded, 0, encodings::kMostBytesOfOpen));
+  CFILE_RETURN_IF_ERROR(CheckPart(pointer, loaded, 0, encodings::kMostBytesOfOpen));
   return loaded;
 }
 
