@@ -3,8 +3,9 @@
 // file from its page cache. Prints lines of JSON as file_comparison does: the figures are
 // microseconds of elapsed time and KiB read from the disk for each row or key, and MB/s of scans.
 //
-//   cold_reads DIRECTORY [ROWS [BLOCK_BYTES]]   ROWS: 20 million by default
-//                                               BLOCK_BYTES: block_size_bytes, default: the writer's
+//   cold_reads DIRECTORY [ROWS [BLOCK_BYTES]]
+//
+// ROWS: 20 million by default. BLOCK_BYTES: block_size_bytes; without it, the writer's default.
 // DIRECTORY must be on a disk, not in tmpfs. Figures of different disks cannot be compared.
 #include <fcntl.h>
 #include <unistd.h>

@@ -460,7 +460,8 @@ void ExpectFewRowsReadParts(const ColumnType& type, Encoding encoding,
   std::copy(values.begin(), values.end(), array.get());
   ASSERT_TRUE(writer.Append({array.get(), values.size()}).ok() && writer.Finish().ok());
   const BlockPointer block = DataBlocks(file).at(0);
-  const auto parts = static_cast<size_t>(HeadOf(file, block).payload_bytes() / internal::kPartBytes);
+  const uint64_t payload_bytes = HeadOf(file, block).payload_bytes();
+  const auto parts = static_cast<size_t>(payload_bytes / internal::kPartBytes);
   ASSERT_GE(parts, 10);
   const auto open = [](const Bytes& bytes) {
     return *Reader::Open(NewMemoryViewSource(bytes, "file"));
@@ -474,7 +475,7 @@ void ExpectFewRowsReadParts(const ColumnType& type, Encoding encoding,
       if (found.ok()) {
         EXPECT_EQ(**found, values[ordinal]);
       }
-      // The position is that after the row, and the rest of the block is verified before it is read.
+      // The position is after the row.
       EXPECT_EQ(cursor.ordinal(), found.ok() ? ordinal + 1 : 0);
       return found.status();
     };

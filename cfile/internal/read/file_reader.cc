@@ -19,6 +19,8 @@ namespace {
 
 // The bytes at the end of a mapped file that are read together. They usually have the footer.
 constexpr uint64_t kMappedTailBytes = 8 * 1024;
+// Smaller blocks are read whole. To read a part takes two requests, for the head and for the part.
+constexpr uint32_t kLeastBytesOfParts = 16 * 1024;
 
 // Returns the identity of a file's blocks in the cache.
 // The identity includes the options that say how blocks are checked before they enter the cache.
@@ -283,8 +285,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   const CachedBlocks::Key key{cache_file_, pointer};
   CachedBlocks& cache = options_.block_cache->blocks();
-  // Of a mapped file that was not read yet, seeks read one block or its parts, unless they come to
-  // the next blocks, too.
+  // True if a seek asks a mapped file for this block alone. It does so until the block was read
+  // whole, unless the cursor will read the next blocks, too.
   const bool reads_alone = access != BlockAccess::kScan && in_memory() && !leaf.verified(entry) &&
                            !fetcher.ReadsOn(leaf, entry);
   if (access == BlockAccess::kFewRows) {
@@ -345,8 +347,10 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
 absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t entry,
                                                  BlockBuffer& buffer) const {
   LoadedBlock loaded;
-  if (!format_.movable || !options_.verify_checksums || !leaf.MayReadPart(entry)) return loaded;
   const BlockPointer& pointer = leaf.entry_pointer(entry);
+  if (!format_.movable || !options_.verify_checksums || pointer.size < kLeastBytesOfParts ||
+      !leaf.MayReadPart(entry))
+    return loaded;
   source_->WillRead(pointer.offset, std::min<uint64_t>(pointer.size, HeadBytesOf(pointer.size)));
   const auto stored =
       FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes, buffer);
@@ -365,8 +369,7 @@ absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t
   loaded.bytes = stored->bytes;
   loaded.head = &buffer.head;
   loaded.in_part = true;
-  CFILE_RETURN_IF_ERROR(
-      CheckPart(pointer, loaded, 0, encodings::kMostBytesOfOpen));
+  CFILE_RETURN_IF_ERROR(CheckPart(pointer, loaded, 0, encodings::kMostBytesOfOpen));
   return loaded;
 }
 
