@@ -311,13 +311,15 @@ class Json(DumpTest):
         self.assertEqual(self.dump("stats", "--probe", "7", "bloom", "--column", "id"), "the Bloom filter says: may be present\n")
         self.assertEqual(self.run_dump("stats", "--probe", "seven", "bloom", "--column", "id")[0], 1)
 
-    def lines_on_terminal(self, width, *arguments):
+    def lines_on_terminal(self, width, *arguments, codes=(0,)):
         """The lines of output on a terminal of this width. Each fits."""
-        done = subprocess.run([DUMP, *map(str, arguments)], cwd=self.folder, capture_output=True, timeout=60, check=True,
+        done = subprocess.run([DUMP, *map(str, arguments)], cwd=self.folder, capture_output=True, timeout=60, check=False,
                               env=dict(os.environ, COLUMNS=str(width)))
+        self.assertIn(done.returncode, codes, done.stderr)
         lines = done.stdout.decode().splitlines()
         for line in lines:
-            self.assertLessEqual(sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line), width, line)
+            cells = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+            self.assertLessEqual(cells, width, (arguments, line))
         return lines
 
     def test_summary_fits_the_terminal(self):
@@ -347,9 +349,62 @@ class Json(DumpTest):
         (self.folder / "long.csv").write_text("long\n" + "".join(f"{'x' * 50}{i:06}\n" for i in range(3000)))
         self.make("long.csv", "long_values")
         self.lines_on_terminal(80, "stats", "long_values", "--column", "long")
-        self.lines_on_terminal(140, "blocks", "long_values", "--column", "long")
         self.lines_on_terminal(80, "explain", "long_values", "--where", f"long > '{'x' * 300}'")
         self.lines_on_terminal(80, "rewrite", "long_values", "x" * 100, "--encoding", "plain")
+        commands = (["blocks"], ["whatif"], ["index"], ["stats"], ["dictionary"], ["at", "--explain", "7"], ["diff", "words.cfile"])
+        columns = (["t", "--column", "text"], ["long_values", "--column", "long"])
+        for path, *column in (*([path] for path in FILES), *columns, *([path] for path in self.folder.glob("t/part-*/*.cfile"))):
+            for command, *arguments in commands:
+                # The files differ, so the exit code of diff is 1.
+                self.lines_on_terminal(80, command, path, *arguments, *column, codes=(0, 1) if command == "diff" else (0,))
+        self.lines_on_terminal(80, "find", "--explain", "keys.cfile", "7")
+        self.lines_on_terminal(80, "find", "--explain", "t", "7")
+        self.lines_on_terminal(80, "explain", "t", "--where", "id > 7 and text is not null")
+        self.lines_on_terminal(80, "verify", "t")
+        self.lines_on_terminal(80, "verify", self.folder / "keys.cfile")
+
+    def test_blocks_and_whatif_leave_out_what_does_not_fit(self):
+        names = ["index", "offset", "size", "first", "row", "rows", "nulls", "encoding", "codec", "stored", "encoded", "ratio", "minimum",
+                 "maximum"]
+        path = next(self.folder.glob("t/part-*/0000-id.cfile"))
+        block = json.loads(self.dump("blocks", "--json", path))["blocks"][0]
+        cells = [str(block[name]) for name in ("index", "offset", "size", "first_ordinal", "rows", "nulls", "encoding", "compression",
+                                               "stored", "encoded")]
+        for width in (40, 60, 80, 100, 200):
+            header, line, *note = self.lines_on_terminal(width, "blocks", path)
+            shown = header.split()
+            self.assertEqual(shown, [name for name in names if name in shown])
+            hidden = len(names) - len(shown)
+            self.assertEqual(note, [f"{hidden} columns not shown: use --json"] if hidden else [])
+            self.assertEqual(hidden == 0, width > 100)
+            # The cells are below their names.
+            for cell in set(cells):
+                self.assertIn(cell, (*line.split(), *cells[:1]) if hidden else line.split())
+            for name in ("offset", "size", "rows"):
+                end = re.search(rf"\b{name}\b", header).end()
+                self.assertEqual(line[:end].split()[-1], str(block[name]))
+        self.assertEqual(self.dump("blocks", path).splitlines(), self.lines_on_terminal(200, "blocks", path))
+        # Bounds are shortened before columns are left out.
+        wide, narrow = ({"minimum": lines[0].find("minimum"), "line": lines[1]} for lines in
+                        (self.lines_on_terminal(width, "blocks", "t", "--column", "text") for width in (200, 110)))
+        self.assertGreater(narrow["minimum"], 0)
+        self.assertLessEqual(len(narrow["line"]), len(wide["line"]))
+        lines = self.lines_on_terminal(80, "whatif", path)
+        title = next(line for line in lines if line.startswith("encoding"))
+        self.assertEqual(title.split()[:3], ["encoding", "codec", "bytes"])
+        self.assertNotIn("Mvalue/s", title)
+        self.assertTrue(any("<- file" in line for line in lines))
+        self.assertTrue(any(re.fullmatch(r"\d columns not shown: use --json", line) for line in lines))
+        self.assertIn("Mvalue/s", "".join(self.lines_on_terminal(200, "whatif", path)))
+
+    def test_commands_without_json_refuse_it(self):
+        for command, *arguments in (["export", "t"], ["report", "t", "--html", "t.html"]):
+            code, out, error = self.run_dump("--json", command, *arguments)
+            self.assertEqual((code, out, error), (1, "", f"cfile-dump: {command} has no --json\nSee cfile-dump --help\n"))
+            code, out, error = self.run_dump(command, "--json", *arguments)
+            self.assertEqual((code, out), (1, ""))
+            self.assertIn("--json", error)
+        self.assertFalse((self.folder / "t.html").exists())
 
     def test_help_fits_the_terminal(self):
         commands = re.findall(r"(?m)^  ([a-z]+) {2,}", self.dump("--help").partition("Subcommands:")[2])
@@ -759,6 +814,11 @@ class Surroundings(DumpTest):
                             ["salvage", "--force", "words.cfile", "full.cfile"]):
                 self.assertEqual(self.run_into(full, *command), (3, message), command)
             self.assertEqual(self.run_into(full, "verify", "damaged_words.cfile"), (2, message))
+            # Of several parts, the first ends the command.
+            self.make("t.csv", "two_parts", "--sorted-by", "id")
+            self.make("t.csv", "two_parts", "--append")
+            for command in (["blocks"], ["stats", "--json"], ["index"]):
+                self.assertEqual(self.run_into(full, *command, "two_parts", "--column", "id"), (3, message), command)
 
     def test_nothing_steers_a_terminal(self):
         # Names of folders, columns and keys with control characters for terminals: ESC, BEL, DEL, CSI as one character.
