@@ -359,7 +359,7 @@ class Concat(ToolTest):
     def test_blocks_are_copied(self):
         """Blocks of tables are movable. They are copied unless the options ask for another form."""
         rows = [f"{i},{i * i % 9973},text {i},{i if i % 3 else ''}" for i in range(60_000)]
-        types = ["--sorted-by", "id", "--type", "null=int32", "--encoding", "text=plain", "--encoding", "n=plain", "--encoding", "null=plain"]
+        types = ["--sorted-by", "id", "--type", "null=int32", "--encoding", "plain"]
         for name, part in (("one", rows[:30_000]), ("two", rows[30_000:])):
             self.table(name, "id,n,text,null\n" + "\n".join(part) + "\n", *types)
         for column in ("id", "n", "text", "null"):
@@ -448,10 +448,14 @@ class Diff(ToolTest):
         layout = {entry["property"] for entry in found["layout"]}
         self.assertTrue({"blocks", "encodings", "size"} <= layout, layout)
         # A codec that does not make blocks smaller is only a setting of the file.
-        self.dump("rewrite", path_a, "setting.cfile", "--encoding", "bit-shuffle", "--compression", "none")
-        self.dump("rewrite", path_a, "no_setting.cfile", "--encoding", "bit-shuffle", "--compression", "snappy")
-        layout = {entry["property"]: (entry["a"], entry["b"]) for entry in self.json("diff", "setting.cfile", "no_setting.cfile")["layout"]}
-        print(layout)
+        noise = self.file("noise", [random.Random(i).randrange(2 ** 31) for i in range(3000)], "--encoding", "plain", "--compression", "none")
+        self.dump("rewrite", noise, "setting.cfile", "--encoding", "plain", "--compression", "snappy")
+        lines = self.dump("diff", noise, "setting.cfile").splitlines()
+        self.assertIn("layout: codec setting: none | snappy", lines)
+        self.assertFalse(any("codec of blocks" in line for line in lines), lines)
+        self.dump("rewrite", path_a, "compressed.cfile", "--encoding", "plain", "--compression", "snappy")
+        self.dump("rewrite", path_a, "plain.cfile", "--encoding", "plain", "--compression", "none")
+        self.assertIn("layout: codec of blocks: none | snappy\n", self.dump("diff", "plain.cfile", "compressed.cfile"))
         self.assertEqual(self.dump("diff", path_a, path_a), "the values are the same\n")
 
     def test_nulls_and_bits(self):
