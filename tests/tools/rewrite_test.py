@@ -453,9 +453,9 @@ class Diff(ToolTest):
         lines = self.dump("diff", noise, "setting.cfile").splitlines()
         self.assertIn("layout: codec setting: none | snappy", lines)
         self.assertFalse(any("codec of blocks" in line for line in lines), lines)
-        self.dump("rewrite", path_a, "compressed.cfile", "--encoding", "plain", "--compression", "snappy")
-        self.dump("rewrite", path_a, "plain.cfile", "--encoding", "plain", "--compression", "none")
-        self.assertIn("layout: codec of blocks: none | snappy\n", self.dump("diff", "plain.cfile", "compressed.cfile"))
+        same = self.file("same", [7] * 3000, "--encoding", "plain", "--compression", "none")
+        self.dump("rewrite", same, "compressed.cfile", "--encoding", "plain", "--compression", "snappy")
+        self.assertIn("layout: codec of blocks: none | snappy\n", self.dump("diff", same, "compressed.cfile"))
         self.assertEqual(self.dump("diff", path_a, path_a), "the values are the same\n")
 
     def test_nulls_and_bits(self):
