@@ -152,7 +152,8 @@ std::string Wrapped(std::string_view text, size_t width, size_t indentation) {
   std::string wrapped;
   size_t used = 0;
   bool begins = true;  // no word has been added
-  for (const absl::string_view word : absl::StrSplit(absl::string_view(text.data(), text.size()), ' ')) {
+  const absl::string_view all(text.data(), text.size());
+  for (const absl::string_view word : absl::StrSplit(all, ' ')) {
     const bool fits = begins || used + 1 + word.size() <= width;
     if (!begins) wrapped += fits ? " " : "\n" + std::string(indentation, ' ');
     used = (fits && !begins ? used + 1 : 0) + word.size();

@@ -286,6 +286,9 @@ class Json(DumpTest):
         self.assertEqual([record["value"] for record in shown], [json.loads(line) for line in lines])
         self.assertEqual(self.dump("values", "--ordinal", 3, "--head", 4, arrays).splitlines(), lines[3:7])
         self.assertEqual(self.dump("at", arrays, rows - 1).splitlines(), lines[-1:])
+        # An empty array has no elements; a null is an element.
+        empty = self.dump("values", HERE.parent / "golden" / "cfile-0.2" / "binary_dict_array_snappy_nostatistics_kudu.cfile")
+        self.assertEqual(empty.splitlines().count("[]"), 1)
         (self.folder / "lists.jsonl").write_text('{"l":[1,2]}\n{"l":[]}\n{}\n{"l":[null,4]}\n')
         self.make("lists.jsonl", "lists")
         path = next(self.folder.glob("lists/part-*/*.cfile"))
@@ -347,7 +350,8 @@ class Json(DumpTest):
 
     def test_other_output_fits_the_terminal(self):
         (self.folder / "long.csv").write_text("long,few\n" + "".join(f"{'x' * 70}{i:06},{'y' * 90}{i % 3}\n" for i in range(3000)))
-        self.make("long.csv", "long_values", "--sorted-by", "long", "--encoding", "few=dict", "--encoding", "long=plain")
+        self.make("long.csv", "long_values", "--sorted-by", "long", "--block-size", "16KiB", "--encoding", "few=dict",
+                  "--encoding", "long=plain")
         self.lines_on_terminal(80, "stats", "long_values", "--column", "long")
         self.lines_on_terminal(80, "explain", "long_values", "--where", f"long > '{'x' * 300}'")
         self.lines_on_terminal(80, "rewrite", "long_values", "x" * 100, "--encoding", "plain")

@@ -448,12 +448,13 @@ class Diff(ToolTest):
         layout = {entry["property"] for entry in found["layout"]}
         self.assertTrue({"blocks", "encodings", "size"} <= layout, layout)
         # A codec that does not make blocks smaller is only a setting of the file.
-        noise = self.file("noise", [random.Random(i).randrange(2 ** 31) for i in range(3000)], "--encoding", "plain", "--compression", "none")
+        plain = ["--encoding", "plain", "--compression", "none"]
+        noise = self.file("noise", [random.Random(i).randrange(2 ** 31) for i in range(3000)], *plain)
         self.dump("rewrite", noise, "setting.cfile", "--encoding", "plain", "--compression", "snappy")
         lines = self.dump("diff", noise, "setting.cfile").splitlines()
         self.assertIn("layout: codec setting: none | snappy", lines)
         self.assertFalse(any("codec of blocks" in line for line in lines), lines)
-        same = self.file("same", [7] * 3000, "--encoding", "plain", "--compression", "none")
+        same = self.file("same", [7] * 3000, *plain)
         self.dump("rewrite", same, "compressed.cfile", "--encoding", "plain", "--compression", "snappy")
         self.assertIn("layout: codec of blocks: none | snappy\n", self.dump("diff", same, "compressed.cfile"))
         self.assertEqual(self.dump("diff", path_a, path_a), "the values are the same\n")

@@ -357,10 +357,10 @@ void AddConcatCommand(CLI::App& app, CommonOptions& common, Action& action) {
       app, common, "concat", "Write the rows of several files into one file",
       absl::StrCat(
           "Writes the rows of all files to TARGET, the last argument, in the order in which the\n"
-          "files are given. All files must have the same type. Movable blocks (see the features in\n"
-          "`cfile-dump summary`; files of tables have them) are copied without decoding, if the\n"
-          "options do not ask for another form, no Bloom filter is made, and the blocks have no\n"
-          "dictionary and are not small. All other values are encoded again.\n",
+          "files are given. All files must have the same type. Movable blocks (see the features\n"
+          "in `cfile-dump summary`; files of tables have them) are copied without decoding, if\n"
+          "the options do not ask for another form, no Bloom filter is made, and the blocks have\n"
+          "no dictionary and are not small. All other values are encoded again.\n",
           kAboutOptions,
           "TARGET has a value index if each file has one and the files follow each other in the\n"
           "order of their values. Metadata and the Bloom filter's size are those of the first\n"

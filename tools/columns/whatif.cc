@@ -41,8 +41,8 @@ std::string FailureText(const absl::Status& status) {
   return TerminalSafe(WithOptionNames({message.data(), message.size()}));
 }
 
-// The columns of the table, and what becomes of them on a narrow terminal. The last two are the marks
-// of the forms that the file has and that automatic choice takes, and notes.
+// The columns of the table, and what becomes of them on a narrow terminal. The last two are the
+// marks of the forms that the file has and that automatic choice takes, and notes.
 const std::vector<TextColumn> kColumns = {{},
                                           {},
                                           {.right = true},

@@ -79,7 +79,9 @@ TextLines FormOf(const FileInfo& info, bool with_bounds) {
   add({.right = true}, ordinal);
   add({.right = true}, std::min(ordinal, kMostBytes));
   add({.right = true, .drop = 4}, std::min(ordinal, kMostBytes));
-  add({.shorten = 2, .least = 12, .drop = 8}, std::max<size_t>(12, EncodingName(info.encoding).size()));
+  constexpr size_t kEncodingCells = 12;
+  add({.shorten = 2, .least = kEncodingCells, .drop = 8},
+      std::max(kEncodingCells, EncodingName(info.encoding).size()));
   add({.drop = 7}, CompressionName(info.compression).size());
   add({.right = true, .drop = 1}, bytes);
   add({.right = true, .drop = 2}, kMostBytes);

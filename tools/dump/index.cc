@@ -60,8 +60,8 @@ void AppendKey(const ColumnType& type, const IndexEntryInfo& entry, IndexKind ki
   }
 }
 
-// Returns the first key of `entry` as text. If a line has at most `width` cells, shortens the text so
-// that the line has room for `used` other cells.
+// Returns the first key of `entry` as text. If a line has at most `width` cells, shortens the text
+// so that the line has room for `used` other cells.
 std::string KeyText(const ColumnType& type, const IndexEntryInfo& entry, IndexKind kind,
                     const std::optional<size_t>& width, size_t used) {
   constexpr size_t kLeast = 8;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/table/block_copier.h"
 #include "cfile/internal/table/column_writer.h"
+#include "cfile/internal/table/part_cursor.h"
 #include "cfile/levels.h"
 #include "cfile/schema.h"
 #include "cfile/writer.h"
@@ -30,24 +31,6 @@ absl::Status AppendSome(LevelCursor<T>& from, uint64_t records, LevelWriter<T>& 
   return to.Append(batch.repetition, batch.definition, batch.values);
 }
 
-// RowOf returns the row that a cursor reads next; SeekTo goes to a row.
-template <typename T>
-uint64_t RowOf(const Cursor<T>& cursor) {
-  return cursor.ordinal();
-}
-template <typename T>
-uint64_t RowOf(const LevelCursor<T>& cursor) {
-  return cursor.record();
-}
-template <typename T>
-absl::Status SeekTo(Cursor<T>& cursor, uint64_t row) {
-  return cursor.SeekToOrdinal(row);
-}
-template <typename T>
-absl::Status SeekTo(LevelCursor<T>& cursor, uint64_t record) {
-  return cursor.SeekToRecord(record);
-}
-
 // Appends all rows of `file`. `cursor`: at the first row of `file`.
 template <typename C, typename W>
 absl::Status AppendFile(const Reader& file, C cursor, const ColumnSchema& column, bool needs_keys,
@@ -64,11 +47,13 @@ absl::Status AppendFile(const Reader& file, C cursor, const ColumnSchema& column
     row += result.copied_rows;
     const uint64_t end = row + result.rows_to_write;
     // A file without a positional index is read from its first row on, so there is no seek.
-    if (row < end && RowOf(cursor) != row) CFILE_RETURN_IF_ERROR(SeekTo(cursor, row));
+    if (row < end && internal::RowOf(cursor) != row) {
+      CFILE_RETURN_IF_ERROR(internal::SeekToRow(cursor, row));
+    }
     while (row < end) {
       CFILE_RETURN_IF_ERROR(AppendSome(cursor, end - row, to.writer()));
-      CFILE_RETURN_IF_ERROR(report(RowOf(cursor) - row));
-      row = RowOf(cursor);
+      CFILE_RETURN_IF_ERROR(report(internal::RowOf(cursor) - row));
+      row = internal::RowOf(cursor);
     }
   }
   return absl::OkStatus();
