@@ -17,7 +17,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
-#include "absl/strings/str_split.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
 #include "tools/utf8.h"
@@ -151,16 +150,7 @@ std::string HelpFormatter::Wrapped(const std::string& text) const {
   const std::optional<size_t> width = OutputWidth();
   constexpr size_t kLeast = 20;
   if (!width) return text;
-  const size_t most = std::max(*width - std::min(*width, get_column_width()), kLeast);
-  std::string wrapped;
-  size_t used = 0;
-  for (const absl::string_view word : absl::StrSplit(text, ' ')) {
-    const bool fits = used + 1 + word.size() <= most;
-    if (!wrapped.empty()) wrapped += fits ? ' ' : '\n';
-    used = fits && !wrapped.empty() ? used + 1 + word.size() : word.size();
-    absl::StrAppend(&wrapped, word);
-  }
-  return wrapped;
+  return tools::Wrapped(text, std::max(*width - std::min(*width, get_column_width()), kLeast));
 }
 
 CLI::Validator NumberIn(uint64_t min, uint64_t max) {

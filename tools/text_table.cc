@@ -7,9 +7,12 @@
 #include <climits>
 #include <cstdint>
 #include <cstdlib>
+#include <numeric>
+#include <utility>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -42,14 +45,15 @@ bool Shrink(const std::vector<TextColumn>& columns, const std::vector<size_t>& s
   return true;
 }
 
-// Removes from `shown` the columns with the smallest TextColumn::drop. Returns false if all columns
-// in `shown` are always shown.
-bool LeaveOut(const std::vector<TextColumn>& columns, std::vector<size_t>& shown) {
+// Removes from `shown` the columns with the smallest TextColumn::drop. Returns this number, or
+// nullopt if all columns in `shown` are always shown.
+std::optional<int> LeaveOut(const std::vector<TextColumn>& columns, std::vector<size_t>& shown) {
   int first = INT_MAX;
   for (const size_t i : shown) {
     if (columns[i].drop > 0) first = std::min(first, columns[i].drop);
   }
-  return std::erase_if(shown, [&](size_t i) { return columns[i].drop == first; }) > 0;
+  const bool any = std::erase_if(shown, [&](size_t i) { return columns[i].drop == first; }) > 0;
+  return any ? std::optional(first) : std::nullopt;
 }
 
 }  // namespace
@@ -73,34 +77,65 @@ std::string Shortened(std::string_view text, size_t width, bool keep_end) {
                   : absl::StrCat(std::string(rest()), std::string(kDots));
 }
 
+TextLines::TextLines(std::vector<TextColumn> columns, const std::vector<size_t>& natural,
+                     std::optional<size_t> width)
+    : columns_(std::move(columns)),
+      shown_(columns_.size()),
+      widths_(natural),
+      shortens_(width.has_value()) {
+  std::iota(shown_.begin(), shown_.end(), size_t{0});
+  if (!width || Shrink(columns_, shown_, *width, widths_)) return;
+  std::vector<int> left_out;
+  do {
+    const std::optional<int> drop = LeaveOut(columns_, shown_);
+    if (!drop) return;
+    left_out.push_back(*drop);
+    widths_ = natural;
+  } while (!Shrink(columns_, shown_, *width, widths_));
+  // A column that was left out early may fit now, because wider columns were left out after it.
+  for (auto drop = left_out.rbegin(); drop != left_out.rend(); ++drop) {
+    std::vector<size_t> more = shown_;
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      if (columns_[i].drop == *drop) more.push_back(i);
+    }
+    std::sort(more.begin(), more.end());
+    std::vector<size_t> widths = natural;
+    if (!Shrink(columns_, more, *width, widths)) continue;
+    shown_ = std::move(more);
+    widths_ = std::move(widths);
+  }
+}
+
+void TextLines::Append(std::span<const std::string> cells, std::string& out) const {
+  for (const size_t i : shown_) {
+    const bool shortened = shortens_ && columns_[i].shorten > 0;
+    const std::string cell = shortened ? Shortened(cells[i], widths_[i]) : cells[i];
+    const std::string padding(widths_[i] - std::min(widths_[i], CountCells(cell)), ' ');
+    absl::StrAppend(&out, i == shown_[0] ? "" : std::string(kGap, ' '),
+                    columns_[i].right ? padding + cell : cell + padding);
+  }
+  out.erase(out.find_last_not_of(' ') + 1);
+  out += '\n';
+}
+
+void TextLines::AppendNote(std::string& out) const {
+  const size_t hidden = columns_.size() - shown_.size();
+  if (hidden == 0) return;
+  absl::StrAppend(&out, hidden, hidden == 1 ? " column" : " columns", " not shown: use --json\n");
+}
+
 std::string AlignText(const std::vector<std::vector<std::string>>& lines,
                       const std::vector<TextColumn>& columns, std::optional<size_t> width) {
-  std::vector<size_t> shown(columns.size());
   std::vector<size_t> natural(columns.size());
-  for (size_t i = 0; i < columns.size(); ++i) {
-    shown[i] = i;
-    for (const auto& line : lines) natural[i] = std::max(natural[i], CountCells(line[i]));
-  }
-  std::vector<size_t> widths = natural;
-  while (width && !Shrink(columns, shown, *width, widths)) {
-    if (!LeaveOut(columns, shown)) break;
-    widths = natural;
-  }
-  std::string text;
   for (const auto& line : lines) {
-    for (const size_t i : shown) {
-      const std::string cell = Shortened(line[i], widths[i]);
-      const std::string padding(widths[i] - CountCells(cell), ' ');
-      absl::StrAppend(&text, i == shown[0] ? "" : std::string(kGap, ' '),
-                      columns[i].right ? padding + cell : cell + padding);
+    for (size_t i = 0; i < columns.size(); ++i) {
+      natural[i] = std::max(natural[i], CountCells(line[i]));
     }
-    text.erase(text.find_last_not_of(' ') + 1);
-    text += '\n';
   }
-  if (const size_t hidden = columns.size() - shown.size(); hidden > 0) {
-    absl::StrAppend(&text, hidden, hidden == 1 ? " column" : " columns",
-                    " not shown: use --json\n");
-  }
+  const TextLines format(columns, natural, width);
+  std::string text;
+  for (const auto& line : lines) format.Append(line, text);
+  format.AppendNote(text);
   return text;
 }
 
@@ -111,6 +146,21 @@ std::string AlignText(const std::vector<std::vector<std::string>>& lines,
     columns.push_back({.right = each == '>', .shorten = each == '<' ? 1 : 0});
   }
   return AlignText(lines, columns, width);
+}
+
+std::string Wrapped(std::string_view text, size_t width, size_t indentation) {
+  std::string wrapped;
+  size_t used = 0;
+  bool begins = true;  // no word has been added
+  const absl::string_view all(text.data(), text.size());
+  for (const absl::string_view word : absl::StrSplit(all, ' ')) {
+    const bool fits = begins || used + 1 + word.size() <= width;
+    if (!begins) wrapped += fits ? " " : "\n" + std::string(indentation, ' ');
+    used = (fits && !begins ? used + 1 : 0) + word.size();
+    absl::StrAppend(&wrapped, word);
+    begins = false;
+  }
+  return wrapped;
 }
 
 std::optional<size_t> OutputWidth() {
@@ -131,6 +181,12 @@ std::string ShortenedForOutput(std::string_view text, size_t used, bool keep_end
   const std::optional<size_t> width = OutputWidth();
   if (!width) return std::string(text);
   return Shortened(text, *width > used + kLeast ? *width - used : kLeast, keep_end);
+}
+
+std::string WrappedForOutput(std::string_view text, size_t indentation) {
+  const std::optional<size_t> width = OutputWidth();
+  if (!width) return std::string(text);
+  return Wrapped(text, *width - std::min(*width, indentation), indentation);
 }
 
 }  // namespace cfile::tools

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,9 +19,33 @@ struct TextColumn {
   // A column that is shortened keeps at least this number of cells.
   size_t least = 8;
   // The order in which columns are left out if shortening is not enough: the columns with the
-  // smallest number first. Columns with the same number are left out together. 0: the column is
-  // always shown.
+  // smallest number first. Columns with the same number are left out together. If the rest has room
+  // for some of them, these are shown nevertheless. 0: the column is always shown.
   int drop = 0;
+};
+
+// Formats the lines of a table one by one. Use this class instead of AlignText if there may be too
+// many lines to keep all of them in memory. Lines end without spaces.
+class TextLines {
+ public:
+  // `natural`: the width of each column, in cells, if there is room. If `width` is given, the
+  // constructor shortens columns, and then leaves out columns, until the lines have at most `width`
+  // cells of a terminal.
+  TextLines(std::vector<TextColumn> columns, const std::vector<size_t>& natural,
+            std::optional<size_t> width);
+
+  // Appends a line. `cells` has a cell for each column, in UTF-8 without line ends. If `width` was
+  // given, a cell that is wider than its column is shortened, unless TextColumn::shorten is 0.
+  // Other cells that are too wide make the line longer.
+  void Append(std::span<const std::string> cells, std::string& out) const;
+  // Appends a line that says how many columns were left out; nothing if all columns are shown.
+  void AppendNote(std::string& out) const;
+
+ private:
+  const std::vector<TextColumn> columns_;
+  std::vector<size_t> shown_;
+  std::vector<size_t> widths_;
+  const bool shortens_;
 };
 
 // Joins the cells of `lines` into text with two spaces between columns. Lines end without spaces.
@@ -41,6 +66,13 @@ std::string AlignText(const std::vector<std::vector<std::string>>& lines,
 // and "...". With `keep_end`, which is for paths, the function returns "..." and the end.
 // Precondition: `width` is at least 3, the width of "...".
 std::string Shortened(std::string_view text, size_t width, bool keep_end = false);
+
+// Breaks `text` at spaces, so that lines have at most `width` bytes if their words are not longer.
+// Each line but the first begins with `indentation` spaces, which `width` does not count.
+std::string Wrapped(std::string_view text, size_t width, size_t indentation = 0);
+// Does the same for the width of standard output, and counts the indentation. Returns `text` itself
+// if OutputWidth returns nullopt.
+std::string WrappedForOutput(std::string_view text, size_t indentation);
 
 // Returns the number of cells in a line of standard output, at least 40. If the environment
 // variable COLUMNS is a number, the function returns this number. Otherwise it returns the width of

@@ -6,7 +6,7 @@
 #include <memory>
 #include <string_view>
 
-#include "absl/strings/match.h"
+#include "absl/strings/cord.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/status.h"
 
@@ -19,15 +19,19 @@ inline absl::Status CheckDictionarySize(uint64_t count, size_t max_values) {
                                       AboveLimit(max_values, "max_dictionary_values")));
 }
 
+// The type URL of the payload of MissingDictionary. The payload is empty.
+inline constexpr char kMissingDictionary[] = "cfile/missing-dictionary";
+
 // Returns the error of a block that has `codes` codes although the file has no dictionary.
 inline absl::Status MissingDictionary(std::string_view encoding, uint32_t codes) {
-  return DataLoss(encoding, ": ", codes, " codes, but there is no dictionary");
+  absl::Status status = DataLoss(encoding, ": ", codes, " codes, but there is no dictionary");
+  status.SetPayload(kMissingDictionary, absl::Cord());
+  return status;
 }
 
-// True if MissingDictionary has made `status`. Callers may have put other text before its message.
+// True if MissingDictionary has made `status`. Callers may have changed the message.
 inline bool IsMissingDictionary(const absl::Status& status) {
-  return absl::IsDataLoss(status) &&
-         absl::EndsWith(status.message(), "but there is no dictionary");
+  return status.GetPayload(kMissingDictionary).has_value();
 }
 
 // Immutable after loading. (`values` is not a std::vector<P>, because the elements of

@@ -197,6 +197,30 @@ class Formats(RowsTest):
         self.assertEqual(self.dump("values", "t", "--format", "csv", "--column", "x", "--head", "2"), "x\n-100.0\n-99.75\n")
         self.assertEqual(self.dump("values", self.file, "--format", "csv", "--head", "1"), "value\n0\n")
 
+    def test_records_in_the_formats_of_values(self):
+        text = self.dump("records", "t", "--format", "csv")
+        self.assertEqual(text, self.dump("export", "t"))
+        (self.folder / "records.csv").write_text(text)
+        self.make("records.csv", "records", *shlex.split(self.dump("export", "t", "--print-import-options")))
+        self.assertIn("the values are the same\n", self.dump("diff", "t", "records"))
+        choice = ["--where", "id between 30 and 90", "--tail", "7"]
+        for form in ("csv", "tsv", "hex"):  # the columns are in the order of the table
+            self.assertEqual(self.dump("records", "t", "--format", form, "--columns", "x,name", *choice),
+                             self.dump("values", "t", "--format", form, "--columns", "name,x", *choice))
+        self.assertEqual(self.dump("records", "t", "--format", "jsonl", *choice), self.dump("records", "t", *choice))
+        # CSV cannot express nested columns. The other columns of the table can be chosen.
+        (self.folder / "flat.jsonl").write_text('{"a":1,"l":[1,2],"g":{"b":"x"}}\n{"a":2,"l":[],"g":{"b":"y,z"}}\n')
+        self.make("flat.jsonl", "nested_flat")
+        for columns in ([], ["--columns", "l"], ["--columns", "a,l.list.element"]):
+            code, out, error = self.run_dump("records", "nested_flat", "--format", "csv", *columns)
+            self.assertEqual((code, out), (1, ""))
+            self.assertRegex(error, "^cfile-dump: column l.list.element is nested, so a field of csv cannot hold it: use --format jsonl")
+        self.assertEqual(self.dump("records", "nested_flat", "--format", "csv", "--columns", "a"), "a\n1\n2\n")
+        for wrong in (["--format", "text"], ["--format", "csv", "--json"], ["--format", "csv", "--schema"]):
+            code, out, error = self.run_dump("records", "t", *wrong)
+            self.assertEqual((code, out), (1, ""), wrong)
+            self.assertIn("--format", error)
+
     def test_tsv_and_json_lines(self):
         self.assertEqual(self.dump("values", "t", "--format", "tsv"), self.dump("export", "t", "--to", "tsv"))
         self.assertEqual(self.dump("values", "t", "--format", "jsonl"), self.dump("export", "t", "--to", "jsonl"))

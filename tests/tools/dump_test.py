@@ -286,6 +286,9 @@ class Json(DumpTest):
         self.assertEqual([record["value"] for record in shown], [json.loads(line) for line in lines])
         self.assertEqual(self.dump("values", "--ordinal", 3, "--head", 4, arrays).splitlines(), lines[3:7])
         self.assertEqual(self.dump("at", arrays, rows - 1).splitlines(), lines[-1:])
+        # An empty array has no elements; a null is an element.
+        empty = self.dump("values", HERE.parent / "golden" / "cfile-0.2" / "binary_dict_array_snappy_nostatistics_kudu.cfile")
+        self.assertEqual(empty.splitlines().count("[]"), 1)
         (self.folder / "lists.jsonl").write_text('{"l":[1,2]}\n{"l":[]}\n{}\n{"l":[null,4]}\n')
         self.make("lists.jsonl", "lists")
         path = next(self.folder.glob("lists/part-*/*.cfile"))
@@ -311,13 +314,15 @@ class Json(DumpTest):
         self.assertEqual(self.dump("stats", "--probe", "7", "bloom", "--column", "id"), "the Bloom filter says: may be present\n")
         self.assertEqual(self.run_dump("stats", "--probe", "seven", "bloom", "--column", "id")[0], 1)
 
-    def lines_on_terminal(self, width, *arguments):
+    def lines_on_terminal(self, width, *arguments, codes=(0,)):
         """The lines of output on a terminal of this width. Each fits."""
-        done = subprocess.run([DUMP, *map(str, arguments)], cwd=self.folder, capture_output=True, timeout=60, check=True,
+        done = subprocess.run([DUMP, *map(str, arguments)], cwd=self.folder, capture_output=True, timeout=60, check=False,
                               env=dict(os.environ, COLUMNS=str(width)))
+        self.assertIn(done.returncode, codes, done.stderr)
         lines = done.stdout.decode().splitlines()
         for line in lines:
-            self.assertLessEqual(sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line), width, line)
+            cells = sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+            self.assertLessEqual(cells, width, (arguments, line))
         return lines
 
     def test_summary_fits_the_terminal(self):
@@ -344,12 +349,70 @@ class Json(DumpTest):
         self.assertTrue(self.lines_on_terminal(60, path)[0].endswith("/0000-id.cfile"))
 
     def test_other_output_fits_the_terminal(self):
-        (self.folder / "long.csv").write_text("long\n" + "".join(f"{'x' * 50}{i:06}\n" for i in range(3000)))
-        self.make("long.csv", "long_values")
+        (self.folder / "long.csv").write_text("long,few\n" + "".join(f"{'x' * 70}{i:06},{'y' * 90}{i % 3}\n" for i in range(3000)))
+        self.make("long.csv", "long_values", "--sorted-by", "long", "--block-size", "16KiB", "--encoding", "few=dict",
+                  "--encoding", "long=plain")
         self.lines_on_terminal(80, "stats", "long_values", "--column", "long")
-        self.lines_on_terminal(140, "blocks", "long_values", "--column", "long")
         self.lines_on_terminal(80, "explain", "long_values", "--where", f"long > '{'x' * 300}'")
         self.lines_on_terminal(80, "rewrite", "long_values", "x" * 100, "--encoding", "plain")
+        commands = (["blocks"], ["whatif"], ["index"], ["stats"], ["dictionary"], ["at", "--explain", "6"], ["diff", "words.cfile"])
+        columns = (["t", "--column", "text"], ["long_values", "--column", "long"], ["long_values", "--column", "few"])
+        for path, *column in (*([path] for path in FILES), *columns, *([path] for path in self.folder.glob("t/part-*/*.cfile"))):
+            for command, *arguments in commands:
+                if command == "at" and path == "long_values":
+                    continue  # values are not shortened
+                # The files differ, so the exit code of diff is 1.
+                self.lines_on_terminal(80, command, path, *arguments, *column, codes=(0, 1) if command == "diff" else (0,))
+        self.lines_on_terminal(80, "find", "--explain", "keys.cfile", "7")
+        self.lines_on_terminal(80, "find", "--explain", "t", "7")
+        self.lines_on_terminal(80, "explain", "t", "--where", "id > 7 and text is not null")
+        self.lines_on_terminal(80, "verify", "t")
+        path = shutil.copy(self.folder / "keys.cfile", self.folder / f"{'long' * 20}.cfile")
+        self.assertIn("longlong.cfile: valid", self.lines_on_terminal(80, "verify", path)[0])
+        self.lines_on_terminal(80, "find", "--explain", path, "7")
+
+    def test_blocks_and_whatif_leave_out_what_does_not_fit(self):
+        members = ["index", "offset", "size", "first_ordinal", "rows", "nulls", "encoding", "compression", "stored", "encoded"]
+        names = ["index", "offset", "size", "first row", "rows", "nulls", "encoding", "codec", "stored", "encoded", "ratio", "minimum",
+                 "maximum"]
+        path = next(self.folder.glob("t/part-*/0000-id.cfile"))
+        block = json.loads(self.dump("blocks", "--json", path))["blocks"][0]
+        for width in (40, 60, 80, 100, 200):
+            header, line, *note = self.lines_on_terminal(width, "blocks", path)
+            shown = re.split(" {2,}", header.strip())
+            self.assertEqual(shown, [name for name in names if name in shown])
+            hidden = len(names) - len(shown)
+            self.assertEqual(note, [f"{hidden} column{'s' if hidden > 1 else ''} not shown: use --json"] if hidden else [])
+            self.assertEqual(hidden == 0, width > 100)
+            self.assertTrue({"offset", "size", "first row", "rows"} <= set(shown))
+            for member, name in zip(members, names):  # each cell is below its name
+                place = re.search(rf"\b{name}\b", header)
+                if place is not None and name in ("encoding", "codec"):
+                    self.assertTrue(str(block[member]).startswith(line[place.start():].split()[0].removesuffix("...")))
+                elif place is not None:
+                    self.assertEqual(line[:place.end()].split()[-1], str(block[member]))
+        self.assertEqual(self.dump("blocks", path).splitlines(), self.lines_on_terminal(200, "blocks", path))
+        # Bounds are shortened before columns are left out.
+        wide, narrow = ({"minimum": lines[0].find("minimum"), "line": lines[1]} for lines in
+                        (self.lines_on_terminal(width, "blocks", "t", "--column", "text") for width in (200, 110)))
+        self.assertGreater(narrow["minimum"], 0)
+        self.assertLessEqual(len(narrow["line"]), len(wide["line"]))
+        lines = self.lines_on_terminal(80, "whatif", path)
+        title = next(line for line in lines if line.startswith("encoding"))
+        self.assertEqual(title.split()[:3], ["encoding", "codec", "bytes"])
+        self.assertNotIn("Mvalue/s", title)
+        self.assertTrue(any("<- file" in line for line in lines))
+        self.assertTrue(any(re.fullmatch(r"\d columns not shown: use --json", line) for line in lines))
+        self.assertIn("Mvalue/s", "".join(self.lines_on_terminal(200, "whatif", path)))
+
+    def test_commands_without_json_refuse_it(self):
+        for command, *arguments in (["export", "t"], ["report", "t", "--html", "t.html"]):
+            code, out, error = self.run_dump("--json", command, *arguments)
+            self.assertEqual((code, out, error), (1, "", f"cfile-dump: {command} has no --json\nSee cfile-dump --help\n"))
+            code, out, error = self.run_dump(command, "--json", *arguments)
+            self.assertEqual((code, out), (1, ""))
+            self.assertIn("--json", error)
+        self.assertFalse((self.folder / "t.html").exists())
 
     def test_help_fits_the_terminal(self):
         commands = re.findall(r"(?m)^  ([a-z]+) {2,}", self.dump("--help").partition("Subcommands:")[2])
@@ -759,6 +822,11 @@ class Surroundings(DumpTest):
                             ["salvage", "--force", "words.cfile", "full.cfile"]):
                 self.assertEqual(self.run_into(full, *command), (3, message), command)
             self.assertEqual(self.run_into(full, "verify", "damaged_words.cfile"), (2, message))
+            # Of several parts, the first ends the command.
+            self.make("t.csv", "two_parts", "--sorted-by", "id")
+            self.make("t.csv", "two_parts", "--append")
+            for command in (["blocks"], ["stats", "--json"], ["index"]):
+                self.assertEqual(self.run_into(full, *command, "two_parts", "--column", "id"), (3, message), command)
 
     def test_nothing_steers_a_terminal(self):
         # Names of folders, columns and keys with control characters for terminals: ESC, BEL, DEL, CSI as one character, and a

@@ -227,6 +227,7 @@ class Delimiters(TextTest):
                          {"name": "semicolon", "reason": "4 of the first 6 lines have 2 fields"})
         shutil.rmtree(self.folder / "t")
         self.refuse("a;b\n1;2\n3\n", "t.csv:3:1: expected 2 fields, as in the header, but found 1")
+        self.refuse("a\n1\n2,3\n", "t.csv:3:3: expected 1 field, as in the header, but found 2", "--delimiter", ",")
 
     def test_it_is_said(self):
         self.assertIn("\ndelimiter: semicolon (each of the first 2 lines has 2 fields); the first line has the names\n",

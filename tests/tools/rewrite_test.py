@@ -356,6 +356,48 @@ class Concat(ToolTest):
         self.assertIn("value index", report["dropped"])
         self.refuse(1, "no value index", "find", "all.cfile", "7")
 
+    def test_blocks_are_copied(self):
+        """Blocks of tables are movable. They are copied unless the options ask for another form."""
+        rows = [f"{i},{i * i % 9973},text {i},{i if i % 3 else ''}" for i in range(60_000)]
+        types = ["--sorted-by", "id", "--type", "null=int32", "--encoding", "plain"]
+        for name, part in (("one", rows[:30_000]), ("two", rows[30_000:])):
+            self.table(name, "id,n,text,null\n" + "\n".join(part) + "\n", *types)
+        for column in ("id", "n", "text", "null"):
+            paths = [next(self.folder.glob(f"{table}/part-*/*-{column}.cfile")) for table in ("one", "two")]
+            report = self.json("concat", *paths, f"{column}.cfile")
+            blocks = self.json("blocks", f"{column}.cfile")["blocks"]
+            before = [block for path in paths for block in self.json("blocks", path)["blocks"]]
+            self.assertEqual(report["rows"], 60_000)
+            self.assertGreater(report["copied_blocks"], 0)
+            self.assertLessEqual(report["copied_blocks"], len(blocks))
+            if report["copied_blocks"] == len(before):
+                self.assertEqual([(b["rows"], b["encoding"], b["encoded"]) for b in blocks],
+                                 [(b["rows"], b["encoding"], b["encoded"]) for b in before])
+            self.assertEqual(self.values(f"{column}.cfile"), self.values(paths[0]) + self.values(paths[1]))
+            self.assertIn(": valid", self.dump("verify", f"{column}.cfile"))
+            self.assertRegex(self.dump("concat", *paths, "again.cfile", "--force"), r"\n  \d+ blocks? copied, the others encoded again\n")
+            # Another encoding or codec, or a Bloom filter: nothing is copied.
+            for other in (["--encoding", "rle" if column != "text" else "prefix"], ["--compression", "gzip"], ["--bloom", "value"],
+                          ["--compat", "kudu"]):
+                report = self.json("concat", *paths, "other.cfile", "--force", *other)
+                self.assertEqual(report["copied_blocks"], 0, other)
+                self.assertEqual(self.json("diff", f"{column}.cfile", "other.cfile", "--values-only")["different_values"], 0)
+        # The new file of the sorted column is searched by key.
+        self.assertEqual(json.loads(self.dump("find", "id.cfile", "45000", "--json"))["ordinal"], 45_000)
+        # A file without nulls and one with nulls: the blocks of the file without nulls have another form.
+        n, null = (next(self.folder.glob(f"one/part-*/*-{column}.cfile")) for column in ("n", "null"))
+        self.dump("concat", n, null, n, "mixed.cfile")
+        self.assertEqual(self.values("mixed.cfile"), self.values(n) + self.values(null) + self.values(n))
+
+    def test_damaged_blocks_are_not_copied(self):
+        self.table("made", "n\n" + "".join(f"{i * 7919 % 10007}\n" for i in range(40_000)), "--encoding", "plain", "--compression", "none")
+        path = next(self.folder.glob("made/part-*/*.cfile"))
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        (self.folder / "damaged.cfile").write_bytes(data)
+        self.refuse(2, "damaged.cfile: block at offset .*checksum", "concat", path, "damaged.cfile", "all.cfile")
+        self.assertFalse((self.folder / "all.cfile").exists())
+
     def test_nulls_and_one_file(self):
         some, full = self.file("some", [1, None, 3]), self.file("full", [4, 5])
         self.dump("concat", full, some, full, "all.cfile", "--encoding", "plain", "--block-size", "1")
@@ -405,6 +447,16 @@ class Diff(ToolTest):
         self.assertEqual((found["different_values"], found["same_values"]), (5, False))
         layout = {entry["property"] for entry in found["layout"]}
         self.assertTrue({"blocks", "encodings", "size"} <= layout, layout)
+        # A codec that does not make blocks smaller is only a setting of the file.
+        plain = ["--encoding", "plain", "--compression", "none"]
+        noise = self.file("noise", [random.Random(i).randrange(2 ** 31) for i in range(3000)], *plain)
+        self.dump("rewrite", noise, "setting.cfile", "--encoding", "plain", "--compression", "snappy")
+        lines = self.dump("diff", noise, "setting.cfile").splitlines()
+        self.assertIn("layout: codec setting: none | snappy", lines)
+        self.assertFalse(any("codec of blocks" in line for line in lines), lines)
+        same = self.file("same", [7] * 3000, *plain)
+        self.dump("rewrite", same, "compressed.cfile", "--encoding", "plain", "--compression", "snappy")
+        self.assertIn("layout: codec of blocks: none | snappy\n", self.dump("diff", same, "compressed.cfile"))
         self.assertEqual(self.dump("diff", path_a, path_a), "the values are the same\n")
 
     def test_nulls_and_bits(self):
@@ -595,7 +647,7 @@ class WhatIf(ToolTest):
         self.assertIn("plain", failed)
         self.assertNotIn("parquet-dict", failed)
         self.assertIn("--max-block-size", failed["plain"])
-        self.assertRegex(self.dump("whatif", "r", "--max-block-size", "600KiB"), r"\nplain +none +fails: .*--max-block-size")
+        self.assertRegex(self.dump("whatif", "r", "--max-block-size", "600KiB"), r"\nplain +none +fails +.*--max-block-size")
 
     def test_recommendations(self):
         text = "id,city,x\n" + "".join(f"{i},{'Oslo' if i % 7 else 'Bergen'},{i / 8}\n" for i in range(5000))
@@ -627,6 +679,13 @@ class WhatIf(ToolTest):
         for table, count in (("empty", 2), ("nulls", 1)):
             lines = self.dump("whatif", table).splitlines()
             self.assertEqual(lines.count("  no values, so nothing is tried"), count)
+            columns = self.json("whatif", table)["columns"]
+            self.assertEqual([len(column["tried"]) > 0 for column in columns], [column["sample"]["values"] > column["sample"]["nulls"]
+                                                                               for column in columns])
+            self.assertEqual(columns[-1]["recommended"], {})
+            text = self.dump("whatif", table, "--recommend")
+            self.assertEqual(text.count(": no values, so nothing is recommended\n"), count)
+            self.assertEqual(text.count("--encoding"), 3 * (2 - count))
 
     def test_plain_numbers_are_not_decoded(self):
         path = self.file("x", range(2_000_000), "--encoding", "plain", "--compression", "none")

@@ -1,6 +1,7 @@
 """Runs cfile-table as its users do: table_test.py CFILE_TABLE CFILE_IMPORT CFILE_DUMP."""
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -122,6 +123,51 @@ class Table(unittest.TestCase):
         code, _, error = self.run_tool("repair", "none")
         self.assertEqual(code, 3)
         self.assertIn("none/table.cft", error)
+
+    def test_json(self):
+        def result(*arguments, code=0):
+            done, out, error = self.run_tool(*arguments, "--json", "t")
+            self.assertEqual((done, error), (code, ""))
+            document = json.loads(out)
+            self.assertEqual((document["schema_version"], document["path"]), (1, "t"))
+            return document
+
+        names = [part["part"] for part in self.parts()]
+        compact = result("compact")
+        self.assertEqual((compact["rows"], compact["copied_blocks"], compact["copied_bytes"]), (9, 0, 0))
+        self.assertGreater(compact["recoded_blocks"], 0)
+        garbage = result("gc", "--older-than", "0")
+        self.assertTrue(set(names) <= {item["name"] for item in garbage["removed"]})
+        self.assertEqual(garbage["bytes"], sum(item["bytes"] for item in garbage["removed"]))
+        repair = result("repair")
+        self.assertEqual((repair["changed"], repair["complete"], repair["damage"], repair["kept_as"]), (False, True, None, None))
+        self.assertEqual((repair["rows"], repair["lost_rows"], repair["num_parts"]), (9, 0, 1))
+        column = next((self.folder / "t").glob("part-*/0001-name.cfile"))
+        column.write_bytes(column.read_bytes()[:-50])
+        repair = result("repair", "--dry-run", code=2)
+        self.assertEqual((repair["dry_run"], repair["changed"], repair["complete"], repair["lost_rows"]), (True, True, False, 9))
+        part, = repair["parts"]
+        self.assertEqual((part["part"], part["state"], part["rows"], part["lost_rows"]), (column.parent.name, "damaged", 9, 9))
+        self.assertIn("0001-name.cfile", part["reason"])
+
+    def test_repair_steers_no_terminal(self):
+        evil = "t\x1b[31m\x07"
+        (self.folder / "t").rename(self.folder / evil)
+        (self.folder / evil / "table.cft").write_bytes(b"?" * 100)
+        column = next((self.folder / evil).glob("part-*/0001-name.cfile"))
+        column.write_bytes(column.read_bytes()[:-50])
+        code, out, error = self.run_tool("repair", evil)
+        self.assertEqual((code, error), (2, ""))
+        self.assertRegex(out, "^damaged: ")
+        self.assertRegex(out, "(?m)^part-.* damaged ")
+        self.assertNotRegex(out, "[^ -~\n]")
+
+    def test_parts_fit_the_terminal(self):
+        for width in (60, 80):
+            done = subprocess.run([TABLE, "parts", "t"], cwd=self.folder, capture_output=True, text=True, timeout=60, check=True,
+                                  env=dict(os.environ, COLUMNS=str(width)))
+            self.assertLessEqual(max(map(len, done.stdout.splitlines())), width)
+            self.assertEqual(done.stdout.splitlines()[0].split(), ["part", "first", "row", "rows", "bytes"])
 
     def test_wrong_use(self):
         for arguments in ([], ["parts"], ["drop", "t"], ["gc", "--older-than", "-1", "t"], ["melt", "t"]):

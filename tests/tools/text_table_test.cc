@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -68,6 +69,47 @@ TEST(TextTableTest, ShortensInOrderAndThenLeavesOut) {
   EXPECT_EQ(AlignText(lines, columns, 10),
             "name         size\nabcdefg...  12345\n"
             "1 column not shown: use --json\n");
+}
+
+TEST(TextTableTest, LinesOneByOne) {
+  const std::vector<TextColumn> columns = {
+      {.right = true}, {.shorten = 1, .least = 8}, {.right = true, .drop = 1}};
+  const std::vector<std::string> line = {"7", "abcdefghijkl", "123"};
+  const auto text = [&](std::optional<size_t> width) {
+    const TextLines lines(columns, {3, 10, 5}, width);
+    std::string out;
+    lines.Append(line, out);
+    lines.AppendNote(out);
+    return out;
+  };
+  // Without a width, a cell that is wider than its column makes the line longer.
+  EXPECT_EQ(text(std::nullopt), "  7  abcdefghijkl    123\n");
+  EXPECT_EQ(text(22), "  7  abcdefg...    123\n");
+  EXPECT_EQ(text(20), "  7  abcde...    123\n");
+  EXPECT_EQ(text(19), "  7  abcdefg...\n1 column not shown: use --json\n");
+  // Lines end without spaces.
+  std::string out;
+  TextLines(columns, {3, 10, 5}, std::nullopt).Append(std::vector<std::string>{"7", "", ""}, out);
+  EXPECT_EQ(out, "  7\n");
+}
+
+TEST(TextTableTest, ColumnsThatFitAreNotLeftOut) {
+  const std::vector<std::vector<std::string>> lines = {{"key", "a", "long column", "b"}};
+  const std::vector<TextColumn> columns = {{}, {.drop = 1}, {.drop = 2}, {.drop = 3}};
+  EXPECT_EQ(AlignText(lines, columns, 22), "key  a  long column  b\n");
+  EXPECT_EQ(AlignText(lines, columns, 21),
+            "key  long column  b\n1 column not shown: use --json\n");
+  // The first column that is left out is narrower than the next one.
+  EXPECT_EQ(AlignText(lines, columns, 18), "key  a  b\n1 column not shown: use --json\n");
+  EXPECT_EQ(AlignText(lines, columns, 8), "key  b\n2 columns not shown: use --json\n");
+}
+
+TEST(TextTableTest, BreaksLinesAtSpaces) {
+  EXPECT_EQ(Wrapped("one two three", 7), "one two\nthree");
+  EXPECT_EQ(Wrapped("one two three", 7, 2), "one two\n  three");
+  EXPECT_EQ(Wrapped("  indented one", 10), "  indented\none");
+  EXPECT_EQ(Wrapped("a longerthanwidth b", 6), "a\nlongerthanwidth\nb");
+  EXPECT_EQ(Wrapped("", 6), "");
 }
 
 TEST(TextTableTest, WideCharactersAreAligned) {

@@ -79,6 +79,7 @@ absl::StatusOr<ColumnTrials> TryAll(const StoredColumn& column, const CommonOpti
   SetWriterLimits(common, options);
   CFILE_ASSIGN_OR_RETURN(result.sample, TakeSample(column, arguments.sample_bytes));
   const Sample& sample = *result.sample;
+  if (sample.num_present == 0) return result;
   const std::vector<StoredForm> forms = FormsOf(column.schema.type);
   progress.Begin(StrCat("trying ", column.schema.name), sample.decoded_bytes * (forms.size() + 1));
   options.goal = GoalNamed(arguments.goal);

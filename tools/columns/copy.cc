@@ -74,29 +74,16 @@ absl::StatusOr<WriterOptions> OptionsLike(const Reader& file, const LayoutOption
   return writer;
 }
 
-absl::StatusOr<ColumnTotals> CopyFiles(const std::vector<StoredColumn>& files,
-                                       const WriterOptions& options, std::unique_ptr<Sink> sink,
-                                       const CopyProgress& progress) {
-  StoredColumn like = files[0];
-  for (const StoredColumn& file : files) {
-    const ColumnSchema& schema = file.schema;
-    if (!(schema.type == like.schema.type) || file.has_levels != like.has_levels ||
-        !(schema.levels == like.schema.levels)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "the files have different types: ", like.schema.type.ToString(), " and ",
-          schema.type.ToString(), file.has_levels || like.has_levels ? ", with levels" : ""));
-    }
-    like.schema.nullable |= schema.nullable;
-  }
+absl::StatusOr<ColumnTotals> CopyFile(const Reader& file, const WriterOptions& options,
+                                      std::unique_ptr<Sink> sink, const CopyProgress& progress) {
+  const StoredColumn from = ColumnOf(file);
   return VisitType(
-      like.schema.type,
+      from.schema.type,
       [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<ColumnTotals> {
-        CFILE_ASSIGN_OR_RETURN(auto writer, FileWriter<T>::Create(std::move(sink), like, options));
-        for (const StoredColumn& file : files) {
-          CFILE_RETURN_IF_ERROR(CopyRows<T>(
-              file, kAllRows, [&](const Rows<T>& rows) { return writer.Append(rows); }, progress));
-        }
-        for (const auto& [key, value] : files[0].file->info().footer_metadata) {
+        CFILE_ASSIGN_OR_RETURN(auto writer, FileWriter<T>::Create(std::move(sink), from, options));
+        CFILE_RETURN_IF_ERROR(CopyRows<T>(
+            from, kAllRows, [&](const Rows<T>& rows) { return writer.Append(rows); }, progress));
+        for (const auto& [key, value] : file.info().footer_metadata) {
           if (!key.starts_with(kReservedKeyPrefix)) {
             CFILE_RETURN_IF_ERROR(writer.AddMetadata(key, value));
           }

@@ -32,13 +32,11 @@ using CopyProgress = std::function<absl::Status(uint64_t rows)>;
 absl::StatusOr<WriterOptions> OptionsLike(const Reader& file, const LayoutOptions& options,
                                           const std::string& column);
 
-// Writes the rows of `files`, one file after the other, into `sink`. All files have the type, the
-// nulls and the levels of the first one; the new file is nullable if one of them is.
-// The metadata of the first footer is copied. Memory: that of a Writer and a Cursor.
-// Errors: those of Cursor::Next and Writer. kInvalidArgument: the files have different types.
-absl::StatusOr<ColumnTotals> CopyFiles(const std::vector<StoredColumn>& files,
-                                       const WriterOptions& options, std::unique_ptr<Sink> sink,
-                                       const CopyProgress& progress);
+// Writes the rows of `file` into `sink`. The new file has the type, the nulls, the levels and the
+// metadata of the footer of `file`. All values are encoded again. Memory: that of a Writer and a
+// Cursor. Errors: those of Cursor::Next and Writer.
+absl::StatusOr<ColumnTotals> CopyFile(const Reader& file, const WriterOptions& options,
+                                      std::unique_ptr<Sink> sink, const CopyProgress& progress);
 
 // Writes the rows of `from` into a new table at `to`. Each part becomes a part, so ordinals stay
 // as they are. `options_of` returns the options for a column of a part. The table appears in one

@@ -335,7 +335,7 @@ class Diff {
                             : absl::StrCat("the first ", Plural(num_rows_, "row"),
                                            num_rows_ == 1 ? " is the same" : " are the same"));
     }
-    absl::StrAppend(&output_.text, absl::StrJoin(results, "; "), "\n");
+    absl::StrAppend(&output_.text, WrappedForOutput(absl::StrJoin(results, "; "), 0), "\n");
   }
 
   const DiffArguments& arguments_;

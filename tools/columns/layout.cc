@@ -20,7 +20,7 @@ class Totals {
     ++files_;
     bytes_ += info.file_size_bytes;
     versions_.insert(info.version == FormatVersion::kV1 ? "1" : "2");
-    codecs_.insert(CompressionName(info.compression));
+    codec_settings_.insert(CompressionName(info.compression));
     created_by_.insert(info.created_by);
     checksums_ += info.has_checksums();
     positional_indexes_ += info.positional_index_root.has_value();
@@ -34,6 +34,7 @@ class Totals {
     return VisitBlocks(file, [&](const BlockInfo& block) {
       ++encodings_[EncodingName(block.encoding)];
       ++blocks_;
+      codecs_.insert(CodecOf(block.compressed, file.info()));
       compressed_blocks_ += block.compressed;
       stored_bytes_ += block.stored_size_bytes;
       encoded_bytes_ += block.encoded_size_bytes;
@@ -50,7 +51,8 @@ class Totals {
             {"size", absl::StrCat(bytes_)},
             {"format version", absl::StrJoin(versions_, ", ")},
             {"encodings", absl::StrJoin(encodings, ", ")},
-            {"codec", absl::StrJoin(codecs_, ", ")},
+            {"codec of blocks", absl::StrJoin(codecs_, ", ")},
+            {"codec setting", absl::StrJoin(codec_settings_, ", ")},
             {"blocks", absl::StrCat(blocks_)},
             {"compressed blocks", absl::StrCat(compressed_blocks_)},
             {"stored bytes of blocks", absl::StrCat(stored_bytes_)},
@@ -80,7 +82,10 @@ class Totals {
   uint64_t stored_bytes_ = 0, encoded_bytes_ = 0;
   uint64_t checksums_ = 0, positional_indexes_ = 0, value_indexes_ = 0, statistics_ = 0;
   uint64_t movable_ = 0, bloom_filters_ = 0;
-  std::set<std::string> versions_, codecs_, created_by_, metadata_;
+  std::set<std::string> versions_, created_by_, metadata_;
+  // The codecs that blocks have, and those that the footers name. A block stays without compression
+  // if the codec does not make it smaller.
+  std::set<std::string> codecs_, codec_settings_;
   std::map<std::string, uint64_t> encodings_;
 };
 

@@ -16,6 +16,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
+#include "cfile/concatenate.h"
 #include "cfile/status.h"
 #include "tools/columns/copy.h"
 #include "tools/columns/forms.h"
@@ -45,6 +46,7 @@ struct RewrittenColumn {
 struct RewriteReport {
   std::vector<RewrittenColumn> columns;
   uint64_t num_rows = 0;
+  std::optional<uint64_t> copied_blocks;  // only of concat: blocks that were not encoded again
   std::set<std::string> kept, dropped;
 };
 
@@ -112,7 +114,7 @@ absl::StatusOr<RewriteReport> RewriteFile(const Reader& file, const CommonOption
   RowProgress progress("rewriting", file.num_rows(), 1);
   CFILE_ASSIGN_OR_RETURN(
       ColumnTotals totals,
-      CopyFiles({ColumnOf(file)}, options, std::move(sink), progress.callback()));
+      CopyFile(file, options, std::move(sink), progress.callback()));
   report.columns.push_back({kFileColumn, file.info().file_size_bytes, std::move(totals)});
   return report;
 }
@@ -152,12 +154,11 @@ absl::StatusOr<RewriteReport> RewriteTable(const TableReader& table, const Commo
 
 // True if the last value of each file is at most the first value of the next file. Preconditions:
 // all files have the same type and a value index.
-absl::StatusOr<bool> FollowInOrder(const std::vector<StoredColumn>& files) {
-  return VisitType(files[0].schema.type, [&]<typename T>(std::type_identity<T>)
+absl::StatusOr<bool> FollowInOrder(const std::vector<Reader>& files) {
+  return VisitType(files[0].type(), [&]<typename T>(std::type_identity<T>)
                                              -> absl::StatusOr<bool> {
     std::optional<Owned<T>> last;
-    for (const StoredColumn& column : files) {
-      const Reader& file = *column.file;
+    for (const Reader& file : files) {
       if (file.num_rows() == 0) continue;
       CFILE_ASSIGN_OR_RETURN(const auto first, file.Get<T>(0));
       if constexpr (!std::is_same_v<T, Int96>) {
@@ -169,10 +170,10 @@ absl::StatusOr<bool> FollowInOrder(const std::vector<StoredColumn>& files) {
   });
 }
 
-absl::StatusOr<RewriteReport> Concatenate(const CommonOptions& common,
-                                          const RewriteArguments& arguments,
-                                          const LayoutOptions& layout) {
-  std::vector<StoredColumn> files;
+absl::StatusOr<RewriteReport> ConcatenateFiles(const CommonOptions& common,
+                                               const RewriteArguments& arguments,
+                                               const LayoutOptions& layout) {
+  std::vector<Reader> files;
   RewriteReport report;
   uint64_t bytes = 0;
   bool sorted = true;
@@ -185,35 +186,41 @@ absl::StatusOr<RewriteReport> Concatenate(const CommonOptions& common,
           absl::StrCat(one.path, " is a table: concat joins files. To add rows to a table, use "
                                  "cfile-import --append"));
     }
-    files.push_back(ColumnOf(*input.file));
-    report.num_rows += input.file->num_rows();
-    bytes += input.file->info().file_size_bytes;
-    sorted = sorted && input.file->info().value_index_root.has_value() &&
-             (input.file->info().positional_index_root || input.file->num_rows() == 0);
-    if (!(files.back().schema.type == files[0].schema.type)) {
+    const Reader& file = files.emplace_back(*input.file);
+    const FileInfo& info = file.info();
+    if (info.holds_bloom_filters()) {
+      return absl::UnimplementedError(
+          absl::StrCat(one.path, ": the file holds Bloom filters of Kudu instead of rows"));
+    }
+    report.num_rows += file.num_rows();
+    bytes += info.file_size_bytes;
+    sorted = sorted && info.value_index_root.has_value() &&
+             (info.positional_index_root || file.num_rows() == 0);
+    if (!(file.type() == files[0].type())) {
       return absl::InvalidArgumentError(
-          absl::StrCat(arguments.places[0], " has the type ", files[0].schema.type.ToString(),
-                       ", but ", one.path, " has the type ", files.back().schema.type.ToString()));
+          absl::StrCat(arguments.places[0], " has the type ", files[0].type().ToString(),
+                       ", but ", one.path, " has the type ", file.type().ToString()));
     }
   }
   CFILE_RETURN_IF_ERROR(CheckNames(layout, arguments.places[0],
                                    [](const auto& name) { return name == kFileColumn; }));
   CFILE_RETURN_IF_ERROR(CheckOutIsFree(arguments.target, arguments.force));
-  CFILE_ASSIGN_OR_RETURN(WriterOptions options, OptionsLike(*files[0].file, layout, kFileColumn));
+  CFILE_ASSIGN_OR_RETURN(WriterOptions options, OptionsLike(files[0], layout, kFileColumn));
   SetWriterLimits(common, options);
   if (sorted) {
     CFILE_ASSIGN_OR_RETURN(sorted, FollowInOrder(files));
   }
   options.value_index = sorted;
   options.positional_index = true;
-  for (const StoredColumn& file : files) {
-    Note(file.file->info(), options, layout.has_extensions(), /*in_table=*/false, report);
+  for (const Reader& file : files) {
+    Note(file.info(), options, layout.has_extensions(), /*in_table=*/false, report);
   }
   CFILE_ASSIGN_OR_RETURN(auto sink, NewFileSink(arguments.target));
   RowProgress progress("joining", report.num_rows, 1);
-  CFILE_ASSIGN_OR_RETURN(ColumnTotals totals,
-                         CopyFiles(files, options, std::move(sink), progress.callback()));
-  report.columns.push_back({kFileColumn, bytes, std::move(totals)});
+  CFILE_ASSIGN_OR_RETURN(ConcatenateReport done,
+                         Concatenate(files, std::move(sink), options, progress.callback()));
+  report.columns.push_back({kFileColumn, bytes, std::move(done.totals)});
+  report.copied_blocks = done.copied_blocks;
   return report;
 }
 
@@ -240,11 +247,17 @@ std::string ReportText(const std::string& target, const RewriteReport& report) {
                               {.right = true},
                               {.shorten = 1, .least = 12}},
                              OutputWidth()));
+  if (report.copied_blocks) {
+    absl::StrAppend(&text, "  ", Plural(*report.copied_blocks, "block"),
+                    " copied, the others encoded again\n");
+  }
   if (!report.kept.empty()) {
-    absl::StrAppend(&text, "  kept: ", absl::StrJoin(report.kept, ", "), "\n");
+    absl::StrAppend(&text, WrappedForOutput("  kept: " + absl::StrJoin(report.kept, ", "), 4),
+                    "\n");
   }
   if (!report.dropped.empty()) {
-    absl::StrAppend(&text, "  dropped: ", absl::StrJoin(report.dropped, ", "), "\n");
+    absl::StrAppend(&text, WrappedForOutput("  dropped: " + absl::StrJoin(report.dropped, ", "), 4),
+                    "\n");
   }
   return text;
 }
@@ -261,6 +274,7 @@ Json ReportJson(const std::string& path, const std::string& target, const Rewrit
                        {"compression", CompressionName(column.totals.compression)},
                        {"blocks", FormsJson(column.totals.encodings)}});
   }
+  if (report.copied_blocks) document["copied_blocks"] = JsonInteger(*report.copied_blocks);
   document["kept"] = report.kept;
   document["dropped"] = report.dropped;
   return document;
@@ -343,7 +357,10 @@ void AddConcatCommand(CLI::App& app, CommonOptions& common, Action& action) {
       app, common, "concat", "Write the rows of several files into one file",
       absl::StrCat(
           "Writes the rows of all files to TARGET, the last argument, in the order in which the\n"
-          "files are given. All files must have the same type. All values are encoded again.\n",
+          "files are given. All files must have the same type. Movable blocks (see the features\n"
+          "in `cfile-dump summary`; files of tables have them) are copied without decoding, if\n"
+          "the options do not ask for another form, no Bloom filter is made, and the blocks have\n"
+          "no dictionary and are not small. All other values are encoded again.\n",
           kAboutOptions,
           "TARGET has a value index if each file has one and the files follow each other in the\n"
           "order of their values. Metadata and the Bloom filter's size are those of the first\n"
@@ -364,7 +381,7 @@ void AddConcatCommand(CLI::App& app, CommonOptions& common, Action& action) {
       RewriteArguments all = *arguments;
       all.target = all.places.back();
       all.places.insert(all.places.begin(), chosen.path);
-      return Run(Concatenate, chosen, all, output);
+      return Run(ConcatenateFiles, chosen, all, output);
     };
   });
 }

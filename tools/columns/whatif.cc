@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -19,6 +18,7 @@
 #include "tools/dump/totals.h"
 #include "tools/encoding_reason.h"
 #include "tools/progress.h"
+#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -38,7 +38,59 @@ std::vector<std::string> NotBuiltIn() {
 
 std::string FailureText(const absl::Status& status) {
   const absl::string_view message = status.message();
-  return "fails: " + TerminalSafe(WithOptionNames({message.data(), message.size()}));
+  return TerminalSafe(WithOptionNames({message.data(), message.size()}));
+}
+
+// The columns of the table, and what becomes of them on a narrow terminal. The last two are the
+// marks of the forms that the file has and that automatic choice takes, and notes.
+const std::vector<TextColumn> kColumns = {{},
+                                          {},
+                                          {.right = true},
+                                          {.right = true, .drop = 2},
+                                          {.right = true, .drop = 5},
+                                          {.right = true, .drop = 1},
+                                          {.right = true, .drop = 3},
+                                          {.right = true, .drop = 1},
+                                          {.right = true},
+                                          {},
+                                          {.shorten = 1, .least = 20, .drop = 4}};
+
+std::vector<std::string> LineOf(const ColumnTrials& trials, const FormTrial& trial,
+                                uint64_t smallest) {
+  std::vector<std::string> line = {EncodingName(trial.form.encoding),
+                                   CompressionName(trial.form.compression)};
+  if (!trial.result.ok()) {
+    line.emplace_back("fails");
+    line.resize(kColumns.size() - 1);
+    line.push_back(FailureText(trial.result.status()));
+    return line;
+  }
+  const Sample& sample = *trials.sample;
+  const Trial& result = *trial.result;
+  const bool decodes = IsDecoded(sample, result);
+  const auto speeds = [&](double seconds) {
+    line.push_back(absl::StrFormat("%.1f", PerSecond(sample.num_entries, seconds) / 1e6));
+    line.push_back(absl::StrFormat("%.0f", PerSecond(sample.decoded_bytes, seconds) / 1e6));
+  };
+  line.push_back(std::to_string(result.file_bytes));
+  line.push_back(absl::StrFormat("%.2f", BitsPerValue(result.file_bytes, sample.num_entries)));
+  line.push_back(absl::StrFormat("%.2f", Ratio(result.file_bytes, smallest)));
+  speeds(result.encode_seconds);
+  if (decodes) {
+    speeds(result.decode_seconds);
+  } else {
+    line.insert(line.end(), {"-", "-"});
+  }
+  const char* const in_file = trials.form_in_use() == trial.form ? "<- file" : "";
+  const char* const automatic = trials.automatic_form() == trial.form ? "<- automatic" : "";
+  line.push_back(absl::StrCat(in_file, *in_file != '\0' && *automatic != '\0' ? ", " : "",
+                              automatic));
+  line.push_back(NoteOf(trial));
+  if (!decodes) {
+    absl::StrAppend(&line.back(), line.back().empty() ? "" : ", ",
+                    "not decoded: the block is read in place");
+  }
+  return line;
 }
 
 void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, std::string& out) {
@@ -57,60 +109,37 @@ void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, s
   absl::StrAppend(&out, "  file       ",
                   FormsText(trials.in_use.encodings, trials.in_use.compression), "\n");
   if (sample.num_present == 0) {
-    absl::StrAppend(&out, "  no values, so nothing is tried\n");
+    out += "  no values, so nothing is tried\n";
     return;
   }
   const ColumnTotals& automatic = trials.automatic.totals;
-  absl::StrAppend(
-      &out, "  automatic (recomputed on the sample, goal ", arguments.trials.goal, "): ",
+  const std::string choice = absl::StrCat(
+      "  automatic (recomputed on the sample, goal ", arguments.trials.goal, "): ",
       trials.automatic_status.ok()
           ? absl::StrCat(FormsText(automatic.encodings, automatic.compression), ": ",
                          EncodingReason(trials.column.schema.type, automatic))
-          : FailureText(trials.automatic_status),
-      "\n\n");
-  int width = 8;
-  for (const FormTrial& trial : trials.trials) {
-    width = std::max(width, static_cast<int>(EncodingName(trial.form.encoding).size()));
-  }
-  absl::StrAppendFormat(&out, "%-*s  %-6s  %12s  %6s  %6s  %15s  %15s\n", width, "", "", "",
-                        "bits/", "", "encode", "decode");
-  absl::StrAppendFormat(&out, "%-*s  %-6s  %12s  %6s  %6s  %7s %7s  %7s %7s\n", width, "encoding",
-                        "codec", "bytes", "value", "ratio", "Mvalue/s", "MB/s", "Mvalue/s", "MB/s");
+          : "fails: " + FailureText(trials.automatic_status));
+  constexpr size_t kIndentation = 13;  // as of the lines above
+  absl::StrAppend(&out, WrappedForOutput(choice, kIndentation), "\n\n");
+  std::vector<std::vector<std::string>> lines = {
+      {"", "", "", "bits/", "", "encode", "encode", "decode", "decode", "", ""},
+      {"encoding", "codec", "bytes", "value", "ratio", "Mvalue/s", "MB/s", "Mvalue/s", "MB/s", "",
+       ""}};
   const uint64_t smallest = SmallestOf(trials.trials);
   for (const FormTrial& trial : trials.trials) {
-    absl::StrAppendFormat(&out, "%-*s  %-6s  ", width, EncodingName(trial.form.encoding),
-                          CompressionName(trial.form.compression));
-    if (!trial.result.ok()) {
-      absl::StrAppend(&out, FailureText(trial.result.status()), "\n");
-      continue;
-    }
-    const Trial& result = *trial.result;
-    absl::StrAppendFormat(&out, "%12d  %6.2f  %6.2f  %8.1f %6.0f  ", result.file_bytes,
-                          BitsPerValue(result.file_bytes, sample.num_entries),
-                          Ratio(result.file_bytes, smallest),
-                          PerSecond(sample.num_entries, result.encode_seconds) / 1e6,
-                          PerSecond(sample.decoded_bytes, result.encode_seconds) / 1e6);
-    const bool decodes = IsDecoded(sample, result);
-    if (decodes) {
-      absl::StrAppendFormat(&out, "%8.1f %6.0f",
-                            PerSecond(sample.num_entries, result.decode_seconds) / 1e6,
-                            PerSecond(sample.decoded_bytes, result.decode_seconds) / 1e6);
-    } else {
-      absl::StrAppendFormat(&out, "%8s %6s", "-", "-");
-    }
-    std::vector<std::string> marks;
-    if (trials.form_in_use() == trial.form) marks.push_back("<- file");
-    if (trials.automatic_form() == trial.form) marks.push_back("<- automatic");
-    if (std::string note = NoteOf(trial); !note.empty()) marks.push_back(std::move(note));
-    if (!decodes) marks.emplace_back("not decoded: the block is read in place");
-    absl::StrAppend(&out, marks.empty() ? "" : "  ", absl::StrJoin(marks, ", "), "\n");
+    lines.push_back(LineOf(trials, trial, smallest));
   }
+  out += AlignText(lines, kColumns, OutputWidth());
 }
 
 // The options of cfile-import for all columns, for each goal.
 class Recommendations {
  public:
   void Add(const ColumnTrials& trials) {
+    if (trials.sample->num_present == 0) {
+      absl::StrAppend(&notes_, "# ", Printable(trials.column.schema.name),
+                      ": no values, so nothing is recommended\n");
+    }
     for (size_t i = 0; i < std::size(kGoals); ++i) {
       const FormTrial* best =
           Recommend(trials.trials, kGoals[i].goal, trials.sample->decoded_bytes);
@@ -120,7 +149,7 @@ class Recommendations {
     }
   }
   std::string Text() const {
-    std::string text;
+    std::string text = notes_;
     for (size_t i = 0; i < std::size(kGoals); ++i) {
       absl::StrAppend(&text, "# ", std::string(kGoals[i].name), "\n", options_[i], "\n");
     }
@@ -128,6 +157,7 @@ class Recommendations {
   }
 
  private:
+  std::string notes_;  // a line for each column without values
   std::string options_[std::size(kGoals)];
 };
 

@@ -1,21 +1,32 @@
 // cfile-dump blocks: one line per data block.
 #include "tools/dump/commands.h"
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_format.h"
 #include "tools/dump/bounds.h"
 #include "tools/dump/dump.h"
 #include "tools/location.h"
+#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
 
 constexpr size_t kBoundBytes = 24;
 constexpr size_t kBoundCells = kBoundBytes + 3;  // with "..."
+
+// The columns. Only files with statistics have the last two.
+constexpr const char* kNames[] = {"index", "offset", "size", "first row", "rows", "nulls",
+                                  "encoding", "codec", "stored", "encoded", "ratio", "minimum",
+                                  "maximum"};
 
 std::string Hex(const BlockInfo& block) {
   return absl::BytesToHexString(std::string(block.bytes.begin(), block.bytes.end()));
@@ -48,21 +59,60 @@ Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics*
   return json;
 }
 
-// `bound_width`: see BoundWidth.
-void AppendLine(const BlockInfo& block, const FileInfo& info, const BlockStatistics* statistics,
-                size_t bound_width, std::string& out) {
-  absl::StrAppendFormat(&out, "%7u %13u %9u %13u %9u %9u  %-12s %-6s %9u %9u %7.2f",
-                        block.index, block.pointer.offset, block.pointer.size, block.first_ordinal,
-                        block.num_rows, block.null_count, EncodingName(block.encoding),
-                        CodecOf(block.compressed, info), block.stored_size_bytes,
-                        block.encoded_size_bytes,
-                        Ratio(block.encoded_size_bytes, block.stored_size_bytes));
+// The widths and the order of the columns. The numbers in `info` bound the numbers in the lines. On
+// a narrow terminal, the bounds are shortened first, then the names of encodings. Then columns are
+// left out; `stats` also shows bounds.
+TextLines FormOf(const FileInfo& info, bool with_bounds) {
+  const auto digits = [](uint64_t most) { return std::to_string(most).size(); };
+  const size_t offset = digits(info.file_size_bytes), ordinal = digits(info.num_rows);
+  constexpr size_t kMostBytes = 9, kMostBlocks = 7;
+  const size_t bytes = std::min(offset, kMostBytes);
+  std::vector<TextColumn> columns;
+  std::vector<size_t> widths;
+  const auto add = [&](const TextColumn& column, size_t width) {
+    columns.push_back(column);
+    widths.push_back(std::max(width, std::string_view(kNames[widths.size()]).size()));
+  };
+  add({.right = true, .drop = 5}, std::min(ordinal, kMostBlocks));
+  add({.right = true}, offset);
+  add({.right = true}, bytes);
+  add({.right = true}, ordinal);
+  add({.right = true}, std::min(ordinal, kMostBytes));
+  add({.right = true, .drop = 4}, std::min(ordinal, kMostBytes));
+  constexpr size_t kEncodingCells = 12;
+  add({.shorten = 2, .least = kEncodingCells, .drop = 8},
+      std::max(kEncodingCells, EncodingName(info.encoding).size()));
+  add({.drop = 7}, CompressionName(info.compression).size());
+  add({.right = true, .drop = 1}, bytes);
+  add({.right = true, .drop = 2}, kMostBytes);
+  add({.right = true, .drop = 6}, 6);
+  for (int bound = 0; with_bounds && bound < 2; ++bound) {
+    add({.shorten = 1, .drop = 3}, kBoundCells);
+  }
+  return TextLines(std::move(columns), widths, OutputWidth());
+}
+
+void AppendLine(const TextLines& form, const BlockInfo& block, const FileInfo& info,
+                const BlockStatistics* statistics, std::string& out) {
+  const double ratio = Ratio(block.encoded_size_bytes, block.stored_size_bytes);
+  std::vector<std::string> cells = {std::to_string(block.index),
+                                    std::to_string(block.pointer.offset),
+                                    std::to_string(block.pointer.size),
+                                    std::to_string(block.first_ordinal),
+                                    std::to_string(block.num_rows),
+                                    std::to_string(block.null_count),
+                                    EncodingName(block.encoding),
+                                    CodecOf(block.compressed, info),
+                                    std::to_string(block.stored_size_bytes),
+                                    std::to_string(block.encoded_size_bytes),
+                                    absl::StrFormat("%.2f", ratio)};
   if (statistics != nullptr) {
     const BoundTexts bounds = TextOfBounds(info.type, *statistics);
-    out += BoundColumns(BoundInLine(bounds.min, kBoundBytes), BoundInLine(bounds.max, kBoundBytes),
-                        bound_width);
+    cells.push_back(BoundInLine(bounds.min, kBoundBytes));
+    cells.push_back(BoundInLine(bounds.max, kBoundBytes));
   }
-  out += '\n';
+  cells.resize(std::size(kNames));
+  form.Append(cells, out);
 }
 
 ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& output) {
@@ -72,20 +122,12 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
   // returned at the end.
   const auto statistics = reader->Statistics();
   const FileStatistics* const known = statistics.ok() ? statistics->get() : nullptr;
+  const TextLines form = FormOf(reader->info(), known != nullptr && !known->blocks.empty());
   std::optional<JsonList> list;
-  size_t bound_width = 0;
   if (common.json) {
     list.emplace(common.path, "blocks", output);
   } else {
-    const std::string header = absl::StrFormat(
-        "%7s %13s %9s %13s %9s %9s  %-12s %-6s %9s %9s %7s", "index", "offset", "size",
-        "first_ordinal", "rows", "nulls", "encoding", "codec", "stored", "encoded", "ratio");
-    output.text += header;
-    if (known != nullptr && !known->blocks.empty()) {
-      bound_width = BoundWidth(header.size(), kBoundCells);
-      output.text += BoundColumns("minimum", "maximum", bound_width);
-    }
-    output.text += '\n';
+    form.Append(std::vector<std::string>(std::begin(kNames), std::end(kNames)), output.text);
   }
   absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
     const BlockStatistics* const of_block = StatisticsOf(known, block);
@@ -94,13 +136,17 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
       if (with_bytes) json["bytes"] = Hex(block);
       list->Add(json);
     } else {
-      AppendLine(block, reader->info(), of_block, bound_width, output.text);
+      AppendLine(form, block, reader->info(), of_block, output.text);
       if (with_bytes) output.text += Hex(block) + "\n";
     }
     return output.Drain();
   });
   status.Update(statistics.status());
-  if (list) list->Finish(status);
+  if (list) {
+    list->Finish(status);
+  } else {
+    form.AppendNote(output.text);
+  }
   return status.ok() ? output.Finish(kFine) : output.Fail(status);
 }
 

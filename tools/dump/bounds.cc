@@ -1,8 +1,5 @@
 #include "tools/dump/bounds.h"
 
-#include <algorithm>
-
-#include "tools/text_table.h"
 #include "tools/utf8.h"
 #include "tools/value_text.h"
 
@@ -30,18 +27,6 @@ std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes
   const std::string printable = Printable(*text);
   const std::string_view shown = CutText(printable, max_bytes);
   return std::string(shown) + (shown.size() < printable.size() ? "..." : "");
-}
-
-size_t BoundWidth(size_t used, size_t most) {
-  constexpr size_t kGaps = 4, kLeast = 8;
-  const std::optional<size_t> width = OutputWidth();
-  if (!width) return most;
-  return std::clamp((std::max(*width, used + kGaps) - used - kGaps) / 2, kLeast, most);
-}
-
-std::string BoundColumns(const std::string& min, const std::string& max, size_t width) {
-  const std::string first = Shortened(min, width);
-  return "  " + first + std::string(width - CountCells(first) + 2, ' ') + Shortened(max, width);
 }
 
 }  // namespace cfile::tools

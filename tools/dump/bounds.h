@@ -27,13 +27,4 @@ Json JsonBound(const std::optional<std::string>& text, bool exact);
 // bytes, not within a character, and ends with "...". "-" if the bound is not known.
 std::string BoundInLine(const std::optional<std::string>& text, size_t max_bytes);
 
-// Returns the width, in cells, of the columns of the minimum and of the maximum. The columns come
-// after the first `used` cells of a line. The width is `most`, or less if the terminal has less
-// room, but at least 8.
-size_t BoundWidth(size_t used, size_t most);
-
-// Returns the last columns of a line: two spaces, `min`, two spaces and `max`. Shortens each text
-// to `width` cells. `width`: see BoundWidth.
-std::string BoundColumns(const std::string& min, const std::string& max, size_t width);
-
 }  // namespace cfile::tools

@@ -5,12 +5,11 @@
 #include <string>
 #include <type_traits>
 
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "cfile/inspect.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/dump.h"
 #include "tools/location.h"
+#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -22,7 +21,12 @@ ExitCode PrintValues(const Reader& reader, const CommonOptions& common, Output& 
   std::optional<JsonList> list;
   if (common.json) list.emplace(common.path, "dictionary", output);
   if (!common.json && !reader.info().dictionary) output.text += "no dictionary\n";
-  if (!common.json && !values->empty()) absl::StrAppendFormat(&output.text, "%9s  value\n", "code");
+  constexpr size_t kCodeCells = 9;
+  // On a terminal, values are shortened to the rest of the line.
+  const std::optional<size_t> width = OutputWidth();
+  const TextLines form({{.right = true}, {.shorten = 1}}, {kCodeCells, width.value_or(0)}, width);
+  const std::string names[] = {"code", "value"};
+  if (!common.json && !values->empty()) form.Append(names, output.text);
   uint64_t code = 0;
   for (const auto& value : *values) {
     std::string text;
@@ -30,7 +34,8 @@ ExitCode PrintValues(const Reader& reader, const CommonOptions& common, Output& 
     if (list) {
       list->Add({{"code", JsonInteger(code)}, {"value", Json::parse(text)}});
     } else {
-      absl::StrAppendFormat(&output.text, "%9u  %s\n", code, text);
+      const std::string cells[] = {std::to_string(code), text};
+      form.Append(cells, output.text);
     }
     ++code;
     if (!output.Drain()) break;

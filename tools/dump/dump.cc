@@ -282,6 +282,8 @@ Action OnEachFile(Action action) {
                         Printable(file.path), "\n");
       }
       worst = Worse(worst, action(file, output));
+      // Standard output cannot be written. `action` has printed the error.
+      if (!output.Drain()) break;
     }
     return worst;
   };

@@ -197,31 +197,33 @@ std::string Microseconds(std::chrono::nanoseconds time) {
   return absl::StrFormat("%.1f", static_cast<double>(time.count()) / 1e3);
 }
 
-void AppendLine(const std::string& what, uint64_t offset, uint64_t size, const std::string& keys,
-                const std::string& comparisons, const std::string& read, const std::string& time,
-                std::string& out) {
-  out += absl::StrFormat("%-28s  %12d  %10d  %6s  %11s  %10s  %8s\n", what, offset, size, keys,
-                         comparisons, read, time);
-}
-
 void AppendText(const FileReads& file, std::string& out) {
-  absl::StrAppend(&out, "\n", ShortenedForOutput(Printable(file.path), 0, /*keep_end=*/true));
-  if (!file.column.empty()) absl::StrAppend(&out, ", column ", Printable(file.column));
-  out += '\n';
-  out += absl::StrFormat("%-28s  %12s  %10s  %6s  %11s  %10s  %8s\n", "", "offset", "size", "keys",
-                         "comparisons", "bytes read", "time us");
+  const std::string column =
+      file.column.empty() ? "" : absl::StrCat(", column ", Printable(file.column));
+  absl::StrAppend(
+      &out, "\n",
+      ShortenedForOutput(Printable(file.path) + column, 0, /*keep_end=*/true), "\n");
+  std::vector<std::vector<std::string>> lines = {
+      {"", "offset", "size", "keys", "comparisons", "bytes read", "time us"}};
   for (const ObservedRead* read : file.others) {
-    AppendLine(NameOf(*read, file.size_bytes), read->offset, read->size_bytes, "", "",
-               absl::StrCat(read->size_bytes), Microseconds(read->time), out);
+    lines.push_back({NameOf(*read, file.size_bytes), std::to_string(read->offset),
+                     std::to_string(read->size_bytes), "", "", std::to_string(read->size_bytes),
+                     Microseconds(read->time)});
   }
   for (const Touched& touched : file.touched) {
     const ObservedRead* const read = file.ReadFor(touched);
-    AppendLine(touched.what, touched.pointer.offset, touched.pointer.size,
-               touched.keys == 0 ? "" : absl::StrCat(touched.keys),
-               touched.keys == 0 ? "" : absl::StrCat(touched.comparisons()),
-               absl::StrCat(read == nullptr ? 0 : read->size_bytes),
-               read == nullptr ? "" : Microseconds(read->time), out);
+    lines.push_back({touched.what, std::to_string(touched.pointer.offset),
+                     std::to_string(touched.pointer.size),
+                     touched.keys == 0 ? "" : std::to_string(touched.keys),
+                     touched.keys == 0 ? "" : std::to_string(touched.comparisons()),
+                     std::to_string(read == nullptr ? 0 : read->size_bytes),
+                     read == nullptr ? "" : Microseconds(read->time)});
   }
+  const TextColumn number = {.right = true};
+  out += AlignText(lines,
+                   {{.shorten = 1, .least = 24}, number, {.right = true, .drop = 1},
+                    {.right = true, .drop = 2}, {.right = true, .drop = 3}, number, number},
+                   OutputWidth());
 }
 
 Json ToJson(const FileReads& file) {
@@ -262,7 +264,8 @@ Json ToJson(const FileReads& file) {
 void AddExplainOption(CLI::App& command, bool& explain) {
   command.add_flag("--explain", explain,
                    "Also print which index nodes and data blocks were used, and what was read. "
-                   "Comparisons are those of a binary search among the keys of a node. With "
+                   "Comparisons are computed, not counted: they are those of a binary search "
+                   "among the keys of a node. Readers compare several keys at once. With "
                    "--json, a second line has the object explain");
 }
 

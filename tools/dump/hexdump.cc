@@ -152,7 +152,8 @@ ExitCode PrintEnds(const HexdumpOptions& options, const CommonOptions& common,
   const auto source = OpenSourceAt(common.path);
   if (!source.ok() || options.block) return output.Fail(status);
   const auto regions = DescribeEnds(**source, OptionsOf(common), options.max_fields);
-  if (!regions.ok()) return output.Fail(regions.status());
+  // `status` says more than the error of DescribeEnds: what is damaged, and how to salvage values.
+  if (!regions.ok()) return output.Fail(status);
   // If neither the header nor the footer can be read, there are no fields to print.
   const bool understood = std::any_of(regions->begin(), regions->end(), [](const auto& details) {
     return details.region.kind != RegionKind::kGap;

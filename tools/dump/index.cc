@@ -1,15 +1,18 @@
 // cfile-dump index: the nodes of the two B-trees.
 #include "tools/dump/commands.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/types.h"
 #include "tools/dump/dump.h"
 #include "tools/location.h"
+#include "tools/text_table.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -57,25 +60,40 @@ void AppendKey(const ColumnType& type, const IndexEntryInfo& entry, IndexKind ki
   }
 }
 
+// Returns the first key of `entry` as text. If a line has at most `width` cells, shortens the text
+// so that the line has room for `used` other cells.
+std::string KeyText(const ColumnType& type, const IndexEntryInfo& entry, IndexKind kind,
+                    const std::optional<size_t>& width, size_t used) {
+  constexpr size_t kLeast = 8;
+  std::string text;
+  AppendKey(type, entry, kind, text);
+  return width ? Shortened(text, std::max(*width, used + kLeast) - used) : text;
+}
+
 // Appends a node as a part of the drawn tree. A node below the root has one line, which begins with
 // its first key; under it are its children, or the blocks of a leaf.
 void AppendNode(const ColumnType& type, const IndexNodeInfo& node, IndexKind kind,
-                std::string& out) {
-  const std::string indentation(2 * node.depth, ' ');
-  out += indentation;
-  if (node.depth > 0 && !node.entries.empty()) {
-    AppendKey(type, node.entries[0], kind, out);
-    out += " -> ";
-  }
-  absl::StrAppend(&out, node.leaf ? "leaf node" : "inner node", " at ", node.pointer.offset, ", ",
-                  Plural(node.pointer.size, "byte"), ", ", node.entries.size(),
-                  node.entries.size() == 1 ? " entry\n" : " entries\n");
+                const std::optional<size_t>& width, std::string& out) {
+  const auto append = [&](size_t indentation, const IndexEntryInfo* entry,
+                          const std::string& what) {
+    out.append(indentation, ' ');
+    if (entry != nullptr) {
+      constexpr std::string_view kArrow = " -> ";
+      const size_t used = indentation + kArrow.size() + what.size();
+      absl::StrAppend(&out, KeyText(type, *entry, kind, width, used), std::string(kArrow));
+    }
+    absl::StrAppend(&out, what, "\n");
+  };
+  const auto place = [](const BlockPointer& pointer) {
+    return absl::StrCat(" at ", pointer.offset, ", ", Plural(pointer.size, "byte"));
+  };
+  const bool has_key = node.depth > 0 && !node.entries.empty();
+  append(2 * node.depth, has_key ? node.entries.data() : nullptr,
+         absl::StrCat(node.leaf ? "leaf node" : "inner node", place(node.pointer), ", ",
+                      node.entries.size(), node.entries.size() == 1 ? " entry" : " entries"));
   if (!node.leaf) return;
   for (const IndexEntryInfo& entry : node.entries) {
-    absl::StrAppend(&out, indentation, "  ");
-    AppendKey(type, entry, kind, out);
-    absl::StrAppend(&out, " -> block at ", entry.pointer.offset, ", ",
-                    Plural(entry.pointer.size, "byte"), "\n");
+    append(2 * node.depth + 2, &entry, "block" + place(entry.pointer));
   }
 }
 
@@ -105,11 +123,12 @@ absl::Status PrintTree(const Reader& reader, IndexKind kind, std::optional<JsonL
   const auto& root =
       kind == IndexKind::kPositional ? info.positional_index_root : info.value_index_root;
   if (!list) absl::StrAppend(&output.text, root ? "" : "no ", NameOf(kind), " index\n");
+  const std::optional<size_t> width = OutputWidth();
   return VisitIndex(reader, kind, [&](const IndexNodeInfo& node) {
     if (list) {
       list->Add(ToJson(info.type, node, kind));
     } else {
-      AppendNode(info.type, node, kind, output.text);
+      AppendNode(info.type, node, kind, width, output.text);
     }
     return output.Drain();
   });

@@ -140,6 +140,11 @@ int Run(int argc, char** argv) {
     return app.got_subcommand("diff") ? TroubleOfDiff(code) : code;
   }
   if (const std::string wrong = WrongArguments(app, files); !wrong.empty()) return Misuse(wrong);
+  for (const CLI::App* command : app.get_subcommands()) {
+    if (common.json && command->get_option_no_throw("--json") == nullptr) {
+      return Misuse(absl::StrCat(command->get_name(), " has no --json"));
+    }
+  }
   if (!files.empty()) common.path = files[0];
   return action(common, output);
 }

@@ -1,9 +1,10 @@
-// cfile-dump records: rows of a table as nested records, in JSON Lines.
+// cfile-dump records: the rows of a table as nested records. The default format is JSON Lines.
 #include "tools/dump/commands.h"
 
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,16 +14,35 @@
 #include "tools/dump/dump.h"
 #include "tools/dump/row_ranges.h"
 #include "tools/dump/row_selection.h"
+#include "tools/dump/rows.h"
 #include "tools/records/json_printer.h"
+#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {
 
+constexpr char kJsonLines[] = "jsonl";
+
 struct RecordsOptions {
   RangeChoice range;
   RowChoice choice;  // its columns may also be groups
+  std::string format = kJsonLines;
   bool schema = false;
 };
+
+// kInvalidArgument: one of `leaves` is nested, so its values in a record are not one field of a
+// line.
+absl::Status CheckFlat(const Schema& schema, std::span<const size_t> leaves,
+                       const std::string& format) {
+  for (const size_t leaf : leaves) {
+    const ColumnSchema& column = schema.columns[leaf];
+    if (!column.has_levels()) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "column ", NameAsWritten(column.name), " is nested, so a field of ", format,
+        " cannot hold it: use --format jsonl, or choose other columns with --columns"));
+  }
+  return absl::OkStatus();
+}
 
 ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common, Output& output) {
   const auto input = OpenInput(common);
@@ -42,6 +62,17 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
   std::vector<size_t> leaves(schema.leaves().size());
   std::iota(leaves.begin(), leaves.end(), size_t{0});
   if (!columns.empty()) leaves = schema.SelectLeaves(columns).value();
+  if (options.format != kJsonLines) {
+    absl::Status status = CheckFlat(input->table->schema(), leaves, options.format);
+    RowChoice choice{.where = options.choice.where};
+    for (const size_t leaf : leaves) {
+      choice.columns.push_back(input->table->schema().columns[leaf].name);
+    }
+    if (status.ok()) {
+      status = AppendRows(*input, common, choice, options.range, options.format, output);
+    }
+    return status.ok() ? output.Finish(kFine) : output.Fail(status);
+  }
   // The scan finds the ordinals of the records.
   RowSelection selection{.options = {.columns = std::vector<std::string>()}, .columns = {}};
   auto where = FilterOf(options.choice, input->table->schema());
@@ -79,7 +110,7 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
 void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "records", "Print the records of a table as JSON Lines, nested like its schema",
-      "The output is JSON Lines with and without --json: each line is a record and nothing else,\n"
+      "JSON Lines are the same with and without --json: each line is a record and nothing else,\n"
       "so the line has no schema_version. The fields are in the order of the schema.\n"
       "Lists are arrays and maps are objects. Dates, times and similar types are strings.\n"
       "Integers are numbers of any size. Fields that are missing or null, and repeated fields\n"
@@ -89,10 +120,15 @@ void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "A damaged record is not printed, except that a part of a record of more than 1 MiB may\n"
       "be. --where is explained by cfile-dump values --help; a column that is repeated cannot be\n"
       "compared.\n\n"
+      "The other formats have one field for each leaf column, and are those of `values`. A column\n"
+      "that is repeated, or in a group that is optional or repeated, is nested: these formats\n"
+      "refuse it. `export --print-import-options` prints the options with which cfile-import\n"
+      "makes the same table of csv.\n\n"
       "Examples:\n"
       "  cfile-dump records log --ordinal 1000 --count 10\n"
       "  cfile-dump records log --columns sid,trans.uri --where 'trans.status >= 500'\n"
       "  cfile-dump records log --sample 100 --seed 7\n"
+      "  cfile-dump records log --columns sid --format csv\n"
       "  cfile-dump records log --schema");
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<RecordsOptions>();
@@ -102,7 +138,19 @@ void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
       ->description(
           "Only these leaf columns, or groups with everything in them; write a path with a comma "
           "in double quotes");
-  command->add_flag("--schema", options->schema, "Print the schema instead");
+  std::vector<std::string> formats = {kJsonLines};
+  for (const std::string format : kRowFormats) {
+    if (format != "text" && format != kJsonLines) formats.push_back(format);
+  }
+  CLI::Option* const format =
+      command
+          ->add_option("--format", options->format,
+                       "jsonl (default), csv, tsv, or hex: the bytes of each value in hexadecimal "
+                       "digits")
+          ->type_name("FORMAT")
+          ->check(CLI::IsMember(std::move(formats)).description(""))
+          ->excludes("--json");
+  command->add_flag("--schema", options->schema, "Print the schema instead")->excludes(format);
   command->callback([&action, options] {
     action = [options](const CommonOptions& chosen, Output& output) {
       return PrintRecords(*options, chosen, output);

@@ -5,12 +5,13 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "absl/strings/str_format.h"
 #include "tools/dump/bounds.h"
 #include "tools/dump/dump.h"
 #include "tools/location.h"
+#include "tools/text_table.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -27,13 +28,15 @@ Json ToJson(const BlockStatistics& statistics, const BoundTexts& bounds) {
           {"maximum", JsonBound(bounds.max, statistics.max_exact)}};
 }
 
-// `bound_width`: see BoundWidth.
-void AppendLine(std::string_view name, const BlockStatistics& statistics, const BoundTexts& bounds,
-                size_t bound_width, std::string& out) {
-  absl::StrAppendFormat(&out, "%9s %12u %12u %9u%s\n", std::string(name),
-                        statistics.present_count, statistics.null_count, statistics.nan_count,
-                        BoundColumns(BoundInLine(bounds.min, kBoundBytes),
-                                     BoundInLine(bounds.max, kBoundBytes), bound_width));
+void AppendLine(const TextLines& form, std::string name, const BlockStatistics& statistics,
+                const BoundTexts& bounds, std::string& out) {
+  const std::string cells[] = {std::move(name),
+                               std::to_string(statistics.present_count),
+                               std::to_string(statistics.null_count),
+                               std::to_string(statistics.nan_count),
+                               BoundInLine(bounds.min, kBoundBytes),
+                               BoundInLine(bounds.max, kBoundBytes)};
+  form.Append(cells, out);
 }
 
 // Asks the Bloom filter for the value whose text is `text`.
@@ -91,16 +94,19 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
     absl::StrAppend(&output.text, json.dump(2), "\n");
     return output.Finish(kFine);
   }
-  const std::string header =
-      absl::StrFormat("%9s %12s %12s %9s", "block", "present", "nulls", "nan");
-  const size_t bound_width = BoundWidth(header.size(), kBoundCells);
-  absl::StrAppend(&output.text, header, BoundColumns("minimum", "maximum", bound_width), "\n");
-  AppendLine("file", statistics.file, of_file, bound_width, output.text);
+  const TextColumn number = {.right = true}, bound = {.shorten = 1};
+  const TextLines form({number, number, {.right = true, .drop = 2}, {.right = true, .drop = 1},
+                        bound, bound},
+                       {9, 12, 12, 9, kBoundCells, kBoundCells}, OutputWidth());
+  const std::string names[] = {"block", "present", "nulls", "nan", "minimum", "maximum"};
+  form.Append(names, output.text);
+  AppendLine(form, "file", statistics.file, of_file, output.text);
   for (size_t i = 0; i < statistics.blocks.size(); ++i) {
-    AppendLine(absl::StrCat(i), statistics.blocks[i],
-               TextOfBounds(reader->type(), statistics.blocks[i]), bound_width, output.text);
+    AppendLine(form, std::to_string(i), statistics.blocks[i],
+               TextOfBounds(reader->type(), statistics.blocks[i]), output.text);
     if (!output.Drain()) break;
   }
+  form.AppendNote(output.text);
   return output.Finish(kFine);
 }
 

@@ -15,6 +15,7 @@
 #include "cfile/records.h"
 #include "tools/dump/dump.h"
 #include "tools/progress.h"
+#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -98,7 +99,13 @@ class VerifyPrinter {
     } else if (quiet_) {
       AddFindings(path, report, absl::StrCat(Printable(path), ": "));
     } else {
-      absl::StrAppend(&output_.text, Printable(path), ": ", NameOf(worst, report), "\n");
+      const std::string result = absl::StrCat(": ", NameOf(worst, report));
+      const std::string shown = Printable(path);
+      // The user needs the whole path only of a file that has findings.
+      absl::StrAppend(&output_.text,
+                      worst == kFine ? ShortenedForOutput(shown, result.size(), /*keep_end=*/true)
+                                     : shown,
+                      result, "\n");
       AddFindings(path, report, "  ");
       AddTotals(report, file_size);
     }
@@ -137,13 +144,14 @@ class VerifyPrinter {
 
   void AddTotals(const VerifyReport& report, uint64_t file_size) {
     if (file_size == 0) return;  // the file could not be opened
-    absl::StrAppend(&output_.text, "  checked ", report.bytes_checked, " of ",
-                    Plural(file_size, "byte"), ": ", Plural(report.data_blocks, "data block"), ", ",
-                    Plural(report.index_nodes, "index node"), ", ", Plural(report.num_rows, "row"),
-                    report.num_entries == report.num_rows
-                        ? ""
-                        : absl::StrCat(" of ", report.num_entries, " entries"),
-                    "\n");
+    const std::string totals = absl::StrCat(
+        "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"), ": ",
+        Plural(report.data_blocks, "data block"), ", ", Plural(report.index_nodes, "index node"),
+        ", ", Plural(report.num_rows, "row"),
+        report.num_entries == report.num_rows
+            ? ""
+            : absl::StrCat(" of ", report.num_entries, " entries"));
+    absl::StrAppend(&output_.text, WrappedForOutput(totals, 4), "\n");
   }
 
   void AddJson(const std::string& path, const VerifyReport& report) {

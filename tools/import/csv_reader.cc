@@ -63,7 +63,8 @@ absl::StatusOr<bool> CsvReader::Next() {
     resume_ = next_;
     const size_t surplus = fields_.size() > num_fields_ ? num_fields_ : 0;
     return ErrorAt(fields_[surplus].start,
-                 absl::StrCat("expected ", num_fields_, " fields, as in the header, but found ",
+                 absl::StrCat("expected ", num_fields_, num_fields_ == 1 ? " field" : " fields",
+                              ", as in the header, but found ",
                               fields_.size()));
   }
 }

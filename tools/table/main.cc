@@ -9,6 +9,7 @@
 #include <memory>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -19,6 +20,8 @@
 #include "tools/command_line.h"
 #include "tools/key_text.h"
 #include "tools/location.h"
+#include "tools/text_table.h"
+#include "tools/utf8.h"
 #ifdef CFILE_WITH_SALVAGE
 #include "cfile/table_repair.h"
 #endif
@@ -54,13 +57,20 @@ struct Arguments {
 
 ExitCode Fail(const absl::Status& status) { return Report(kTool, status); }
 
+using Json = nlohmann::ordered_json;
+
+// Returns a JSON document: the members that all commands have, then those of `result`.
+std::string JsonText(const Arguments& arguments, const Json& result) {
+  Json document = {{"schema_version", 1}, {"path", arguments.directory}};
+  document.update(result);
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 ExitCode PrintParts(const Arguments& arguments) {
   const auto table = TableReader::Open(arguments.table);
   if (!table.ok()) return Fail(table.status());
-  std::string text;
-  nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  if (!arguments.json)
-    absl::StrAppendFormat(&text, "%-37s %14s %14s %14s\n", "part", "first row", "rows", "bytes");
+  std::vector<std::vector<std::string>> lines = {{"part", "first row", "rows", "bytes"}};
+  Json list = Json::array();
   for (size_t i = 0; i < table->num_parts(); ++i) {
     const absl::StatusOr<PartInfo> found = table->part(i);
     if (!found.ok()) return Fail(found.status());
@@ -71,23 +81,23 @@ ExitCode PrintParts(const Arguments& arguments) {
                       {"rows", part.num_rows},
                       {"bytes", part.size_bytes}});
     } else {
-      absl::StrAppendFormat(&text, "%-37s %14u %14u %14u\n", part.name, part.first_ordinal,
-                            part.num_rows, part.size_bytes);
+      lines.push_back({part.name, std::to_string(part.first_ordinal),
+                       std::to_string(part.num_rows), std::to_string(part.size_bytes)});
     }
   }
-  if (arguments.json) {
-    text =
-        nlohmann::ordered_json{
-            {"schema_version", 1}, {"path", arguments.directory}, {"parts", std::move(list)}}
-            .dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-        "\n";
-  }
-  return Print(kTool, text);
+  return Print(kTool, arguments.json ? JsonText(arguments, {{"parts", std::move(list)}})
+                                     : AlignText(lines, "<>>>", OutputWidth()));
 }
 
 ExitCode CompactParts(const Arguments& arguments) {
   const absl::StatusOr<CompactReport> report = Compact(arguments.table, arguments.parts);
   if (!report.ok()) return Fail(report.status());
+  if (arguments.json) {
+    return Print(kTool, JsonText(arguments, {{"rows", report->rows},
+                                             {"copied_blocks", report->copied_blocks},
+                                             {"copied_bytes", report->copied_bytes},
+                                             {"recoded_blocks", report->recoded_blocks}}));
+  }
   return Print(kTool, absl::StrCat("merged ", report->rows, " rows: ", report->copied_blocks,
                                    " blocks copied (", report->copied_bytes, " bytes), ",
                                    report->recoded_blocks, " blocks encoded again\n"));
@@ -142,9 +152,14 @@ ExitCode RemoveGarbage(const Arguments& arguments) {
   if (!removed.ok()) return Fail(removed.status());
   std::string text;
   uint64_t bytes = 0;
+  Json list = Json::array();
   for (const RemovedGarbage& garbage : *removed) {
-    absl::StrAppendFormat(&text, "%-37s %14u\n", garbage.name, garbage.size_bytes);
+    absl::StrAppendFormat(&text, "%-37s %14u\n", TerminalSafe(garbage.name), garbage.size_bytes);
+    list.push_back({{"name", garbage.name}, {"bytes", garbage.size_bytes}});
     bytes += garbage.size_bytes;
+  }
+  if (arguments.json) {
+    return Print(kTool, JsonText(arguments, {{"removed", std::move(list)}, {"bytes", bytes}}));
   }
   absl::StrAppend(&text, "removed ", removed->size(), removed->size() == 1 ? " item, " : " items, ",
                   bytes, " bytes\n");
@@ -152,32 +167,68 @@ ExitCode RemoveGarbage(const Arguments& arguments) {
 }
 
 #ifdef CFILE_WITH_SALVAGE
+std::string RepairText(const Arguments& arguments, const RepairReport& report,
+                       uint64_t lost_rows) {
+  std::string text;
+  // Messages and names come from files, so they may contain control characters.
+  if (!report.damage.empty()) {
+    absl::StrAppend(&text, "damaged: ", TerminalSafe(report.damage), "\n");
+  }
+  for (const RepairedPart& part : report.parts) {
+    if (part.state == RepairedPart::State::kKept) continue;
+    absl::StrAppendFormat(&text, "%-37s %-11s %14u rows, %u lost: %s\n", TerminalSafe(part.name),
+                          NameOf(part.state), part.num_rows, part.lost_rows,
+                          TerminalSafe(part.reason));
+  }
+  if (!report.kept_as.empty()) {
+    absl::StrAppend(&text, "the damaged table.cft is now ", TerminalSafe(report.kept_as), "\n");
+  }
+  absl::StrAppend(&text,
+                  !report.changed      ? "nothing to repair: "
+                  : !arguments.dry_run ? "repaired: "
+                                       : "would be repaired: ",
+                  report.num_parts, report.num_parts == 1 ? " part, " : " parts, ",
+                  report.num_rows, " rows, ", lost_rows, " lost\n");
+  return text;
+}
+
+std::string RepairJson(const Arguments& arguments, const RepairReport& report,
+                       uint64_t lost_rows) {
+  Json parts = Json::array();
+  for (const RepairedPart& part : report.parts) {
+    parts.push_back({{"part", part.name},
+                     {"state", std::string(NameOf(part.state))},
+                     {"rows", part.num_rows},
+                     {"lost_rows", part.lost_rows},
+                     {"reason", part.reason}});
+  }
+  const auto text_or_null = [](const std::string& text) {
+    return text.empty() ? Json() : Json(text);
+  };
+  return JsonText(arguments, {{"dry_run", arguments.dry_run},
+                              {"changed", report.changed},
+                              {"complete", report.complete()},
+                              {"damage", text_or_null(report.damage)},
+                              {"kept_as", text_or_null(report.kept_as)},
+                              {"rows", report.num_rows},
+                              {"lost_rows", lost_rows},
+                              {"num_parts", report.num_parts},
+                              {"parts", std::move(parts)}});
+}
+
 ExitCode RepairTable(const Arguments& arguments) {
   const auto report = Repair(
       arguments.table,
       {.salvage = arguments.salvage, .force = arguments.force, .dry_run = arguments.dry_run});
   if (!report.ok()) return Fail(report.status());
-  std::string text;
-  if (!report->damage.empty()) absl::StrAppend(&text, "damaged: ", report->damage, "\n");
-  uint64_t lost_rows = 0;
-  for (const RepairedPart& part : report->parts) {
-    lost_rows += part.lost_rows;
-    if (part.state == RepairedPart::State::kKept) continue;
-    absl::StrAppendFormat(&text, "%-37s %-11s %14u rows, %u lost: %s\n", part.name,
-                          NameOf(part.state), part.num_rows, part.lost_rows, part.reason);
-  }
-  if (!report->kept_as.empty()) {
-    absl::StrAppend(&text, "the damaged table.cft is now ", report->kept_as, "\n");
-  }
-  absl::StrAppend(&text,
-                  !report->changed     ? "nothing to repair: "
-                  : !arguments.dry_run ? "repaired: "
-                                       : "would be repaired: ",
-                  report->num_parts, report->num_parts == 1 ? " part, " : " parts, ",
-                  report->num_rows, " rows, ", lost_rows, " lost\n");
-  const ExitCode printed = Print(kTool, text);
   const bool is_damaged = arguments.dry_run && report->changed;
-  return printed == kFine && (is_damaged || !report->complete()) ? kDamaged : printed;
+  const ExitCode found = is_damaged || !report->complete() ? kDamaged : kFine;
+  uint64_t lost_rows = 0;
+  for (const RepairedPart& part : report->parts) lost_rows += part.lost_rows;
+  const std::string text = arguments.json ? RepairJson(arguments, *report, lost_rows)
+                                          : RepairText(arguments, *report, lost_rows);
+  const ExitCode printed = Print(kTool, text);
+  return printed == kFine ? found : printed;
 }
 #endif
 
@@ -202,11 +253,15 @@ int Run(int argc, char** argv) {
     command->callback([&action, run] { action = run; });
     return command;
   };
-  add("parts", "List the parts: name, first row, rows and bytes", PrintParts)
-      ->add_flag("--json", arguments.json, "Print one JSON document");
-  add("compact",
-      "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
-      CompactParts)
+  const auto with_json = [&](CLI::App* command) {
+    command->add_flag("--json", arguments.json, "Print one JSON document");
+    return command;
+  };
+  with_json(add("parts", "List the parts: name, first row, rows and bytes", PrintParts));
+  with_json(
+      add("compact",
+          "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
+          CompactParts))
       ->add_option("PART", arguments.parts, "Only these parts (default: all parts)")
       ->type_name("");
   add("drop", "Remove parts from the table", Drop)
@@ -220,18 +275,18 @@ int Run(int argc, char** argv) {
                    "for a null")
       ->required()
       ->type_name("");
-  add("gc", "Remove the files of parts that the table no longer has", RemoveGarbage)
+  with_json(add("gc", "Remove the files of parts that the table no longer has", RemoveGarbage))
       ->add_option("--older-than", arguments.older_than_seconds,
                    "Only files that were not changed for this many seconds (default: 7 days). "
                    "No writer or reader may need these files any more")
       ->type_name("SECONDS")
       ->check(NumberIn(0, UINT32_MAX));
 #ifdef CFILE_WITH_SALVAGE
-  CLI::App* const repair =
+  CLI::App* const repair = with_json(
       add("repair",
           "Rebuild a damaged or missing table.cft from the parts. Parts whose files are damaged "
           "are left out. Exits with 2 if rows are lost, or if --dry-run finds something to repair",
-          RepairTable);
+          RepairTable));
   repair->add_flag("--salvage", arguments.salvage,
                    "Read all values, and recover the rows that all columns of a damaged part still "
                    "have");
