@@ -69,6 +69,9 @@ FOREIGN = {
     "escape": (b"\x1b[31mred,\x07\n", "CSV, not a CFile" + MAKES),
     "in.json": (b'[\n  {"a": 1}\n]\n', "JSON, not a CFile" + MAKES),
     "in.jsonl": (b'{"a":1}\n{"a":2}\n', "JSON, not a CFile" + MAKES),
+    "numbers.json": (b"[1,2,3]", "JSON, not a CFile; if it has objects, cfile-import makes a table of them: cfile-import {name} TABLE"),
+    "wide.csv": ("\ufeffa,b\n1,2\n".encode("utf-16-le"),
+                 "text in UTF-16, not a CFile; if it is CSV or JSON, cfile-import makes a table of it: cfile-import {name} TABLE"),
     "in.txt": ("Zürich ist schön\n".encode(),
                "text, not a CFile; if it is CSV, cfile-import makes a table of it: cfile-import {name} TABLE"),
 }
