@@ -267,14 +267,16 @@ class Surroundings(ErrorsTest):
 
     def test_closed_pipe(self):
         for command in self.commands():
-            end, pipe = os.pipe()
-            os.close(end)
-            done = subprocess.run([DUMP, *command], cwd=self.folder, stdout=pipe, stderr=subprocess.PIPE, timeout=60)
-            os.close(pipe)
-            self.assertEqual((done.returncode, done.stderr), (-13, b""), command)
+            for restore_signals in (True, False):  # False: the tool is started with SIGPIPE ignored
+                end, pipe = os.pipe()
+                os.close(end)
+                done = subprocess.run([DUMP, *command], cwd=self.folder, stdout=pipe, stderr=subprocess.PIPE,
+                                      restore_signals=restore_signals, timeout=60)
+                os.close(pipe)
+                self.assertEqual((done.returncode, done.stderr), (-13, b""), command)
 
     def test_short_work_shows_no_progress(self):
-        for command in (["verify", "t"], ["values", "t", "--sample", "3", "--where", "id > 7"]):
+        for command in (["verify", "t"], ["t"], [self.file], ["values", "t", "--sample", "3", "--where", "id > 7"]):
             terminal, other_end = pty.openpty()
             done = subprocess.run([DUMP, *command], cwd=self.folder, stdout=subprocess.PIPE, stderr=other_end, timeout=60)
             os.close(other_end)

@@ -8,6 +8,7 @@ check the difference.
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -532,6 +533,31 @@ class Json(DumpTest):
         self.make("c.csv", "c", "--append", "--encoding", "plain")
         self.assertEqual(json.loads(self.dump("--json", "c"))["columns"][0]["compressions"], ["zstd"])
 
+    def test_some_compressed_blocks(self):
+        generator = random.Random(1)
+        noise = "".join(f"{generator.randbytes(40).hex()[:40 + i % 7]}\n" for i in range(100))
+        (self.folder / "p.csv").write_text("v\n" + noise + ("x" * 40 + "\n") * 300)
+        self.make("p.csv", "p", "--encoding", "plain", "--compression", "zstd", "--block-size", "4KiB", "--header", "yes")
+        blocks = json.loads(self.dump("blocks", "--json", "p", "--column", "v"))["blocks"]
+        compressed = sum(block["compressed"] for block in blocks)
+        column, = json.loads(self.dump("--json", "p"))["columns"]
+        self.assertEqual((column["compressed_blocks"], column["blocks"]), (compressed, len(blocks)))
+        self.assertTrue(0 < compressed < len(blocks), blocks)
+        self.assertRegex(self.dump("p"), rf"\nv +string +plain +zstd {compressed}/{len(blocks)} +\d")
+
+    def test_ratios(self):
+        path = next(self.folder.glob("t/part-*/0001-text.cfile"))
+        for file in (path, "paths.cfile"):
+            summary = json.loads(self.dump("--json", file))
+            self.assertEqual(summary["ratio"], int(100 * summary["decoded"] / summary["stored"] + 0.5) / 100)
+            self.assertEqual(summary["encoded_ratio"], int(100 * summary["encoded"] / summary["stored"] + 0.5) / 100)
+        column = next(c for c in json.loads(self.dump("--json", "t"))["columns"] if c["name"] == "text")
+        self.assertAlmostEqual(json.loads(self.dump("--json", path))["ratio"], column["ratio"], delta=0.005)
+        # What is not known is null, as in the summary of a table.
+        damaged = json.loads(self.run_dump("--json", "damaged_words.cfile")[1])
+        for name in ("nulls", "blocks", "stored", "encoded", "decoded", "ratio", "encoded_ratio", "bits_per_value"):
+            self.assertIsNone(damaged[name], name)
+
     def test_statistics(self):
         def bounds(part):
             return [part[name] and part[name]["text"] for name in ("minimum", "maximum")]
@@ -570,6 +596,33 @@ class Json(DumpTest):
         self.assertIn("rows   7\n", text)
         for column in ("id", "text", "day", "amount", "total"):
             self.assertRegex(text, f"\n{column} ")
+
+
+    def test_key_index(self):
+        (self.folder / "k.csv").write_text("o,n\n" + "".join(f"{i},{'n' * (i % 5)}{i}\n" for i in range(500)))
+        self.make("k.csv", "k", "--sorted-by", "o", "--sorted-by", "n")
+        summary = json.loads(self.dump("--json", "k"))
+        files = {path.name[5:-6]: path.stat().st_size for path in self.folder.glob("k/*/*.cfile")}
+        self.assertEqual([column["name"] for column in summary["columns"]], ["o", "n"])
+        self.assertEqual(summary["key_index"]["size"], files["key_index"])
+        self.assertEqual(summary["size"], sum(files.values()))
+        self.assertAlmostEqual(sum(part["share"] for part in (*summary["columns"], summary["key_index"])), 1)
+        self.assertNotIn("key_index", json.loads(self.dump("--json", "t")))
+        for options in ([], ["--sort", "size"]):
+            text = self.dump("k", *options)
+            self.assertRegex(text, rf"\nkey index +binary .* {files['key_index']} ")
+            self.assertRegex(text, rf"\ntotal +{sum(files.values())} +100.0 %")
+        # Other commands show no values of it, and say so.
+        for command in (["values", "k", "--column"], ["values", "k", "--columns"], ["at", "k", "1", "--column"],
+                        ["whatif", "k", "--column"], ["diff", "k", "k", "--column"], ["find", "k", "1", "--column"]):
+            code, _, error = self.run_dump(*command, "key index")
+            self.assertNotEqual(code, 0)
+            self.assertIn("the key index has no values, ", error)
+            self.assertNotIn("no column", error)
+        for command in ([], ["header"], ["footer"], ["blocks"], ["dictionary"], ["index"], ["stats"], ["verify"], ["hexdump"],
+                        ["block", "--ordinal", "7"]):
+            code, _, error = self.run_dump(*command, "k", "--column", "key index")
+            self.assertTrue(code == 0 or "no dictionary" in error, (command, error))
 
 
 class Columns(DumpTest):
