@@ -246,6 +246,16 @@ class Rewrite(ToolTest):
         self.assertIn("Bloom filter", report["kept"])
         self.assertEqual(report["columns"][0]["bytes_before"],
                          sum(path.stat().st_size for path in self.folder.glob("t/part-*/0000-id.cfile")))
+        # The key index is a file like those of the columns.
+        keys, all_files = [{name: sum(path.stat().st_size for path in self.folder.glob(f"{name}/part-*/{pattern}")) for name in "tu"}
+                           for pattern in ("*-key_index.cfile", "*.cfile")]
+        self.assertEqual((report["key_index"]["bytes_before"], report["key_index"]["bytes"]), (keys["t"], keys["u"]))
+        self.assertEqual(sum(block["blocks"] for block in report["key_index"]["blocks"]),
+                         self.json("u")["key_index"]["blocks"])
+        text = self.dump("rewrite", "t", "v")
+        size = sum(path.stat().st_size for path in self.folder.glob("v/part-*/*.cfile"))
+        self.assertIn(f"v: 1000 rows, {size:,} bytes, before {all_files['t']:,}\n", text)
+        self.assertRegex(text, rf"\n  key index +[\d,]+ bytes, before +{keys['t']:,} ")
         self.assertEqual(self.dump("values", "u"), self.dump("values", "t"))
         self.assertEqual(self.dump("find", "u", "2024-01-05", "60"), self.dump("find", "t", "2024-01-05", "60"))
         self.assertEqual(self.dump("verify", "u").splitlines()[-1].split(":")[-1], self.dump("verify", "t").splitlines()[-1].split(":")[-1])
