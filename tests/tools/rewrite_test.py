@@ -417,6 +417,30 @@ class Diff(ToolTest):
         self.assertTrue({"blocks", "encodings", "size"} <= layout, layout)
         self.assertEqual(self.dump("diff", path_a, path_a), "the values are the same\n")
 
+    def peak_memory_kib(self, out, *command):
+        """Runs the command with the output into the file `out`. Returns the most memory that it used."""
+        binary = pathlib.Path(DUMP).read_bytes()
+        if b"__asan_init" in binary or b"__tsan_init" in binary:
+            self.skipTest("sanitizers keep memory that was freed")
+        # A small process starts the command, because the system also counts the memory of the process that starts it.
+        program = ("import resource, subprocess, sys\nsubprocess.run(sys.argv[2:], stdout=open(sys.argv[1], 'wb'))\n"
+                   "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+        code, peak, error = self.run_tool(sys.executable, "-c", program, out, *command)
+        self.assertEqual((code, error), (0, ""))
+        return int(peak)
+
+    def test_memory_does_not_depend_on_the_differences(self):
+        rows = 300_000
+        a, b = self.file("a", range(rows)), self.file("b", range(1, rows + 1))
+        for form in ([], ["--json"]):
+            least, most = (self.peak_memory_kib("out", DUMP, "diff", a, b, "--count", count, *form) for count in (1, rows))
+            text = (self.folder / "out").read_text()
+            self.assertGreater(text.count("\n"), rows)
+            if form:
+                self.assertEqual(json.loads(text)["values"][::rows - 1], [{"ordinal": i, "a": i, "b": i + 1} for i in (0, rows - 1)])
+            # The output takes about 10 MB as text, and 100 MB as objects.
+            self.assertLess(most - least, 6000, form)
+
     def test_nulls_and_bits(self):
         a = self.file("a", ["1.5", None, "0.0", "nan", "5"], "--type", "x=double")
         b = self.file("b", ["1.5", "2", "-0.0", "nan", "5"], "--type", "x=double")
