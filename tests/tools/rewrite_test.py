@@ -8,6 +8,7 @@ import random
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -348,6 +349,27 @@ class SalvageTable(ToolTest):
         self.assertFalse((self.folder / "left").exists())
         self.dump("salvage", "t", "left")
         self.dump("salvage", "t", "left", "--force")
+
+
+    def test_signals_leave_nothing(self):
+        for doubled in range(6):
+            numbers = "".join(f"{i * 7919 % 1_000_003}\n" for i in range(200_000 << doubled))
+            self.table("big", "n\n" + numbers, "--encoding", "plain", "--compression", "none", "--block-size", "4KiB")
+            path = next(self.folder.glob("big/part-*/*.cfile"))
+            (self.folder / "out").mkdir()
+            process = subprocess.Popen([DUMP, "salvage", path, "out/o.cfile"], cwd=self.folder, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE)
+            while process.poll() is None and not list((self.folder / "out").iterdir()):
+                os.sched_yield()
+            process.send_signal(signal.SIGINT)
+            _, message = process.communicate(timeout=300)
+            if process.returncode != 0:
+                self.assertEqual((process.returncode, message), (-signal.SIGINT, b""))
+                self.assertEqual(list((self.folder / "out").iterdir()), [])
+                return
+            shutil.rmtree(self.folder / "out")  # salvage was faster than the signal
+            shutil.rmtree(self.folder / "big")
+        self.fail("the signal did not interrupt salvage")
 
 
 class Concat(ToolTest):
