@@ -301,6 +301,26 @@ class Json(DumpTest):
             self.assertEqual(code, 1)
             self.assertIn(message, error)
 
+    def test_damaged_nested_files(self):
+        records = [{"list": list(range(i % 7)) or None, "long": "x" * 50} for i in range(3000)]
+        (self.folder / "n.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+        self.make("n.jsonl", "n", "--block-size", "1KiB", "--encoding", "plain", "--compression", "none")
+        nested = next(self.folder.glob("n/part-*/0000-*.cfile"))
+        arrays = HERE.parent / "golden" / "cfile-0.2" / "decimal-9-2-_auto_nullable-array_none_nostatistics_kudu.cfile"
+        for path in (nested, pathlib.Path(shutil.copy(arrays, self.folder / "arrays.cfile"))):
+            blocks = json.loads(self.dump("blocks", "--json", path))["blocks"]
+            self.assertGreater(len(blocks), 1)
+            whole = {form: self.dump("values", *form, path) for form in ((), ("--json",))}
+            flip(path, blocks[-1]["offset"] + 4, 255)
+            rows = blocks[-1]["first_ordinal"]
+            for form, expected in whole.items():
+                code, out, error = self.run_dump("values", *form, path)
+                self.assertEqual(code, 2, error)
+                self.assertTrue(out.endswith("\n"), out[-100:])
+                self.assertTrue(expected.startswith(out))
+                if form:
+                    self.assertEqual(len([json.loads(line) for line in out.splitlines()]), rows)
+
     def test_bloom_filter_is_asked(self):
         code, _, error = self.run_dump("stats", "--probe", "7", "t", "--column", "id")
         self.assertEqual(code, 1)
