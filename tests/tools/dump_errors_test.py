@@ -69,7 +69,6 @@ FOREIGN = {
     "escape": (b"\x1b[31mred,\x07\n", "CSV, not a CFile" + MAKES),
     "in.json": (b'[\n  {"a": 1}\n]\n', "JSON, not a CFile" + MAKES),
     "in.jsonl": (b'{"a":1}\n{"a":2}\n', "JSON, not a CFile" + MAKES),
-    "numbers.json": (b"[1,2,3]", "JSON, not a CFile; if it has objects, cfile-import makes a table of them: cfile-import {name} TABLE"),
     "wide.csv": ("\ufeffa,b\n1,2\n".encode("utf-16-le"),
                  "text in UTF-16, not a CFile; if it is CSV or JSON, cfile-import makes a table of it: cfile-import {name} TABLE"),
     "in.txt": ("Zürich ist schön\n".encode(),
@@ -77,6 +76,7 @@ FOREIGN = {
 }
 # Files that cfile-import does not recognize by their first bytes.
 MORE_FOREIGN = {
+    "numbers.json": (b"[1,2,3]", "JSON, not a CFile; if it has objects, cfile-import makes a table of them: cfile-import {name} TABLE"),
     "in.npy": (b"\x93NUMPY\x01\0v\0{'descr': '<i4'}" + bytes(200), "a NumPy array, not a CFile; numpy.load reads it, and numpy.savetxt "
                                                                  "writes it as CSV"),
     "in.tar": (b"a.csv".ljust(257, b"\0") + b"ustar\x0000" + bytes(2000), "a tar archive, not a CFile; unpack it: tar -xf {name}"),

@@ -555,15 +555,15 @@ class Json(DumpTest):
 
     def test_some_compressed_blocks(self):
         generator = random.Random(1)
-        noise = "".join(f"{generator.randbytes(40).hex()[:40 + i % 7]}\n" for i in range(100))
-        (self.folder / "p.csv").write_text("v\n" + noise + ("x" * 40 + "\n") * 300)
-        self.make("p.csv", "p", "--encoding", "plain", "--compression", "zstd", "--block-size", "4KiB", "--header", "yes")
+        noise = "".join(f"{generator.randbytes(1000).hex()}\n" for _ in range(12))
+        (self.folder / "p.csv").write_text("v\n" + noise + ("78" * 40 + "\n") * 300)
+        self.make("p.csv", "p", "--encoding", "plain", "--compression", "zstd", "--block-size", "4KiB", "--type", "v=binary")
         blocks = json.loads(self.dump("blocks", "--json", "p", "--column", "v"))["blocks"]
         compressed = sum(block["compressed"] for block in blocks)
         column, = json.loads(self.dump("--json", "p"))["columns"]
         self.assertEqual((column["compressed_blocks"], column["blocks"]), (compressed, len(blocks)))
         self.assertTrue(0 < compressed < len(blocks), blocks)
-        self.assertRegex(self.dump("p"), rf"\nv +string +plain +zstd {compressed}/{len(blocks)} +\d")
+        self.assertRegex(self.dump("p"), rf"\nv +binary +plain +zstd {compressed}/{len(blocks)} +\d")
 
     def test_ratios(self):
         path = next(self.folder.glob("t/part-*/0001-text.cfile"))
