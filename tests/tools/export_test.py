@@ -200,7 +200,7 @@ class Options(ExportTest):
     def test_each_column_once(self):
         self.write_csv(["n", "m"], [["1", "2"]])
         self.succeed(IMPORT, "--quiet", "t.csv", "t")
-        for form in ("csv", "tsv", "jsonl"):
+        for form in ("csv", "tsv"):
             self.expect_error("--columns: column n is given twice", "t", "--to", form, "--columns", "n,m", "--columns", "n")
         done = self.run_tool(DUMP, "values", "t", "--json", "--columns", "n,n")
         self.assertEqual((done.returncode, done.stdout, done.stderr), (1, b"", b"cfile-dump: --columns: column n is given twice\n"))
