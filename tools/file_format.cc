@@ -69,6 +69,12 @@ constexpr FileFormat kXml{{}, 0, FormatUse::kForeign, "XML", "xmllint and pandas
 constexpr FileFormat kHtml{
     {}, 0, FormatUse::kForeign, "HTML", "pandas.read_html reads the tables in it"};
 constexpr FileFormat kJson{{}, 0, FormatUse::kImported, "JSON", kImport};
+constexpr FileFormat kOtherJson{
+    {}, 0, FormatUse::kImported, "JSON",
+    "if it has objects, cfile-import makes a table of them: cfile-import NAME TABLE"};
+constexpr FileFormat kWideText{
+    {}, 0, FormatUse::kImported, "text in UTF-16",
+    "if it is CSV or JSON, cfile-import makes a table of it: cfile-import NAME TABLE"};
 constexpr FileFormat kCsv{{}, 0, FormatUse::kImported, "CSV", kImport};
 constexpr FileFormat kText{
     {}, 0, FormatUse::kImported, "text",
@@ -101,12 +107,16 @@ bool BeginsWithOneOf(std::string_view text, std::initializer_list<std::string_vi
   });
 }
 
-// The format of the text that begins with `head`; nullptr if the bytes are not text in UTF-8.
+// The format of the text that begins with `head`; nullptr if the bytes are not text in UTF-8, or in
+// UTF-16 with a byte order mark.
 const FileFormat* TextFormat(std::string_view head, std::string_view name) {
+  const bool is_utf32 = head.starts_with("\xff\xfe\0\0"sv);
+  if (!is_utf32 && BeginsWithOneOf(head, {"\xff\xfe", "\xfe\xff"})) return &kWideText;
   // The head may end within a character.
   const std::string_view text = CutText(head, head.size() - std::min<size_t>(head.size(), 4));
   if (!IsUtf8(text) || head.find('\0') != std::string_view::npos) return nullptr;
   if (BeginsLikeJson(head)) return &kJson;
+  if (HasJsonExtension(name)) return &kOtherJson;
   const std::string_view begin = WithoutBlanks(head);
   if (BeginsWithOneOf(begin, {"<!doctype html", "<html"})) return &kHtml;
   if (BeginsWithOneOf(begin, {"<?xml", "<!doctype"})) return &kXml;
@@ -138,6 +148,10 @@ bool IsParquet(std::string_view head, std::string_view tail) {
   // The file is torn. The magic is followed by a page header, whose first byte is not in text.
   return head.size() > kMagicBytes && static_cast<uint8_t>(head[kMagicBytes]) < ' ' &&
          "\t\r\n"sv.find(head[kMagicBytes]) == std::string_view::npos;
+}
+
+bool HasJsonExtension(std::string_view name) {
+  return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".json");
 }
 
 bool BeginsLikeJson(std::string_view head) {

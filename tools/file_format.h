@@ -39,6 +39,9 @@ const FileFormat* FindFormat(std::string_view head);
 // if the file is encrypted or torn. False for CSV that begins with the same letters.
 bool IsParquet(std::string_view head, std::string_view tail);
 
+// True if `name` ends in .json, .jsonl or .ndjson.
+bool HasJsonExtension(std::string_view name);
+
 // True if `head` begins like JSON records: with {" or [{". Blanks before and between these
 // characters are skipped, also a byte order mark at the beginning.
 bool BeginsLikeJson(std::string_view head);

@@ -69,11 +69,14 @@ FOREIGN = {
     "escape": (b"\x1b[31mred,\x07\n", "CSV, not a CFile" + MAKES),
     "in.json": (b'[\n  {"a": 1}\n]\n', "JSON, not a CFile" + MAKES),
     "in.jsonl": (b'{"a":1}\n{"a":2}\n', "JSON, not a CFile" + MAKES),
+    "wide.csv": ("\ufeffa,b\n1,2\n".encode("utf-16-le"),
+                 "text in UTF-16, not a CFile; if it is CSV or JSON, cfile-import makes a table of it: cfile-import {name} TABLE"),
     "in.txt": ("Zürich ist schön\n".encode(),
                "text, not a CFile; if it is CSV, cfile-import makes a table of it: cfile-import {name} TABLE"),
 }
 # Files that cfile-import does not recognize by their first bytes.
 MORE_FOREIGN = {
+    "numbers.json": (b"[1,2,3]", "JSON, not a CFile; if it has objects, cfile-import makes a table of them: cfile-import {name} TABLE"),
     "in.npy": (b"\x93NUMPY\x01\0v\0{'descr': '<i4'}" + bytes(200), "a NumPy array, not a CFile; numpy.load reads it, and numpy.savetxt "
                                                                  "writes it as CSV"),
     "in.tar": (b"a.csv".ljust(257, b"\0") + b"ustar\x0000" + bytes(2000), "a tar archive, not a CFile; unpack it: tar -xf {name}"),
@@ -264,14 +267,16 @@ class Surroundings(ErrorsTest):
 
     def test_closed_pipe(self):
         for command in self.commands():
-            end, pipe = os.pipe()
-            os.close(end)
-            done = subprocess.run([DUMP, *command], cwd=self.folder, stdout=pipe, stderr=subprocess.PIPE, timeout=60)
-            os.close(pipe)
-            self.assertEqual((done.returncode, done.stderr), (-13, b""), command)
+            for restore_signals in (True, False):  # False: the tool is started with SIGPIPE ignored
+                end, pipe = os.pipe()
+                os.close(end)
+                done = subprocess.run([DUMP, *command], cwd=self.folder, stdout=pipe, stderr=subprocess.PIPE,
+                                      restore_signals=restore_signals, timeout=60)
+                os.close(pipe)
+                self.assertEqual((done.returncode, done.stderr), (-13, b""), command)
 
     def test_short_work_shows_no_progress(self):
-        for command in (["verify", "t"], ["values", "t", "--sample", "3", "--where", "id > 7"]):
+        for command in (["verify", "t"], ["t"], [self.file], ["values", "t", "--sample", "3", "--where", "id > 7"]):
             terminal, other_end = pty.openpty()
             done = subprocess.run([DUMP, *command], cwd=self.folder, stdout=subprocess.PIPE, stderr=other_end, timeout=60)
             os.close(other_end)

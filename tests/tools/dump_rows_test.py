@@ -173,6 +173,19 @@ class Ranges(RowsTest):
         self.assertEqual(code, 1)
         self.assertIn("any number of values in a row", error)
 
+    def test_nested_tables(self):
+        # The error names a command that prints the records.
+        (self.folder / "nest.jsonl").write_text("".join(f'{{"id":{i},"tags":["a","b"]}}\n' for i in range(9)))
+        self.make("nest.jsonl", "my nest")
+        for command, expected in ((["at", "my nest", 3], [3]), (["values", "my nest"], range(9)),
+                                  (["values", "my nest", "--ordinal", 7], [7, 8]), (["values", "--json", "my nest", "--head", 2], [0, 1])):
+            code, out, error = self.run_dump(*command)
+            self.assertEqual((code, out), (1, ""))
+            before, _, advice = error.partition("which this command prints: cfile-dump ")
+            self.assertEqual(before, "cfile-dump: column tags.list.element is nested, so a row is a record, ")
+            self.assertEqual([json.loads(line)["id"] for line in self.dump(*shlex.split(advice)).splitlines()], [*expected])
+        self.assertEqual(self.dump("values", "my nest", "--columns", "id", "--head", 2), "id\n0\n1\n")
+
     def test_misuse(self):
         for options in (("--head", "1", "--tail", "1"), ("--head", "1", "--count", "1"), ("--sample", "1", "--tail", "1"),
                         ("--seed", "1"), ("--format", "xml"), ("--format", "csv", "--json"), ("--sample", "99999999999")):

@@ -8,6 +8,7 @@ check the difference.
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -303,6 +304,26 @@ class Json(DumpTest):
             self.assertEqual(code, 1)
             self.assertIn(message, error)
 
+    def test_damaged_nested_files(self):
+        records = [{"list": list(range(i % 7)) or None, "long": "x" * 50} for i in range(3000)]
+        (self.folder / "n.jsonl").write_text("".join(json.dumps(record) + "\n" for record in records))
+        self.make("n.jsonl", "n", "--block-size", "1KiB", "--encoding", "plain", "--compression", "none")
+        nested = next(self.folder.glob("n/part-*/0000-*.cfile"))
+        arrays = HERE.parent / "golden" / "cfile-0.2" / "decimal-9-2-_auto_nullable-array_none_nostatistics_kudu.cfile"
+        for path in (nested, pathlib.Path(shutil.copy(arrays, self.folder / "arrays.cfile"))):
+            blocks = json.loads(self.dump("blocks", "--json", path))["blocks"]
+            self.assertGreater(len(blocks), 1)
+            whole = {form: self.dump("values", *form, path) for form in ((), ("--json",))}
+            flip(path, blocks[-1]["offset"] + 4, 255)
+            rows = blocks[-1]["first_ordinal"]
+            for form, expected in whole.items():
+                code, out, error = self.run_dump("values", *form, path)
+                self.assertEqual(code, 2, error)
+                self.assertTrue(out.endswith("\n"), out[-100:])
+                self.assertTrue(expected.startswith(out))
+                if form:
+                    self.assertEqual(len([json.loads(line) for line in out.splitlines()]), rows)
+
     def test_bloom_filter_is_asked(self):
         code, _, error = self.run_dump("stats", "--probe", "7", "t", "--column", "id")
         self.assertEqual(code, 1)
@@ -595,6 +616,31 @@ class Json(DumpTest):
         self.make("c.csv", "c", "--append", "--encoding", "plain")
         self.assertEqual(json.loads(self.dump("--json", "c"))["columns"][0]["compressions"], ["zstd"])
 
+    def test_some_compressed_blocks(self):
+        generator = random.Random(1)
+        noise = "".join(f"{generator.randbytes(1000).hex()}\n" for _ in range(12))
+        (self.folder / "p.csv").write_text("v\n" + noise + ("78" * 40 + "\n") * 300)
+        self.make("p.csv", "p", "--encoding", "plain", "--compression", "zstd", "--block-size", "4KiB", "--type", "v=binary")
+        blocks = json.loads(self.dump("blocks", "--json", "p", "--column", "v"))["blocks"]
+        compressed = sum(block["compressed"] for block in blocks)
+        column, = json.loads(self.dump("--json", "p"))["columns"]
+        self.assertEqual((column["compressed_blocks"], column["blocks"]), (compressed, len(blocks)))
+        self.assertTrue(0 < compressed < len(blocks), blocks)
+        self.assertRegex(self.dump("p"), rf"\nv +binary +plain +zstd {compressed}/{len(blocks)} +\d")
+
+    def test_ratios(self):
+        path = next(self.folder.glob("t/part-*/0001-text.cfile"))
+        for file in (path, "paths.cfile"):
+            summary = json.loads(self.dump("--json", file))
+            self.assertEqual(summary["ratio"], int(100 * summary["decoded"] / summary["stored"] + 0.5) / 100)
+            self.assertEqual(summary["encoded_ratio"], int(100 * summary["encoded"] / summary["stored"] + 0.5) / 100)
+        column = next(c for c in json.loads(self.dump("--json", "t"))["columns"] if c["name"] == "text")
+        self.assertAlmostEqual(json.loads(self.dump("--json", path))["ratio"], column["ratio"], delta=0.0051)
+        # What is not known is null, as in the summary of a table.
+        damaged = json.loads(self.run_dump("--json", "damaged_words.cfile")[1])
+        for name in ("nulls", "blocks", "stored", "encoded", "decoded", "ratio", "encoded_ratio", "bits_per_value"):
+            self.assertIsNone(damaged[name], name)
+
     def test_statistics(self):
         def bounds(part):
             return [part[name] and part[name]["text"] for name in ("minimum", "maximum")]
@@ -633,6 +679,33 @@ class Json(DumpTest):
         self.assertIn("rows   7\n", text)
         for column in ("id", "text", "day", "amount", "total"):
             self.assertRegex(text, f"\n{column} ")
+
+
+    def test_key_index(self):
+        (self.folder / "k.csv").write_text("o,n\n" + "".join(f"{i},{'n' * (i % 5)}{i}\n" for i in range(500)))
+        self.make("k.csv", "k", "--sorted-by", "o", "--sorted-by", "n")
+        summary = json.loads(self.dump("--json", "k"))
+        files = {path.name[5:-6]: path.stat().st_size for path in self.folder.glob("k/*/*.cfile")}
+        self.assertEqual([column["name"] for column in summary["columns"]], ["o", "n"])
+        self.assertEqual(summary["key_index"]["size"], files["key_index"])
+        self.assertEqual(summary["size"], sum(files.values()))
+        self.assertAlmostEqual(sum(part["share"] for part in (*summary["columns"], summary["key_index"])), 1)
+        self.assertNotIn("key_index", json.loads(self.dump("--json", "t")))
+        for options in ([], ["--sort", "size"]):
+            text = self.dump("k", *options)
+            self.assertRegex(text, rf"\nkey index +binary .* {files['key_index']} ")
+            self.assertRegex(text, rf"\ntotal +{sum(files.values())} +100.0 %")
+        # Other commands show no values of it, and say so.
+        for command in (["values", "k", "--column"], ["values", "k", "--columns"], ["at", "k", "1", "--column"],
+                        ["whatif", "k", "--column"], ["diff", "k", "k", "--column"], ["find", "k", "1", "--column"]):
+            code, _, error = self.run_dump(*command, "key index")
+            self.assertNotEqual(code, 0)
+            self.assertIn("the key index has no values, ", error)
+            self.assertNotIn("no column", error)
+        for command in ([], ["header"], ["footer"], ["blocks"], ["dictionary"], ["index"], ["stats"], ["verify"], ["hexdump"],
+                        ["block", "--ordinal", "7"]):
+            code, _, error = self.run_dump(*command, "k", "--column", "key index")
+            self.assertTrue(code == 0 or "no dictionary" in error, (command, error))
 
 
 class Columns(DumpTest):
@@ -806,14 +879,17 @@ class Surroundings(DumpTest):
             self.assertEqual((done.stdout.decode(), done.stderr), (f"{codes}\n", b""), command)
 
     def test_ignored_sigpipe(self):
-        # A service manager may start the tool with SIGPIPE ignored. A closed pipe is then an error like any other.
-        end, pipe = os.pipe()
-        os.close(end)
-        done = subprocess.run([DUMP, "values", "keys.cfile"], cwd=self.folder, stdout=pipe, stderr=subprocess.PIPE,
-                              restore_signals=False, timeout=60)
-        os.close(pipe)
-        self.assertEqual((done.returncode, done.stderr),
-                         (3, b"cfile-dump: cannot write to standard output: Broken pipe\n"))
+        # A service manager may start the tool with SIGPIPE ignored. The tool ends as if the signal was not ignored.
+        for command in self.commands():
+            end, pipe = os.pipe()
+            os.close(end)
+            done = subprocess.run([DUMP, *command], cwd=self.folder, stdout=pipe, stderr=subprocess.PIPE, restore_signals=False,
+                                  timeout=60)
+            os.close(pipe)
+            if "--help" in command or "--version" in command:
+                self.assertEqual((done.returncode, done.stderr), (0, b""), command)
+            else:
+                self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""), command)
 
     def test_full_device(self):
         message = "cfile-dump: cannot write to standard output: No space left on device\n"

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shlex
 import shutil
 import signal
@@ -177,12 +178,32 @@ class Options(ExportTest):
         self.assertEqual(self.export("t"), b'"a,b",n,"q"""\nx;,1,y\n,2,""\n')
         self.assertEqual(self.export("t", "--columns", 'n,"a,b"', "--delimiter", ";"), b'n;a,b\n1;"x;"\n2;\n')
         self.assertEqual(self.export("t", "--columns", "n", "--where", "n > 1", "--no-header"), b"2\n")
-        self.assertEqual(self.export("t", "--columns", "n,n", "--to", "tsv"), b"n\tn\n1\t1\n2\t2\n")
         self.assertEqual(self.export("t", "--to", "jsonl", "--columns", "n,\"a,b\""), b'{"n":1,"a,b":"x;"}\n{"n":2}\n')
         self.assertEqual(self.export("t", "--print-import-options", "--delimiter", ";").decode(),
                          "--header yes --delimiter ';' --type a,b=string --type n=int32 --type 'q\"=string'\n")
         self.assertEqual(self.export("t", "--print-import-options", "--no-header", "--columns", "n").decode(),
-                         "--header no --type column_1=int32\n")
+                         "--header no --delimiter , --type column_1=int32\n")
+
+    def test_import_options_as_the_help_shows(self):
+        # The example of --help, for names that a shell or the guess of the delimiter could change.
+        example, = re.findall(r"\n  (eval cfile-import .*)\n", self.succeed(DUMP, "export", "--help").decode())
+        for number, name in enumerate(("a;b", "a\tb", "two  spaces", "two\nlines", "it's", "$HOME *")):
+            self.write_csv([name], [["1"], ["2"]])
+            self.succeed(IMPORT, "--quiet", "t.csv", f"t{number}", "--delimiter", ",")
+            self.export(f"t{number}", "flights.csv")
+            command = (example.replace("cfile-import", f"{IMPORT} --quiet").replace("cfile-dump", DUMP)
+                       .replace(" copy ", f" copy{number} ").replace("export flights ", f"export t{number} "))
+            self.succeed("bash", "-c", command)
+            for what in (["values", f"copy{number}"], ["values", "--json", f"copy{number}"]):
+                self.assertEqual(self.succeed(DUMP, *what), self.succeed(DUMP, *what[:-1], f"t{number}"), name)
+
+    def test_each_column_once(self):
+        self.write_csv(["n", "m"], [["1", "2"]])
+        self.succeed(IMPORT, "--quiet", "t.csv", "t")
+        for form in ("csv", "tsv"):
+            self.expect_error("--columns: column n is given twice", "t", "--to", form, "--columns", "n,m", "--columns", "n")
+        done = self.run_tool(DUMP, "values", "t", "--json", "--columns", "n,n")
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (1, b"", b"cfile-dump: --columns: column n is given twice\n"))
 
     def test_conditions_on_records(self):
         (self.folder / "t.jsonl").write_text("".join(json.dumps({"n": i, "list": list(range(i % 3))}) + "\n" for i in range(5000)))
@@ -202,6 +223,28 @@ class Options(ExportTest):
             self.assertEqual(self.run_tool(DUMP, "export", "t", "--delimiter", delimiter).returncode, 1 if delimiter else 0)
         self.assertEqual(self.run_tool(DUMP, "export", "t", "--where", "").returncode, 1)
         self.assertEqual(sorted(path.name for path in self.folder.iterdir()), ["t", "t.csv"])
+
+    def test_the_input_is_no_output(self):
+        self.write_csv(["n"], [["1"]])
+        self.succeed(IMPORT, "--quiet", "t.csv", "t")
+        part = next(self.folder.glob("t/part-*/*.cfile"))
+        shutil.copy(part, self.folder / "own.cfile")
+        (self.folder / "link.csv").symlink_to("own.cfile")
+        (self.folder / "alias").symlink_to("t")
+        before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        lost = "is the input, which would be lost: choose another place for the output"
+        inside = "is inside the table that is read: choose another place for the output"
+        for place, out, why in (("own.cfile", "own.cfile", lost), ("own.cfile", "./t/../own.cfile", lost), ("own.cfile", "link.csv", lost),
+                                ("t", part, inside), ("t/.", "t/new.csv", inside), ("alias", "t/part-new/x.csv", inside),
+                                ("t", "alias/table.cft", inside)):
+            self.expect_error(f"{out} {why}", place, out, "--to", "csv")
+            done = self.run_tool(DUMP, "report", place, "--html", out, "--force")
+            self.assertEqual((done.returncode, done.stderr.decode()), (1, f"cfile-dump: {out} {why}\n"))
+        done = self.run_tool(DUMP, "report", "t", "--column", "n", "--html", part, "--force")
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}, before)
+        self.export("t", "t-2.csv")
+        self.export("own.cfile", "own.csv")
 
 
 class Output(ExportTest):

@@ -808,7 +808,8 @@ class Records(ImportTest):
         verified = self.run_tool(DUMP, "verify", "t")
         self.assertIn(b"12 files checked: all valid\n", verified.stdout)
         done = self.run_tool(DUMP, "values", "t")
-        self.assertEqual(done.stderr.decode(), "cfile-dump: column appid is nested: cfile-dump records shows it\n")
+        self.assertEqual(done.stderr.decode(), "cfile-dump: column appid is nested, so a row is a record, which this command "
+                         "prints: cfile-dump records t\n")
 
     def test_verify_compares_leaves(self):
         self.import_records('{"g":[{"a":1,"b":1},{"a":2,"b":2}]}\n{"g":[{"a":3,"b":3}]}\n')

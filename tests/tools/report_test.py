@@ -119,6 +119,17 @@ class Safety(ReportTest):
         self.assertEqual(policies, [f"default-src 'none'; script-src {source(page.script_data[None])}; "
                                     f"style-src {source(page.texts['style'][0])}; base-uri 'none'; form-action 'none'"])
 
+    @unittest.skipUnless(shutil.which("node"), "needs node")
+    def test_sizes_are_rounded_before_the_unit_is_chosen(self):
+        script = (pathlib.Path(__file__).resolve().parents[2] / "tools/report/page.js").read_text(encoding="utf-8")
+        functions = re.search(r"(?s)\nconst number = .*?\n\n(?=// Makes an element)", script)[0]
+        counts = [0, 1, 999, 1000, 999_499, 999_500, 999_600, 1_000_000, 999_999_999, 10 ** 12, 5 * 10 ** 15]
+        done = subprocess.run(["node", "-e", f"{functions}; for (const n of {counts}) console.log(bytes(n));"], capture_output=True,
+                              timeout=60, check=True)
+        self.assertEqual(done.stdout.decode().splitlines(),
+                         ["0 bytes", "1 byte", "999 bytes", "1.00 kB", "999 kB", "1.00 MB", "1.00 MB", "1.00 MB", "1.00 GB", "1.00 TB",
+                          "5000 TB"])
+
     def test_loads_nothing(self):
         self.make_table()
         page = self.report("t")

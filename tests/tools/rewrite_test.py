@@ -8,6 +8,7 @@ import random
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -246,6 +247,16 @@ class Rewrite(ToolTest):
         self.assertIn("Bloom filter", report["kept"])
         self.assertEqual(report["columns"][0]["bytes_before"],
                          sum(path.stat().st_size for path in self.folder.glob("t/part-*/0000-id.cfile")))
+        # The key index is a file like those of the columns.
+        keys, all_files = [{name: sum(path.stat().st_size for path in self.folder.glob(f"{name}/part-*/{pattern}")) for name in "tu"}
+                           for pattern in ("*-key_index.cfile", "*.cfile")]
+        self.assertEqual((report["key_index"]["bytes_before"], report["key_index"]["bytes"]), (keys["t"], keys["u"]))
+        self.assertEqual(sum(block["blocks"] for block in report["key_index"]["blocks"]),
+                         self.json("u")["key_index"]["blocks"])
+        text = self.dump("rewrite", "t", "v")
+        size = sum(path.stat().st_size for path in self.folder.glob("v/part-*/*.cfile"))
+        self.assertIn(f"v: 1000 rows, {size:,} bytes, before {all_files['t']:,}\n", text)
+        self.assertRegex(text, rf"\n  key index +[\d,]+ bytes, before +{keys['t']:,} ")
         self.assertEqual(self.dump("values", "u"), self.dump("values", "t"))
         self.assertEqual(self.dump("find", "u", "2024-01-05", "60"), self.dump("find", "t", "2024-01-05", "60"))
         self.assertEqual(self.dump("verify", "u").splitlines()[-1].split(":")[-1], self.dump("verify", "t").splitlines()[-1].split(":")[-1])
@@ -338,6 +349,27 @@ class SalvageTable(ToolTest):
         self.assertFalse((self.folder / "left").exists())
         self.dump("salvage", "t", "left")
         self.dump("salvage", "t", "left", "--force")
+
+
+    def test_signals_leave_nothing(self):
+        for doubled in range(6):
+            numbers = "".join(f"{i * 7919 % 1_000_003}\n" for i in range(200_000 << doubled))
+            self.table("big", "n\n" + numbers, "--encoding", "plain", "--compression", "none", "--block-size", "4KiB")
+            path = next(self.folder.glob("big/part-*/*.cfile"))
+            (self.folder / "out").mkdir()
+            process = subprocess.Popen([DUMP, "salvage", path, "out/o.cfile"], cwd=self.folder, stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE)
+            while process.poll() is None and not list((self.folder / "out").iterdir()):
+                os.sched_yield()
+            process.send_signal(signal.SIGINT)
+            _, message = process.communicate(timeout=300)
+            if process.returncode != 0:
+                self.assertEqual((process.returncode, message), (-signal.SIGINT, b""))
+                self.assertEqual(list((self.folder / "out").iterdir()), [])
+                return
+            shutil.rmtree(self.folder / "out")  # salvage was faster than the signal
+            shutil.rmtree(self.folder / "big")
+        self.fail("the signal did not interrupt salvage")
 
 
 class Concat(ToolTest):
@@ -458,6 +490,30 @@ class Diff(ToolTest):
         self.dump("rewrite", same, "compressed.cfile", "--encoding", "plain", "--compression", "snappy")
         self.assertIn("layout: codec of blocks: none | snappy\n", self.dump("diff", same, "compressed.cfile"))
         self.assertEqual(self.dump("diff", path_a, path_a), "the values are the same\n")
+
+    def peak_memory_kib(self, out, *command):
+        """Runs the command with the output into the file `out`. Returns the most memory that it used."""
+        binary = pathlib.Path(DUMP).read_bytes()
+        if b"__asan_init" in binary or b"__tsan_init" in binary:
+            self.skipTest("sanitizers keep memory that was freed")
+        # A small process starts the command, because the system also counts the memory of the process that starts it.
+        program = ("import resource, subprocess, sys\nsubprocess.run(sys.argv[2:], stdout=open(sys.argv[1], 'wb'))\n"
+                   "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
+        code, peak, error = self.run_tool(sys.executable, "-c", program, out, *command)
+        self.assertEqual((code, error), (0, ""))
+        return int(peak)
+
+    def test_memory_does_not_depend_on_the_differences(self):
+        rows = 300_000
+        a, b = self.file("a", range(rows)), self.file("b", range(1, rows + 1))
+        for form in ([], ["--json"]):
+            least, most = (self.peak_memory_kib("out", DUMP, "diff", a, b, "--count", count, *form) for count in (1, rows))
+            text = (self.folder / "out").read_text()
+            self.assertGreater(text.count("\n"), rows)
+            if form:
+                self.assertEqual(json.loads(text)["values"][::rows - 1], [{"ordinal": i, "a": i, "b": i + 1} for i in (0, rows - 1)])
+            # The output takes about 10 MB as text, and 100 MB as objects.
+            self.assertLess(most - least, 6000, form)
 
     def test_nulls_and_bits(self):
         a = self.file("a", ["1.5", None, "0.0", "nan", "5"], "--type", "x=double")

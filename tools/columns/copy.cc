@@ -98,7 +98,7 @@ absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
     const std::function<absl::StatusOr<WriterOptions>(size_t part, size_t column)>& options_of,
     const CopyProgress& progress) {
   const Schema& schema = from.schema();
-  std::vector<ColumnTotals> totals(schema.columns.size());
+  std::vector<ColumnTotals> totals(schema.columns.size() + (schema.key_index() ? 1 : 0));
   std::vector<std::string> prepared;
   for (size_t part = 0; part < from.num_parts(); ++part) {
     CFILE_ASSIGN_OR_RETURN(const PartInfo info, from.part(part));

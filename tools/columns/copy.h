@@ -40,7 +40,8 @@ absl::StatusOr<ColumnTotals> CopyFile(const Reader& file, const WriterOptions& o
 
 // Writes the rows of `from` into a new table at `to`. Each part becomes a part, so ordinals stay
 // as they are. `options_of` returns the options for a column of a part. The table appears in one
-// commit. Returns the totals of each column of all parts. Memory: that of a TableWriter.
+// commit. Returns the totals of each column of all parts, and then, if there is one, those of the
+// key index. Memory: that of a TableWriter.
 // Errors: those of TableReader::OpenColumn, TableWriter and CommitParts.
 absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
     const TableReader& from, const TableLocation& to,

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -117,9 +119,9 @@ class Diff {
   // Prints how the two sides differ. After an error, what was found so far is printed.
   absl::Status Run(const Side& a, const Side& b) {
     if (json_) {
-      document_ = JsonDocument(a.path);
-      document_["other"] = JsonBytes(b.path);
-      for (const char* kind : {"schema", "layout", "values"}) document_[kind] = Json::array();
+      values_.emplace(a.path, "values", output_);
+      document_ = {{"other", JsonBytes(b.path)}};
+      for (const char* kind : {"schema", "layout"}) document_[kind] = Json::array();
     }
     if (a.input.table && b.input.table) CompareTables(*a.input.table, *b.input.table);
     CompareRowCounts(a, b);
@@ -131,13 +133,12 @@ class Diff {
     for (const auto& [column_a, column_b] : both) {
       const absl::Status status = CompareColumn(*column_a, *column_b, progress);
       if (!status.ok()) {
-        if (json_) document_["error"] = JsonError(status);
-        Finish(false);
+        Finish(status);
         return status;
       }
     }
     progress.End();
-    Finish(true);
+    Finish(absl::OkStatus());
     return absl::OkStatus();
   }
   bool same_values() const { return same_values_; }
@@ -158,7 +159,11 @@ class Diff {
       json["property"] = name;
       json["a"] = JsonBytes(a);
       json["b"] = JsonBytes(b);
-      document_[kind].push_back(std::move(json));
+      if (std::string_view(kind) == "values") {
+        values_->Add(json);
+      } else {
+        document_[kind].push_back(std::move(json));
+      }
     } else {
       AppendLine(absl::StrCat(kind, ": ", Prefix(column), name), TerminalSafe(a), TerminalSafe(b));
     }
@@ -273,6 +278,10 @@ class Diff {
     return VisitType(a.schema.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
       const DifferencePrinter<T> printer(a, b);
       uint64_t different = 0;
+      const auto drain = [&] {
+        progress.End();  // the line comes back with the next Update
+        output_.Drain();
+      };
       const auto report = [&](const RowDifference<T>& found) {
         ++different;
         if (different_ + different > arguments_.count) return;
@@ -281,13 +290,15 @@ class Diff {
           if (!name.empty()) json["column"] = JsonBytes(name);
           json["ordinal"] = JsonInteger(found.row);
           printer.AddTo(found, json);
-          document_["values"].push_back(std::move(json));
+          values_->Add(json);
+          drain();
           return;
         }
         std::string before = absl::StrCat("values: ", Prefix(name), "row ", found.row);
         if (a.has_levels) absl::StrAppend(&before, ", entry ", found.entry);
         auto [text_a, text_b] = printer.Texts(found);
         AppendLine(before, std::move(text_a), std::move(text_b));
+        drain();
       };
       const absl::Status status =
           CompareRows<T>(a, b, num_rows_, report, [&](uint64_t rows) {
@@ -303,15 +314,20 @@ class Diff {
     });
   }
 
-  // Prints the result. `complete`: all values were compared.
-  void Finish(bool complete) {
+  // Prints the result. `status`: why not all values were compared.
+  void Finish(const absl::Status& status) {
     if (json_) {
       document_["different_values"] = JsonInteger(different_);
-      if (complete) document_["same_values"] = same_values_;
-      absl::StrAppend(&output_.text, document_.dump(2), "\n");
+      if (status.ok()) document_["same_values"] = same_values_;
+      values_->Finish(status);
+      // The other members come before the brace that closes the document.
+      output_.text.resize(output_.text.rfind('}'));
+      std::string members = document_.dump();
+      members.front() = ',';
+      absl::StrAppend(&output_.text, members, "\n");
       return;
     }
-    if (!complete) return;
+    if (!status.ok()) return;
     if (same_values_) {
       output_.text += "the values are the same\n";
       return;
@@ -341,7 +357,8 @@ class Diff {
   const DiffArguments& arguments_;
   const bool json_;
   Output& output_;
-  Json document_;
+  std::optional<JsonList> values_;  // with --json: the values, printed as they are found
+  Json document_;                   // what comes after them
   bool same_values_ = true;
   uint64_t different_ = 0;  // the number of values that differ, of all columns
   uint64_t different_columns_ = 0;

@@ -21,6 +21,7 @@
 #include "tools/columns/copy.h"
 #include "tools/columns/forms.h"
 #include "tools/columns/new_output.h"
+#include "tools/dump/totals.h"
 #include "tools/layout_options.h"
 #include "tools/location.h"
 #include "tools/progress.h"
@@ -39,6 +40,7 @@ struct RewriteArguments {
 // What the output says about one column.
 struct RewrittenColumn {
   std::string name;
+  bool is_key_index = false;
   uint64_t bytes_before = 0;  // the size of the files that were read
   ColumnTotals totals;        // the sizes, encodings and codec of the files that were written
 };
@@ -115,7 +117,9 @@ absl::StatusOr<RewriteReport> RewriteFile(const Reader& file, const CommonOption
   CFILE_ASSIGN_OR_RETURN(
       ColumnTotals totals,
       CopyFile(file, options, std::move(sink), progress.callback()));
-  report.columns.push_back({kFileColumn, file.info().file_size_bytes, std::move(totals)});
+  report.columns.push_back({.name = kFileColumn,
+                            .bytes_before = file.info().file_size_bytes,
+                            .totals = std::move(totals)});
   return report;
 }
 
@@ -127,6 +131,14 @@ absl::StatusOr<RewriteReport> RewriteTable(const TableReader& table, const Commo
       layout, common.path, [&](const auto& name) { return schema.Find(name).has_value(); }));
   RewriteReport report{.num_rows = table.num_rows()};
   for (const ColumnSchema& column : schema.columns) report.columns.push_back({.name = column.name});
+  if (const auto key_index = schema.key_index()) {
+    RewrittenColumn& keys =
+        report.columns.emplace_back(RewrittenColumn{.name = kKeyIndexName, .is_key_index = true});
+    for (size_t part = 0; part < table.num_parts(); ++part) {
+      CFILE_ASSIGN_OR_RETURN(const Reader file, table.OpenColumn(part, *key_index));
+      keys.bytes_before += file.info().file_size_bytes;
+    }
+  }
   const auto options_of = [&](size_t part, size_t column) -> absl::StatusOr<WriterOptions> {
     const std::string& name = schema.columns[column].name;
     WriterOptions options = WriterOptionsOf(layout, name);
@@ -219,7 +231,8 @@ absl::StatusOr<RewriteReport> ConcatenateFiles(const CommonOptions& common,
   RowProgress progress("joining", report.num_rows, 1);
   CFILE_ASSIGN_OR_RETURN(ConcatenateReport done,
                          Concatenate(files, std::move(sink), options, progress.callback()));
-  report.columns.push_back({kFileColumn, bytes, std::move(done.totals)});
+  report.columns.push_back(
+      {.name = kFileColumn, .bytes_before = bytes, .totals = std::move(done.totals)});
   report.copied_blocks = done.copied_blocks;
   return report;
 }
@@ -266,15 +279,22 @@ Json ReportJson(const std::string& path, const std::string& target, const Rewrit
   Json document = JsonDocument(path);
   document["out"] = JsonBytes(target);
   document["rows"] = JsonInteger(report.num_rows);
-  Json& columns = document["columns"] = Json::array();
+  Json columns = Json::array(), key_index;
   for (const RewrittenColumn& column : report.columns) {
-    columns.push_back({{"name", JsonBytes(column.name)},
-                       {"bytes_before", JsonInteger(column.bytes_before)},
-                       {"bytes", JsonInteger(column.totals.bytes_written)},
-                       {"compression", CompressionName(column.totals.compression)},
-                       {"blocks", FormsJson(column.totals.encodings)}});
+    Json json = {{"name", JsonBytes(column.name)},
+                 {"bytes_before", JsonInteger(column.bytes_before)},
+                 {"bytes", JsonInteger(column.totals.bytes_written)},
+                 {"compression", CompressionName(column.totals.compression)},
+                 {"blocks", FormsJson(column.totals.encodings)}};
+    if (column.is_key_index) {
+      key_index = std::move(json);
+    } else {
+      columns.push_back(std::move(json));
+    }
   }
   if (report.copied_blocks) document["copied_blocks"] = JsonInteger(*report.copied_blocks);
+  document["columns"] = std::move(columns);
+  if (!key_index.is_null()) document["key_index"] = std::move(key_index);
   document["kept"] = report.kept;
   document["dropped"] = report.dropped;
   return document;

@@ -111,7 +111,7 @@ class ReadProgress {
   ReadObserver observer() {
     return [this](const std::string&, const ObservedRead& read) {
       bytes_read_ = std::min(bytes_read_ + read.size_bytes, total_bytes_);
-      progress_.Update(bytes_read_, 0).IgnoreError();  // no signal is caught, so there is no error
+      progress_.Update(bytes_read_, 0).IgnoreError();  // SalvageFile looks for a signal itself
     };
   }
   void End() { progress_.End(); }
@@ -120,6 +120,18 @@ class ReadProgress {
   Progress progress_;
   const uint64_t total_bytes_;
   uint64_t bytes_read_ = 0;
+};
+
+// Appends to a sink that somebody else owns.
+class BorrowedSink final : public Sink {
+ public:
+  explicit BorrowedSink(Sink& sink) : sink_(sink) {}
+  const std::string& name() const override { return sink_.name(); }
+  absl::Status Append(std::span<const uint8_t> bytes) override { return sink_.Append(bytes); }
+  absl::Status Finish() override { return sink_.Finish(); }
+
+ private:
+  Sink& sink_;
 };
 
 ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& arguments,
@@ -133,10 +145,21 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
   if (!torn.ok()) return output.Fail(torn.status());
   auto sink = NewFileSink(arguments.out);
   if (!sink.ok()) return output.Fail(sink.status());
+  CancelOnSignals();  // so that the temporary file is removed
   ReadProgress progress("salvaging", (*torn)->size());
-  const auto report =
-      Salvage(ObserveSource(*torn, progress.observer()), *std::move(sink), options);
+  // Salvage itself cannot be interrupted, so the process ends while Salvage reads.
+  const ReadObserver show_progress = progress.observer();
+  const ReadObserver end_if_cancelled = [&](const std::string& path, const ObservedRead& read) {
+    show_progress(path, read);
+    if (!Progress::cancelled()) return;
+    progress.End();
+    sink->reset();
+    EndByCaughtSignal();
+  };
+  const auto report = Salvage(ObserveSource(*torn, end_if_cancelled),
+                              std::make_unique<BorrowedSink>(**sink), options);
   progress.End();
+  if (!report.ok()) sink->reset();
   if (!report.ok()) {
     // ExplainDamage says which program a foreign file belongs to. For a damaged CFile it advises
     // `cfile-dump salvage`, which has just failed, so its advice is not shown.

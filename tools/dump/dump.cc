@@ -10,6 +10,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
+#include "tools/dump/out_path.h"
+#include "tools/dump/totals.h"
 #include "tools/location.h"
 #include "tools/utf8.h"
 #include "tools/where_parser.h"
@@ -109,6 +111,7 @@ ExitCode Output::Finish(ExitCode code) {
   Flush();
   if (write_error_ == 0 && std::fflush(stdout) != 0) write_error_ = errno;
   if (write_error_ == 0 || (ignore_closed_pipe_ && write_error_ == EPIPE)) return code;
+  if (write_error_ == EPIPE) EndByClosedPipe();
   const std::string message =
       absl::StrCat("cannot write to standard output: ", std::strerror(write_error_));
   const ExitCode not_written = Report(kToolName, absl::UnavailableError(message));
@@ -190,6 +193,11 @@ void AddColumnOptions(CLI::App& command, CommonOptions& common, const std::strin
 
 absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name) {
   if (const auto column = table.schema().Find(name)) return *column;
+  if (name == kKeyIndexName && table.schema().key_index()) {
+    return absl::InvalidArgumentError(
+        "the key index has no values, but keys that are made of the values of the key columns: "
+        "cfile-dump index shows these keys, and blocks, stats and hexdump show the file");
+  }
   std::string known;
   for (const ColumnSchema& column : table.schema().columns) {
     absl::StrAppend(&known, known.empty() ? "" : ", ", NameAsWritten(column.name));
@@ -199,7 +207,7 @@ absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& n
 }
 
 absl::StatusOr<size_t> FindFile(const TableReader& table, const std::string& name) {
-  if (name == "key index" && !table.schema().Find(name) && table.schema().key_index())
+  if (name == kKeyIndexName && !table.schema().Find(name) && table.schema().key_index())
     return *table.schema().key_index();
   return FindColumn(table, name);
 }

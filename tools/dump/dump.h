@@ -55,8 +55,8 @@ class Output {
   void Flush();
 
   // After this call, the command continues even if the reader of its output closes the pipe, and
-  // Finish reports no error for this. Without this call, SIGPIPE ends the process. Commands whose
-  // exit code is a result call this.
+  // Finish reports no error for this. Without this call, SIGPIPE ends the process; if the signal is
+  // ignored, Finish ends the process by it. Commands whose exit code is a result call this.
   void IgnoreClosedPipe();
 
   // Prints the pending text, then the error to stderr. Returns the exit code of `status`.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -19,6 +18,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
 #include "tools/dump/commands.h"
+#include "tools/dump/out_path.h"
 #include "tools/location.h"
 #include "tools/where_parser.h"
 
@@ -105,9 +105,7 @@ class StandardOutput final : public Sink {
       if (count >= 0) {
         bytes = bytes.subspan(static_cast<size_t>(count));
       } else if (errno == EPIPE) {
-        // The signal has not ended the process, because the caller ignores it.
-        std::signal(SIGPIPE, SIG_DFL);
-        std::raise(SIGPIPE);
+        EndByClosedPipe();  // the signal has not ended the process, because it is ignored
       } else if (errno != EINTR) {
         return absl::UnavailableError(
             absl::StrCat("cannot write to standard output: ", std::strerror(errno)));
@@ -127,11 +125,10 @@ absl::StatusOr<std::string> ImportOptions(const Input& input, const ExportOption
   const auto selection = SelectRows(input, options.choice);
   if (!selection.ok()) return selection.status();
   std::string text = absl::StrCat("--header ", options.header ? "yes" : "no");
-  if (options.delimiter == '\t') {
-    text += " --delimiter tab";
-  } else if (options.delimiter != '\0' && options.delimiter != ',') {
-    absl::StrAppend(&text, " --delimiter ", ShellQuoted({&options.delimiter, 1}));
-  }
+  // Without the option, cfile-import guesses, and may find the delimiter in the name of a column.
+  const char delimiter = options.delimiter == '\0' ? ',' : options.delimiter;
+  absl::StrAppend(&text, " --delimiter ",
+                  delimiter == '\t' ? "tab" : ShellQuoted({&delimiter, 1}));
   for (size_t i = 0; i < selection->columns.size(); ++i) {
     const ColumnSchema& column = selection->columns[i];
     const std::string name = options.header ? column.name : absl::StrCat("column_", i + 1);
@@ -187,6 +184,7 @@ absl::Status Export(const Format& format, const CommandLine& line, const CommonO
   }
   std::unique_ptr<Sink> sink;
   if (to_file) {
+    CFILE_RETURN_IF_ERROR(CheckOutIsNotInput(common.path, line.out));
     auto file = CreateFileAt(line.out);
     if (!file.ok()) return file.status();
     sink = *std::move(file);
@@ -247,8 +245,8 @@ void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "metadata and annotations of an imported Parquet file are written again, as far as they are\n"
       "true for the columns.\n\n"
       "Without OUT, the output goes to standard output. OUT gets its name when it is complete: an\n"
-      "error or Ctrl-C leaves no part of it. Text does not depend on --threads. Each thread needs\n"
-      "about 16 MiB of memory.\n\n"
+      "error or Ctrl-C leaves no part of it. OUT cannot be FILE, or inside the table FILE. Text\n"
+      "does not depend on --threads. Each thread needs about 16 MiB of memory.\n\n"
       "CSV does not say which types the columns have. To import the text with the same types, give\n"
       "cfile-import the options that --print-import-options prints (see the last example).\n\n"
       "Examples:\n"
@@ -260,7 +258,8 @@ void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump export flights flights.parquet --compression snappy --page-version 1\n"
       "  cfile-dump export flights s3://bucket/flights.parquet\n"
       "  cfile-dump export keys.cfile --no-header\n"
-      "  eval cfile-import flights.csv copy $(cfile-dump export flights --print-import-options)");
+      "  eval cfile-import flights.csv copy \"$(cfile-dump export flights "
+      "--print-import-options)\"");
   AddIgnoreChecksumsOption(*command, common);
   auto line = std::make_shared<CommandLine>();
   command->add_option("OUT", line->out, "The file to write; - or none: standard output")

@@ -153,20 +153,26 @@ absl::Status AddStatistics(const Reader& reader, Facts& facts) {
 
 }  // namespace
 
-ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output& output) {
+ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader,
+                       SummaryProgress& progress, Output& output) {
   const FileInfo& info = reader.info();
   BlockTotals blocks;
+  progress.Begin(info.file_size_bytes);
+  progress.BeginFile(reader);
   blocks.Add(reader);
+  progress.End();
   const TreeTotals positional = MeasureTree(reader, IndexKind::kPositional);
   const TreeTotals value = MeasureTree(reader, IndexKind::kValue);
   absl::Status status = blocks.status;
   status.Update(positional.status);
   status.Update(value.status);
 
-  // If some blocks could not be read, counts are marked as incomplete, and what is computed from
-  // all values is not known.
+  // If some blocks could not be read, counts in the text are marked as incomplete, and what is
+  // computed from all values is not known. In JSON, both are null.
   const bool known = blocks.status.ok();
   const std::string mark = known ? "" : " (incomplete)";
+  const auto integer = [known](uint64_t count) { return known ? JsonInteger(count) : Json(); };
+  const auto rounded = [known](double number) { return known ? Json(Rounded(number)) : Json(); };
   const std::vector<std::string> features = FeaturesOf(info);
   Facts facts(common.path);
   facts.Add("size", JsonInteger(info.file_size_bytes), Plural(info.file_size_bytes, "byte"));
@@ -184,28 +190,27 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output
   }
   facts.Add("rows", info.num_rows);
   if (info.has_levels()) {
-    facts.Add("entries", JsonInteger(blocks.entries), absl::StrCat(blocks.entries, mark));
+    facts.Add("entries", integer(blocks.entries), absl::StrCat(blocks.entries, mark));
   }
-  facts.Add("nulls", JsonInteger(blocks.nulls), absl::StrCat(blocks.nulls, mark));
+  facts.Add("nulls", integer(blocks.nulls), absl::StrCat(blocks.nulls, mark));
   status.Update(AddStatistics(reader, facts));
   facts.Add("order", info.value_index_root ? Json("ascending") : Json(nullptr),
             info.value_index_root ? "ascending" : "not declared");
   AddEncodings(info, blocks, facts);
-  facts.Add("blocks", JsonInteger(blocks.blocks), absl::StrCat(blocks.blocks, mark));
-  facts.Add("stored", JsonInteger(blocks.stored_bytes), Plural(blocks.stored_bytes, "byte") + mark);
-  facts.Add("encoded", JsonInteger(blocks.encoded_bytes),
-            Plural(blocks.encoded_bytes, "byte") + mark);
-  facts.Add("decoded", known ? JsonInteger(blocks.decoded_bytes) : Json(),
+  facts.Add("blocks", integer(blocks.blocks), absl::StrCat(blocks.blocks, mark));
+  facts.Add("stored", integer(blocks.stored_bytes), Plural(blocks.stored_bytes, "byte") + mark);
+  facts.Add("encoded", integer(blocks.encoded_bytes), Plural(blocks.encoded_bytes, "byte") + mark);
+  facts.Add("decoded", integer(blocks.decoded_bytes),
             known ? Plural(blocks.decoded_bytes, "byte") : "-");
   const double codec_ratio = Ratio(blocks.encoded_bytes, blocks.stored_bytes);
   const double ratio = Ratio(blocks.decoded_bytes, blocks.stored_bytes);
-  facts.Add("ratio", Rounded(codec_ratio),
+  facts.Add("ratio", rounded(ratio),
             absl::StrFormat("decoded / stored %s, encoded / stored %.2f%s",
                             known ? absl::StrFormat("%.2f", ratio) : "-", codec_ratio, mark));
-  facts.Add("decoded_ratio", known ? Json(Rounded(ratio)) : Json(), "");
+  facts.Add("encoded_ratio", rounded(codec_ratio), "");
   const double bits_per_value =
       BitsPerValue(blocks.stored_bytes, info.has_levels() ? blocks.entries : info.num_rows);
-  facts.Add("bits_per_value", known ? Json(Rounded(bits_per_value)) : Json(),
+  facts.Add("bits_per_value", rounded(bits_per_value),
             known ? absl::StrFormat("%.2f", bits_per_value) : "-");
   if (info.dictionary) {
     facts.Add("dictionary", JsonPointer(*info.dictionary),

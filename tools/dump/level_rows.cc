@@ -12,6 +12,9 @@
 namespace cfile::tools {
 namespace {
 
+// A record with more text than this is written in pieces.
+constexpr size_t kMostPendingBytes = size_t{1} << 20;
+
 // Returns the errors kInvalidArgument of AppendLevelRows.
 absl::Status CheckChoice(const CommonOptions& common, const RowChoice& choice,
                          const RangeChoice& range, const std::string& format,
@@ -49,6 +52,7 @@ class EntryPrinter {
       End();
       open_ = true;
       first_ = true;
+      start_ = out_.size();
       if (json_) {
         absl::StrAppend(&out_, "{\"schema_version\":1,\"ordinal\":", record,
                         limits_.kudu_array ? ",\"value\":" : ",\"entries\":[");
@@ -84,6 +88,15 @@ class EntryPrinter {
     open_ = false;
   }
 
+  // Removes the part of the open record that is still in `out`.
+  void Drop() {
+    if (open_) out_.resize(start_);
+    open_ = false;
+  }
+
+  // Call this when `out` has been written and is empty again.
+  void Written() { start_ = 0; }
+
  private:
   // Prints an entry of one of Kudu's arrays. See LevelLimits::kudu_array for its levels.
   void AddElement(uint16_t repetition, uint16_t definition, const T* value) {
@@ -104,6 +117,7 @@ class EntryPrinter {
   const Form form_;
   const bool json_;
   std::string& out_;
+  size_t start_ = 0;    // where the text of the open record, or its unwritten rest, begins in `out`
   bool open_ = false;   // a record has begun
   bool first_ = false;  // no entry of the record has been printed
   bool null_ = false;   // the record is a null array
@@ -124,21 +138,28 @@ absl::Status AppendLevelRows(const Reader& file, const CommonOptions& common,
     const uint16_t full = cursor.limits().max_definition;
     EntryPrinter<T> printer(file.type(), cursor.limits(), form, common.json, output.text);
     while (cursor.record() < end) {
-      CFILE_ASSIGN_OR_RETURN(
-          const LevelBatch<T> batch,
-          cursor.Next(static_cast<size_t>(std::min<uint64_t>(end - cursor.record(),
-                                                             kMaxBatchRows))));
-      uint64_t record = batch.first_record;
-      const T* value = batch.values.data();
-      for (size_t i = 0; i < batch.num_entries; ++i) {
-        const uint16_t repetition = batch.repetition.empty() ? 0 : batch.repetition[i];
-        const uint16_t definition = batch.definition.empty() ? 0 : batch.definition[i];
-        if (i > 0 && repetition == 0) ++record;
-        printer.Add(record, repetition, definition, definition == full ? value++ : nullptr);
-        if (!output.Drain()) return absl::OkStatus();
+      const absl::StatusOr<LevelBatch<T>> batch = cursor.Next(
+          static_cast<size_t>(std::min<uint64_t>(end - cursor.record(), kMaxBatchRows)));
+      if (!batch.ok()) {
+        printer.Drop();
+        return batch.status();
       }
+      uint64_t record = batch->first_record;
+      const T* value = batch->values.data();
+      for (size_t i = 0; i < batch->num_entries; ++i) {
+        const uint16_t repetition = batch->repetition.empty() ? 0 : batch->repetition[i];
+        const uint16_t definition = batch->definition.empty() ? 0 : batch->definition[i];
+        if (i > 0 && repetition == 0) ++record;
+        // A long record is not written in pieces, so that it can be removed if the rest is damaged.
+        if (repetition == 0 || output.text.size() >= kMostPendingBytes) {
+          if (!output.Drain()) return absl::OkStatus();
+          if (output.text.empty()) printer.Written();
+        }
+        printer.Add(record, repetition, definition, definition == full ? value++ : nullptr);
+      }
+      // Without a record that ends here, the batch is a piece of one record.
+      if (batch->num_records > 0) printer.End();
     }
-    printer.End();
     return absl::OkStatus();
   });
 }

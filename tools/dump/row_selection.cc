@@ -1,5 +1,7 @@
 #include "tools/dump/row_selection.h"
 
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -15,7 +17,13 @@ absl::StatusOr<std::vector<std::string>> ChooseColumns(const TableReader& table,
   if (names.empty()) {
     for (const ColumnSchema& column : table.schema().columns) names.push_back(column.name);
   }
+  std::set<std::string_view> given;
   for (const std::string& name : names) {
+    // A name that is twice in an object of JSON, or in the first line of CSV, cannot be read again.
+    if (!given.insert(name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("--columns: column ", NameAsWritten(name), " is given twice"));
+    }
     const auto column = FindColumn(table, name);
     if (!column.ok()) return column.status();
     if (table.schema().columns[*column].has_levels()) {

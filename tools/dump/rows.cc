@@ -10,6 +10,7 @@
 #include "tools/dump/level_rows.h"
 #include "tools/dump/line_text.h"
 #include "tools/utf8.h"
+#include "tools/where_parser.h"
 
 namespace cfile::tools {
 namespace {
@@ -120,6 +121,23 @@ std::unique_ptr<RowPrinter> NewPrinter(const std::vector<ColumnSchema>& columns,
   return std::make_unique<ValuePrinter>(columns, form, table);
 }
 
+// kInvalidArgument, with the command that prints whole records: all columns of `table` are chosen,
+// and one of them is nested.
+absl::Status CheckFlat(const TableReader& table, const CommonOptions& common,
+                       const RangeChoice& range) {
+  for (const ColumnSchema& column : table.schema().columns) {
+    if (!column.has_levels()) continue;
+    std::string rows;
+    if (range.ordinal > 0) absl::StrAppend(&rows, " --ordinal ", range.ordinal);
+    if (range.count) absl::StrAppend(&rows, " --count ", *range.count);
+    return absl::InvalidArgumentError(absl::StrCat(
+        "column ", NameAsWritten(column.name),
+        " is nested, so a row is a record, which this command prints: cfile-dump records",
+        rows, " ", ShellQuoted(common.path)));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status AppendRows(const Input& input, const CommonOptions& common, RowChoice choice,
@@ -127,6 +145,9 @@ absl::Status AppendRows(const Input& input, const CommonOptions& common, RowChoi
   if (input.file && input.file->info().has_levels())
     return AppendLevelRows(*input.file, common, choice, range, format, output);
   if (!common.column.empty() && input.table) choice.columns = {common.column};
+  if (input.table && choice.columns.empty()) {
+    CFILE_RETURN_IF_ERROR(CheckFlat(*input.table, common, range));
+  }
   CFILE_ASSIGN_OR_RETURN(RowSelection selection, SelectRows(input, choice));
   CFILE_ASSIGN_OR_RETURN(RowRanges ranges, ChooseRows(input, common, range, selection));
   const bool table = input.table.has_value() && common.column.empty();

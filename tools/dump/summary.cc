@@ -1,26 +1,62 @@
 // cfile-dump without a subcommand: the summary of a file or a table.
 #include "tools/dump/summary.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <memory>
 #include <string>
 
 #include "tools/dump/commands.h"
+#include "tools/dump/totals.h"
 #include "tools/location.h"
 
 namespace cfile::tools {
 
+SummaryProgress::SummaryProgress() : progress_(isatty(STDERR_FILENO) != 0) {
+  progress_.Begin("opening", 0);
+}
+
+ReadObserver SummaryProgress::observer() {
+  return [this](const std::string&, const ObservedRead& read) {
+    if (ended_) return;
+    read_bytes_ += read.size_bytes;
+    // No signal is caught, so there is no error.
+    progress_.Update(done_bytes_ + std::min(read_bytes_ / passes_, file_bytes_), 0).IgnoreError();
+  };
+}
+
+void SummaryProgress::Begin(uint64_t total_bytes) {
+  done_bytes_ = file_bytes_ = 0;
+  ended_ = false;
+  progress_.Begin("reading", total_bytes);
+}
+
+void SummaryProgress::BeginFile(const Reader& reader) {
+  done_bytes_ += file_bytes_;
+  file_bytes_ = reader.info().file_size_bytes;
+  passes_ = BlockTotals::ReadsTwice(reader) ? 2 : 1;
+  read_bytes_ = 0;
+}
+
+void SummaryProgress::End() {
+  progress_.End();
+  ended_ = true;
+}
+
 ExitCode PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output) {
+  SummaryProgress progress;
   if (!common.column.empty()) {
-    const auto file = [](const CommonOptions& chosen, Output& to) {
-      const auto reader = OpenFileAt(chosen.path, OptionsOf(chosen));
-      return reader.ok() ? SummarizeFile(chosen, *reader, to) : to.Fail(reader.status());
+    const auto file = [&progress](const CommonOptions& chosen, Output& to) {
+      const auto reader = OpenFileAt(chosen.path, OptionsOf(chosen), progress.observer());
+      return reader.ok() ? SummarizeFile(chosen, *reader, progress, to) : to.Fail(reader.status());
     };
     return OnEachFile(file)(common, output);
   }
-  const auto input = OpenInput(common);
+  const auto input = OpenInput(common, progress.observer());
   if (!input.ok()) return output.Fail(input.status());
-  return input->file ? SummarizeFile(common, *input->file, output)
-                     : SummarizeTable(common, *input->table, options.by_size, output);
+  return input->file ? SummarizeFile(common, *input->file, progress, output)
+                     : SummarizeTable(common, *input->table, options.by_size, progress, output);
 }
 
 void AddSummaryOptions(CLI::App& command, SummaryOptions& options) {
@@ -36,9 +72,12 @@ void AddSummaryCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommand(
       app, common, "summary", "Print what a file or a table holds, on one screen (the default)",
       "stored is the size of the data blocks in the file, encoded the size before compression,\n"
-      "decoded the size of the values in memory without nulls. A ratio is decoded / stored. Of a\n"
-      "table, share is the part of the table's bytes. minimum and maximum are bounds; a long\n"
-      "one is cut. On a terminal, long names are shortened to its width.\n\n"
+      "decoded the size of the values in memory without nulls. A ratio is decoded / stored; JSON\n"
+      "of a file also has encoded_ratio: encoded / stored. Of a table, share is the part of the\n"
+      "table's bytes, and zstd 3/4 says that 3 of 4 blocks are compressed. minimum and maximum\n"
+      "are bounds; a long one is cut. A table with compound keys has a line for its key index. In\n"
+      "JSON, null stands for what is not known, such as totals if a block is damaged. On a\n"
+      "terminal, long names are shortened to its width.\n\n"
       "Examples:\n"
       "  cfile-dump summary keys.cfile\n"
       "  cfile-dump summary --sort size flights\n"

@@ -1,12 +1,38 @@
 // Shared by the summaries of a file and of a table.
 #pragma once
 
+#include <cstdint>
+
 #include "tools/dump/dump.h"
+#include "tools/progress.h"
 
 namespace cfile::tools {
 
-ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Output& output);
+// Shows how much of the files was read. All files must be opened with `observer`, and are read one
+// after another.
+class SummaryProgress {
+ public:
+  SummaryProgress();
+  ReadObserver observer();
+  // `total_bytes`: the size of all files.
+  void Begin(uint64_t total_bytes);
+  // From now on, BlockTotals::Add reads this file.
+  void BeginFile(const Reader& reader);
+  // Removes the line. Later reads do not show it again, until Begin is called.
+  void End();
+
+ private:
+  Progress progress_;
+  uint64_t done_bytes_ = 0;  // the size of the files before the current one
+  uint64_t file_bytes_ = 0;  // the size of the current file
+  uint64_t passes_ = 1;      // how often the current file is read
+  uint64_t read_bytes_ = 0;  // in all passes
+  bool ended_ = false;
+};
+
+ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader,
+                       SummaryProgress& progress, Output& output);
 ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, bool by_size,
-                        Output& output);
+                        SummaryProgress& progress, Output& output);
 
 }  // namespace cfile::tools

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +31,7 @@ struct ColumnTotals {
   bool complete() const { return blocks.status.ok(); }
 };
 
-ColumnTotals Measure(const TableReader& table, size_t column) {
+ColumnTotals Measure(const TableReader& table, size_t column, SummaryProgress& progress) {
   ColumnTotals totals;
   for (size_t part = 0; part < table.num_parts(); ++part) {
     const auto reader = table.OpenColumn(part, column);
@@ -40,6 +41,7 @@ ColumnTotals Measure(const TableReader& table, size_t column) {
       continue;
     }
     const uint64_t compressed_before = totals.blocks.compressed_blocks();
+    progress.BeginFile(*reader);
     totals.blocks.Add(*reader);
     totals.bounds.Add(*reader);
     totals.indexed = reader->info().value_index_root && (part == 0 || totals.indexed);
@@ -74,6 +76,7 @@ Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals, const BoundT
                {"encodings", totals.blocks.EncodingNames()},
                {"compressions", totals.compressions},
                {"blocks", JsonInteger(totals.blocks.blocks)},
+               {"compressed_blocks", JsonInteger(totals.blocks.compressed_blocks())},
                {"size", JsonInteger(totals.file_bytes)},
                {"stored", JsonInteger(totals.blocks.stored_bytes)},
                {"encoded", JsonInteger(totals.blocks.encoded_bytes)},
@@ -89,13 +92,28 @@ Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals, const BoundT
   }
   if (!totals.complete()) {
     // The totals are not known, because some blocks could not be read.
-    for (const char* name : {"stored", "encoded", "decoded", "share", "ratio", "nulls", "blocks"}) {
+    for (const char* name : {"stored", "encoded", "decoded", "share", "ratio", "nulls", "blocks",
+                             "compressed_blocks"}) {
       json[name] = nullptr;
     }
     if (totals.lacks_files) json["size"] = nullptr;
     json["error"] = JsonError(totals.blocks.status);
   }
   return json;
+}
+
+std::string NamesText(const std::vector<std::string>& names) {
+  return names.empty() ? "-" : absl::StrJoin(names, ",");
+}
+
+// The codecs: "zstd", or "zstd 3/4" if only 3 of 4 blocks are compressed.
+std::string CodecsText(const ColumnTotals& totals) {
+  const uint64_t compressed = totals.blocks.compressed_blocks();
+  std::string text = NamesText(totals.compressions);
+  if (totals.complete() && compressed > 0 && compressed < totals.blocks.blocks) {
+    absl::StrAppend(&text, " ", compressed, "/", totals.blocks.blocks);
+  }
+  return text;
 }
 
 // Returns the names of the key columns.
@@ -125,15 +143,20 @@ Json KeysJson(const Schema& schema) {
 }  // namespace
 
 ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, bool by_size,
-                        Output& output) {
-  const std::vector<ColumnSchema>& schema = table.schema().columns;
+                        SummaryProgress& progress, Output& output) {
+  std::vector<ColumnSchema> schema = table.schema().columns;
+  const std::optional<size_t> key_index = table.schema().key_index();
+  if (key_index) schema.push_back({.name = kKeyIndexName, .type = ColumnType::Binary()});
   std::vector<ColumnTotals> all;
   absl::Status status;
   uint64_t blocks = 0, bytes = 0, nulls = 0, stored = 0, decoded = 0;
   bool lacks_files = false;
   std::string key;  // the column that is a key alone
+  progress.Begin(BytesOf(table));
   for (size_t column = 0; column < schema.size(); ++column) {
-    const ColumnTotals& totals = all.emplace_back(Measure(table, column));
+    ColumnTotals& totals = all.emplace_back(Measure(table, column, progress));
+    // Nobody reads compound keys, which are bytes.
+    if (column == key_index) totals.bounds.complete = false;
     status.Update(totals.blocks.status);
     if (totals.indexed && key.empty()) key = schema[column].name;
     blocks += totals.blocks.blocks;
@@ -143,6 +166,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
     stored += totals.blocks.stored_bytes;
     decoded += totals.blocks.decoded_bytes;
   }
+  progress.End();
   std::vector<size_t> order(schema.size());
   std::iota(order.begin(), order.end(), size_t{0});
   if (by_size) {
@@ -150,13 +174,10 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
                      [&](size_t a, size_t b) { return all[a].file_bytes > all[b].file_bytes; });
   }
 
-  Json columns = Json::array();
+  Json columns = Json::array(), json_key_index;
   std::vector<std::vector<std::string>> lines = {
       {"column", "type", "encoding", "codec", "bytes", "share", "ratio", "nulls", "minimum",
        "maximum"}};
-  const auto list = [](const std::vector<std::string>& names) {
-    return names.empty() ? "-" : absl::StrJoin(names, ",");
-  };
   // Return "-" for a number that is not known, because some blocks could not be read.
   const auto number = [](bool known, uint64_t value) {
     return known ? std::to_string(value) : "-";
@@ -173,11 +194,16 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
     const ColumnTotals& totals = all[i];
     const bool known = totals.complete();
     const BoundTexts bounds = BoundsOf(schema[i], totals);
-    columns.push_back(ToJson(schema[i], totals, bounds, lacks_files ? 0 : bytes));
+    Json json = ToJson(schema[i], totals, bounds, lacks_files ? 0 : bytes);
+    if (i == key_index) {
+      json_key_index = std::move(json);
+    } else {
+      columns.push_back(std::move(json));
+    }
     constexpr size_t kBoundBytes = 28;
     const bool has_nulls = schema[i].nullable || schema[i].has_levels();
     lines.push_back({Printable(schema[i].name), Printable(schema[i].type.ToString()),
-                     list(totals.blocks.EncodingNames()), list(totals.compressions),
+                     NamesText(totals.blocks.EncodingNames()), CodecsText(totals),
                      number(!totals.lacks_files, totals.file_bytes),
                      percent(!lacks_files, totals.file_bytes),
                      ratio(known, totals.blocks.decoded_bytes, totals.blocks.stored_bytes),
@@ -222,6 +248,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
     json["nulls"] = known ? JsonInteger(nulls) : Json();
     json["ratio"] = known ? Quotient(decoded, stored) : Json();
     json["columns"] = std::move(columns);
+    if (key_index) json["key_index"] = std::move(json_key_index);
     if (!status.ok()) json["error"] = JsonError(status);
     absl::StrAppend(&output.text, json.dump(2), "\n");
   } else {

@@ -48,6 +48,12 @@ absl::StatusOr<uint64_t> DecodedBytes(const Reader& reader, uint64_t present_cou
 
 }  // namespace
 
+bool BlockTotals::ReadsTwice(const Reader& reader) {
+  const ColumnType& type = reader.type();
+  if (type.type_length > 0 || IndexKnowsAll(reader.info())) return false;
+  return VisitType(type, []<typename T>(std::type_identity<T>) { return kIsBytes<T>; });
+}
+
 void BlockTotals::Add(const Reader& reader) {
   const uint64_t nulls_before = nulls, entries_before = entries;
   AddBlocks(reader);
@@ -145,6 +151,16 @@ EncodingTotals& TotalsOf(Encoding encoding, std::vector<EncodingTotals>& list) {
     return each.encoding == encoding;
   });
   return found != list.end() ? *found : list.emplace_back(EncodingTotals{.encoding = encoding});
+}
+
+uint64_t BytesOf(const TableReader& table) {
+  uint64_t bytes = 0;
+  for (size_t number = 0; number < table.num_parts(); ++number) {
+    const auto part = table.part(number);
+    if (!part.ok()) return 0;
+    bytes += part->size_bytes;
+  }
+  return bytes;
 }
 
 void AddName(const std::string& name, std::vector<std::string>& names) {

@@ -11,6 +11,9 @@
 
 namespace cfile::tools {
 
+// The name of the file of compound keys of a table, in output and as --column.
+inline constexpr const char* kKeyIndexName = "key index";
+
 // Totals of the data blocks of one or more files. After an error, only the blocks that could be
 // read are counted.
 struct BlockTotals {
@@ -30,6 +33,8 @@ struct BlockTotals {
   std::vector<std::string> EncodingNames() const;
   // The number of compressed blocks, of all encodings.
   uint64_t compressed_blocks() const;
+  // True if Add reads the data blocks of the file twice: the second time for the sizes of strings.
+  static bool ReadsTwice(const Reader& reader);
 
  private:
   void AddBlocks(const Reader& reader);
@@ -61,6 +66,9 @@ struct ColumnBounds {
 
 // Returns the totals of `encoding` in `list`. If `list` has none, adds totals that are 0.
 EncodingTotals& TotalsOf(Encoding encoding, std::vector<EncodingTotals>& list);
+
+// The total size of all files of a table; 0 if the size is not known.
+uint64_t BytesOf(const TableReader& table);
 
 // Appends `name` to `names` unless it is there already.
 void AddName(const std::string& name, std::vector<std::string>& names);

@@ -14,6 +14,7 @@
 #include "absl/strings/str_join.h"
 #include "cfile/records.h"
 #include "tools/dump/dump.h"
+#include "tools/dump/totals.h"
 #include "tools/progress.h"
 #include "tools/text_table.h"
 
@@ -222,17 +223,6 @@ absl::StatusOr<Chosen> Choose(const TableReader& table, const CommonOptions& com
     chosen.columns = {*column};
   }
   return chosen;
-}
-
-// The total size of all files of a table; 0 if the size is not known.
-uint64_t BytesOf(const TableReader& table) {
-  uint64_t bytes = 0;
-  for (size_t number = 0; number < table.num_parts(); ++number) {
-    const auto part = table.part(number);
-    if (!part.ok()) return 0;
-    bytes += part->size_bytes;
-  }
-  return bytes;
 }
 
 ExitCode VerifyInput(bool quiet, const CommonOptions& common, Output& output) {

@@ -39,8 +39,7 @@ absl::StatusOr<std::string> Read(const Source& source, uint64_t offset, uint64_t
 }  // namespace
 
 bool HasJsonName(std::string_view path) {
-  const std::string_view name = WithoutPackingSuffix(path);
-  return name.ends_with(".jsonl") || name.ends_with(".ndjson") || name.ends_with(".json");
+  return HasJsonExtension(WithoutPackingSuffix(path));
 }
 
 absl::StatusOr<InputFormat> FindInputFormat(const ImportOptions& options, const Source& source) {

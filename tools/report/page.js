@@ -13,8 +13,11 @@ const percent = (part, whole) => whole > 0 ? `${(100 * part / whole).toFixed(1)}
 
 function bytes(count) {
   if (count < 1000) return plural(count, "byte");
-  const unit = Math.min(Math.floor(Math.log10(count) / 3), 4);
-  return `${(count / 1000 ** unit).toPrecision(3)} ${["", "kB", "MB", "GB", "TB"][unit]}`;
+  // Rounds first, because 999,600 bytes are 1.00 MB and not 1000 kB.
+  let unit = 1;
+  let text = (count / 1000).toPrecision(3);
+  while (Number(text) >= 1000 && unit < 4) text = (count / 1000 ** ++unit).toPrecision(3);
+  return `${Number(text) < 1000 ? text : Number(text)} ${["", "kB", "MB", "GB", "TB"][unit]}`;
 }
 
 // Makes an element. Children that are strings become text.

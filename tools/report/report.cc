@@ -15,6 +15,8 @@
 #include "cfile/status.h"
 #include "tools/columns/column_trials.h"
 #include "tools/columns/stored_column.h"
+#include "tools/dump/out_path.h"
+#include "tools/dump/totals.h"
 #include "tools/progress.h"
 #include "tools/report/file_description.h"
 #include "tools/report/page.h"
@@ -128,7 +130,7 @@ class PageData {
                                                                   : Compression::kNone));
     }
     const bool key_index = column == table.schema().columns.size();
-    const ColumnSchema schema = key_index ? ColumnSchema{"key index", ColumnType::Binary()}
+    const ColumnSchema schema = key_index ? ColumnSchema{kKeyIndexName, ColumnType::Binary()}
                                           : table.schema().columns[column];
     return Json{{"name", Printable(schema.name)},
                 {"type", Printable(schema.type.ToString())},
@@ -256,8 +258,9 @@ void AddReportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "total 2 MiB of them. It also has the bounds and the index keys of the blocks, cut to 60\n"
       "bytes. The first --regions regions are described one by one; of a table, each file gets an\n"
       "equal share of both limits, and the first 1,000 files have a map.\n\n"
-      "OUT appears when it is complete, also if FILE is damaged. The exit code is that of\n"
-      "`verify`: 0 if everything is valid, 2 if anything is damaged or missing.\n\n"
+      "OUT appears when it is complete, also if FILE is damaged. OUT cannot be FILE, or inside\n"
+      "the table FILE. The exit code is that of `verify`: 0 if everything is valid, 2 if anything\n"
+      "is damaged or missing.\n\n"
       "Examples:\n"
       "  cfile-dump report keys.cfile --html keys.html\n"
       "  cfile-dump report flights --html flights.html --force\n"
@@ -284,6 +287,8 @@ void AddReportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       ->transform(BytesIn(0, kMaxIndexBytes));
   command->callback([&action, arguments] {
     action = [arguments](const CommonOptions& chosen, Output& output) {
+      const absl::Status apart = CheckOutIsNotInput(chosen.path, arguments->out);
+      if (!apart.ok()) return output.Fail(apart);
       const Action write = [arguments](const CommonOptions& common_options, Output& to) {
         return WriteReport(*arguments, common_options, to);
       };
