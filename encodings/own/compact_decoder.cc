@@ -156,8 +156,8 @@ class CompactDecoder final : public BlockDecoder<T> {
       return DataLoss("compact: page ", page, " at byte ", begin, ": ", parts...);
     };
     if ((page == 0 ? begin != least : begin < least) || end > bytes_.size() || begin > end)
-      return damaged("it ends at byte ", end, " of ", bytes_.size(), ", and the pages begin at byte ",
-                     least);
+      return damaged("it ends at byte ", end, " of ", bytes_.size(),
+                     ", and the pages begin at byte ", least);
     ByteReader reader(bytes_.subspan(begin, end - begin));
     U sums[kMaxOrder] = {};
     uint16_t exceptions = 0;

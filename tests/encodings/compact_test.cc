@@ -1,6 +1,6 @@
-// What is special about COMPACT: which transformation it finds, how many bytes blocks take, and what
-// each damaged field makes a decoder say. (The properties that all encodings share are tested in
-// registry_test.cc.)
+// What is special about COMPACT: which transformation it finds, how many bytes blocks take, and
+// what each damaged field makes a decoder say. (The properties that all encodings share are tested
+// in registry_test.cc.)
 #include "encodings/own/compact.h"
 
 #include <gmock/gmock.h>
