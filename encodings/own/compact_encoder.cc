@@ -89,8 +89,8 @@ class CompactWriter {
 
   // Sets `integer` to the one that stands for `value`. Returns false if there is none.
   static bool ToInteger(T value, T power, U& integer) {
-    // Larger integers are no floats, or have more digits than a float can tell apart.
-    constexpr T kLimit = sizeof(T) == 4 ? T{0x1p30} : T{0x1p53};
+    // Not all larger integers are floats: with so many digits, most floats would be decimals.
+    constexpr T kLimit = sizeof(T) == 4 ? T{0x1p24} : T{0x1p53};
     const T scaled = value * power;
     if (!(std::abs(scaled) < kLimit)) return false;
     const auto rounded = static_cast<FloatInteger<T>>(std::nearbyint(scaled));
