@@ -148,7 +148,8 @@ namespace cfile::encodings {
 
 template <typename U>
 void AddLowers(const BinTable<U>& table, const uint8_t* bins, U* numbers, size_t count) {
-  for (size_t i = 0; i < count; ++i) numbers[i] = static_cast<U>(numbers[i] + table.lowers[bins[i]]);
+  for (size_t i = 0; i < count; ++i)
+    numbers[i] = static_cast<U>(numbers[i] + table.lowers[bins[i]]);
 }
 
 template <typename U>
@@ -193,7 +194,7 @@ void PackOffsets(const BinTable<U>& table, const uint8_t* bins, const U* offsets
   template <>                                                                                \
   size_t UnpackOffsets<U>(const BinTable<U>& table, const uint8_t* bins,                     \
                           const uint8_t* packed, U* out, size_t count) {                     \
-    return HWY_DYNAMIC_DISPATCH(Unpack_##U)(table, bins, packed, out, count);                       \
+    return HWY_DYNAMIC_DISPATCH(Unpack_##U)(table, bins, packed, out, count);                \
   }                                                                                          \
   template <>                                                                                \
   void MultiplyAdd<U>(U factor, U addend, U* numbers, size_t count) {                        \

@@ -23,10 +23,11 @@ struct BinTable {
   uint8_t most_width = 0;
 };
 
-// Unpacks offsets whose widths are those of their bins, and adds the lower bounds of the bins. Returns
-// the number of bits of the offsets. Precondition: PackedBytes(count, table.most_width) +
-// kOffsetReadAhead bytes can be read, although the offsets may take fewer.
 inline constexpr size_t kOffsetReadAhead = 16;
+
+// Unpacks offsets whose widths are those of their bins, and adds the lower bounds of the bins.
+// Returns the number of bits of the offsets. Precondition: PackedBytes(count, table.most_width) +
+// kOffsetReadAhead bytes can be read, although the offsets may take fewer.
 template <typename U>
 size_t UnpackOffsets(const BinTable<U>& table, const uint8_t* bins, const uint8_t* packed, U* out,
                      size_t count);
@@ -64,8 +65,8 @@ using FloatInteger = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 template <typename T>
 using FloatBits = std::make_unsigned_t<FloatInteger<T>>;
 
-// Converts signed integers to floats and divides them by `divisor`, a power of ten that is at least 1
-// and that T has. T is float or double.
+// Converts signed integers to floats and divides them by `divisor`, a power of ten that is at least
+// 1 and that T has. T is float or double.
 template <typename T>
 void DivideIntegers(const FloatBits<T>* integers, T divisor, T* out, size_t count);
 

@@ -61,13 +61,13 @@ class CompactHistogram {
 };
 
 struct CompactBins {
-  std::vector<CompactBin> bins;        // in ascending order
-  std::vector<uint8_t> bin_of;         // the bin of each interval
-  int64_t cost = 0;                    // of the codes, the offsets and the bins
+  std::vector<CompactBin> bins;  // in ascending order
+  std::vector<uint8_t> bin_of;   // the bin of each interval
+  int64_t cost = 0;              // of the codes, the offsets and the bins
 };
 // Merges neighbouring intervals of a histogram to the bins that cost least. `cost_of_bin` is what
-// each bin costs. `cost` / slack more may be spent on bins that are decoded much faster: one bin for
-// all numbers, or a bin for each number. Precondition: the histogram has numbers.
+// each bin costs. Chooses bins that are decoded much faster, if they cost at most 1 / slack more:
+// one bin for all numbers, or a bin for each number. Precondition: the histogram has numbers.
 CompactBins ChooseBins(std::span<const CompactBin> intervals, int64_t cost_of_bin, int64_t slack);
 
 // The weights of bins.

@@ -156,7 +156,8 @@ class CompactDecoder final : public BlockDecoder<T> {
       return DataLoss("compact: page ", page, " at byte ", begin, ": ", parts...);
     };
     if ((page == 0 ? begin != least : begin < least) || end > bytes_.size() || begin > end)
-      return damaged("it ends at byte ", end, " of ", bytes_.size());
+      return damaged("it ends at byte ", end, " of ", bytes_.size(),
+                     ", and the pages begin at byte ", least);
     ByteReader reader(bytes_.subspan(begin, end - begin));
     U sums[kMaxOrder] = {};
     uint16_t exceptions = 0;
@@ -170,7 +171,7 @@ class CompactDecoder final : public BlockDecoder<T> {
     std::span<const uint8_t> rest = reader.rest();
     if (log_ > 0) {
       if (!codes_.Decode(rest.first(codes_bytes), bins_.data(), count))
-        return damaged("its ", codes_bytes, " bytes of codes do not have ", count, " bins");
+        return damaged("its ", codes_bytes, " bytes are not the codes of ", count, " values");
       rest = rest.subspan(codes_bytes);
     }
     const size_t exceptions_bytes = exceptions * (sizeof(uint16_t) + sizeof(T));

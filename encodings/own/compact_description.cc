@@ -1,8 +1,9 @@
 // Describes the bytes of a block of COMPACT.
 #include "encodings/own/compact.h"
 
-#include <algorithm>
 #include <cassert>
+#include <span>
+#include <string_view>
 
 #include "encodings/core/status.h"
 #include "encodings/own/compact_layout.h"
@@ -11,12 +12,13 @@
 namespace cfile::encodings {
 namespace {
 
-// The fields of a page before its offsets. The bytes of the page are read with `end` as their end.
+// Adds the fields of a page, which ends at byte `end` of the block.
 template <typename T>
 absl::Status DescribePage(const Transformation<T>& form, bool has_codes, uint32_t page, size_t end,
                           BlockDescription& description) {
+  const std::string_view sum = form.line ? "begin of the line" : "sum";
   for (size_t i = 0; i < form.sums(); ++i)
-    CFILE_RETURN_IF_ERROR(AddNumber<CompactNumber<T>>(description, form.line ? "begin of the line" : "sum"));
+    CFILE_RETURN_IF_ERROR(AddNumber<CompactNumber<T>>(description, sum));
   if (form.decimals) CFILE_RETURN_IF_ERROR(AddNumber<uint16_t>(description, "exceptions"));
   if (has_codes) {
     uint16_t bytes = 0;

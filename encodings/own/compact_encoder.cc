@@ -9,6 +9,7 @@
 #include <cstring>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -45,10 +46,10 @@ class CompactWriter {
     exceptions_.clear();
     form_ = {};
     MakePlainIntegers();
-    order_ = &levels_[0];
+    numbers_ = &levels_[0];
     origin_ = OriginOf(0);
     CompactBin all;
-    for (const U number : *order_) all.Add(static_cast<U>(number - origin_));
+    for (const U number : *numbers_) all.Add(static_cast<U>(number - origin_));
     bin_of_.assign(values.size(), 0);
     WriteBlock({.bins = {all}, .bin_of = {0}}, out);
   }
@@ -88,8 +89,8 @@ class CompactWriter {
 
   // Sets `integer` to the one that stands for `value`. Returns false if there is none.
   static bool ToInteger(T value, T power, U& integer) {
-    // Larger integers are no floats, or have more digits than a float can tell apart.
-    constexpr T kLimit = sizeof(T) == 4 ? T{0x1p30} : T{0x1p53};
+    // Not all larger integers are floats: with so many digits, most floats would be decimals.
+    constexpr T kLimit = sizeof(T) == 4 ? T{0x1p24} : T{0x1p53};
     const T scaled = value * power;
     if (!(std::abs(scaled) < kLimit)) return false;
     const auto rounded = static_cast<FloatInteger<T>>(std::nearbyint(scaled));
@@ -180,12 +181,13 @@ class CompactWriter {
     to[0] = count() > 1 ? to[1] : U{0};
   }
 
-  // Sets line_ to the distances from a line, and line_begins_ to where the line of each page begins.
-  // Precondition: there are at least two values.
+  // Sets line_ to the distances from a line, and line_begins_ to where the line of each page
+  // begins. Precondition: there are at least two values.
   void MakeLine() {
     const std::vector<U>& from = levels_[0];
     const auto rise = static_cast<Signed>(static_cast<U>(from.back() - from.front()));
-    const double slope = std::nearbyint(static_cast<double>(rise) / static_cast<double>(count() - 1));
+    const double slope =
+        std::nearbyint(static_cast<double>(rise) / static_cast<double>(count() - 1));
     form_.slope = static_cast<U>(static_cast<int64_t>(slope));
     line_.resize(count());
     line_begins_.clear();
@@ -196,7 +198,8 @@ class CompactWriter {
         line_[i] = static_cast<U>(from[i] - from[begin] - (i - begin) * form_.slope);
         least = std::min(least, static_cast<Signed>(line_[i]));
       }
-      for (size_t i = begin; i < end; ++i) line_[i] = static_cast<U>(line_[i] - static_cast<U>(least));
+      for (size_t i = begin; i < end; ++i)
+        line_[i] = static_cast<U>(line_[i] - static_cast<U>(least));
       line_begins_.push_back(static_cast<U>(from[begin] + static_cast<U>(least)));
     }
   }
@@ -216,24 +219,26 @@ class CompactWriter {
     const std::vector<uint64_t> sample = Sample(numbers, origin, kSample);
     CompactHistogram histogram(sample, kIntervals);
     for (const uint64_t number : sample) histogram.Add(number);
+    // The sample has a share of the numbers, so a bin costs it the same share.
     const int64_t bin = static_cast<int64_t>(kBinBytes * 8 * sample.size() / count()) * kCostOfBit;
     constexpr int64_t kNoSlack = std::numeric_limits<int64_t>::max();
     // The sums of a page belong to kVectorValues numbers.
     return ChooseBins(histogram.intervals(), bin, kNoSlack).cost +
-           static_cast<int64_t>(sums * 8 * sizeof(U) * sample.size() / kVectorValues) * kCostOfBit;
+           static_cast<int64_t>(sums * 8 * sizeof(U) * sample.size() / kVectorValues) *
+               kCostOfBit;
   }
 
-  // Chooses the rest of the transformation, and sets order_, origin_.
+  // Chooses the rest of the transformation, and sets numbers_, origin_.
   void ChooseNumbers() {
-    order_ = &levels_[0];
+    numbers_ = &levels_[0];
     origin_ = OriginOf(0);
-    int64_t least = Estimate(*order_, origin_, 0);
+    int64_t least = Estimate(*numbers_, origin_, 0);
     if (count() < 8) return;
     const auto try_numbers = [&](const std::vector<U>& numbers, U origin, size_t sums) {
       const int64_t cost = Estimate(numbers, origin, sums);
       if (cost >= least) return false;
       least = cost;
-      order_ = &numbers;
+      numbers_ = &numbers;
       origin_ = origin;
       return true;
     };
@@ -261,18 +266,18 @@ class CompactWriter {
     constexpr int64_t kSlack = 32;
     U least = std::numeric_limits<U>::max();
     U most = 0;
-    for (const U number : *order_) {
+    for (const U number : *numbers_) {
       least = std::min(least, static_cast<U>(number - origin_));
       most = std::max(most, static_cast<U>(number - origin_));
     }
     CompactHistogram histogram =
         uint64_t{most} - least < CompactHistogram::kMostIntervals
             ? CompactHistogram(least, most)
-            : CompactHistogram(Sample(*order_, origin_, kBinSample),
+            : CompactHistogram(Sample(*numbers_, origin_, kBinSample),
                                CompactHistogram::kMostIntervals);
     bin_of_.resize(count());
     for (size_t i = 0; i < count(); ++i) {
-      const uint64_t number = static_cast<U>((*order_)[i] - origin_);
+      const uint64_t number = static_cast<U>((*numbers_)[i] - origin_);
       bin_of_[i] = static_cast<uint8_t>(histogram.Add(number));
     }
     CompactBins bins =
@@ -351,7 +356,7 @@ class CompactWriter {
     size_t bits = 0;
     for (size_t i = 0; i < count; ++i) {
       const size_t bin = bin_of_[first + i];
-      packed[i] = static_cast<U>((*order_)[first + i] - table.lowers[bin]);
+      packed[i] = static_cast<U>((*numbers_)[first + i] - table.lowers[bin]);
       bits += table.widths[bin];
     }
     if (!same_width) {
@@ -375,10 +380,10 @@ class CompactWriter {
   std::array<std::vector<U>, kMaxOrder + 1> levels_;
   std::vector<U> line_;
   std::vector<U> line_begins_;
-  std::vector<uint32_t> exceptions_;   // positions of the values that are no decimals
-  const std::vector<U>* order_ = nullptr;  // the numbers: one of the levels, or line_
-  U origin_ = 0;                       // the least number, before it is stored in an unsigned one
-  std::vector<uint8_t> bin_of_;        // the bin of each number
+  std::vector<uint32_t> exceptions_;  // positions of the values that are no decimals
+  const std::vector<U>* numbers_ = nullptr;  // what is stored: one of the levels, or line_
+  U origin_ = 0;                             // see OriginOf
+  std::vector<uint8_t> bin_of_;              // the bin of each number
 };
 
 template <typename T>

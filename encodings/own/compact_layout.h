@@ -46,17 +46,19 @@ T PowerOfTen(int decimals) {
   return static_cast<T>(kPowers[static_cast<size_t>(decimals)]);
 }
 
-// How the values of a block become numbers: a float becomes an integer; the addend is subtracted, and
-// the result divided by the factor; then the distance from a line is taken, or differences between
-// neighbours, `order` times.
+// How the values of a block become numbers: a float becomes an integer; the addend is subtracted,
+// and the result divided by the factor; then the distance from a line is taken, or differences
+// between neighbours, `order` times.
 template <typename T>
 struct Transformation {
   using U = CompactNumber<T>;
 
-  int order = 0;          // at most kMaxOrder; 0 if there is a line
-  bool line = false;      // the line of a page begins at its sum, and rises by `slope`
+  int order = 0;      // at most kMaxOrder; 0 if there is a line
+  bool line = false;  // the line of a page begins at its sum, and rises by `slope`
   bool multiples = false;
-  bool decimals = false;  // floats only: an integer divided by 10^power. Otherwise the order of floats
+  // Floats only: a value is an integer divided by 10^power. Otherwise the integers of floats have
+  // the order of the floats.
+  bool decimals = false;
   int power = 0;
   U slope = 0;
   U factor = 1;

@@ -78,7 +78,7 @@ void Divide(int powers) {
   std::mt19937_64 random(4);
   T divisor = 1;
   for (int power = 0; power <= powers; ++power, divisor *= 10) {
-    for (int round = 0; round < 200; ++round) {
+    for (int round = 0; round < 20; ++round) {
       std::vector<FloatBits<T>> integers(1000 + random() % 9);
       for (auto& integer : integers)
         integer = static_cast<FloatBits<T>>(static_cast<FloatInteger<T>>(random()) >>

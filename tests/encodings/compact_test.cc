@@ -1,6 +1,6 @@
-// What is special about COMPACT: which transformation it finds, how many bytes blocks take, and what
-// each damaged field makes a decoder say. (The properties that all encodings share are tested in
-// registry_test.cc.)
+// What is special about COMPACT: which transformation it finds, how many bytes blocks take, and
+// what each damaged field makes a decoder say. (The properties that all encodings share are tested
+// in registry_test.cc.)
 #include "encodings/own/compact.h"
 
 #include <gmock/gmock.h>
@@ -196,7 +196,7 @@ TEST(Compact, DamageIsNamed) {
   EXPECT_THAT(error(pages + 7, {1}), HasSubstr("page 0 at byte "));
   EXPECT_THAT(error(page, {1, 4}), HasSubstr("1025 exceptions among 1024 values"));
   EXPECT_THAT(error(page + 2, {0xff, 0xff}), HasSubstr("its codes are cut off"));
-  EXPECT_THAT(error(page + 2, {9, 0}), HasSubstr("its 9 bytes of codes do not have 1024 bins"));
+  EXPECT_THAT(error(page + 2, {9, 0}), HasSubstr("its 9 bytes are not the codes of 1024 values"));
   EXPECT_THAT(error(page, {3}), HasSubstr("its offsets take "));
 
   Block other = sound;
@@ -227,7 +227,7 @@ TEST(Compact, SurvivesChangedBytes) {
     damaged.bytes[at] = static_cast<uint8_t>(random());
     const auto decoded = Decode<int64_t>(damaged);
     refused += decoded.ok() ? 0 : 1;
-    if (!decoded.ok()) EXPECT_TRUE(absl::IsDataLoss(decoded.status())) << decoded.status();
+    EXPECT_TRUE(decoded.ok() || absl::IsDataLoss(decoded.status())) << decoded.status();
   }
   EXPECT_GT(refused, 500);
 }
