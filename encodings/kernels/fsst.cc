@@ -207,18 +207,19 @@ bool HasEscape(uint64_t codes) {
 
 // Implements DecompressSymbols. kFull: the table has a symbol for each code.
 template <bool kFull>
-bool Decompress(const SymbolTable& table, std::span<const uint8_t> codes, uint8_t* to,
-                size_t& size) {
+bool Decompress(const SymbolTable& table, size_t wanted, std::span<const uint8_t>& codes,
+                uint8_t*& out) {
   const uint8_t* at = codes.data();
   const uint8_t* const end = at + codes.size();
-  uint8_t* const begin = to;
+  uint8_t* to = out;
+  uint8_t* const to_end = to + wanted;
   uint32_t wrong = 0;  // the top bit is set if a code is not in the table
   const auto put = [&](uint64_t code) {
     StoreLittleEndian(table.symbols[code], to);
     to += table.sizes[code];
     if constexpr (!kFull) wrong |= table.sizes[code] - 1u;
   };
-  while (end - at >= 8) {
+  while (end - at >= 8 && to < to_end) {
     uint64_t eight = LoadLittleEndian<uint64_t>(at);
     if (!HasEscape(eight)) {
       for (int i = 0; i < 8; ++i, eight >>= 8) put(eight & 0xff);
@@ -230,7 +231,7 @@ bool Decompress(const SymbolTable& table, std::span<const uint8_t> codes, uint8_
     *to++ = at[1];
     at += 2;
   }
-  while (at < end) {
+  while (at < end && to < to_end) {
     if (*at != kEscapeCode) {
       put(*at++);
       continue;
@@ -239,35 +240,17 @@ bool Decompress(const SymbolTable& table, std::span<const uint8_t> codes, uint8_
     *to++ = at[1];
     at += 2;
   }
-  size = static_cast<size_t>(to - begin);
+  codes = {at, end};
+  out = to;
   return wrong >> 31 == 0;
 }
 
 }  // namespace
 
-bool DecompressSymbols(const SymbolTable& table, std::span<const uint8_t> codes, uint8_t* to,
-                       size_t& size) {
-  return table.count == kMaxSymbols ? Decompress<true>(table, codes, to, size)
-                                    : Decompress<false>(table, codes, to, size);
-}
-
-bool DecompressFront(const SymbolTable& table, std::span<const uint8_t> codes, size_t size,
-                     uint8_t* to) {
-  const uint8_t* at = codes.data();
-  const uint8_t* const end = at + codes.size();
-  for (uint8_t* const to_end = to + size; to < to_end;) {
-    if (at == end) return false;
-    const uint8_t code = *at++;
-    if (code == kEscapeCode) {
-      if (at == end) return false;
-      *to++ = *at++;
-      continue;
-    }
-    if (table.sizes[code] == 0) return false;
-    StoreLittleEndian(table.symbols[code], to);
-    to += table.sizes[code];
-  }
-  return true;
+bool DecompressSymbols(const SymbolTable& table, size_t wanted, std::span<const uint8_t>& codes,
+                       uint8_t*& to) {
+  return table.count == kMaxSymbols ? Decompress<true>(table, wanted, codes, to)
+                                    : Decompress<false>(table, wanted, codes, to);
 }
 
 }  // namespace cfile::encodings

@@ -77,19 +77,25 @@ class SymbolCompressor {
     Slot ways[kWays];
     uint16_t codes[kWays];  // code + 256 * size
   };
+
+ public:
+  // The memory of a compressor.
+  static constexpr size_t kMemoryBytes =
+      (sizeof(Bucket) << kSlotBits) + (sizeof(uint16_t) << 16);
+
+ private:
   std::unique_ptr<Bucket[]> long_;
   std::unique_ptr<uint16_t[]> short_;  // by the first two bytes: code + 256 * size
 };
 
-// Decompresses `codes` to `to`. Sets `size` to the number of bytes. Returns false, with unspecified
-// bytes in `to`, if a code is not in the table, or if no byte follows the last escape code.
-// Precondition: at least kMaxSymbolBytes * codes.size() bytes are writable at `to`.
-bool DecompressSymbols(const SymbolTable& table, std::span<const uint8_t> codes, uint8_t* to,
-                       size_t& size);
+// DecompressSymbols may write up to this many bytes more than wanted.
+inline constexpr size_t kDecompressSlack = 8 * kMaxSymbolBytes;
 
-// Decompresses the first `size` bytes. Returns false if `codes` have fewer bytes, and as above.
-// Precondition: size + kMaxSymbolBytes bytes are writable at `to`.
-bool DecompressFront(const SymbolTable& table, std::span<const uint8_t> codes, size_t size,
-                     uint8_t* to);
+// Decompresses from the front of `codes` to `to` until at least `wanted` bytes are written or no
+// code is left. Then `codes` are the rest, and `to` is the end of the bytes. Returns false, with
+// unspecified results, if a code is not in the table, or if no byte follows the last escape code.
+// Precondition: wanted + kDecompressSlack bytes are writable at `to`.
+bool DecompressSymbols(const SymbolTable& table, size_t wanted, std::span<const uint8_t>& codes,
+                       uint8_t*& to);
 
 }  // namespace cfile::encodings
