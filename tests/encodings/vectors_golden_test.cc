@@ -39,9 +39,9 @@ TEST(GoldenVectors, DecodeAndEncode) {
       const Column<T> column = GoldenValues<T>(vector);
       ASSERT_EQ(column.size, vector.count());
       DecoderOptions options(vector.Number("type_length"));
-      if (const std::string hex = vector.Text("dictionary_hex"); !hex.empty()) {
+      if (!vector.dictionary.empty()) {
         const auto dictionary =
-            LoadDictionary(row->encoding, *type, options.type_length, HexBytes(hex));
+            LoadDictionary(row->encoding, *type, options.type_length, vector.dictionary);
         ASSERT_TRUE(dictionary.ok()) << dictionary.status();
         options.dictionary = *dictionary;
       }
