@@ -10,7 +10,10 @@ namespace cfile::encodings {
 namespace {
 
 // The number of times that a table is made, each time from what the table before it has counted.
+// All generations but the last two use only a part of the sample: one of kPart pieces.
 constexpr int kGenerations = 8;
+constexpr size_t kPieceBytes = 512;
+constexpr size_t kPart = 4;
 
 // What a symbol of each size counts for in one occurrence. Each saves one code or two; longer ones
 // get a little more because they need fewer neighbours to grow. Single bytes avoid escapes.
@@ -171,15 +174,19 @@ SymbolTable TrainSymbols(std::string_view sample) {
   for (int generation = 0; generation < kGenerations; ++generation) {
     const SymbolCompressor compressor(table);
     SampleCounts counts(table);
-    for (size_t at = 0; at < sample.size();) {
-      const uint64_t text = LoadText(sample.substr(at));
-      const auto match = compressor.Find(text, std::min<size_t>(sample.size() - at, 8));
-      if (match.code == kEscapeCode) {
-        counts.AddByte(static_cast<uint8_t>(text));
-      } else {
-        counts.Add(match.code);
+    const bool whole = generation >= kGenerations - 2 || sample.size() < kPart * kPieceBytes;
+    for (size_t begin = 0; begin < sample.size(); begin += (whole ? 1 : kPart) * kPieceBytes) {
+      std::string_view rest = sample.substr(begin, kPieceBytes);
+      while (!rest.empty()) {
+        const uint64_t text = LoadText(rest);
+        const auto match = compressor.Find(text, rest.size());
+        if (match.code == kEscapeCode) {
+          counts.AddByte(static_cast<uint8_t>(text));
+        } else {
+          counts.Add(match.code);
+        }
+        rest.remove_prefix(match.size);
       }
-      at += match.size;
     }
     SymbolTable next;
     uint8_t used[size_t{1} << SymbolCompressor::kSlotBits] = {};

@@ -31,7 +31,7 @@ struct SymbolTable {
   }
 };
 
-// Makes a table for texts like `sample`. Takes about 20 ns for each byte of the sample. The same
+// Makes a table for texts like `sample`. Takes about 0.2 µs for each byte of the sample. The same
 // sample always gives the same table.
 SymbolTable TrainSymbols(std::string_view sample);
 

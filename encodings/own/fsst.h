@@ -3,8 +3,8 @@
 //
 //   block   form, 1 byte · size of the common prefix vint32 · common prefix · offset of each group
 //           fixed32 · the groups
-//   group   width of the shared sizes, top bit: codes · width of the suffix sizes · size of the first
-//           suffix, least shared size, least suffix size vint32 each · packed sizes · codes
+//   group   width of the shared sizes, top bit: codes · width of the suffix sizes · size of the
+//           first suffix, least shared size, least suffix size vint32 each · packed sizes · codes
 //   table   number of symbols vint64 · PLAIN (100) page of the symbols
 //
 // A group has 64 values. Its first value shares only the common prefix of the block, so that
@@ -32,12 +32,12 @@ struct SymbolDictionary final : Dictionary {
 
 // The encoder and decoder of FSST.
 //
-// The encoder makes the table from a sample of the first block that has values, and keeps it. If the
-// codes of a group would take as many bytes as its text, the group has the text.
+// The encoder makes the table from a sample of the first block that has values, and keeps it. If
+// the codes of a group would take as many bytes as its text, the group has the text.
 //
-// A decoder checks the header of a block in Open, and a group when it reads from the group. It keeps
-// the decompressed group, and about 1 MiB for the values of one Read. If the values would take more,
-// Read returns fewer values.
+// A decoder checks the header of a block in Open, and a group when it reads from the group. It
+// keeps the decompressed group, and about 1 MiB for the values of one Read. If the values would
+// take more, Read returns fewer values.
 struct FsstCodec {
   static constexpr Encoding kEncoding = Encoding::kFsst;
   static constexpr std::string_view kName = "fsst";

@@ -58,7 +58,7 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
   std::span<const uint8_t> GroupBytes(uint32_t group) const;
   // The error of a group that cannot be read because `what` is wrong with it.
   absl::Status Damaged(uint32_t group, const std::string& what) const;
-  // Parses a group, unpacks its sizes and checks them. The next value is then the group's first one.
+  // Parses a group, unpacks its sizes and checks them. The next value is then the group's first.
   absl::Status LoadSizes(uint32_t group);
   // Does the same, and makes the whole text available.
   absl::Status LoadGroup(uint32_t group);

@@ -1,6 +1,7 @@
 // Describes the bytes of a block of FSST.
-#include "encodings/core/status.h"
 #include "encodings/own/fsst.h"
+
+#include "encodings/core/status.h"
 #include "encodings/own/fsst_layout.h"
 
 namespace cfile::encodings {

@@ -1,3 +1,5 @@
+#include "encodings/own/fsst.h"
+
 #include <algorithm>
 #include <bit>
 #include <cassert>
@@ -10,7 +12,6 @@
 #include "encodings/core/compare_bytes.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/fsst.h"
-#include "encodings/own/fsst.h"
 #include "encodings/own/fsst_layout.h"
 
 namespace cfile::encodings {
@@ -28,8 +29,8 @@ constexpr size_t kUsualGroupBytes = 4 + 2 + 3;
 // The bytes of a block besides its groups and the common prefix.
 constexpr size_t kHeaderBytes = 1 + kMaxVint32Bytes;
 
-// Copies the last `size` bytes of `value` without a function call if they are few. May write up to 8
-// bytes more.
+// Copies the last `size` bytes of `value`, without a function call if they are few. May write up to
+// 8 bytes more.
 void CopySuffix(std::string_view value, size_t size, uint8_t* to) {
   const uint8_t* const end = AsBytes(value).data() + value.size();
   if (size <= 8 && size > 0 && value.size() >= 8) {

@@ -99,8 +99,8 @@ inline bool ParseFsstGroup(std::span<const uint8_t> bytes, uint32_t count, FsstG
   return true;
 }
 
-// Returns the bytes of a group of a block of `groups` groups, or an empty span if the offsets of the
-// group and of the next one are wrong. Precondition: ParseFsstHeader has accepted the block.
+// Returns the bytes of a group of a block of `groups` groups, or an empty span if the offset of the
+// group or of the next one is wrong. Precondition: ParseFsstHeader has accepted the block.
 inline std::span<const uint8_t> FsstGroupBytes(std::span<const uint8_t> block,
                                                const FsstHeader& header, uint32_t groups,
                                                uint32_t group) {

@@ -266,12 +266,12 @@ TEST(Fsst, DamageIsNamed) {
   EXPECT_THAT(error(header.offsets_begin + 4, {0, 0, 0, 0}),
               HasSubstr("group 0, of 64 values from value 0 on: its offset, or the offset after"));
   EXPECT_THAT(error(group, {0x80 | 33}), HasSubstr("a width is more than 32 bits"));
-  EXPECT_THAT(error(group + 3, {100}), HasSubstr("a value shares more bytes than the value before"));
+  EXPECT_THAT(error(group + 3, {100}), HasSubstr("a value shares more bytes than the value b"));
   EXPECT_THAT(error(group + 2, {100}), HasSubstr("its codes do not stand for "));
   EXPECT_THAT(error(group + 4, {127}), HasSubstr("bytes of text cannot have as many"));
   EXPECT_THAT(error(sound.bytes.size() - 1, {kEscapeCode}),
-              HasSubstr("group 3, of 8 values from value 192 on: a code is not in the symbol table, "
-                        "or the last code is an escape code"));
+              HasSubstr("group 3, of 8 values from value 192 on: a code is not in the symbol "
+                        "table, or the last code is an escape code"));
   Block other = sound;
   other.count = 100'000;
   EXPECT_THAT(Decode(other).status().ToString(), HasSubstr("the offsets of 1563 groups take 6252"));
@@ -279,7 +279,7 @@ TEST(Fsst, DamageIsNamed) {
   EXPECT_THAT(Decode(other).status().ToString(), HasSubstr("a block without values has "));
   other = sound;
   other.dictionary = nullptr;
-  EXPECT_THAT(Decode(other).status().ToString(), HasSubstr("fsst: 200 codes, but there is no dict"));
+  EXPECT_THAT(Decode(other).status().ToString(), HasSubstr("200 codes, but there is no dictionary"));
 }
 
 TEST(Fsst, DamagedTablesAreNamed) {
