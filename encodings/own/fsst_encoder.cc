@@ -18,8 +18,8 @@ namespace cfile::encodings {
 namespace {
 
 // The table is made from pieces of the first block's text, which together have about this many
-// bytes. A larger sample makes blocks hardly smaller.
-constexpr size_t kSampleBytes = 16 * 1024;
+// bytes. A larger sample makes blocks hardly smaller, but takes longer.
+constexpr size_t kSampleBytes = 48 * 1024;
 constexpr size_t kPieceBytes = 512;
 
 // The bytes of a group besides packed sizes and text: its offset, two widths and three vints, at
