@@ -702,8 +702,7 @@ class Json(DumpTest):
             self.assertNotEqual(code, 0)
             self.assertIn("the key index has no values, ", error)
             self.assertNotIn("no column", error)
-        for command in ([], ["header"], ["footer"], ["blocks"], ["dictionary"], ["index"], ["stats"], ["verify"], ["hexdump"],
-                        ["block", "--ordinal", "7"]):
+        for command in ([], ["header"], ["footer"], ["blocks"], ["dictionary"], ["index"], ["stats"], ["verify"], ["hexdump"]):
             code, _, error = self.run_dump(*command, "k", "--column", "key index")
             self.assertTrue(code == 0 or "no dictionary" in error, (command, error))
 
@@ -886,10 +885,7 @@ class Surroundings(DumpTest):
             done = subprocess.run([DUMP, *command], cwd=self.folder, stdout=pipe, stderr=subprocess.PIPE, restore_signals=False,
                                   timeout=60)
             os.close(pipe)
-            if "--help" in command or "--version" in command:
-                self.assertEqual((done.returncode, done.stderr), (0, b""), command)
-            else:
-                self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""), command)
+            self.assertEqual((done.returncode, done.stderr), (-signal.SIGPIPE, b""), command)
 
     def test_full_device(self):
         message = "cfile-dump: cannot write to standard output: No space left on device\n"
