@@ -37,7 +37,8 @@ def main():
     parser.add_argument("--unicode", metavar="DIRECTORY", type=Path, default=Path("/usr/share/unicode"))
     parser.add_argument("--iso-codes", metavar="DIRECTORY", type=Path, default=Path("/usr/share/iso-codes/json"))
     parser.add_argument("--smallest", metavar="FILE", type=Path,
-                        help="keep the sizes of the smallest files here; if FILE exists, use them and only measure automatic choice")
+                        help="keep the sizes of the smallest files here; if FILE exists, only columns that it lacks are written "
+                             "with each encoding and codec")
     parser.add_argument("--columns", metavar="FILE", type=Path, help="write the sizes of all columns as JSON")
     arguments = parser.parse_args()
     known = json.loads(arguments.smallest.read_text()) if arguments.smallest and arguments.smallest.exists() else None
@@ -46,7 +47,7 @@ def main():
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
             measured = list(pool.map(lambda item: measure(arguments.tools, Path(directory), *item, known), inputs))
     columns = {name: sizes for table in measured if table is not None for name, sizes in table.items()}
-    if arguments.smallest and known is None:
+    if arguments.smallest:
         arguments.smallest.write_text(json.dumps({name: sizes["smallest"] for name, sizes in columns.items()}))
     if arguments.columns:
         arguments.columns.write_text(json.dumps(columns, indent=1))
@@ -93,7 +94,8 @@ def measure(tools, directory, name, path, known):
     sizes = {}
     for goal in GOALS:
         table = directory / f"{goal}-{name.replace('/', '-')}"
-        imported = subprocess.run([tools / "cfile-import", path, table, "--null", "NA", "--for", goal, "--quiet"], capture_output=True)
+        nulls = [] if path.suffix == ".json" else ["--null", "NA"]
+        imported = subprocess.run([tools / "cfile-import", path, table, *nulls, "--for", goal, "--quiet"], capture_output=True)
         if imported.returncode != 0:
             return None
         summary = json.loads(subprocess.run([tools / "cfile-dump", table, "--json"], check=True, capture_output=True).stdout)
@@ -101,7 +103,7 @@ def measure(tools, directory, name, path, known):
         sizes[goal] = {column["name"]: column["size"] for column in columns}
         sizes[goal, "form"] = {column["name"]: "/".join(column["encodings"] + column["compressions"]) for column in columns}
     full = {column: f"{name} {column}" for column in sizes["size"]}
-    if known is None:
+    if known is None or not known.keys() >= set(full.values()):
         smallest = {full[column]: tried for column, tried in find_smallest(tools, table).items() if column in full}
     else:
         smallest = known

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cfile/goal.h"
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "encodings/registry.h"
@@ -20,22 +21,6 @@ absl::StatusOr<std::optional<Reader>> FirstFile(const StoredColumn& column) {
     if (info.num_rows > 0 && !path.empty()) return table.OpenColumn(part, column.column);
   }
   return std::optional<Reader>();
-}
-
-struct GoalLimits {
-  double bytes_per_second;  // of decoded bytes
-  double factor;            // of the smallest size
-};
-GoalLimits LimitsOf(Goal goal) {
-  switch (goal) {
-    case Goal::kSize:
-      return {.bytes_per_second = 0.25e9, .factor = 1.05};
-    case Goal::kSpeed:
-      return {.bytes_per_second = 6e9, .factor = 2};
-    case Goal::kBalanced:
-      break;
-  }
-  return {.bytes_per_second = 2e9, .factor = 1.15};
 }
 
 // False if the trial failed, or if some blocks got another encoding than the one that was tried.

@@ -12,7 +12,9 @@
 #include <optional>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
+#include "cfile/goal.h"
 #include "cfile/internal/format/compress.h"
 #include "cfile/internal/format/compression.h"
 #include "encodings/core/bytes.h"
@@ -28,33 +30,13 @@ using encodings::EncoderOptions;
 using encodings::EncodingRow;
 using encodings::kIsBytes;
 
-// The thresholds of a Goal.
-struct Rule {
-  double picoseconds_per_byte;  // time limit of a scan, per byte of decoded values
-  double slack;                 // largest acceptable size, relative to the smallest
-  double compressed_to;         // largest acceptable compressed size, relative to uncompressed
-  double negligible;            // part of the decoded bytes; sizes that differ by less are equal
-};
-constexpr Rule RuleOf(Goal goal) {
-  switch (goal) {
-    case Goal::kSize:
-      return {.picoseconds_per_byte = 4000, .slack = 1.02, .compressed_to = 0.9, .negligible = 0};
-    case Goal::kSpeed:
-      return {.picoseconds_per_byte = 1000.0 / 6,
-              .slack = 2,
-              .compressed_to = 0.5,
-              .negligible = 0.002};
-    case Goal::kBalanced:
-      break;
-  }
-  return {.picoseconds_per_byte = 500, .slack = 1.1, .compressed_to = 0.85, .negligible = 0.002};
-}
+// The part of the decoded bytes that is negligible: sizes that differ by less are equal. For these
+// goals, so are sizes that differ by less than kNegligibleBytes.
+constexpr double NegligiblePart(Goal goal) { return goal == Goal::kSize ? 0 : 0.002; }
+constexpr double kNegligibleBytes = 16;
 
 // Of two candidates whose scan times differ by less than this factor, the smaller one is better.
 constexpr double kAsFast = 0.95;
-
-// So many bytes of a column are negligible, too, unless Rule::negligible is 0.
-constexpr double kNegligibleBytes = 16;
 
 // Cost multiplier for encodings that must decode values to search by key.
 constexpr double kSearchFactor = 4;
@@ -212,14 +194,16 @@ template <typename T>
 class Trials {
  public:
   Trials(PhysicalType type, const EncoderOptions& options, const AutoOptions& choice)
-      : type_(type), options_(options), choice_(choice), rule_(RuleOf(choice.goal)) {}
+      : type_(type), options_(options), choice_(choice), limits_(LimitsOf(choice.goal)) {}
 
   uint64_t cost_bytes() const { return cost_bytes_; }
 
-  // Encodes `values`, which are some of `column_values` values, with `rows`. The candidates are in
-  // the order of the rows.
+  // Encodes `values`, which are some of `column_values` values, with `rows`, and compresses the
+  // results, except those of rows in `no_gain`. The candidates are in the order of the rows.
   std::vector<Candidate> Run(std::span<const T> values, uint64_t column_values,
-                             std::span<const EncodingRow* const> rows) {
+                             std::span<const EncodingRow* const> rows,
+                             std::vector<const EncodingRow*> no_gain = {}) {
+    no_gain_ = std::move(no_gain);
     candidates_.clear();
     values_ = values;
     column_values_ = column_values;
@@ -228,22 +212,20 @@ class Trials {
     return candidates_;
   }
 
-  // The best of `candidates` by the Goal. They are of the last run. `plain`: their first one, which
-  // is PLAIN; larger ones are not chosen. If none is left, `plain`.
+  // The best of `candidates` by the Goal. They are of the last run. `plain`: PLAIN, uncompressed;
+  // larger ones are not chosen. If none is left, `plain`.
   const Candidate& Best(std::span<const Candidate> candidates, const Candidate& plain) const {
-    const double negligible =
-        rule_.negligible == 0
-            ? 0
-            : std::max(kNegligibleBytes * part(),
-                       rule_.negligible * static_cast<double>(DecodedBytes(values_)));
-    const Candidate* best = Choose(candidates, budget(), rule_.slack, negligible, plain.bytes);
+    const double few =
+        NegligiblePart(choice_.goal) * static_cast<double>(DecodedBytes(values_));
+    const double negligible = few == 0 ? 0 : std::max(kNegligibleBytes * part(), few);
+    const Candidate* best = Choose(candidates, budget(), limits_.factor, negligible, plain.bytes);
     return best == nullptr ? plain : *best;
   }
 
  private:
   // The longest time of a scan.
   double budget() const {
-    return rule_.picoseconds_per_byte * static_cast<double>(DecodedBytes(values_));
+    return 1e12 / limits_.bytes_per_second * static_cast<double>(DecodedBytes(values_));
   }
 
   // The values' part of the column.
@@ -302,10 +284,11 @@ class Trials {
     };
     std::optional<size_t> compressed;
     if (encoded && choice_.compression != Compression::kNone &&
+        std::ranges::find(no_gain_, &row) == no_gain_.end() &&
         candidate.picoseconds + decompression(0) <= budget()) {
       compressed = CompressedSize(encoded->block);
     }
-    const double most = choice_.compress_all ? kAlwaysCompressedTo : rule_.compressed_to;
+    const double most = choice_.compress_all ? kAlwaysCompressedTo : limits_.compressed_to;
     const double compressed_bytes =
         compressed ? beside + scale * static_cast<double>(*compressed) : candidate.bytes;
     const bool pays = compressed && compressed_bytes <= most * candidate.bytes;
@@ -331,11 +314,12 @@ class Trials {
   const PhysicalType type_;
   const EncoderOptions& options_;
   const AutoOptions& choice_;
-  const Rule rule_;
+  const GoalLimits limits_;
   uint64_t cost_bytes_ = 0;
   ByteWriter compressed_;
 
   // The current run.
+  std::vector<const EncodingRow*> no_gain_;
   std::span<const T> values_;
   uint64_t column_values_ = 0;
   double own_bytes_ = 0;
@@ -344,7 +328,7 @@ class Trials {
 
 // The values of the pieces that all candidates encode, and of those that the two best encode.
 constexpr size_t kPieceValues = 1024;
-constexpr size_t kFinalPieceValues = 2048;
+constexpr size_t kFinalPieceValues = 4096;
 
 // Copies pieces that are spread over `values`. Returns `values` if there are few. A piece has at
 // most `piece_values` values, which are whole vectors of all encodings, and about 8 bytes for each.
@@ -390,19 +374,28 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
     });
   }
   std::vector<Candidate> candidates = trials.Run(few, column_values, tried);
-  Candidate best = trials.Best(candidates, candidates.front());
+  Candidate plain = candidates.front();
+  Candidate best = trials.Best(candidates, plain);
   if (few.size() < values.size()) {
-    // The finalists: the best encoding, the best one of the others, and PLAIN, because a candidate
-    // larger than PLAIN is never chosen.
-    const EncodingRow* first = best.storage.row;
-    std::vector<Candidate> others = candidates;
-    std::erase_if(others, [&](const Candidate& each) { return each.storage.row == first; });
-    std::vector<const EncodingRow*> finalists = {rows.front()};
-    if (first != rows.front()) finalists.push_back(first);
-    const EncodingRow* second = trials.Best(others, candidates.front()).storage.row;
-    if (second != first && second != rows.front()) finalists.push_back(second);
-    candidates = trials.Run(values, column_values, finalists);
-    best = trials.Best(candidates, candidates.front());
+    // The finalists: the best encoding, the best one of the others, and so on. They are compressed
+    // again if that was worth it.
+    const size_t most_finalists = choice.goal == Goal::kSize ? 3 : 2;
+    std::vector<const EncodingRow*> finalists, no_gain;
+    for (const Candidate* each = &best; finalists.size() < most_finalists;) {
+      const EncodingRow* row = each->storage.row;
+      if (std::ranges::find(finalists, row) != finalists.end()) break;
+      finalists.push_back(row);
+      const bool compressed = std::ranges::any_of(candidates, [&](const Candidate& other) {
+        return other.storage.row == row && other.storage.compressed;
+      });
+      if (!compressed) no_gain.push_back(row);
+      std::erase_if(candidates, [&](const Candidate& other) { return other.storage.row == row; });
+      each = &trials.Best(candidates, plain);
+    }
+    candidates = trials.Run(values, column_values, finalists, std::move(no_gain));
+    plain.bytes *=
+        static_cast<double>(DecodedBytes(values)) / static_cast<double>(DecodedBytes(few));
+    best = trials.Best(candidates, plain);
   }
   return {.storage = best.storage, .cost_bytes = trials.cost_bytes()};
 }

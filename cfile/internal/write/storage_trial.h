@@ -57,10 +57,10 @@ std::vector<const encodings::EncodingRow*> TrialCandidates(PhysicalType type);
 
 // Encodes `values` with each candidate, compresses the results where that may be worth it, and
 // chooses by the Goal. `values`: the first values of a block. If there are many, every candidate
-// encodes only some of them, which are spread over `values`, and the two best candidates then
-// encode twice as many. `column_values`: how many values the column will have, as far as one
-// can tell. If these are `values`, each candidate encodes all of them. `options`: the options of
-// the encoders that will write the blocks.
+// encodes only some of them, which are spread over `values`, and the two best candidates (for
+// kSize, the three best) then encode four times as many. `column_values`: how many values the
+// column will have, as far as one can tell. If these are `values`, each candidate encodes all of
+// them. `options`: the options of the encoders that will write the blocks.
 // Preconditions: `values` is not empty; `column_values` is not less than the number of `values`;
 // `candidates` are TrialCandidates(type).
 template <typename T>
