@@ -568,6 +568,15 @@ class Json(DumpTest):
         found = [json.loads(line) for line in self.dump("values", "--json", "--where", "id = 8", "two_parts").splitlines()]
         self.assertEqual([row["ordinal"] for row in found], [4, 11])
         self.assertEqual(len(self.dump("values", "--where", "id = 8", "--ordinal", "5", "two_parts").splitlines()), 2)
+        # Of several parts, the commands that show one file print one object.
+        files = sorted(map(str, self.folder.glob("two_parts/part-*/*-id.cfile")))
+        for command in ("summary", "header", "footer", "blocks", "index", "stats"):
+            document = json.loads(self.dump(command, "--json", "two_parts", "--column", "id"))
+            self.assertEqual(sorted(str(self.folder / each["path"]) for each in document["files"]), files, command)
+        for path, printed in ((files[0], 1), (files[1], 0)):
+            pathlib.Path(path).write_bytes(b"")
+            code, out, _ = self.run_dump("header", "--json", "two_parts", "--column", "id")
+            self.assertEqual((code, len(json.loads(out)["files"])), (2, printed))
         for wrong in ("", "id", "id ~ 7", "nothing = 7", "id = x", "id is 7", "id begins 7", "text =", "id = 7 or", "(id = 7",
                       "text = 'a", "id = 7 and", "text = a id = 7", "text = null", "id = 7 not id = 8"):
             code, out, error = self.run_dump("values", "--where", wrong, "t")

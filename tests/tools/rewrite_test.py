@@ -647,6 +647,22 @@ class WhatIf(ToolTest):
                     self.refuse(4, "does not take values of type", "rewrite", path, "z.cfile", "--encoding", encoding)
         self.assertEqual(found, encodings)
 
+    def test_a_damaged_column_does_not_stop_the_others(self):
+        self.table("t", "a,b,c\n1,2,3\n4,5,6\n")
+        path = next(self.folder.glob("t/part-*/*-b.cfile"))
+        data = bytearray(path.read_bytes())
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+        code, out, error = self.run_tool(DUMP, "whatif", "t", "--json")
+        columns = json.loads(out)["columns"]
+        self.assertEqual((code, [column["name"] for column in columns]), (2, ["a", "b", "c"]))
+        self.assertEqual(["error" in column for column in columns], [False, True, False])
+        for arguments in ((), ("--recommend",)):
+            code, out, error = self.run_tool(DUMP, "whatif", "t", *arguments)
+            self.assertEqual((code, error.count("\n")), (2, 1))
+            self.assertRegex(out, "(?m)^(# )?b: .*-b.cfile")
+            self.assertIn("c=" if arguments else "\nc: ", out)
+
     def test_marks_and_reason(self):
         values = ["Bergen", "Oslo"] * 2000
         path = self.file("x", values, "--encoding", "x=dict", "--compression", "none")

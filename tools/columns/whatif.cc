@@ -148,6 +148,10 @@ class Recommendations {
                       ImportOptionsOf(trials.column, best->form));
     }
   }
+  // A column that cannot be read.
+  void AddFailure(const StoredColumn& column, const absl::Status& status) {
+    absl::StrAppend(&notes_, "# ", Printable(column.schema.name), ": ", FailureText(status), "\n");
+  }
   std::string Text() const {
     std::string text = notes_;
     for (size_t i = 0; i < std::size(kGoals); ++i) {
@@ -157,7 +161,7 @@ class Recommendations {
   }
 
  private:
-  std::string notes_;  // a line for each column without values
+  std::string notes_;  // a line for each column that has no values or cannot be read
   std::string options_[std::size(kGoals)];
 };
 
@@ -170,9 +174,23 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
   Recommendations recommendations;
   Json document = JsonDocument(common.path);
   document["columns"] = Json::array();
+  absl::Status first_failure;  // the other columns are tried nevertheless
   for (const StoredColumn& column : *columns) {
     absl::StatusOr<ColumnTrials> trials = TryAll(column, common, arguments.trials, progress);
-    if (!trials.ok()) return output.Fail(trials.status());
+    if (absl::IsCancelled(trials.status())) return output.Fail(trials.status());
+    if (!trials.ok()) {
+      first_failure.Update(trials.status());
+      if (common.json) {
+        document["columns"].push_back({{"name", JsonBytes(column.schema.name)},
+                                       {"error", JsonError(trials.status())}});
+      } else if (arguments.recommend) {
+        recommendations.AddFailure(column, trials.status());
+      } else {
+        absl::StrAppend(&output.text, &column == columns->data() ? "" : "\n",
+                        Printable(column.schema.name), ": ", FailureText(trials.status()), "\n");
+      }
+      continue;
+    }
     if (common.json) {
       document["columns"].push_back(ToJson(*trials, arguments.trials));
     } else if (arguments.recommend) {
@@ -194,7 +212,7 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
       absl::StrAppend(&output.text, "This build lacks ", absl::StrJoin(names, ", "), ".\n");
     }
   }
-  return output.Finish(kFine);
+  return first_failure.ok() ? output.Finish(kFine) : output.Fail(first_failure);
 }
 
 }  // namespace

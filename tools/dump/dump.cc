@@ -95,6 +95,8 @@ void Output::IgnoreClosedPipe() {
 }
 
 void Output::Flush() {
+  if (text.empty()) return;
+  if (separator_) text.insert(0, *std::exchange(separator_, std::nullopt));
   if (write_error_ == 0 && std::fwrite(text.data(), 1, text.size(), stdout) != text.size()) {
     write_error_ = errno;
   }
@@ -284,8 +286,16 @@ Action OnEachFile(Action action) {
     if (!files.ok()) return output.Fail(files.status());
     if (files->size() == 1) return action(files->front(), output);
     ExitCode worst = kFine;
+    if (common.json) {
+      output.text += JsonDocument(common.path).dump();
+      output.text.back() = ',';
+      output.text += "\"files\":[\n";
+      output.SetSeparator("");
+    }
     for (const CommonOptions& file : *files) {
-      if (!common.json) {
+      if (common.json) {
+        if (!output.has_separator()) output.SetSeparator(",\n");
+      } else {
         absl::StrAppend(&output.text, &file == &files->front() ? "# " : "\n# ",
                         Printable(file.path), "\n");
       }
@@ -293,7 +303,10 @@ Action OnEachFile(Action action) {
       // Standard output cannot be written. `action` has printed the error.
       if (!output.Drain()) break;
     }
-    return worst;
+    if (!common.json) return worst;
+    output.SetSeparator("");
+    output.text += "]}\n";
+    return output.Finish(worst);
   };
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "CLI/CLI.hpp"
 #include "absl/status/status.h"
@@ -53,6 +54,12 @@ class Output {
     return write_error_ == 0;
   }
   void Flush();
+  // Prints `separator` before the next text. Prints nothing if no text follows.
+  void SetSeparator(std::string separator) {
+    Flush();
+    separator_ = std::move(separator);
+  }
+  bool has_separator() const { return separator_.has_value(); }
 
   // After this call, the command continues even if the reader of its output closes the pipe, and
   // Finish reports no error for this. Without this call, SIGPIPE ends the process; if the signal is
@@ -68,6 +75,7 @@ class Output {
  private:
   static constexpr size_t kFlushBytes = 64 * 1024;
 
+  std::optional<std::string> separator_;
   bool ignore_closed_pipe_ = false;
   int write_error_ = 0;  // errno of the first write that failed
 };
@@ -121,7 +129,8 @@ absl::Status CheckOutIsFree(const std::string& path, bool force);
 Action OnFile(Action action);
 // Does the same as OnFile if a part is chosen, or if the table has one part. Otherwise runs
 // `action` for the file of each part, one after another. Without --json, a line with the path of
-// the file comes before the output for each file. Parts that are older than the column have no
+// the file comes before the output for each file. With --json, prints one object; its member
+// "files" has what `action` prints for each file. Parts that are older than the column have no
 // file, so they are left out. Returns the worst exit code.
 Action OnEachFile(Action action);
 
