@@ -253,9 +253,9 @@ class Rewrite(ToolTest):
         self.assertEqual((report["key_index"]["bytes_before"], report["key_index"]["bytes"]), (keys["t"], keys["u"]))
         self.assertEqual(sum(block["blocks"] for block in report["key_index"]["blocks"]),
                          self.json("u")["key_index"]["blocks"])
-        text = self.dump("rewrite", "t", "v")
-        size = sum(path.stat().st_size for path in self.folder.glob("v/part-*/*.cfile"))
-        self.assertIn(f"v: 1000 rows, {size:,} bytes, before {all_files['t']:,}\n", text)
+        text = self.dump("rewrite", "t", "same")
+        size = sum(path.stat().st_size for path in self.folder.glob("same/part-*/*.cfile"))
+        self.assertIn(f"same: 1000 rows, {size:,} bytes, before {all_files['t']:,}\n", text)
         self.assertRegex(text, rf"\n  key index +[\d,]+ bytes, before +{keys['t']:,} ")
         self.assertEqual(self.dump("values", "u"), self.dump("values", "t"))
         self.assertEqual(self.dump("find", "u", "2024-01-05", "60"), self.dump("find", "t", "2024-01-05", "60"))
