@@ -568,13 +568,9 @@ class Json(DumpTest):
         found = [json.loads(line) for line in self.dump("values", "--json", "--where", "id = 8", "two_parts").splitlines()]
         self.assertEqual([row["ordinal"] for row in found], [4, 11])
         self.assertEqual(len(self.dump("values", "--where", "id = 8", "--ordinal", "5", "two_parts").splitlines()), 2)
-        # Of several parts, the commands that show one file print one object.
-        files = sorted(map(str, self.folder.glob("two_parts/part-*/*-id.cfile")))
-        for command in ("summary", "header", "footer", "blocks", "index", "stats"):
-            document = json.loads(self.dump(command, "--json", "two_parts", "--column", "id"))
-            self.assertEqual(sorted(str(self.folder / each["path"]) for each in document["files"]), files, command)
-        for path, printed in ((files[0], 1), (files[1], 0)):
-            pathlib.Path(path).write_bytes(b"")
+        # The JSON of several parts is one object, also if parts cannot be read.
+        for path, printed in zip(self.folder.glob("two_parts/part-*/*-id.cfile"), (1, 0), strict=True):
+            path.write_bytes(b"")
             code, out, _ = self.run_dump("header", "--json", "two_parts", "--column", "id")
             self.assertEqual((code, len(json.loads(out)["files"])), (2, printed))
         for wrong in ("", "id", "id ~ 7", "nothing = 7", "id = x", "id is 7", "id begins 7", "text =", "id = 7 or", "(id = 7",
@@ -751,8 +747,8 @@ class Columns(DumpTest):
         for command in ([], ["header"], ["footer"], ["blocks"], ["index"], ["stats"]):
             texts = [f"# {path}\n{self.dump(*command, path)}" for path in paths]
             self.assertEqual(self.dump(*command, "parts", "--column", "id"), "\n".join(texts), command)
-            self.assertEqual(self.dump(*command, "parts", "--column", "id", "--json"),
-                             "".join(self.dump(*command, path, "--json") for path in paths), command)
+            document = json.loads(self.dump(*command, "parts", "--column", "id", "--json"))
+            self.assertEqual(document["files"], [json.loads(self.dump(*command, path, "--json")) for path in paths], command)
         ids = "-5\n0\n7\n7\n8\n9\n12\n"
         self.assertEqual(self.dump("values", "parts", "--column", "id"), 2 * ids)
         self.assertEqual(self.dump("values", "parts", "--column", "id", "--part", "1"), ids)

@@ -301,10 +301,10 @@ Action OnEachFile(Action action) {
       }
       worst = Worse(worst, action(file, output));
       // Standard output cannot be written. `action` has printed the error.
-      if (!output.Drain()) break;
+      if (!output.Drain()) return worst;
     }
     if (!common.json) return worst;
-    output.SetSeparator("");
+    output.SetSeparator("");  // also if nothing was printed since the last one
     output.text += "]}\n";
     return output.Finish(worst);
   };
