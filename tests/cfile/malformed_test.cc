@@ -140,7 +140,8 @@ TEST(Malformed, ImpossibleArraysAreNamed) {
 TEST(Malformed, ImpossibleLimitsAreRefused) {
   std::mt19937_64 random(6);
   const auto leaf = RandomLeaf<int32_t>(ColumnType::Int32(), {1, 2}, 20, 0, random);
-  const File file = WriteLeaf<int32_t>(ColumnType::Int32(), {}, leaf, random);
+  const File file = WriteLeaf<int32_t>(ColumnType::Int32(),
+                                       {.encoding = Encoding::kParquetPlain}, leaf, random);
   const FileInfo right = Reader::Open(NewMemoryViewSource(file))->info();
   const auto open = [&](auto change) {
     FileInfo info = right;

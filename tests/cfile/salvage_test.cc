@@ -61,23 +61,7 @@ struct Block : BlockInfo {
   bool needs_dictionary = false;
 };
 
-// True if a block of FSST has codes.
-bool HasCodes(const BlockInfo& block, const FileInfo& info) {
-  const auto parts = internal::ParseLevelBlock(block.bytes, info);
-  const auto decoder = encodings::MakeDecoder<std::string_view>(
-      Encoding::kFsst, encodings::PhysicalType::kBytes, {});
-  encodings::BlockView body(parts->values.values);
-  body.count = parts->values.present_count.value_or(0);
-  if (!parts.ok() || !decoder.ok() || !(*decoder)->Open(body).ok()) return true;
-  std::string_view values[64];
-  while ((*decoder)->position() < (*decoder)->count()) {
-    if (!(*decoder)->Read(values).ok()) return true;
-  }
-  return false;
-}
-
 bool NeedsDictionary(const BlockInfo& block, const FileInfo& info) {
-  if (block.encoding == Encoding::kFsst) return HasCodes(block, info);
   if (block.encoding != Encoding::kDict)
     return encodings::FindEncoding(block.encoding)->has_dictionary;
   constexpr uint8_t kCodes = 1;

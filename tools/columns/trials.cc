@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cfile/goal.h"
+#include "cfile/options.h"
 #include "cfile/inspect.h"
 #include "cfile/status.h"
 #include "encodings/registry.h"

@@ -123,6 +123,13 @@ absl::StatusOr<Input> OpenInput(const CommonOptions& common,
 // already, and `force` is false.
 absl::Status CheckOutIsFree(const std::string& path, bool force);
 
+// Call this before a command replaces `out` by something else than the data that it reads from
+// `path`. kInvalidArgument: `out` is the same file, or is inside the directory of the table.
+absl::Status CheckOutIsNotInput(const std::string& path, const std::string& out);
+
+// Ends the process by SIGPIPE, also if the signal is ignored.
+void EndByClosedPipe();
+
 // Wraps `action`, which works on a single file. If the path is a table, replaces the path by the
 // path of one file of the table, which --column and --part choose. kInvalidArgument, with advice:
 // no column is chosen, or no part is chosen and the table does not have exactly one part.
@@ -133,6 +140,9 @@ Action OnFile(Action action);
 // "files" has what `action` prints for each file. Parts that are older than the column have no
 // file, so they are left out. Returns the worst exit code.
 Action OnEachFile(Action action);
+
+// The name of the file of compound keys of a table, in output and as --column.
+inline constexpr const char* kKeyIndexName = "key index";
 
 // The index of the column `name`. kInvalidArgument, with the names of all columns: there is none.
 absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name);

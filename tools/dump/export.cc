@@ -18,7 +18,6 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
 #include "tools/dump/commands.h"
-#include "tools/dump/out_path.h"
 #include "tools/location.h"
 #include "tools/where_parser.h"
 

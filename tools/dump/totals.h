@@ -11,9 +11,6 @@
 
 namespace cfile::tools {
 
-// The name of the file of compound keys of a table, in output and as --column.
-inline constexpr const char* kKeyIndexName = "key index";
-
 // Totals of the data blocks of one or more files. After an error, only the blocks that could be
 // read are counted.
 struct BlockTotals {

@@ -15,7 +15,6 @@
 #include "cfile/status.h"
 #include "tools/columns/column_trials.h"
 #include "tools/columns/stored_column.h"
-#include "tools/dump/out_path.h"
 #include "tools/dump/totals.h"
 #include "tools/progress.h"
 #include "tools/report/file_description.h"

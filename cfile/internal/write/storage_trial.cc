@@ -14,7 +14,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "cfile/goal.h"
+#include "cfile/options.h"
 #include "cfile/internal/format/compress.h"
 #include "cfile/internal/format/compression.h"
 #include "encodings/core/bytes.h"
