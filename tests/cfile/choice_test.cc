@@ -31,12 +31,13 @@ std::vector<uint8_t> WriteValues(const ColumnType& type, const WriterOptions& op
   return file;
 }
 
-// The size of the smallest file that one encoding makes, with zstd or without a codec.
+// The size of the smallest file that one encoding makes, of those that automatic choice takes, with
+// zstd or without a codec.
 template <typename T>
 size_t SmallestBytes(const ColumnType& type, std::span<const T> values) {
   size_t smallest = SIZE_MAX;
   for (const encodings::EncodingRow& row : encodings::Encodings()) {
-    if (!row.Supports(type.physical())) continue;
+    if (!row.automatic || !row.Supports(type.physical())) continue;
     for (const Compression codec : {Compression::kNone, Compression::kZstd}) {
       if (!CheckCompressionBuiltIn(codec).ok()) continue;
       smallest = std::min(
