@@ -189,7 +189,8 @@ struct ReaderOptions {
   enum class Access : uint8_t { kMap, kPread } access = Access::kMap;
 
   // Whether checksums are verified: once for each block if the source is in memory, otherwise each
-  // time a block is read.
+  // time a block is read. Of a movable block that is in memory, Get and Take of a few rows may
+  // verify only the parts that they read, each time.
   bool verify_checksums = true;
 
   // The cache for blocks that seeks had to read or decompress (cfile/block_cache.h); null:

@@ -348,8 +348,9 @@ absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t
                                                  BlockBuffer& buffer) const {
   LoadedBlock loaded;
   const BlockPointer& pointer = leaf.entry_pointer(entry);
+  // A cursor that has left such a block finds the next row by the positional index.
   if (!format_.movable || !options_.verify_checksums || pointer.size < kLeastBytesOfParts ||
-      !leaf.MayReadPart(entry))
+      !leaf.MayReadPart(entry) || !info_.positional_index_root)
     return loaded;
   source_->WillRead(pointer.offset, std::min<uint64_t>(pointer.size, HeadBytesOf(pointer.size)));
   const auto stored =

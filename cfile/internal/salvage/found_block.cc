@@ -132,7 +132,11 @@ FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uin
   using Kind = FoundBlock::Kind;
   FoundBlock found{.pointer = pointer};
   // The head of a movable block ends with a checksum, too. Its bytes may look like a block of RLE.
-  if (WholeBlock(pointer, stored)) return found;
+  // On the other hand, a block of zeros may look like a head without rows.
+  if (const auto whole = WholeBlock(pointer, stored);
+      whole && whole->num_rows > 0 && encodings::FindEncoding(whole->encoding) != nullptr) {
+    return found;
+  }
   const auto source = NewMemoryViewSource(stored);
   const auto bytes = Fetch(*source, BlockFormatOf(info()), {.offset = 0, .size = pointer.size},
                            /*verify=*/false, max_judged_bytes_);
