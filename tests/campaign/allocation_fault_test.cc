@@ -298,7 +298,10 @@ TEST_P(AllocationFaultTest, Queries) {
   ASSERT_TRUE(Write(path_).ok());
   FailEachAllocation([] {},
                      [&]() -> absl::Status {
-                       const auto reader = ::cfile::Reader::Open(path_);
+                       // The default cache keeps blocks when their reader is gone.
+                       ReaderOptions options;
+                       options.block_cache = std::make_shared<BlockCache>(size_t{1} << 20);
+                       const auto reader = ::cfile::Reader::Open(path_, options);
                        return reader.ok() ? Query(*reader) : reader.status();
                      },
                      [&](bool) { EXPECT_EQ(MappingsOf(path_), 0); });
