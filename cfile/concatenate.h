@@ -34,8 +34,8 @@ struct ConcatenateReport {
 // an error, the work ends with this error. It may be null.
 //
 // Memory: that of a Writer and a Cursor, and one block. Precondition: `files` is not empty.
-// kInvalidArgument: the files have different types or levels; with a value index, the rows are not
-// in ascending order. Other errors as Cursor::Next, Writer::Create and Writer::Finish.
+// kInvalidArgument: the files have different types or levels, or the new file has a value index and
+// the rows are not in ascending order. Other errors as Cursor::Next, Writer::Create and Writer::Finish.
 CFILE_EXPORT absl::StatusOr<ConcatenateReport> Concatenate(
     std::span<const Reader> files, std::unique_ptr<Sink> sink, const WriterOptions& options = {},
     const std::function<absl::Status(uint64_t rows)>& progress = nullptr);

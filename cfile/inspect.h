@@ -104,8 +104,9 @@ CFILE_EXPORT absl::Status VisitBlocks(const Reader& reader,
 CFILE_EXPORT std::string_view RegionKindName(RegionKind kind);
 
 // Lists the regions of a file. Reads all index nodes, and no data block. If the two indexes point
-// to different blocks, the regions are those of the positional index. If only nodes of the
-// positional index cannot be read, the regions are those of the value index.
+// to different blocks, the result has the blocks of the positional index. If a node of the
+// positional index cannot be read, but all nodes of the value index can be read, the result has the
+// blocks of the value index.
 // Memory: about 100 bytes for each block, in addition to the index nodes that the reader keeps. The
 // result takes about half of this memory.
 CFILE_EXPORT FileLayout ListRegions(const Reader& reader);

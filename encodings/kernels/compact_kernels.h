@@ -59,7 +59,7 @@ void AddLine(U first, U slope, U* numbers, size_t count);
 template <typename U>
 void MultiplyAdd(U factor, U addend, U* numbers, size_t count);
 
-// The integer as which a float is stored, and the unsigned one of the same size.
+// The signed and the unsigned integer type that have as many bits as the float type T.
 template <typename T>
 using FloatInteger = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 template <typename T>

@@ -62,9 +62,10 @@ HWY_INLINE hn::Vec<RowTag<U>> ShiftLeft(hn::Vec<RowTag<U>> v, size_t bits) {
                                                     static_cast<int>(bits)));
 }
 
-// Calls visit(index, numbers) for each of the first `rows` rows of packed numbers. `index` is the
-// index of the row's first number. numbers(lane) returns a SIMD vector with the numbers of the row
-// from this lane on. Precondition: width > 0.
+// Packed numbers form rows; a row has one number for each lane. The function calls visit(index,
+// numbers) for each of the first `rows` rows. `index` is the index of the first number in the row.
+// numbers(lane) returns a SIMD vector with the numbers of the row, beginning with this lane.
+// Precondition: width > 0.
 template <typename U, typename Visit>
 HWY_INLINE void VisitRows(const uint8_t* packed, size_t width, size_t rows, const Visit& visit) {
   constexpr size_t kBits = kBitsOf<U>;

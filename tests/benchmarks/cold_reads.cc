@@ -73,7 +73,8 @@ struct Cost {
   double bytes = 0;
 };
 
-// Runs `work` with `path` out of memory. Returns the median time, and the bytes of this run.
+// Runs `work` kRuns times. Before each run, the file `path` is dropped from the page cache. Returns
+// the run with the median time: its time, and the bytes that it read.
 template <typename Work>
 Cost ColdCost(const std::string& path, const Work& work) {
   std::vector<Cost> costs(kRuns);

@@ -59,9 +59,10 @@ Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics*
   return json;
 }
 
-// The widths and the order of the columns. The numbers in `info` bound the numbers in the lines. On
-// a narrow terminal, the bounds are shortened first, then the names of encodings. Then columns are
-// left out; `stats` also shows bounds.
+// Returns the columns with their widths. No number in a line is greater than the file's size or its
+// number of rows, so these numbers give the widths. If the terminal is narrow, the bounds of values
+// are shortened first, and then the names of encodings. If this is not enough, columns are left
+// out. `stats` also shows the bounds.
 TextLines FormOf(const FileInfo& info, bool with_bounds) {
   const auto digits = [](uint64_t most) { return std::to_string(most).size(); };
   const size_t offset = digits(info.file_size_bytes), ordinal = digits(info.num_rows);

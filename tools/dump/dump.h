@@ -189,8 +189,8 @@ class JsonList {
 // "1 block", "2 blocks".
 std::string Plural(uint64_t count, std::string_view noun);
 
-// The name of the codec that has compressed a block of the file `info`; "none" if the block is
-// stored without compression. `compressed`: as in BlockInfo and RegionDetails.
+// Returns the name of the codec of a block of the file `info`, or "none" if the block is not
+// compressed. `compressed`: the value of BlockInfo::compressed or RegionDetails::compressed.
 std::string CodecOf(bool compressed, const FileInfo& info);
 
 // encoded_bytes / stored_bytes; 1 if nothing is stored.

@@ -157,7 +157,7 @@ absl::Status AppendLevelRows(const Reader& file, const CommonOptions& common,
         }
         printer.Add(record, repetition, definition, definition == full ? value++ : nullptr);
       }
-      // Without a record that ends here, the batch is a piece of one record.
+      // If no record ends in this batch, the next batch has more of the same record.
       if (batch->num_records > 0) printer.End();
     }
     return absl::OkStatus();
