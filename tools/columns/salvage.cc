@@ -161,9 +161,9 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
   progress.End();
   if (!report.ok()) sink->reset();
   if (!report.ok()) {
-    // If the file is no CFile, ExplainDamage says which program can read it. If the file is a damaged
-    // CFile, ExplainDamage advises `cfile-dump salvage`. This command has just failed, so the advice
-    // is not shown.
+    // If the file is no CFile, ExplainDamage says which program can read it. If the file is a
+    // damaged CFile, ExplainDamage advises `cfile-dump salvage`. This command has just failed, so
+    // the advice is not shown.
     const absl::Status explained = ExplainDamage(report.status(), **torn);
     return output.Fail(absl::IsInvalidArgument(explained) ? explained : report.status());
   }
