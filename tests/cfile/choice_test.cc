@@ -8,9 +8,11 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/strings/str_format.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/write/auto_encoder.h"
 #include "cfile/writer.h"
@@ -122,26 +124,48 @@ TEST(Choice, LargeColumns) {
   ExpectSmall<int64_t>(ColumnType::Int64(), times, 1.15);
 }
 
-// A block ends soon after its values change, so that they get an encoding of their own.
-TEST(Choice, ABlockEndsWhereValuesChange) {
-  constexpr int64_t kChange = 300'000;
-  std::mt19937_64 random(5);
-  std::vector<int64_t> values;
-  for (int64_t i = 0; i < kChange; ++i) values.push_back(1000 * i + random() % 50);
-  for (int64_t i = 0; i < 300'000; ++i) values.push_back(static_cast<int64_t>(random()));
-  const auto file = WriteValues<int64_t>(ColumnType::Int64(), {}, values);
+// Expects that a block begins soon after the values change at `change`: at most two intervals of
+// `interval` values later, and the values of a look. Returns the encoding of this block.
+template <typename T>
+Encoding ExpectABlockAfter(uint64_t change, uint64_t interval, const ColumnType& type,
+                           std::span<const T> values) {
+  const auto file = WriteValues<T>(type, {}, values);
   const auto reader = Reader::Open(NewMemoryViewSource(file));
-  ASSERT_TRUE(reader.ok()) << reader.status();
-  uint64_t first_random_block = 0;
-  ASSERT_TRUE(VisitBlocks(*reader, [&](const BlockInfo& block) {
-                if (first_random_block == 0 && block.first_ordinal > kChange) {
-                  first_random_block = block.first_ordinal;
-                  EXPECT_EQ(block.encoding, Encoding::kPlain);
+  EXPECT_TRUE(reader.ok()) << reader.status();
+  std::optional<uint64_t> begin;
+  Encoding encoding = Encoding::kAuto;
+  EXPECT_TRUE(VisitBlocks(*reader, [&](const BlockInfo& block) {
+                if (block.first_ordinal > change) {
+                  begin = block.first_ordinal;
+                  encoding = block.encoding;
                 }
-                return true;
+                return !begin;
               }).ok());
-  EXPECT_GT(first_random_block, kChange);
-  EXPECT_LE(first_random_block, kChange + (1 << 16) + 512);
+  EXPECT_TRUE(begin && *begin <= change + 2 * interval + 512)
+      << type.ToString() << " " << begin.value_or(0);
+  return encoding;
+}
+
+// A block ends soon after its values change, so that they get an encoding of their own. The samples
+// of short values have more values than the block had when it was first looked at.
+TEST(Choice, ABlockEndsWhereValuesChange) {
+  constexpr int kChange = 300'000, kTextChange = 60'000, kLook = 1 << 15, kTextLook = 1 << 13;
+  std::mt19937_64 random(5);
+  std::vector<int64_t> longs;
+  std::vector<int16_t> shorts;
+  for (int i = 0; i < 2 * kChange; ++i) {
+    const auto any = static_cast<int64_t>(random());
+    longs.push_back(i < kChange ? int64_t{1000} * i + (any & 31) : any);
+    shorts.push_back(static_cast<int16_t>(random() % (i < kChange ? 50 : 65536)));
+  }
+  std::vector<std::string> texts;
+  for (int i = 0; i < 2 * kTextChange; ++i) {
+    texts.push_back(absl::StrFormat("%08d", i < kTextChange ? i : random() % 100'000'000));
+  }
+  EXPECT_EQ(ExpectABlockAfter<int64_t>(kChange, kLook, ColumnType::Int64(), longs),
+            Encoding::kPlain);
+  ExpectABlockAfter<int16_t>(kChange, kLook, ColumnType::Int16(), shorts);
+  ExpectABlockAfter<std::string_view>(kTextChange, kTextLook, ColumnType::String(), Views(texts));
 }
 
 // The same values give the same bytes, however many values each call appends.

@@ -233,7 +233,7 @@ class Options(ExportTest):
         (self.folder / "alias").symlink_to("t")
         before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
         lost = "is the input, which would be lost: choose another place for the output"
-        inside = "is inside the table that is read: choose another place for the output"
+        inside = f"is inside the table {self.folder.resolve() / 't'}: choose another place for the output"
         for place, out, why in (("own.cfile", "own.cfile", lost), ("own.cfile", "./t/../own.cfile", lost), ("own.cfile", "link.csv", lost),
                                 ("t", part, inside), ("t/.", "t/new.csv", inside), ("alias", "t/part-new/x.csv", inside),
                                 ("t", "alias/table.cft", inside)):

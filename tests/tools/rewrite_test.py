@@ -284,6 +284,22 @@ class Rewrite(ToolTest):
         self.assertEqual(self.dump("records", "s"), self.dump("records", "r"))
 
 
+class Outputs(ToolTest):
+    def test_tables_have_only_their_own_files(self):
+        """No command writes into the directory of a table, also with --force."""
+        self.table("t", "a\n1\n")
+        a = self.file("a", [1, 2])
+        part = str(next(self.folder.glob("t/part-*/0000-a.cfile")).relative_to(self.folder))
+        before = {path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}
+        for arguments in (("rewrite", "t", "t/new"), ("rewrite", a, "t/table.cft", "--force"), ("rewrite", part, part, "--force"),
+                          ("concat", a, part, part, "--force"), ("salvage", "t", "t/new"), ("salvage", a, part, "--force"),
+                          ("export", part, "t/table.cft", "--to", "csv"), ("report", a, "--html", "t/table.cft", "--force")):
+            self.refuse(1, f"is inside the table {re.escape(str((self.folder / 't').resolve()))}: choose another place", *arguments)
+        self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}, before)
+        self.dump("rewrite", "t", "t", "--force")
+        self.assertIn("1\n", self.dump("values", "t"))
+
+
 class SalvageTable(ToolTest):
     def setUp(self):
         super().setUp()

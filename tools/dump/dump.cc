@@ -18,6 +18,25 @@
 namespace cfile::tools {
 namespace {
 
+namespace fs = std::filesystem;
+
+absl::Status InsideTable(const std::string& out, const std::string& table) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      out, " is inside the table ", table, ": choose another place for the output"));
+}
+
+// kInvalidArgument: `out` is inside the directory of a table, which has only its own files.
+absl::Status CheckOutIsOutsideTables(const std::string& out) {
+  if (IsUrl(out)) return absl::OkStatus();
+  std::error_code ignored;
+  fs::path folder = fs::weakly_canonical(fs::absolute(out, ignored), ignored);
+  while (folder.has_relative_path()) {
+    folder = folder.parent_path();
+    if (fs::exists(folder / "table.cft", ignored)) return InsideTable(out, folder.string());
+  }
+  return absl::OkStatus();
+}
+
 // Returns copies of `common`, each with the path of a single file: the file that the user chose.
 // With `all_parts`, and if the user chose no part, there is a copy for each part that has a file of
 // the column. Otherwise there is exactly one copy. See OnFile for the errors.
@@ -46,7 +65,7 @@ absl::StatusOr<std::vector<CommonOptions>> FilesOf(const CommonOptions& common, 
     CFILE_ASSIGN_OR_RETURN(const std::string inside, table->part_file(part, column));
     if (!inside.empty()) {
       files.push_back(common);
-      files.back().path = (std::filesystem::path(common.path) / inside).string();
+      files.back().path = (fs::path(common.path) / inside).string();
       files.back().column.clear();
       files.back().part.reset();
     }
@@ -265,26 +284,13 @@ absl::StatusOr<Input> OpenInput(const CommonOptions& common, const ReadObserver&
 }
 
 absl::Status CheckOutIsNotInput(const std::string& path, const std::string& out) {
-  namespace fs = std::filesystem;
-  bool same = false, inside = false;
-  if (IsUrl(path) || IsUrl(out)) {
-    same = out == path;
-    inside = out.starts_with(path + "/");
-  } else {
-    std::error_code ignored;
-    same = fs::equivalent(path, out, ignored);
-    if (fs::is_directory(path, ignored)) {
-      fs::path folder = fs::weakly_canonical(fs::absolute(out, ignored), ignored);
-      while (!inside && folder.has_relative_path()) {
-        folder = folder.parent_path();
-        inside = fs::equivalent(path, folder, ignored);
-      }
-    }
+  std::error_code ignored;
+  if (out == path || (!IsUrl(path) && !IsUrl(out) && fs::equivalent(path, out, ignored))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        out, " is the input, which would be lost: choose another place for the output"));
   }
-  if (!same && !inside) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      out, same ? " is the input, which would be lost" : " is inside the table that is read",
-      ": choose another place for the output"));
+  if (IsUrl(out) && out.starts_with(path + "/")) return InsideTable(out, path);
+  return CheckOutIsOutsideTables(out);
 }
 
 void EndByClosedPipe() {
@@ -293,8 +299,9 @@ void EndByClosedPipe() {
 }
 
 absl::Status CheckOutIsFree(const std::string& path, bool force) {
+  CFILE_RETURN_IF_ERROR(CheckOutIsOutsideTables(path));
   std::error_code ignored;
-  if (force || !std::filesystem::exists(std::filesystem::symlink_status(path, ignored))) {
+  if (force || !fs::exists(fs::symlink_status(path, ignored))) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(absl::StrCat(path, " exists already; --force replaces it"));

@@ -120,11 +120,11 @@ absl::StatusOr<Input> OpenInput(const CommonOptions& common,
                                 const ReadObserver& observer = nullptr);
 
 // Call this before a file or table is written to `path`. kInvalidArgument: something is at `path`
-// already, and `force` is false.
+// already, and `force` is false; or `path` is inside the directory of a table.
 absl::Status CheckOutIsFree(const std::string& path, bool force);
 
 // Call this before a command replaces `out` by something else than the data that it reads from
-// `path`. kInvalidArgument: `out` is the same file, or is inside the directory of the table.
+// `path`. kInvalidArgument: `out` is the same file, or is inside the directory of a table.
 absl::Status CheckOutIsNotInput(const std::string& path, const std::string& out);
 
 // Ends the process by SIGPIPE, also if the signal is ignored.

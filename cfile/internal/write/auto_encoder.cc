@@ -177,6 +177,7 @@ class TryingEncoder final : public AutoEncoder<T> {
     [[maybe_unused]] const size_t taken = encoder_->Append(values);
     assert(taken == values.size());
     Count(values);
+    while (look_at_ < encoder_->count()) look_at_ += kLookInterval<T>;
     sample_.Clear();
   }
 
