@@ -12,7 +12,7 @@
 namespace cfile::encodings {
 namespace {
 
-// Adds the fields of a page, which ends at byte `end` of the block.
+// Adds the fields of a page. `end`: the byte of the block after the page.
 template <typename T>
 absl::Status DescribePage(const Transformation<T>& form, bool has_codes, uint32_t page, size_t end,
                           BlockDescription& description) {
