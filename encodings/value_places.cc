@@ -35,7 +35,7 @@ absl::Status VisitFor(PhysicalType type, const BlockView& block, uint32_t positi
     } else {
       using Entry = ForEntry<T>;
       const uint64_t index = position / kVectorValues;
-      const bool last = index + 1 == ForVectors(block.count);
+      const bool last = index + 1 == VectorsOf(block.count);
       const uint64_t entry = index * Entry::kBytes;
       CFILE_RETURN_IF_ERROR(need(entry, entry + (last ? 1 : 2) * Entry::kBytes));
       const uint8_t* const at = block.bytes.data() + entry;

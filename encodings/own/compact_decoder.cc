@@ -98,9 +98,9 @@ class CompactDecoder final : public BlockDecoder<T> {
       return CutOff();
     CFILE_RETURN_IF_ERROR(ReadBins(bins, reader));
     pages_at_ = reader.offset();
-    const uint64_t table_bytes = uint64_t{CompactPages(block.count)} * sizeof(uint32_t);
+    const uint64_t table_bytes = uint64_t{VectorsOf(block.count)} * sizeof(uint32_t);
     if (table_bytes > reader.remaining()) {
-      return DataLoss("compact: the offsets of ", CompactPages(block.count), " pages take ",
+      return DataLoss("compact: the offsets of ", VectorsOf(block.count), " pages take ",
                       table_bytes, " bytes, found ", reader.remaining());
     }
     bytes_ = block.bytes;
@@ -147,7 +147,7 @@ class CompactDecoder final : public BlockDecoder<T> {
 
   // Decodes the values of a page to `out`.
   absl::Status Decode(uint32_t page, T* out) {
-    const uint32_t pages = CompactPages(this->count_);
+    const uint32_t pages = VectorsOf(this->count_);
     const uint32_t count = std::min(kValues, this->count_ - page * kValues);
     const uint64_t least = pages_at_ + uint64_t{pages} * sizeof(uint32_t);
     const uint64_t begin = PageOffset(page);

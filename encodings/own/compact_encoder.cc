@@ -69,7 +69,7 @@ class CompactWriter {
   // numbers of the type.
   size_t PlainBytes() const {
     return kCompactHeadBytes + sizeof(U) + 1 +
-           CompactPages(static_cast<uint32_t>(count())) * sizeof(uint32_t) + count() * sizeof(U);
+           VectorsOf(static_cast<uint32_t>(count())) * sizeof(uint32_t) + count() * sizeof(U);
   }
 
   // Converts the values to integers, and stores the integers in levels_[0]. Chooses decimals and
@@ -324,7 +324,7 @@ class CompactWriter {
     }
     std::optional<AnsEncoder> codes;
     if (bins.bins.size() > 1) codes.emplace(weights.weights, weights.log);
-    const uint32_t pages = CompactPages(static_cast<uint32_t>(count()));
+    const uint32_t pages = VectorsOf(static_cast<uint32_t>(count()));
     const size_t offsets = out.size();
     out.PutZeros(pages * sizeof(uint32_t));
     size_t exception = 0;

@@ -7,9 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "encodings/kernels/ans.h"
 #include "encodings/kernels/compact_kernels.h"
-#include "encodings/kernels/interleaved_bits.h"
 
 namespace cfile::encodings {
 
@@ -91,10 +89,5 @@ struct Transformation {
   static constexpr int kMultiples = 8;
   static constexpr int kDecimals = 16;
 };
-
-// Returns the number of pages of a block of `count` values.
-constexpr uint32_t CompactPages(uint32_t count) {
-  return static_cast<uint32_t>((uint64_t{count} + kVectorValues - 1) / kVectorValues);
-}
 
 }  // namespace cfile::encodings
