@@ -378,7 +378,7 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
   const std::span<const T> few = at_end ? values : Spread(values, kPieceValues, copies);
   std::vector<const EncodingRow*> tried(rows.begin(), rows.end());
   if (!at_end && !kIsBytes<T>) {
-    // Parquet's PLAIN blocks of numbers are only a few bytes smaller than PLAIN ones.
+    // For numbers, blocks of Parquet's PLAIN are only a few bytes smaller than blocks of PLAIN.
     std::erase_if(tried, [](const EncodingRow* row) {
       return row->encoding == Encoding::kParquetPlain;
     });
