@@ -75,8 +75,8 @@ class CFILE_EXPORT Source {
   // Begins to read a range, and returns at once. `out` is filled when PendingRead::Wait has
   // returned OK. `out` and this source must stay valid until the result is destroyed.
   // At most ReaderOptions::max_requests_in_flight reads are pending for each cursor, for each
-  // condition of a table scan, for all columns of a scan together (at least one for each), and
-  // for the parts that a scan reads next. The source may delay some of these reads.
+  // condition of a table scan, for all columns of a scan together (but at least one read for each
+  // column), and for the parts that a scan reads next. The source may delay some of these reads.
   // Preconditions: ReadsInBackground(); those of ReadAt.
   virtual std::unique_ptr<PendingRead> BeginRead(uint64_t offset, std::span<uint8_t> out) const;
 
@@ -93,9 +93,9 @@ class CFILE_EXPORT Source {
   // points into these bytes and does not call ReadAt. Otherwise returns an empty span.
   virtual std::span<const uint8_t> InMemory() const { return {}; }
 
-  // A hint: a seek will soon read these bytes, and perhaps no bytes around them. So the source may
-  // fetch them in the background. Called only if InMemory is not empty. Must return quickly if the
-  // bytes are in memory already. Precondition: offset + size <= size().
+  // A hint: a seek will soon read these bytes, but perhaps no bytes before or after them. So the
+  // source may fetch these bytes in the background. Called only if InMemory is not empty. Must
+  // return quickly if the bytes are in memory already. Precondition: offset + size <= size().
   virtual void WillRead(uint64_t /*offset*/, uint64_t /*size*/) const {}
 };
 

@@ -30,11 +30,14 @@ enum class Compatibility : uint8_t {
 
 // How the writer chooses the encoding and the compression of a block. A candidate is an encoding of
 // the registry (encodings/registry.h), with or without compression. The writer estimates the size
-// and the scan speed of each candidate. It takes the fastest candidate that reaches the goal's scan
-// speed and has at most the goal's factor times the size of the smallest one that does (or, except
-// for kSize, at most 16 bytes or 0.2 % of the decoded bytes more), but never one larger than PLAIN.
-// The speed counts decoded bytes; a string counts as its bytes plus 16 for its view. In a column
-// with a value index, an encoding that must decode values to find a key counts as 4 times slower.
+// and the scan speed of each candidate. It ignores candidates that are slower than the goal's scan
+// speed or larger than PLAIN without compression. Among the others, it finds the smallest size. It
+// takes the fastest candidate whose size is at most the smallest size times the goal's factor. With
+// kBalanced and kSpeed, the size may also exceed the smallest size by 0.2 % of the decoded bytes,
+// or by 16 bytes for the whole column. If no candidate is left, the writer takes PLAIN.
+// The scan speed counts decoded bytes; a string counts as its bytes plus 16 bytes for its view. In
+// a column with a value index, an encoding that must decode values to find a key counts as four
+// times slower.
 enum class Goal : uint8_t {
   // The scan speed is at least 2 GB/s on one core, and the factor is 1.1. A block is compressed
   // with zstd level 1 if this makes the block at least 15 % smaller.
@@ -48,11 +51,12 @@ enum class Goal : uint8_t {
   kSpeed = 2,
 };
 
-// The numbers of each goal.
+// The limits of a goal.
 struct GoalLimits {
-  double bytes_per_second;  // the least speed of a scan, in decoded bytes
-  double factor;            // the most that a file may exceed the smallest one: 1.1 is 10 %
-  double compressed_to;     // a block is compressed if this makes it at most this part of its size
+  double bytes_per_second;  // the lowest acceptable scan speed, in decoded bytes
+  double factor;            // the largest acceptable size, relative to the smallest candidate
+  // The largest acceptable size of a compressed block, relative to its size without compression.
+  double compressed_to;
 };
 
 constexpr GoalLimits LimitsOf(Goal goal) {
@@ -189,8 +193,9 @@ struct ReaderOptions {
   enum class Access : uint8_t { kMap, kPread } access = Access::kMap;
 
   // Whether checksums are verified: once for each block if the source is in memory, otherwise each
-  // time a block is read. Of a movable block that is in memory, Get and Take of a few rows may
-  // verify only the parts that they read, each time.
+  // time a block is read. There is an exception for movable blocks of a source in memory: Get, and
+  // Take of a few rows, may verify only the parts of the block that they read. Then these parts are
+  // verified each time they are read.
   bool verify_checksums = true;
 
   // The cache for blocks that seeks had to read or decompress (cfile/block_cache.h); null:
@@ -204,8 +209,8 @@ struct ReaderOptions {
   size_t max_seek_index_bytes = size_t{128} << 20;
   // If the source is not in memory, a scan reads several whole blocks at once, up to this many
   // bytes but at least one block. The default has room for four blocks of 256 KiB with their
-  // headers, checksums and alignment. No effect on a mapped file: there the system itself reads
-  // ahead of a scan.
+  // headers, checksums and alignment. This option has no effect on mapped files, because the
+  // operating system itself reads ahead of a scan.
   size_t read_ahead_bytes = (size_t{1} << 20) + (size_t{1} << 16);
   // The most ranges that one call of Source::ReadMany reads, or that a cursor reads in the
   // background at the same time (Source::BeginRead); 0 counts as 1.

@@ -15,7 +15,7 @@ namespace {
 
 using Need = absl::FunctionRef<absl::Status(uint64_t begin, uint64_t end)>;
 
-// PLAIN: a header of 8 bytes, then the values back to back; a bool is one bit.
+// PLAIN: a header of 8 bytes, then the values without gaps. A bool takes one bit.
 absl::Status VisitPlain(PhysicalType type, uint32_t type_length, uint32_t position, Need need) {
   constexpr uint64_t kHeaderBytes = 8;
   return VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
@@ -25,7 +25,7 @@ absl::Status VisitPlain(PhysicalType type, uint32_t type_length, uint32_t positi
   });
 }
 
-// FOR: a table with an entry for each vector, then the vectors. A vector ends where the next one
+// FOR: a table with an entry for each vector, then the vectors. A vector ends where the next vector
 // begins, or at the end of the block.
 absl::Status VisitFor(PhysicalType type, const BlockView& block, uint32_t position, Need need) {
   return VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
@@ -35,7 +35,7 @@ absl::Status VisitFor(PhysicalType type, const BlockView& block, uint32_t positi
     } else {
       using Entry = ForEntry<T>;
       const uint64_t index = position / kVectorValues;
-      const bool last = index + 1 == ForVectors(block.count);
+      const bool last = index + 1 == VectorsOf(block.count);
       const uint64_t entry = index * Entry::kBytes;
       CFILE_RETURN_IF_ERROR(need(entry, entry + (last ? 1 : 2) * Entry::kBytes));
       const uint8_t* const at = block.bytes.data() + entry;

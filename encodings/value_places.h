@@ -1,5 +1,5 @@
-// Which bytes of a block a decoder reads for one value. With this knowledge, a reader can verify
-// and read a part of a block.
+// Finds the bytes of a block that a decoder reads for one value. So a reader can read and verify
+// only a part of a block.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,18 @@
 
 namespace cfile::encodings {
 
-// True for the encodings and types that VisitValuePlaces knows: PLAIN of a fixed width, and FOR.
+// True if VisitValuePlaces supports the encoding and the type: PLAIN values of a fixed width, and
+// FOR.
 bool HasValuePlaces(Encoding encoding, PhysicalType type);
 
 // BlockDecoder::Open reads at most this many bytes from the front of such a block.
 inline constexpr uint64_t kMostBytesOfOpen = 8;
 
-// Calls need(begin, end) for the bytes `begin` to `end` - 1 of `block` before it reads them. The
-// ranges together are all bytes on which the value at `position` depends, besides those of Open.
-// All ranges lie in the block. If the bytes of the block say otherwise, a range is left out, and
-// the decoder returns the error. Returns the first error of `need`.
+// Finds all bytes of `block` on which the value at `position` depends, except the bytes that
+// BlockDecoder::Open reads. Calls need(begin, end) for each range of such bytes: from byte `begin`
+// to byte `end` - 1. Reads bytes of the block only after the call for them. All ranges lie in the
+// block. If a range in a damaged block does not, `need` is not called for it, because the decoder
+// will return the error. Returns the first error of `need`.
 // `type_length`: as in DecoderOptions. Preconditions: HasValuePlaces(encoding, type);
 // BlockDecoder::Open returned OK for `block`; position < block.count.
 absl::Status VisitValuePlaces(

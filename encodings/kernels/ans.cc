@@ -25,10 +25,10 @@ HWY_INLINE uint64_t LowestBits(uint64_t word, uint32_t count) {
 #endif
 }
 
-// Decodes the symbols of a stream of `log`-bit states. At least 8 bytes after the stream must be
-// readable, and 12 bits for each symbol. Returns the position after the last bit that was read, or
-// SIZE_MAX if a state is not 0 at the end. There are no vectors in this function: newer processors
-// have better instructions for fields of bits.
+// Decodes `count` symbols of a stream. Returns the number of bits of the symbols and states, or
+// SIZE_MAX if a state is not 0 at the end. Does not check where the stream ends. Precondition:
+// kMaxAnsBytes + 8 bytes at `stream` can be read. This function uses no SIMD vectors. It is
+// compiled for each target because newer processors have better instructions to extract bits.
 size_t DecodeSymbols(const uint32_t* entries, int log, const uint8_t* stream, uint8_t* symbols,
                      size_t count) {
   size_t position = 0;
@@ -39,7 +39,7 @@ size_t DecodeSymbols(const uint32_t* entries, int log, const uint8_t* stream, ui
                                   LowBits(log));
     position += static_cast<size_t>(log);
   }
-  // Decodes one symbol. `word` begins with the next bits.
+  // Decodes one symbol. The lowest bits of `word` are the next bits of the stream.
   const auto step = [&](uint32_t& state, uint8_t* symbol, uint64_t& word, uint32_t& used) HWY_ATTR {
     const uint32_t entry = entries[state];
     const uint32_t bits = entry & 0xff;
@@ -48,7 +48,7 @@ size_t DecodeSymbols(const uint32_t* entries, int log, const uint8_t* stream, ui
     word >>= bits;
     used += bits;
   };
-  // Four symbols take at most 48 bits, which one load always has.
+  // Four symbols take at most 48 bits. One load has at least 57 bits of the stream.
   static_assert(kAnsStates == 8 && 4 * kMaxAnsLog <= 57);
   auto [a, b, c, d, e, f, g, h] = states;
   size_t i = 0;
@@ -127,7 +127,7 @@ void AnsDecoder::Build(std::span<const uint16_t> weights, int log) {
 bool AnsDecoder::Decode(std::span<const uint8_t> stream, uint8_t* symbols, size_t count) const {
   assert(count <= kVectorValues);
   if (stream.size() > kMaxAnsBytes) return false;
-  // The decoding loop does not check where the stream ends. What it reads after the end is 0.
+  // DecodeSymbols does not check where the stream ends. So it gets a copy with zeros after the end.
   uint8_t padded[kMaxAnsBytes + 16];
   std::memcpy(padded, stream.data(), stream.size());
   std::memset(padded + stream.size(), 0, sizeof(padded) - stream.size());
@@ -156,8 +156,8 @@ AnsEncoder::AnsEncoder(std::span<const uint16_t> weights, int log)
 
 void AnsEncoder::Encode(const uint8_t* symbols, size_t count, ByteWriter& out) const {
   assert(count <= kVectorValues);
-  // The symbols are encoded from the last one to the first one, and their bits are written in the
-  // order of the symbols. A number in a state is the state plus 2^log.
+  // The symbols are encoded from the last to the first, but their bits are written from the first
+  // symbol to the last. An element of `states` is a state plus 2^log.
   const uint32_t size = uint32_t{1} << log_;
   uint32_t states[kAnsStates];
   for (uint32_t& state : states) state = size;

@@ -1,15 +1,17 @@
-// Table-driven asymmetric numeral systems (tANS): symbols of known frequencies as a stream of bits
-// (cfile/FORMAT.md, COMPACT).
+// Table-driven asymmetric numeral systems (tANS): encodes symbols of known frequencies as a stream
+// of bits (cfile/FORMAT.md, COMPACT).
 //
-// Each of 2^log states stands for a symbol. A symbol has as many states as its weight; the weights
-// add up to 2^log. To decode, the state names the symbol, and the next state is the state's base
-// plus the number that the next bits hold. A symbol of weight w takes about log - log2(w) bits.
-// kAnsStates states take turns, so that a processor decodes several symbols at the same time.
+// There are 2^log states. Each state belongs to a symbol. A symbol has a weight: the number of its
+// states. So the weights add up to 2^log. A decoder has a current state. The symbol of this state
+// is the next symbol of the output. The next state is the base of the current state plus the number
+// in the next bits of the stream. A symbol of weight w takes about log - log2(w) bits. There are
+// kAnsStates current states, which take turns: symbol i uses the current state i % kAnsStates. So a
+// processor can decode several symbols at the same time.
 //
-//   stream   the states of the first kAnsStates symbols, `log` bits each · the bits of each symbol
+//   stream   the first kAnsStates current states, `log` bits each · the bits of each symbol
 //
-// Bits are filled from the least significant one of each byte on. The bits of the last byte that
-// are left are 0. After its last symbol, each state is 0.
+// The bits of a byte are used from the least significant bit on. Unused bits of the last byte are
+// 0. After the last symbol, all current states are 0.
 #pragma once
 
 #include <array>
@@ -27,7 +29,7 @@ inline constexpr size_t kAnsStates = 8;
 inline constexpr int kMinAnsLog = 4;
 inline constexpr int kMaxAnsLog = 12;
 inline constexpr size_t kMaxAnsSymbols = 256;
-// The longest stream of kVectorValues symbols.
+// The number of bytes of the longest stream of kVectorValues symbols.
 inline constexpr size_t kMaxAnsBytes = (kVectorValues + kAnsStates) * kMaxAnsLog / 8;
 
 // Returns the symbol of each state. Preconditions: kMinAnsLog <= log <= kMaxAnsLog; there are at
@@ -64,13 +66,15 @@ class AnsEncoder {
   struct Symbol {
     uint32_t weight;
     uint32_t first;  // the index in states_ of the symbol's first state
-    uint32_t most_bits;
-    uint32_t limit;  // states below it take one bit less than most_bits
+    uint32_t most_bits;  // the most bits that this symbol takes
+    // If the state plus 2^log is below `limit`, the symbol takes only most_bits - 1 bits.
+    uint32_t limit;
   };
 
   const int log_;
   std::vector<Symbol> symbols_;
-  std::vector<uint16_t> states_;  // of each symbol, in ascending order
+  // The states of symbol 0 in ascending order, then the states of symbol 1, and so on.
+  std::vector<uint16_t> states_;
 };
 
 }  // namespace cfile::encodings

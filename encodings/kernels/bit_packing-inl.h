@@ -72,7 +72,7 @@ inline void PackWord(const U* values, U least, uint8_t* out, std::index_sequence
   StoreLittleEndian<uint64_t>((PartOfWord<U, kWidth, kWord, kIndex>(values, least) | ...),
                               out + 8 * kWord);
 }
-// A group has kValues values: 8, or 4 pairs of values.
+// Packs groups of kValues values: 8 values, or 4 pairs of values (see kPairPackers).
 template <typename U, size_t kWidth, size_t kValues, size_t... kWord>
 void PackWords(const U* values, [[maybe_unused]] U least, size_t groups, uint8_t* out,
                std::index_sequence<kWord...>) {
@@ -92,8 +92,8 @@ constexpr auto MakePackers(std::index_sequence<kWidths...>) {
 template <typename U>
 inline constexpr auto kPackers = MakePackers<U>(std::make_index_sequence<8 * sizeof(U) + 1>());
 
-// Pack pairs of values that have at least kMinPairWidth bits each, which are numbers of twice as
-// many bits.
+// kPairPackers has a function for each width from kMinPairWidth to 32. The function packs pairs of
+// values of this width. A pair is a number of twice as many bits.
 inline constexpr size_t kMinPairWidth = 17;
 template <size_t... kWidths>
 constexpr auto MakePairPackers(std::index_sequence<kWidths...>) {
@@ -261,8 +261,8 @@ HWY_INLINE void PackNarrow(const U* values, U least, size_t groups, size_t width
 }
 
 #if CFILE_UNPACK_SIMD
-// Packs values of kMinPairWidth to 32 bits. Vectors combine pairs of neighbours, so that scalar
-// code packs half as many numbers.
+// Packs values of kMinPairWidth to 32 bits. SIMD code combines two neighbours to one number, so
+// that scalar code packs only half as many numbers.
 HWY_INLINE void PackPairs(const uint32_t* values, uint32_t least, size_t groups, size_t width,
                           uint8_t* out) {
   const hn::FixedTag<uint32_t, kUnpackVectorBytes / 4> d;

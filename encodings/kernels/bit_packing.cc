@@ -27,7 +27,8 @@ void PackGroups64(const uint64_t* values, size_t groups, size_t width, uint8_t* 
   PackGroups<uint64_t>(values, 0, groups, width, out);
 }
 
-// Unpacks as many values as vectors can unpack faster than scalar code. Returns their number.
+// Unpacks values with SIMD vectors, if this is faster than scalar code. Returns how many values it
+// unpacked: a multiple of 8, or 0.
 template <typename T>
 HWY_INLINE size_t UnpackVectors([[maybe_unused]] std::span<const uint8_t> packed,
                                 [[maybe_unused]] int width, [[maybe_unused]] T* out,
@@ -144,14 +145,15 @@ HWY_EXPORT(UnpackVectors16);
 HWY_EXPORT(UnpackVectors32);
 HWY_EXPORT(UnpackVectors64);
 
-// For fewer values, choosing a kernel takes longer than unpacking.
+// For fewer values, choosing the instruction set takes longer than unpacking.
 constexpr size_t kFewValues = 64;
 
-// Unpacks as many of the values as fill whole vectors. Returns how many it unpacked: a multiple of
-// 8. Precondition: the first value begins at the first bit.
+// Unpacks values with SIMD vectors, if there are enough values. Returns how many values it
+// unpacked: a multiple of 8, or 0. Precondition: the first value begins at the first bit of
+// `packed`.
 template <typename T>
 size_t UnpackWhole(std::span<const uint8_t> packed, int width, T* out, size_t count) {
-  // Without bits there is nothing to unpack; values of all bits are copied.
+  // The caller has faster code for these widths: it writes zeros, or copies the values.
   if (count < kFewValues || width == 0 || width == static_cast<int>(8 * sizeof(T))) return 0;
   if constexpr (sizeof(T) == 1) {
     return HWY_DYNAMIC_DISPATCH(UnpackVectors8)(packed, width, out, count);

@@ -22,9 +22,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 // value.
 //
 // The same shuffles convert values of 12 bytes to streams. A perfect shuffle of n bytes moves the
-// byte at index i to 2 * i modulo n - 1, also if n is no power of two. Four shuffles move byte b of
-// value v, at index i = 12 * v + b, to 16 * i = v + 16 * b modulo 16 * 12 - 1. Converting back is
-// four inverse shuffles; a Deal is two of them.
+// byte at index i to index 2 * i modulo n - 1, also if n is not a power of two. Byte b of value v
+// is at index i = 12 * v + b. Four shuffles move it to index 16 * i, which is v + 16 * b modulo
+// 16 * 12 - 1. Converting back takes four inverse shuffles. One Deal does two inverse shuffles.
 //
 // Vectors of 32 bytes hold two such arrays, one in each half.
 
@@ -98,6 +98,7 @@ HWY_INLINE void DealFour(const hn::Vec<D> (&x)[kWidth], hn::Vec<D> (&to)[kWidth]
   to[kK + kWidth / 2] = hn::BitCast(D(), hn::InterleaveLower(d64, upper_ab, upper_cd));
   to[kK + kWidth / 4 * 3] = hn::BitCast(D(), hn::InterleaveUpper(d64, upper_ab, upper_cd));
 }
+// Does kTimes Deals: calls DealFour for all vectors, each time.
 template <int kTimes, size_t kWidth, size_t... kK>
 HWY_INLINE void Deal(hn::Vec<D> (&x)[kWidth], std::index_sequence<kK...> quarter) {
   if constexpr (kTimes > 0) {

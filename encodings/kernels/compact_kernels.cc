@@ -16,7 +16,8 @@ namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Two loads for one offset if kWide; otherwise offsets have at most 57 bits.
+// Implements UnpackOffsets. If kWide is true, offsets have up to 64 bits, and each offset takes two
+// loads. Otherwise offsets have at most 57 bits, and one load is enough.
 template <bool kWide, typename U>
 HWY_INLINE size_t UnpackEach(const BinTable<U>& table, const uint8_t* bins, const uint8_t* packed,
                              U* out, size_t count) {
@@ -47,7 +48,8 @@ HWY_INLINE size_t Unpack(const BinTable<U>& table, const uint8_t* bins, const ui
   return UnpackEach<true>(table, bins, packed, out, count);
 }
 
-// Calls each(i) for each vector of `count` numbers, and last(i) for each number that is left.
+// Divides `count` numbers into SIMD vectors. Calls each(i) for each vector, where i is the index of
+// its first number. Calls last(i) for each number i after the last whole vector.
 template <typename D, typename Each, typename Last>
 HWY_INLINE void ForVectors(D d, size_t count, const Each& each, const Last& last) {
   const size_t lanes = hn::Lanes(d);
@@ -69,9 +71,10 @@ HWY_INLINE void Divide(const FloatBits<T>* integers, T divisor, T* out, size_t c
       [&](size_t i) HWY_ATTR {
         const auto dividend = hn::ConvertTo(d, hn::LoadU(di, from + i));
 #if HWY_NATIVE_FMA
-        // Division takes longer. The remainders are exact. The first correction makes the error of
-        // the quotient less than one unit in the last place; the second one then gives the nearest
-        // quotient, because the reciprocal is the nearest one, too.
+        // This is faster than a division. The remainders are computed without rounding. The first
+        // correction makes the error of the quotient less than one unit in the last place. The
+        // second correction gives the float that is nearest to the true quotient, because
+        // `reciprocals` is the float that is nearest to 1 / divisor.
         auto quotient = hn::Mul(dividend, reciprocals);
         for (int k = 0; k < 2; ++k) {
           const auto remainder = hn::NegMulAdd(quotient, divisors, dividend);
@@ -92,8 +95,8 @@ HWY_INLINE void ToFloats(const FloatBits<T>* order, T* out, size_t count) {
   const hn::ScalableTag<U> d;
   const hn::RebindToSigned<decltype(d)> di;
   constexpr U kSign = U{1} << (8 * sizeof(U) - 1);
-  // Numbers with the highest bit stand for positive floats: only this bit is inverted. The others
-  // stand for negative floats: all bits are inverted.
+  // If the highest bit of a number is 1, the number stands for a positive float, and only this bit
+  // is inverted. Otherwise the number stands for a negative float, and all bits are inverted.
   const auto sign = hn::Set(d, kSign);
   ForVectors(
       d, count,

@@ -1,8 +1,9 @@
-// The arithmetic of COMPACT on the values of a page: offsets in bins to numbers, and numbers to
-// values (cfile/FORMAT.md, COMPACT).
+// Computations on the values of a page of COMPACT: convert offsets in bins to numbers, and numbers
+// to values (cfile/FORMAT.md, COMPACT).
 //
-// U is uint8_t, uint16_t, uint32_t or uint64_t. All integers are computed modulo 2^bits, where
-// `bits` is the number of bits of U.
+// U is uint8_t, uint16_t, uint32_t or uint64_t. All computations with integers are modulo 2^bits,
+// where `bits` is the number of bits of U. In the functions with the argument `bins`, bins[i] is
+// the bin of number i.
 #pragma once
 
 #include <array>
@@ -20,30 +21,32 @@ template <typename U>
 struct BinTable {
   std::array<U, kMaxBins> lowers;
   std::array<uint8_t, kMaxBins> widths;
-  uint8_t most_width = 0;
+  uint8_t most_width = 0;  // the largest width
 };
 
 inline constexpr size_t kOffsetReadAhead = 16;
 
-// Unpacks offsets whose widths are those of their bins, and adds the lower bounds of the bins.
-// Returns the number of bits of the offsets. Precondition: PackedBytes(count, table.most_width) +
-// kOffsetReadAhead bytes can be read, although the offsets may take fewer.
+// Unpacks `count` offsets, and adds to each offset the lower bound of its bin. An offset has the
+// width of its bin. Returns the number of bits of the offsets. Precondition:
+// PackedBytes(count, table.most_width) + kOffsetReadAhead bytes at `packed` can be read, also if
+// the offsets take fewer bytes.
 template <typename U>
 size_t UnpackOffsets(const BinTable<U>& table, const uint8_t* bins, const uint8_t* packed, U* out,
                      size_t count);
 
-// Packs offsets with the widths of their bins. Writes whole words of 8 bytes, so up to
-// kOffsetReadAhead bytes after the offsets are overwritten with arbitrary bytes.
+// Packs `count` offsets, each with the width of its bin. May write up to kOffsetReadAhead arbitrary
+// bytes after the offsets, because the function writes whole words of 8 bytes.
 template <typename U>
 void PackOffsets(const BinTable<U>& table, const uint8_t* bins, const U* offsets, size_t count,
                  uint8_t* out);
 
-// Adds the lower bounds of bins to numbers. LookUpLowers writes the lower bounds alone.
+// Adds to each number the lower bound of its bin.
 template <typename U>
 void AddLowers(const BinTable<U>& table, const uint8_t* bins, U* numbers, size_t count);
+// Writes the lower bounds of the bins to `out`.
 template <typename U>
 void LookUpLowers(const BinTable<U>& table, const uint8_t* bins, U* out, size_t count);
-// LookUpLowers followed by SumUp.
+// Does the same as LookUpLowers and then SumUp.
 template <typename U>
 void SumUpLowers(const BinTable<U>& table, const uint8_t* bins, U before, U* out, size_t count);
 
@@ -65,12 +68,13 @@ using FloatInteger = std::conditional_t<sizeof(T) == 4, int32_t, int64_t>;
 template <typename T>
 using FloatBits = std::make_unsigned_t<FloatInteger<T>>;
 
-// Converts signed integers to floats and divides them by `divisor`, a power of ten that is at least
-// 1 and that T has. T is float or double.
+// Converts signed integers to T, and divides them by `divisor`. T is float or double. Precondition:
+// `divisor` is a power of ten, is at least 1, and was not rounded when it was converted to T.
 template <typename T>
 void DivideIntegers(const FloatBits<T>* integers, T divisor, T* out, size_t count);
 
-// Maps the bits of floats to integers that have the same order, and back. NaNs keep their bits.
+// Convert floats to unsigned integers that have the same order, and back. The conversion back gives
+// each float all its bits again, also if the float is a NaN.
 template <typename T>
 void FloatsToOrder(const T* floats, FloatBits<T>* out, size_t count);
 template <typename T>

@@ -54,7 +54,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if CFILE_UNPACK_SIMD
-// Vectors have kUnpackVectorBytes bytes: two blocks of 16 bytes, or one.
+// True if vectors have two blocks of 16 bytes, false if they have one block.
 constexpr bool kTwoBlocks = kUnpackVectorBytes == 32;
 
 // Returns, in each lane, the sum of that lane and all lanes below it in its block of 16 bytes.
@@ -82,7 +82,7 @@ HWY_INLINE V HalfPrefixSum(D d, V v) {
   const hn::Repartition<uint64_t, D> d_pairs;
   return hn::Add(v, hn::BitCast(d, hn::ShiftLeft<32>(hn::BitCast(d_pairs, v))));
 }
-// Returns a vector whose lanes are the last lane of `v`.
+// Returns a vector each of whose lanes is the last lane of `v`.
 template <typename D, typename V>
 HWY_INLINE V BroadcastLast(D d, V v) {
   using T = hn::TFromD<D>;
@@ -93,7 +93,7 @@ HWY_INLINE V BroadcastLast(D d, V v) {
     return hn::Broadcast<kLast>(v);
   }
 }
-// Returns 1, 2, 3 ... times `step`. The lanes have 64 bits.
+// Returns a vector with 1, 2, 3 ... times `step`. The lanes have 64 bits.
 template <typename D>
 HWY_INLINE hn::Vec<D> Multiples(D d, uint64_t step) {
   const auto one = hn::Set(d, step);
@@ -133,7 +133,8 @@ HWY_INLINE T DecodeNarrow(const uint8_t* packed, int width, T min_delta, T previ
     const GroupUnpacker<uint64_t>::D d64;
     const auto mins = Multiples(d64, min);
     auto carry = hn::Set(d64, static_cast<U>(previous));
-    // The sums of the lower and of the upper deltas are separate until they are widened.
+    // The lower and the upper half of a vector are summed separately with 32 bits. Then each half
+    // is widened to 64 bits, and `carry` is added.
     for (; groups > 0; --groups, packed += step) {
       for (size_t vector = 0; vector < Unpacker::kVectors; ++vector, to += Unpacker::kLanes) {
         const auto sums = HalfPrefixSum(d, unpacker.Unpack(packed, vector));

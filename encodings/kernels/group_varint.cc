@@ -15,11 +15,11 @@ namespace cfile::encodings {
 // Tables for groups of 32-bit values, indexed by the group's selector.
 struct GroupVarint32Tables {
   std::array<uint8_t, 256> size{};  // bytes of the whole group, selector included
-  // For decoding. For each of the 16 bytes of the four values: its offset after the selector; 0x80
-  // for a zero byte.
+  // For decoding. Element i of a shuffle says where byte i of the four values comes from: its
+  // offset after the selector, or 0x80 if the byte is 0.
   alignas(16) std::array<std::array<uint8_t, 16>, 256> shuffle{};
-  // For encoding. For each byte after the selector: its offset in the four values. For bytes after
-  // the group: 0x80, a zero byte.
+  // For encoding. Element i says where byte i after the selector comes from: its offset in the four
+  // values, or 0x80 (a zero byte) if the byte is after the end of the group.
   alignas(16) std::array<std::array<uint8_t, 16>, 256> pack{};
 };
 
@@ -96,12 +96,13 @@ const uint8_t* DecodeGroups32(const uint8_t* p, const uint8_t* end, size_t& grou
   }
 #else
   // The address of a group depends on the selector of the group before it, so the processor waits
-  // for two loads between groups. But if eight groups in a row had the same selector, the ninth
-  // probably has it, too. A branch that expects this lets the processor decode several groups at
-  // the same time. Such a branch would make groups of changing sizes slower, so there are two
-  // loops.
+  // for two loads between groups. But if eight groups in a row repeat the selector of the group
+  // before them, the next group probably has the same selector. The inner loop has a branch that
+  // the processor can predict in this case, so it decodes several groups at the same time. Groups
+  // of changing sizes would be slower with this branch, so the outer loop does not have it.
   const hn::FixedTag<uint8_t, 16> d;
-  uint8_t repeated = 0;  // bit i: whether a group had the selector of the group before it
+  // A bit for each of the last eight groups: 1 if it had the selector of the group before it.
+  uint8_t repeated = 0;
   for (size_t previous = 0; more();) {
     const size_t selector = *p;
     const auto shuffle = hn::Load(d, kGroupVarint32.shuffle[selector].data());
@@ -130,8 +131,8 @@ const uint8_t* DecodeGroups32(const uint8_t* p, const uint8_t* end, size_t& grou
   return p;
 }
 
-// Encodes `groups` groups to `p`, and returns their end. Writes up to kMaxGroupVarint32Bytes bytes
-// for each group.
+// Encodes `groups` groups to `p`, and returns the address after the last group. Writes up to
+// kMaxGroupVarint32Bytes bytes for each group.
 uint8_t* EncodeGroups32(const uint32_t* values, size_t groups, uint8_t* p) {
 #if HWY_TARGET == HWY_SCALAR
   for (; groups > 0; --groups, values += 4) p = PutGroup<uint32_t, 4, uint8_t, 2>(values, p);
@@ -139,15 +140,17 @@ uint8_t* EncodeGroups32(const uint32_t* values, size_t groups, uint8_t* p) {
   const hn::FixedTag<uint32_t, 4> d;
   const hn::FixedTag<uint8_t, 16> d8;
   const auto one = hn::Set(d, 1);
-  const auto lowest = hn::BitCast(d8, hn::Set(d, 0x0c080400u));  // of each lane
+  // The indexes of the lowest bytes of the four lanes.
+  const auto lowest = hn::BitCast(d8, hn::Set(d, 0x0c080400u));
   const auto above = [&](auto shifted) HWY_ATTR { return hn::Min(shifted, one); };
   for (; groups > 0; --groups, values += 4) {
     const auto v = hn::LoadU(d, values);
-    // Lane i is the length of value i in bytes - 1.
+    // Lane i is the number of bytes of value i, minus 1.
     const auto lengths =
         hn::Add(hn::Add(above(hn::ShiftRight<8>(v)), above(hn::ShiftRight<16>(v))),
                 above(hn::ShiftRight<24>(v)));
-    // The lowest bytes of the lanes as a number. The product moves them to bits 30, 28, 26 and 24.
+    // Byte i of `bytes` is lane i of `lengths`. The multiplication moves these four numbers to the
+    // bits from 30, 28, 26 and 24 on.
     const uint32_t bytes =
         hn::GetLane(hn::BitCast(d, hn::TableLookupBytesOr0(hn::BitCast(d8, lengths), lowest)));
     const uint32_t selector = bytes * 0x40100401u >> 24;

@@ -20,6 +20,12 @@ namespace cfile::encodings {
 inline constexpr size_t kVectorValues = 1024;
 inline constexpr size_t kVectorRowBytes = 128;
 
+// Returns how many vectors `count` values take. The last vector may have fewer values than the
+// others.
+constexpr uint32_t VectorsOf(uint32_t count) {
+  return static_cast<uint32_t>((uint64_t{count} + kVectorValues - 1) / kVectorValues);
+}
+
 // Returns the number of bytes of a packed vector.
 constexpr size_t InterleavedBytes(int width) {
   return kVectorRowBytes * static_cast<size_t>(width);

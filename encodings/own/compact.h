@@ -8,10 +8,10 @@
 //   page    sums · number of exceptions, 16 bits · size of the codes, 16 bits · codes of the bins ·
 //           packed offsets in the bins · exceptions: positions, values
 //
-// A transformation makes small numbers of the values: differences of order 0 to 3 or distances from
-// a line, multiples of a factor, decimals of floats. The numbers are divided into bins. A number is
-// stored as a code for its bin (kernels/ans.h), and its offset in the bin. A page has 1,024 values,
-// which can be decoded alone.
+// A transformation (compact_layout.h) turns the values into smaller numbers. The numbers are
+// divided into bins. A number is stored as a code for its bin (kernels/ans.h) and its offset in the
+// bin. A page has 1,024 values, and can be decoded without the other pages. Not all blocks have all
+// of these fields.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,9 @@ namespace cfile::encodings {
 
 // The encoder and decoder of COMPACT.
 //
-// A decoder checks all of the block but its pages in Open, and a page when it decodes the page. It
-// decodes whole pages, and keeps the last one of which only a part was read.
+// Open checks the bytes before the pages. A page is checked when it is decoded. The decoder always
+// decodes whole pages. If only a part of a page is read, the decoder keeps the values of this page
+// for the next reads.
 struct CompactCodec {
   static constexpr Encoding kEncoding = Encoding::kCompact;
   static constexpr std::string_view kName = "compact";
@@ -36,7 +37,7 @@ struct CompactCodec {
     return (type >= PhysicalType::kInt8 && type <= PhysicalType::kUint64) ||
            type == PhysicalType::kFloat || type == PhysicalType::kDouble;
   }
-  // The worst case is a block of one page and one bin that has all numbers of the type.
+  // The worst case is a block of one page and one bin with all numbers of the type.
   static constexpr uint32_t kWorstExtraBytesPerValue = 1;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 24;
   static constexpr ScanCost kScanCost{.number = 1000, .decodes_to_search = true};

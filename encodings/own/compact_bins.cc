@@ -11,9 +11,10 @@
 namespace cfile::encodings {
 namespace {
 
-constexpr int kLogBits = 8;  // of the mantissa that kLogs looks at
+// The index of kLogs has this many bits: the first bits of a mantissa.
+constexpr int kLogBits = 8;
 
-// Element i is log2(1 + i / 2^kLogBits).
+// Element i is log2(1 + i / 2^kLogBits) as a cost.
 constexpr auto kLogs = [] {
   std::array<int16_t, 1 << kLogBits> logs{};
   for (size_t i = 0; i < logs.size(); ++i) {
@@ -30,17 +31,20 @@ constexpr auto kLogs = [] {
   return logs;
 }();
 
-// What the codes and the offsets of `count` numbers in a bin cost, less what it costs to choose
-// among all numbers.
+// Returns the cost of the codes and the offsets of `count` numbers in a bin of this width, minus
+// count * log2(n), where n is the number of all numbers in all bins. The sum of these differences
+// is the same for each division into bins, so ChooseBins adds it only once.
 int64_t CostOfBin(uint64_t count, int width) {
   return static_cast<int64_t>(count) * (width * kCostOfBit - CostOfLog2(count));
 }
 
+// Returns the bin that has the numbers of both bins.
 CompactBin Merged(const CompactBin& a, const CompactBin& b) {
   return {std::min(a.least, b.least), std::max(a.most, b.most), a.count + b.count};
 }
 
-// Makes the weights add up to 2^log. Precondition: 2^log >= bins.size().
+// Returns weights that are about proportional to the counts of the bins, and add up to 2^log. No
+// weight is 0. Precondition: 2^log >= bins.size().
 std::vector<uint16_t> WeightsOf(std::span<const CompactBin> bins, int log) {
   uint64_t count = 0;
   for (const CompactBin& bin : bins) count += bin.count;
@@ -52,7 +56,8 @@ std::vector<uint16_t> WeightsOf(std::span<const CompactBin> bins, int log) {
     weights.push_back(static_cast<uint16_t>(std::max<uint64_t>(share, 1)));
     left -= weights.back();
   }
-  // The largest weights change least by one more or less.
+  // Corrects the sum step by step. A step changes the largest weight by 1, because this is the
+  // smallest relative change.
   for (; left != 0; left += left < 0 ? 1 : -1) {
     uint16_t& largest = *std::max_element(weights.begin(), weights.end());
     largest = static_cast<uint16_t>(largest + (left < 0 ? -1 : 1));
@@ -87,7 +92,8 @@ CompactHistogram::CompactHistogram(std::span<const uint64_t> sample, size_t most
   }
   for (size_t i = 1; i < most_intervals; ++i) {
     const uint64_t number = sample[i * sample.size() / most_intervals];
-    // A number that is frequent gets an interval of its own.
+    // If an interval already begins with this number, the number is frequent. Then the next
+    // interval begins after it, so that the number has an interval of its own.
     if (number == begins_[size_ - 1] && number != UINT64_MAX) {
       begin(number + 1);
     } else {
@@ -110,13 +116,14 @@ CompactBins ChooseBins(std::span<const CompactBin> intervals, int64_t cost_of_bi
     result.bin_of.push_back(static_cast<uint8_t>(used.size()));
     if (interval.count > 0) used.push_back(interval);
   }
-  // Element i: what the first i intervals cost, and where the last bin of them begins.
+  // costs[i] is the lowest cost of bins for the first i intervals of `used`. begins[i] is the first
+  // interval of the last of these bins.
   std::vector<int64_t> costs(used.size() + 1, std::numeric_limits<int64_t>::max());
   std::vector<size_t> begins(used.size() + 1, 0);
   costs[0] = 0;
-  int64_t cost_of_one = 0;   // of one bin for all
-  int64_t cost_of_each = 0;  // of a bin for each number
-  bool one_number = true;    // each interval has one number
+  int64_t cost_of_one = 0;   // the cost of one bin for all intervals
+  int64_t cost_of_each = 0;  // the cost of a bin for each interval
+  bool one_number = true;    // each interval has only one different number
   CompactBin all;
   for (size_t end = 1; end <= used.size(); ++end) {
     CompactBin bin;
@@ -133,6 +140,7 @@ CompactBins ChooseBins(std::span<const CompactBin> intervals, int64_t cost_of_bi
     one_number = one_number && used[end - 1].width() == 0;
     cost_of_each += CostOfBin(used[end - 1].count, 0) + cost_of_bin;
   }
+  // The part that CostOfBin leaves out.
   const int64_t cost_of_all = static_cast<int64_t>(all.count) * CostOfLog2(all.count);
   result.cost = costs.back() + cost_of_all;
   const int64_t most = result.cost + result.cost / slack - cost_of_all;

@@ -66,7 +66,7 @@ class CompactDecoder final : public BlockDecoder<T> {
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kValues = kVectorValues;
 
-  // Reads what is before the pages.
+  // Reads and checks the bytes before the pages.
   absl::Status ReadHead(const BlockView& block) {
     ByteReader reader(block.bytes);
     if (block.count == 0) {
@@ -98,9 +98,9 @@ class CompactDecoder final : public BlockDecoder<T> {
       return CutOff();
     CFILE_RETURN_IF_ERROR(ReadBins(bins, reader));
     pages_at_ = reader.offset();
-    const uint64_t table_bytes = uint64_t{CompactPages(block.count)} * sizeof(uint32_t);
+    const uint64_t table_bytes = uint64_t{VectorsOf(block.count)} * sizeof(uint32_t);
     if (table_bytes > reader.remaining()) {
-      return DataLoss("compact: the offsets of ", CompactPages(block.count), " pages take ",
+      return DataLoss("compact: the offsets of ", VectorsOf(block.count), " pages take ",
                       table_bytes, " bytes, found ", reader.remaining());
     }
     bytes_ = block.bytes;
@@ -147,7 +147,7 @@ class CompactDecoder final : public BlockDecoder<T> {
 
   // Decodes the values of a page to `out`.
   absl::Status Decode(uint32_t page, T* out) {
-    const uint32_t pages = CompactPages(this->count_);
+    const uint32_t pages = VectorsOf(this->count_);
     const uint32_t count = std::min(kValues, this->count_ - page * kValues);
     const uint64_t least = pages_at_ + uint64_t{pages} * sizeof(uint32_t);
     const uint64_t begin = PageOffset(page);
@@ -186,7 +186,8 @@ class CompactDecoder final : public BlockDecoder<T> {
     return PutExceptions(page, exceptions, count, rest.last(exceptions_bytes), out);
   }
 
-  // Where the numbers of a page are decoded: integers in the same place as the values.
+  // Returns where the numbers of a page are decoded. Integers are decoded in the place of the
+  // values.
   U* NumbersOf(T* out) {
     if constexpr (kIsFloat<T>) {
       return numbers_.data();
@@ -195,8 +196,9 @@ class CompactDecoder final : public BlockDecoder<T> {
     }
   }
 
-  // Writes the numbers of a page, without differences, to `numbers`. Returns the number of bits of
-  // the packed offsets. If these are not all bytes of `packed`, the numbers are arbitrary.
+  // Unpacks the numbers of a page, and replaces differences by the numbers from which they were
+  // taken. Returns the number of bits of the packed offsets. If `packed` does not have exactly the
+  // bytes of these bits, the numbers are arbitrary.
   size_t UnpackNumbers(std::span<const uint8_t> packed, uint32_t count, const U* sums, U* numbers) {
     const U lower = table_.lowers[0];
     const int width = table_.widths[0];
@@ -204,11 +206,12 @@ class CompactDecoder final : public BlockDecoder<T> {
     if (same_width_ && PackedBytes(bits, 1) != packed.size()) return bits;
     int order = form_.order;
     if (!same_width_) {
-      // The offsets are read before it is known whether they take more bytes than there are.
+      // UnpackOffsets may read `most` bytes. If there are fewer bytes up to the end of the block, a
+      // copy of the offsets is unpacked.
       const uint8_t* from = packed.data();
       const size_t most = PackedBytes(count, table_.most_width) + kOffsetReadAhead;
       if (static_cast<size_t>(bytes_.data() + bytes_.size() - from) < most) {
-        if (packed.size() > most) return SIZE_MAX;
+        if (packed.size() > most) return size_t{count} * table_.most_width;
         std::memcpy(last_.data(), from, packed.size());
         std::memset(last_.data() + packed.size(), 0, most - packed.size());
         from = last_.data();
@@ -236,7 +239,7 @@ class CompactDecoder final : public BlockDecoder<T> {
     return bits;
   }
 
-  // Makes values of numbers. `first` is where the line of the page begins.
+  // Converts numbers to values. `first`: the begin of the line of the page, if there is a line.
   void Restore(U first, uint32_t count, U* numbers, T* out) const {
     if (form_.line) AddLine<U>(first, form_.slope, numbers, count);
     if (form_.multiples) MultiplyAdd<U>(form_.factor, form_.addend, numbers, count);
@@ -249,6 +252,8 @@ class CompactDecoder final : public BlockDecoder<T> {
     }
   }
 
+  // Replaces the values of the exceptions. `bytes`: the positions of the exceptions, and then their
+  // values.
   absl::Status PutExceptions(uint32_t page, uint32_t exceptions, uint32_t count,
                              std::span<const uint8_t> bytes, T* out) const {
     int before = -1;
@@ -266,7 +271,7 @@ class CompactDecoder final : public BlockDecoder<T> {
   }
 
   std::span<const uint8_t> bytes_;
-  size_t pages_at_ = 0;  // where the offsets of the pages are
+  size_t pages_at_ = 0;  // the byte of the block at which the offsets of the pages begin
   Transformation<T> form_;
   int log_ = 0;  // 0: there is one bin, and no codes
   BinTable<U> table_;
@@ -274,9 +279,9 @@ class CompactDecoder final : public BlockDecoder<T> {
   AnsDecoder codes_;
   uint32_t held_ = kNone;  // the page whose values are in values_; kNone: no page
   std::array<T, kVectorValues> values_;
-  std::array<uint8_t, kVectorValues> bins_;
-  std::array<U, kVectorValues> numbers_;  // floats only
-  // A copy of packed offsets that are not followed by enough bytes.
+  std::array<uint8_t, kVectorValues> bins_;  // the bin of each number of a page
+  std::array<U, kVectorValues> numbers_;     // only for floats: the numbers of a page
+  // A copy of packed offsets that are too close to the end of the block for UnpackOffsets.
   std::array<uint8_t, kVectorValues * sizeof(U) + kOffsetReadAhead> last_ = {};
 };
 

@@ -6,13 +6,14 @@
 #include <string_view>
 
 #include "encodings/core/status.h"
+#include "encodings/kernels/interleaved_bits.h"
 #include "encodings/own/compact_layout.h"
 #include "encodings/own/describe_number.h"
 
 namespace cfile::encodings {
 namespace {
 
-// Adds the fields of a page, which ends at byte `end` of the block.
+// Adds the fields of a page. `end`: the byte of the block after the page.
 template <typename T>
 absl::Status DescribePage(const Transformation<T>& form, bool has_codes, uint32_t page, size_t end,
                           BlockDescription& description) {
@@ -57,7 +58,7 @@ absl::Status DescribeCompact(const BlockView& block, BlockDescription& descripti
     description.EndStructure();
   }
   CFILE_RETURN_IF_ERROR(description.AddBytes((last_bin + 1 - bin) * bin_bytes, "further bins"));
-  const uint32_t pages = CompactPages(block.count);
+  const uint32_t pages = VectorsOf(block.count);
   const std::span<const uint8_t> table = description.reader().rest();
   CFILE_RETURN_IF_ERROR(description.AddNumbers<uint32_t>(pages, "offsets of the pages"));
   for (uint32_t page = 0; page < pages; ++page) {

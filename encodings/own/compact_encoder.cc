@@ -24,13 +24,14 @@
 namespace cfile::encodings {
 namespace {
 
-// Encodes the values of one block after another. Keeps its buffers.
+// Encodes one block after another. Keeps the memory of its buffers from block to block.
 template <typename T>
 class CompactWriter {
  public:
   using U = CompactNumber<T>;
 
-  // Appends the block to `out`. Precondition: there are values, less than 2^32.
+  // Encodes `values` into one block, and appends the block to `out`. Precondition: `values` has 1
+  // to 2^32 - 1 values.
   void Write(std::span<const T> values, ByteWriter& out) {
     values_ = values;
     exceptions_.clear();
@@ -40,7 +41,8 @@ class CompactWriter {
     const CompactBins bins = Divide();
     const size_t begin = out.size();
     WriteBlock(bins, out);
-    // The choice is an estimate. No block takes more bytes than without a transformation and codes.
+    // The choice is based on estimates. If the block takes more bytes than a block without a
+    // transformation and codes can take, such a block is written instead.
     if (out.size() - begin <= PlainBytes()) return;
     out.Truncate(begin);
     exceptions_.clear();
@@ -56,20 +58,22 @@ class CompactWriter {
 
  private:
   static constexpr U kHalf = static_cast<U>(U{1} << (8 * sizeof(U) - 1));
-  static constexpr size_t kSample = 512;      // numbers, to choose a transformation
-  static constexpr size_t kBinSample = 2048;  // numbers, to choose intervals
-  static constexpr size_t kBinBytes = sizeof(U) + 3;
+  static constexpr size_t kSample = 512;      // the size of a sample to choose a transformation
+  static constexpr size_t kBinSample = 2048;  // the size of a sample to choose intervals
+  static constexpr size_t kBinBytes = sizeof(U) + 3;  // the bytes of a stored bin
   using Signed = std::make_signed_t<U>;
 
   size_t count() const { return values_.size(); }
 
-  // The number of bytes of a block of one bin that has all numbers of the type.
+  // Returns the number of bytes of a block without a transformation and with one bin that has all
+  // numbers of the type.
   size_t PlainBytes() const {
     return kCompactHeadBytes + sizeof(U) + 1 +
-           CompactPages(static_cast<uint32_t>(count())) * sizeof(uint32_t) + count() * sizeof(U);
+           VectorsOf(static_cast<uint32_t>(count())) * sizeof(uint32_t) + count() * sizeof(U);
   }
 
-  // Sets levels_[0] to the values as integers.
+  // Converts the values to integers, and stores the integers in levels_[0]. Chooses decimals and
+  // multiples.
   void MakeIntegers() {
     if constexpr (std::is_floating_point_v<T>) {
       if (!MakeDecimals()) return MakePlainIntegers();
@@ -78,6 +82,7 @@ class CompactWriter {
     }
     FindMultiples();
   }
+  // Does the same without decimals and multiples.
   void MakePlainIntegers() {
     levels_[0].resize(count());
     if constexpr (std::is_floating_point_v<T>) {
@@ -87,9 +92,11 @@ class CompactWriter {
     }
   }
 
-  // Sets `integer` to the one that stands for `value`. Returns false if there is none.
+  // Sets `integer` to the integer that gives exactly `value` when it is divided by `power`. Returns
+  // false if there is no such integer.
   static bool ToInteger(T value, T power, U& integer) {
-    // Not all larger integers are floats: with so many digits, most floats would be decimals.
+    // A float cannot represent all integers above this limit. Floats with so many digits would
+    // nearly all count as decimals, without any advantage.
     constexpr T kLimit = sizeof(T) == 4 ? T{0x1p24} : T{0x1p53};
     const T scaled = value * power;
     if (!(std::abs(scaled) < kLimit)) return false;
@@ -98,8 +105,8 @@ class CompactWriter {
     return std::bit_cast<U>(static_cast<T>(rounded) / power) == std::bit_cast<U>(value);
   }
 
-  // Sets levels_[0] to the integers of which the values are decimals. Returns false if there are
-  // many exceptions.
+  // Chooses the number of decimals, and sets levels_[0] to the integers of the values (ToInteger).
+  // Adds the other values to exceptions_. Returns false if there would be many exceptions.
   bool MakeDecimals() {
     constexpr size_t kTried = 64;
     const size_t tried = std::min(count(), kTried);
@@ -138,10 +145,11 @@ class CompactWriter {
     return true;
   }
 
-  // True if the integers of levels_[0] are signed.
+  // True if the integers in levels_[0] stand for signed integers.
   bool IsSigned() const {
     return form_.decimals || (std::is_signed_v<T> && !std::is_floating_point_v<T>);
   }
+  // Returns the least of the integers in levels_[0].
   U LeastInteger() const {
     const U flip = IsSigned() ? kHalf : U{0};
     U least = std::numeric_limits<U>::max();
@@ -149,7 +157,8 @@ class CompactWriter {
     return static_cast<U>(least ^ flip);
   }
 
-  // Divides the integers by their greatest common divisor, after subtracting the least one.
+  // Subtracts the least integer from all integers, and divides the results by their greatest common
+  // divisor. Does nothing if the divisor is 1, or if all integers are equal.
   void FindMultiples() {
     const U least = LeastInteger();
     U divisor = 0;
@@ -166,8 +175,9 @@ class CompactWriter {
     form_.addend = least;
   }
 
-  // Returns the number that is subtracted from numbers before they are compared. So they have the
-  // right order although they are unsigned.
+  // Returns the number that must be subtracted from numbers of this order before they are compared.
+  // Numbers are unsigned, but stand for signed numbers if the result is not 0. After the
+  // subtraction, the unsigned numbers have the order of the signed numbers.
   U OriginOf(int order) const {
     return order > 0 || (IsSigned() && !form_.multiples) ? kHalf : U{0};
   }
@@ -181,8 +191,9 @@ class CompactWriter {
     to[0] = count() > 1 ? to[1] : U{0};
   }
 
-  // Sets line_ to the distances from a line, and line_begins_ to where the line of each page
-  // begins. Precondition: there are at least two values.
+  // Chooses the slope of a line, sets line_ to the distances of the numbers from the line, and sets
+  // line_begins_ to the begin of the line in each page. The begins are chosen so that no distance
+  // is negative. Precondition: there are at least two values.
   void MakeLine() {
     const std::vector<U>& from = levels_[0];
     const auto rise = static_cast<Signed>(static_cast<U>(from.back() - from.front()));
@@ -204,7 +215,7 @@ class CompactWriter {
     }
   }
 
-  // Returns `most` numbers of all, in ascending order, after subtracting the origin.
+  // Returns at most `most` of the numbers, in ascending order, after subtracting `origin`.
   std::vector<uint64_t> Sample(const std::vector<U>& numbers, U origin, size_t most) const {
     std::vector<uint64_t> sample(std::min(most, count()));
     for (size_t i = 0; i < sample.size(); ++i)
@@ -213,22 +224,22 @@ class CompactWriter {
     return sample;
   }
 
-  // Estimates what numbers of a page cost that has as many sums.
+  // Estimates the cost of a sample of `numbers`. `sums`: the number of sums of each page.
   int64_t Estimate(const std::vector<U>& numbers, U origin, size_t sums) const {
     constexpr size_t kIntervals = 32;
     const std::vector<uint64_t> sample = Sample(numbers, origin, kSample);
     CompactHistogram histogram(sample, kIntervals);
     for (const uint64_t number : sample) histogram.Add(number);
-    // The sample has a share of the numbers, so a bin costs it the same share.
+    // The sample is only a part of the numbers. So only the same part of the cost of a bin counts.
     const int64_t bin = static_cast<int64_t>(kBinBytes * 8 * sample.size() / count()) * kCostOfBit;
     constexpr int64_t kNoSlack = std::numeric_limits<int64_t>::max();
-    // The sums of a page belong to kVectorValues numbers.
+    // A page has kVectorValues numbers, and the sample is charged its share of the sums.
     return ChooseBins(histogram.intervals(), bin, kNoSlack).cost +
            static_cast<int64_t>(sums * 8 * sizeof(U) * sample.size() / kVectorValues) *
                kCostOfBit;
   }
 
-  // Chooses the rest of the transformation, and sets numbers_, origin_.
+  // Chooses the order or the line, and sets numbers_ and origin_.
   void ChooseNumbers() {
     numbers_ = &levels_[0];
     origin_ = OriginOf(0);
@@ -262,7 +273,7 @@ class CompactWriter {
 
   // Divides the numbers into bins, and sets bin_of_.
   CompactBins Divide() {
-    // 3 % more bytes are worth a faster form.
+    // Up to 3 % more bytes are acceptable for bins that are decoded faster (ChooseBins).
     constexpr int64_t kSlack = 32;
     U least = std::numeric_limits<U>::max();
     U most = 0;
@@ -286,6 +297,7 @@ class CompactWriter {
     return bins;
   }
 
+  // Appends a block to `out`. Uses the members that the other functions have set.
   void WriteBlock(const CompactBins& bins, ByteWriter& out) {
     CompactWeights weights;
     if (bins.bins.size() > 1) weights = ChooseWeights(bins.bins);
@@ -312,7 +324,7 @@ class CompactWriter {
     }
     std::optional<AnsEncoder> codes;
     if (bins.bins.size() > 1) codes.emplace(weights.weights, weights.log);
-    const uint32_t pages = CompactPages(static_cast<uint32_t>(count()));
+    const uint32_t pages = VectorsOf(static_cast<uint32_t>(count()));
     const size_t offsets = out.size();
     out.PutZeros(pages * sizeof(uint32_t));
     size_t exception = 0;
@@ -350,6 +362,7 @@ class CompactWriter {
       out.PutFixed(static_cast<U>(levels_[i][first] - levels_[i + 1][first]));
   }
 
+  // Writes the packed offsets of the `count` numbers from number `first` on.
   void PutOffsets(const BinTable<U>& table, bool same_width, size_t first, size_t count,
                   ByteWriter& out) {
     std::array<U, kVectorValues> packed;
@@ -376,12 +389,13 @@ class CompactWriter {
 
   std::span<const T> values_;
   Transformation<T> form_;
-  // levels_[0]: the integers. Others: the differences between neighbours in the level before.
+  // levels_[0] has the integers. levels_[k] has the differences between neighbours in levels_[k -
+  // 1].
   std::array<std::vector<U>, kMaxOrder + 1> levels_;
-  std::vector<U> line_;
-  std::vector<U> line_begins_;
-  std::vector<uint32_t> exceptions_;  // positions of the values that are no decimals
-  const std::vector<U>* numbers_ = nullptr;  // what is stored: one of the levels, or line_
+  std::vector<U> line_;                      // see MakeLine
+  std::vector<U> line_begins_;               // see MakeLine
+  std::vector<uint32_t> exceptions_;         // the positions of the values that are not decimals
+  const std::vector<U>* numbers_ = nullptr;  // the numbers to store: one of the levels, or line_
   U origin_ = 0;                             // see OriginOf
   std::vector<uint8_t> bin_of_;              // the bin of each number
 };
@@ -409,7 +423,9 @@ class CompactEncoder final : public BlockEncoder<T> {
   }
 
  private:
-  const size_t most_values_;  // of a block. It is not known before what they take, encoded.
+  // The number of values of a full block. It is fixed, because the encoded size of the values is
+  // not known before Finish.
+  const size_t most_values_;
   std::vector<T> values_;
   CompactWriter<T> writer_;
 };

@@ -7,13 +7,12 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "encodings/kernels/ans.h"
 #include "encodings/kernels/compact_kernels.h"
-#include "encodings/kernels/interleaved_bits.h"
 
 namespace cfile::encodings {
 
-// The unsigned integers of the size of T, which all numbers of a block are.
+// CompactNumber<T> is the type of the numbers in a block of values of type T: unsigned integers of
+// the size of T.
 template <typename T, bool kFloat = std::is_floating_point_v<T>>
 struct CompactBits {
   using Type = std::make_unsigned_t<T>;
@@ -28,7 +27,7 @@ using CompactNumber = typename CompactBits<T>::Type;
 inline constexpr int kMaxOrder = 3;
 inline constexpr size_t kCompactHeadBytes = 4;
 
-// The largest number of decimals: 10^decimals must be a float.
+// The largest number of decimals. T can represent 10^kMaxDecimals<T> without rounding.
 template <typename T>
 inline constexpr int kMaxDecimals = 0;
 template <>
@@ -46,25 +45,27 @@ T PowerOfTen(int decimals) {
   return static_cast<T>(kPowers[static_cast<size_t>(decimals)]);
 }
 
-// How the values of a block become numbers: a float becomes an integer; the addend is subtracted,
-// and the result divided by the factor; then the distance from a line is taken, or differences
-// between neighbours, `order` times.
+// How the values of a block become numbers. First, floats become integers. Then, with multiples,
+// the addend is subtracted, and the result is divided by the factor. At the end, with a line, each
+// number is replaced by its distance from the line. Otherwise the numbers are replaced by the
+// differences between neighbours, `order` times.
 template <typename T>
 struct Transformation {
   using U = CompactNumber<T>;
 
-  int order = 0;      // at most kMaxOrder; 0 if there is a line
-  bool line = false;  // the line of a page begins at its sum, and rises by `slope`
+  int order = 0;  // at most kMaxOrder; 0 if there is a line
+  // True if there is a line. It begins at the sum of the page, and rises by `slope` for each value.
+  bool line = false;
   bool multiples = false;
-  // Floats only: a value is an integer divided by 10^power. Otherwise the integers of floats have
-  // the order of the floats.
+  // Only for floats. True if a value is an integer divided by 10^power. False if the integers are
+  // made from the bits of the floats (OrderToFloats).
   bool decimals = false;
   int power = 0;
   U slope = 0;
   U factor = 1;
   U addend = 0;
 
-  // The number of sums that a page has.
+  // The number of sums of a page.
   size_t sums() const { return line ? 1 : static_cast<size_t>(order); }
 
   // The first byte of the block.
@@ -72,7 +73,7 @@ struct Transformation {
     return static_cast<uint8_t>(order | (line ? kLine : 0) | (multiples ? kMultiples : 0) |
                                 (decimals ? kDecimals : 0));
   }
-  // Sets what flags() returns. Returns false if T has no such flags.
+  // Sets the members that `flags` stands for. Returns false if blocks of T cannot have these flags.
   bool SetFlags(uint8_t flags) {
     order = flags & kOrder;
     line = (flags & kLine) != 0;
@@ -88,10 +89,5 @@ struct Transformation {
   static constexpr int kMultiples = 8;
   static constexpr int kDecimals = 16;
 };
-
-// Returns the number of pages of a block of `count` values.
-constexpr uint32_t CompactPages(uint32_t count) {
-  return static_cast<uint32_t>((uint64_t{count} + kVectorValues - 1) / kVectorValues);
-}
 
 }  // namespace cfile::encodings

@@ -5,6 +5,7 @@
 #include <cassert>
 
 #include "encodings/core/status.h"
+#include "encodings/kernels/interleaved_bits.h"
 #include "encodings/own/describe_number.h"
 #include "encodings/own/for_layout.h"
 
@@ -14,7 +15,7 @@ namespace {
 template <typename V>
 absl::Status DescribeFor(const BlockView& block, BlockDescription& description) {
   using Entry = ForEntry<V>;
-  const uint32_t vectors = ForVectors(block.count);
+  const uint32_t vectors = VectorsOf(block.count);
   if (uint64_t{vectors} * Entry::kBytes > block.bytes.size()) {
     return DataLoss("the table of ", vectors, " vectors takes ", uint64_t{vectors} * Entry::kBytes,
                     " bytes, found ", block.bytes.size());

@@ -73,9 +73,5 @@ constexpr size_t ForVectorBytes(size_t count, int width, size_t exceptions) {
       exceptions == 0 ? 0 : sizeof(T) + exceptions * (sizeof(uint16_t) + sizeof(T));
   return ForPackedBytes(count, width) + patches;
 }
-// Returns the number of vectors of a block of `count` values.
-constexpr uint32_t ForVectors(uint32_t count) {
-  return static_cast<uint32_t>((uint64_t{count} + kVectorValues - 1) / kVectorValues);
-}
 
 }  // namespace cfile::encodings

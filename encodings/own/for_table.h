@@ -79,7 +79,7 @@ class ForTable {
   // kDataLoss: the block is too short for its table, or it has bytes but no values. Then size() is
   // 0.
   absl::Status Open(const BlockView& block) {
-    const uint32_t vectors = ForVectors(block.count);
+    const uint32_t vectors = VectorsOf(block.count);
     const uint64_t table_bytes = uint64_t{vectors} * Entry::kBytes;
     count_ = size_ = 0;
     if (table_bytes > block.bytes.size()) {

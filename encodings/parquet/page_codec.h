@@ -353,13 +353,13 @@ class PageBlockDecoder final : public BlockDecoder<T> {
   }
   absl::StatusOr<LowerBound> SeekToKey(const T& key) override {
     if constexpr (kIsWidened<T>) {
-      // The wider values have the same order.
+      // The values in the page are wider, but have the same order.
       absl::StatusOr<LowerBound> bound = decoder_->SeekToKey(P{key});
       this->position_ = decoder_->position();
       return bound;
     } else if constexpr (kSameBytes) {
-      // Unsigned values have another order than P, so their page is searched here, if the decoder
-      // lends it.
+      // If T is unsigned, the order of T differs from the order of P, so decoder_ cannot search.
+      // Instead, this function searches the values of the page, if decoder_ can lend them.
       CFILE_RETURN_IF_ERROR(SeekTo(0));
       const std::span<const T> values = Borrow(this->count_);
       if (values.size() == this->count_) {

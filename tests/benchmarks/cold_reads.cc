@@ -1,11 +1,13 @@
-// Measures reads of files that are not in memory: seeks by key beside LMDB, takes of random rows,
-// and scans beside reads of 1 MiB as `dd bs=1M` makes them. Before each run the system drops the
-// file from its page cache. Prints lines of JSON as file_comparison does: the figures are
-// microseconds of elapsed time and KiB read from the disk for each row or key, and MB/s of scans.
+// Measures reads of files that are not in memory: seeks by key, takes of random rows, and scans.
+// Compares seeks with LMDB, and scans with reads of 1 MiB, as `dd bs=1M` makes them. Before each
+// run, the file is dropped from the page cache of the system. Prints lines of JSON like
+// file_comparison. The figures of seeks and takes are microseconds of elapsed time, and KiB that
+// are read from the disk, for each key or row. The figures of scans are MB/s.
 //
 //   cold_reads DIRECTORY [ROWS [BLOCK_BYTES]]
 //
-// ROWS: 20 million by default. BLOCK_BYTES: block_size_bytes; without it, the writer's default.
+// ROWS: 20 million by default. BLOCK_BYTES: WriterOptions::block_size_bytes; if it is not given,
+// the writer's default.
 // DIRECTORY must be on a disk, not in tmpfs. Figures of different disks cannot be compared.
 #include <fcntl.h>
 #include <unistd.h>
@@ -97,7 +99,7 @@ void PrintCost(const std::string& data, const std::string& work, const std::stri
   PrintFigure(data, work + ", KiB", who, cost.bytes / 1024 / kReads);
 }
 
-// Returns a reader that has no blocks in its cache.
+// Opens the file with an empty block cache.
 Reader OpenCold(const File& file, ReaderOptions::Access access) {
   return OrDie(Reader::Open(
       file.path, {.access = access,
@@ -173,9 +175,7 @@ void WriteFile(const File& file, const ColumnType& type, const WriterOptions& op
   for (size_t begin = 0; begin < file.rows; begin += kAppendedRows)
     OrDie(writer.Append(next(begin, std::min(begin + kAppendedRows, file.rows))));
   OrDie(writer.Finish());
-  PrintFigure(file.data, "size", "cfile",
-              static_cast<double>(std::filesystem::file_size(file.path)) /
-                  static_cast<double>(file.rows));
+  PrintSize(file.data, "cfile", file.path, file.rows);
 }
 
 #ifdef CFILE_BENCHMARK_LMDB
@@ -204,7 +204,7 @@ void MeasureLmdb(const std::string& path, std::span<const uint64_t> numbers,
   CheckLmdb(mdb_txn_commit(transaction));
   mdb_env_close(environment);
 
-  // Databases larger than memory are opened with MDB_NORDAHEAD, as LMDB recommends.
+  // LMDB recommends MDB_NORDAHEAD for databases that are larger than memory.
   for (const unsigned flags : {0u, static_cast<unsigned>(MDB_NORDAHEAD)}) {
     const Cost cost = ColdCost(path, [&] {
       open(MDB_RDONLY | flags);

@@ -1,4 +1,5 @@
-// Tests that Concatenate joins files, copies blocks where it can, and encodes the other rows again.
+// Tests that Concatenate joins files, copies blocks where this is possible, and encodes the other
+// rows again.
 #include "cfile/concatenate.h"
 
 #include <cstdint>
@@ -20,7 +21,8 @@ namespace {
 
 using namespace testing_support;  // NOLINT
 
-// Blocks have at most 500 rows. Small blocks are not copied, so the columns have no rest.
+// Blocks have at most 500 rows. Smaller blocks are not copied, so the columns of the tests have a
+// multiple of 500 rows.
 constexpr size_t kBlockRows = 500;
 WriterOptions SmallBlocks() {
   return {.max_values_per_block = kBlockRows, .movable_blocks = true};
@@ -40,7 +42,7 @@ struct Files {
     rows.rows.insert(rows.rows.end(), column.rows.begin(), column.rows.end());
   }
 
-  // Joins the files. EXPECTs that the new file is valid and has all rows.
+  // Joins the files into `joined`. EXPECTs that the new file is valid and has all rows.
   ConcatenateReport Join(const WriterOptions& options) {
     std::vector<uint8_t> bytes;
     uint64_t reported = 0;
@@ -80,7 +82,7 @@ TEST(ConcatenateTest, EveryType) {
           files.Add(RandomColumn<T>(type, blocks * kBlockRows, nullable ? 30 : 0, false, random),
                     options);
         }
-        options.nullable = false;  // is ignored
+        options.nullable = false;  // Concatenate ignores this
         const ConcatenateReport report = files.Join(options);
         EXPECT_EQ(report.copied_blocks, 4u);
         EXPECT_GT(report.copied_bytes, 0u);
@@ -105,7 +107,7 @@ TEST(ConcatenateTest, SortedFilesAreSearchedByKey) {
   EXPECT_EQ(files.Join(options).copied_blocks, 4u);
   auto cursor = files.joined->NewCursor<int64_t>();
   EXPECT_EQ(cursor->SeekToKey(10'003)->ordinal, 2 * kBlockRows + 1);
-  // In the wrong order, the rows are refused.
+  // Concatenate refuses the same files in the wrong order.
   std::swap(files.readers[0], files.readers[1]);
   std::vector<uint8_t> bytes;
   EXPECT_EQ(Concatenate(files.readers, NewMemorySink(&bytes), options).status().code(),
@@ -144,7 +146,8 @@ TEST(ConcatenateTest, FilesWithAndWithoutNulls) {
     files.Add(RandomColumn<std::string_view>(type, kBlockRows, nullable ? 50 : 0, false, random),
               options);
   }
-  // The blocks of files that are not nullable have another form.
+  // The new file is nullable. Blocks of files that are not nullable have another layout, so they
+  // are not copied.
   EXPECT_EQ(files.Join(options).copied_blocks, 1u);
   EXPECT_TRUE(files.joined->info().nullable);
 }
@@ -168,7 +171,7 @@ TEST(ConcatenateTest, MetadataAndErrors) {
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(refused.status().message()),
               testing::HasSubstr("different types: int32 and int64"));
-  // An error of `progress` ends the work.
+  // If `progress` returns an error, Concatenate returns this error.
   EXPECT_TRUE(absl::IsCancelled(Concatenate({{file, file}}, NewMemorySink(&joined), {},
                                             [](uint64_t) { return absl::CancelledError("stop"); })
                                     .status()));

@@ -1,5 +1,5 @@
-// DescribeBlock, FindBlock, ListRegions and DescribeRegion on all golden files, compared with
-// VisitBlocks and VisitIndex. DescribeEnds on damaged files.
+// Tests DescribeBlock, FindBlock, ListRegions and DescribeRegion on all golden files: the results
+// are compared with those of VisitBlocks and VisitIndex. Tests DescribeEnds on damaged files.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -172,7 +172,7 @@ TEST(DescribeRegion, RefusesARegionOutsideOfTheFile) {
   }
 }
 
-// The regions cover the file exactly, also if the footer or the header has a wrong size.
+// The regions cover the file exactly, also if the stored size of the footer or the header is wrong.
 TEST(DescribeEnds, CoversFilesWithWrongSizes) {
   std::ifstream file(CFILE_SOURCE_DIR "/tests/golden/kudu/string_prefix_low_nn_nine.cfile",
                      std::ios::binary);

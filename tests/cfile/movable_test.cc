@@ -419,8 +419,9 @@ TEST(Movable, FooterNeedsBothOtherBits) {
   }
 }
 
-// Returns the parts of the block's sections in which a changed byte makes `read` fail. `read` opens
-// the file and reads a part of the block. The part "0" is the first part; -1 is the head.
+// Returns the numbers of the parts of the block in which a changed byte makes `read` fail. The
+// parts of the sections are numbered from 0; -1 is the head. `read` opens a file and reads some
+// rows.
 template <typename Read>
 std::vector<int> PartsThatMatter(const Bytes& file, const BlockPointer& block, const Read& read) {
   const internal::BlockHead head = HeadOf(file, block);
@@ -445,8 +446,8 @@ std::vector<int> PartsThatMatter(const Bytes& file, const BlockPointer& block, c
   return parts;
 }
 
-// Gets one row, and takes two rows, of a block of many parts. Only the parts with these rows are
-// verified, unless the block is read several times.
+// Tests that Get, and Take of two rows, verify only the parts of a block that have these rows. If
+// more rows are read, or the block is read several times, all parts are verified.
 template <typename T>
 void ExpectFewRowsReadParts(const ColumnType& type, Encoding encoding,
                             const std::vector<T>& values) {
@@ -484,7 +485,8 @@ void ExpectFewRowsReadParts(const ColumnType& type, Encoding encoding,
     EXPECT_LE(needed.size(), 6);
     EXPECT_NE(needed, before);
     before = needed;
-    // The row after it: the cursor may not read it from the block that was verified in part.
+    // The row after this row: the cursor must not read it from a block that was verified only in
+    // part.
     const auto next = [&](const Bytes& bytes) {
       const Reader reader = open(bytes);
       auto cursor = *reader.NewCursor<T>();
@@ -492,7 +494,7 @@ void ExpectFewRowsReadParts(const ColumnType& type, Encoding encoding,
       return found.ok() ? cursor.Next(1).status() : found.status();
     };
     EXPECT_GE(PartsThatMatter(file, block, next).size(), parts);
-    // After an error, too.
+    // The same after an error of Get.
     const auto next_after_error = [&](const Bytes& bytes) {
       const Reader reader = open(bytes);
       auto cursor = *reader.NewCursor<T>();

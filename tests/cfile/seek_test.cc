@@ -508,7 +508,8 @@ class AnnouncedSource final : public Source {
   mutable std::vector<OrdinalRange> pieces_;
 };
 
-// Otherwise the system would read around each page of a mapped file that a seek needs.
+// A seek in a mapped file announces the block that it will read. Without this, the system would
+// also read pages before and after each page of the block.
 TEST(Seek, AnnouncesEachBlockBeforeItsFirstUse) {
   const std::vector<int64_t> values(200'000);
   std::vector<uint8_t> file;
@@ -524,7 +525,7 @@ TEST(Seek, AnnouncesEachBlockBeforeItsFirstUse) {
   const auto source = std::make_shared<AnnouncedSource>(file);
   const Reader reader = *Reader::Open(source);
   auto& pieces = source->pieces();
-  // The ends of the file.
+  // Reader::Open has announced the two ends of the file.
   ASSERT_EQ(pieces.size(), 2);
   EXPECT_EQ(pieces[0].begin, 0);
   EXPECT_EQ(pieces[1].end, file.size());
@@ -540,7 +541,8 @@ TEST(Seek, AnnouncesEachBlockBeforeItsFirstUse) {
     ASSERT_TRUE(cursor.Get(blocks[i].first_ordinal).ok());
     EXPECT_EQ(pieces.size(), 1);
   }
-  // Take announces single blocks, but not blocks that follow each other.
+  // Take announces blocks if it skips blocks between them. If it reads each block, it announces
+  // only one: the last block of the leaf, which has no next block.
   for (const size_t step : {size_t{20}, size_t{1}}) {
     const Reader again = *Reader::Open(source);
     auto taker = *again.NewCursor<int64_t>();
@@ -552,7 +554,7 @@ TEST(Seek, AnnouncesEachBlockBeforeItsFirstUse) {
     ASSERT_TRUE(taker.Take(ordinals, taken).ok());
     EXPECT_EQ(pieces.size(), step == 1 ? 1 : ordinals.size());
   }
-  // The system itself reads ahead of a scan.
+  // A scan announces nothing, because the system itself reads ahead.
   pieces.clear();
   ASSERT_TRUE(cursor.SeekToOrdinal(0).ok());
   while (!cursor.Next(3000)->empty()) {

@@ -1,4 +1,4 @@
-// tANS (kernels/ans.h), and the division of COMPACT (kernels/compact_kernels.h).
+// Tests tANS (kernels/ans.h) and the division of COMPACT (kernels/compact_kernels.h).
 #include "encodings/kernels/ans.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ TEST(Ans, SymbolsComeBack) {
       const AnsEncoder encoder(weights, log);
       decoder.Build(weights, log);
       for (const size_t count : {0, 1, 7, 8, 9, 100, 1023, 1024}) {
-        // Frequent symbols are frequent in the table.
+        // A random state gives a random symbol. Symbols are as frequent as their weights say.
         std::vector<uint8_t> in(count);
         double bits = 0;
         for (uint8_t& symbol : in) {
@@ -72,7 +72,7 @@ TEST(Ans, RandomStreamsHaveOnlyKnownSymbols) {
   }
 }
 
-// Quotients are those of the division of floats, to the last bit.
+// DivideIntegers gives the same quotients as the division of floats, to the last bit.
 template <typename T>
 void Divide(int powers) {
   std::mt19937_64 random(4);

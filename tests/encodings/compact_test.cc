@@ -1,6 +1,6 @@
-// What is special about COMPACT: which transformation it finds, how many bytes blocks take, and
-// what each damaged field makes a decoder say. (The properties that all encodings share are tested
-// in registry_test.cc.)
+// Tests what only COMPACT has: which transformation the encoder chooses, how many bytes blocks
+// take, and which error the decoder returns for each damaged field. (registry_test.cc tests the
+// properties that all encodings share.)
 #include "encodings/own/compact.h"
 
 #include <gmock/gmock.h>
@@ -51,13 +51,13 @@ absl::StatusOr<std::vector<T>> Decode(const Block& block) {
   return values;
 }
 
-// EXPECTs that values come back with all their bits. Returns their transformation and the number of
-// bins, and the size of the block in bits for each value.
+// What the encoder has chosen for a block.
 struct Found {
-  uint8_t flags;
-  int bins;
-  double bits;
+  uint8_t flags;  // the transformation
+  int bins;       // the number of bins
+  double bits;    // the size of the block in bits, divided by the number of values
 };
+// Encodes values into one block. EXPECTs that decoding gives the same values, bit for bit.
 template <typename T>
 Found RoundTrip(const std::vector<T>& values) {
   const Block block = EncodeOne(values);
@@ -73,7 +73,7 @@ constexpr uint8_t kLine = 4;
 constexpr uint8_t kMultiples = 8;
 constexpr uint8_t kDecimals = 16;
 
-// Makes the values of a test from a position and a random number.
+// Returns `count` values. value(i, random number) returns value i.
 template <typename T, typename Value>
 std::vector<T> Make(size_t count, const Value& value) {
   std::mt19937_64 random(7);
@@ -83,7 +83,8 @@ std::vector<T> Make(size_t count, const Value& value) {
 }
 
 TEST(Compact, FindsTheTransformation) {
-  // Each value is right for some transformation; the sizes are close to what the values are worth.
+  // The values of each column suit one transformation. The limits of the sizes are close to the
+  // smallest possible sizes.
   const Found line = RoundTrip(
       Make<int64_t>(20'000, [](uint64_t i, uint64_t r) { return -5000 + 1000 * i + r % 1000; }));
   EXPECT_EQ(line.flags, kLine);
@@ -114,14 +115,14 @@ TEST(Compact, FindsTheTransformation) {
   EXPECT_EQ(decimals.flags, kDecimals);
   EXPECT_LT(decimals.bits, 10.2);
 
-  // One value in 100 is frequent, so codes take less than a bit.
+  // Only one value in 100 is different from the others, so a code takes less than a bit.
   const Found rare =
       RoundTrip(Make<uint8_t>(20'000, [](uint64_t, uint64_t r) { return r % 100 == 0 ? 200 : 3; }));
   EXPECT_EQ(rare.bins, 2);
   EXPECT_LT(rare.bits, 0.25);
 }
 
-// Values that no integer divided by a power of ten is keep all their bits.
+// Floats that are not decimals become exceptions, and keep all their bits.
 TEST(Compact, DecimalsHaveExceptions) {
   using Limits = std::numeric_limits<float>;
   std::vector<float> values =
@@ -131,7 +132,7 @@ TEST(Compact, DecimalsHaveExceptions) {
                           Limits::lowest(), std::bit_cast<float>(0xffc12345u)};
   for (size_t i = 0; i < std::size(others); ++i) values[i * 600 + 3] = others[i];
   EXPECT_EQ(RoundTrip(values).flags & kDecimals, kDecimals);
-  // If there are many, the floats are stored in their order.
+  // If many values are not decimals, the encoder does not use decimals.
   for (size_t i = 0; i < values.size(); i += 2) values[i] = std::sqrt(static_cast<float>(i + 2));
   EXPECT_EQ(RoundTrip(values).flags & kDecimals, 0);
 }
@@ -213,8 +214,8 @@ TEST(Compact, DamageIsNamed) {
               HasSubstr("a block without values has 20 bytes, expected 0"));
 }
 
-// No change of a byte leads to anything but values or an error. (Reads outside the block are found
-// by GuardedView.)
+// If a byte of a block is changed, decoding returns values or an error. (GuardedView finds reads
+// outside of the block.)
 TEST(Compact, SurvivesChangedBytes) {
   const Block sound = EncodeOne(Make<int64_t>(2100, [](uint64_t i, uint64_t r) {
     return i * 50 + (r % 8 == 0 ? r >> 20 : r % 16);

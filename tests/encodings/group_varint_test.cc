@@ -100,7 +100,8 @@ TYPED_TEST(GroupVarintTypedTest, AllTargetsReadWhatWasPut) {
   });
 }
 
-// Returns groups whose selector repeats, for runs of 1 to 40 groups. A selector may be any.
+// Returns the values of `groups` groups. They form runs of 1 to 40 groups that have the same
+// selector. The selectors are random.
 template <typename Form>
 std::vector<typename Form::T> RepeatedSelectors(size_t groups, uint64_t seed) {
   using T = typename Form::T;
@@ -110,7 +111,8 @@ std::vector<typename Form::T> RepeatedSelectors(size_t groups, uint64_t seed) {
     T longest[Form::kValues];
     for (T& value : longest) value = static_cast<T>(~uint64_t{0}) >> 8 * (random() % sizeof(T));
     for (size_t run = 1 + random() % 40; run > 0; --run) {
-      // The most significant byte is not 0, so that the length stays as it is.
+      // The most significant byte of each value is not 0, so the value has as many bytes as in the
+      // other groups of the run.
       for (const T value : longest)
         values.push_back(static_cast<T>(random() & value) | (value ^ value >> 1));
     }
@@ -126,7 +128,8 @@ TYPED_TEST(GroupVarintTypedTest, AllTargetsReadRepeatedSelectors) {
       const std::vector<T> values = RepeatedSelectors<TypeParam>(groups, groups);
       ByteWriter out;
       TypeParam::Put(values, out);
-      // Buffers of their exact sizes, so that AddressSanitizer detects what lies outside.
+      // The buffers have exactly the needed sizes, so that AddressSanitizer finds reads and writes
+      // outside of them.
       for (const size_t missing : {size_t{0}, std::min<size_t>(out.size(), 1 + groups % 20)}) {
         const size_t size = out.size() - missing;
         const std::unique_ptr<uint8_t[]> bytes(new uint8_t[size]);

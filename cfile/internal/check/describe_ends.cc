@@ -35,9 +35,9 @@ absl::StatusOr<std::vector<uint8_t>> ReadBytes(const Source& source, uint64_t of
   return bytes;
 }
 
-// The part of fixed size that a file begins with, and also ends with.
+// The part of fixed size at the beginning of a file. Another such part is at the end of the file.
 struct Fixed {
-  FormatVersion version;   // of the magic
+  FormatVersion version;   // the version that the magic stands for
   uint64_t message_bytes;  // the size of the message of the header or the footer
 };
 
@@ -62,8 +62,8 @@ class EndFinder {
     return FindHeader();
   }
 
-  // 0: the header or the footer was not found. If its message cannot be read, the size is that of
-  // the part of fixed size.
+  // The sizes of the header and the footer in the file. 0: the header or the footer was not found.
+  // If the message of a header or footer cannot be read, the size is kFixedBytes.
   uint64_t header_bytes() const { return header_bytes_; }
   uint64_t footer_bytes() const { return footer_bytes_; }
   bool footer_has_checksum() const { return footer_has_checksum_; }

@@ -117,20 +117,23 @@ class IndexNode {
   // True if the checksum of entry i's whole block was verified before. Thread-safe.
   bool verified(uint32_t i) const { return Reads(i) == kVerified; }
   void SetVerified(uint32_t i) const { SetReads(i, kVerified); }
-  // A few reads of entry i's block may read a part of it. Then the block is read whole, so that it
-  // is verified only once more. Thread-safe; threads that call CountPartRead at the same time may
-  // count as one.
+  // The first kMostPartReads reads of entry i's block may read and verify only a part of the block.
+  // Each of them verifies its part again. So later reads read the whole block, which is verified
+  // only once. Thread-safe. If several threads call CountPartRead at the same time, it may count
+  // only one of the calls.
   bool MayReadPart(uint32_t i) const { return Reads(i) < kMostPartReads; }
   void CountPartRead(uint32_t i) const {
     const uint8_t reads = Reads(i);
     if (reads < kMostPartReads) SetReads(i, reads + 1);
   }
+  // From now on, MayReadPart returns false for entry i.
   void StopPartReads(uint32_t i) const {
     if (MayReadPart(i)) SetReads(i, kMostPartReads);
   }
 
  private:
-  // How the block of an entry was read: the number of reads of a part, or kVerified.
+  // An element of reads_ is the number of times that only a part of the entry's block was read, or
+  // kVerified after the checksum of the whole block was verified.
   static constexpr uint8_t kMostPartReads = 4;
   static constexpr uint8_t kVerified = 255;
   uint8_t Reads(uint32_t i) const { return reads_[i].load(std::memory_order_relaxed); }

@@ -88,9 +88,10 @@ absl::Status ReadBlockHead(std::span<const uint8_t> block, bool verify, BlockHea
 // The size fields in the head may be damaged, so they are not used.
 absl::Status CheckHead(std::span<const uint8_t> block);
 
-// kDataLoss if a part of the sections has a wrong checksum. `block`: a stored block whose head is
-// `head`. Checks the parts from byte `begin` to byte `end` of the sections, and reads no other
-// part. Preconditions: block.size() == head.stored_bytes(); `begin` is a multiple of kPartBytes.
+// Checks the parts of the sections that have the bytes `begin` to `end` - 1 of the sections. Does
+// not read other parts. kDataLoss: the checksum of a part is wrong. `block`: a stored block whose
+// head is `head`. Preconditions: block.size() == head.stored_bytes(); `begin` is a multiple of
+// kPartBytes.
 absl::Status CheckParts(const BlockHead& head, std::span<const uint8_t> block, uint64_t begin = 0,
                         uint64_t end = UINT64_MAX);
 

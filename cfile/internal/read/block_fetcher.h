@@ -29,7 +29,9 @@ namespace cfile::internal {
 enum class BlockAccess : uint8_t {
   kScan,  // the cursor reads block after block in the fetcher's direction
   kSeek,
-  kFewRows  // as kSeek; the cursor calls BlockWalk::CheckRows for the rows it reads
+  // Like kSeek, but the cursor reads only a few rows of the block. Before it reads them, it calls
+  // BlockWalk::CheckRows.
+  kFewRows
 };
 
 // What a cursor knows about the blocks that it will read.
@@ -141,9 +143,10 @@ class BlockFetcher {
     BeginReads(source);
   }
 
-  // True if the cursor will read all of the next blocks of the leaf after `entry`, at least
-  // kBlocksInRow of them unless the leaf ends before. Then the system's own read-ahead fetches
-  // mapped blocks faster than requests for single blocks.
+  // True if the cursor will read each of the next kBlocksInRow blocks after `entry`. If the leaf
+  // has fewer blocks after `entry`, but at least one, the function checks these blocks. For such
+  // cursors, the operating system's own read-ahead fetches mapped blocks faster than requests for
+  // single blocks.
   bool ReadsOn(const IndexNode& leaf, uint32_t entry) const {
     constexpr uint32_t kBlocksInRow = 8;
     if (plan_ != BlockPlan::kSome) return false;

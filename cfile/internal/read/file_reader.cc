@@ -17,9 +17,11 @@ namespace cfile::internal {
 
 namespace {
 
-// The bytes at the end of a mapped file that are read together. They usually have the footer.
+// When a mapped file is opened, this many bytes at its end are fetched with one request. These
+// bytes usually contain the footer.
 constexpr uint64_t kMappedTailBytes = 8 * 1024;
-// Smaller blocks are read whole. To read a part takes two requests, for the head and for the part.
+// Blocks that have fewer bytes are always read whole, because reading a part of a block takes two
+// requests: one for the head, and one for the part.
 constexpr uint32_t kLeastBytesOfParts = 16 * 1024;
 
 // Returns the identity of a file's blocks in the cache.
@@ -285,8 +287,9 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   const BlockPointer& pointer = leaf.entry_pointer(entry);
   const CachedBlocks::Key key{cache_file_, pointer};
   CachedBlocks& cache = options_.block_cache->blocks();
-  // True if a seek asks a mapped file for this block alone. It does so until the block was read
-  // whole, unless the cursor will read the next blocks, too.
+  // True if the source is asked to fetch the bytes of this block, and no other bytes. This is done
+  // for a seek in a mapped file, until the whole block has been read and verified. It is not done
+  // if the cursor will also read the next blocks.
   const bool reads_alone = access != BlockAccess::kScan && in_memory() && !leaf.verified(entry) &&
                            !fetcher.ReadsOn(leaf, entry);
   if (access == BlockAccess::kFewRows) {
@@ -348,14 +351,15 @@ absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t
                                                  BlockBuffer& buffer) const {
   LoadedBlock loaded;
   const BlockPointer& pointer = leaf.entry_pointer(entry);
-  // A cursor that has left such a block finds the next row by the positional index.
+  // After reading a few rows of such a block, a cursor leaves the block. It then needs the
+  // positional index to find the next row.
   if (!format_.movable || !options_.verify_checksums || pointer.size < kLeastBytesOfParts ||
       !leaf.MayReadPart(entry) || !info_.positional_index_root)
     return loaded;
   source_->WillRead(pointer.offset, std::min<uint64_t>(pointer.size, HeadBytesOf(pointer.size)));
   const auto stored =
       FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes, buffer);
-  // An error is left to the function that reads the whole block.
+  // Errors are ignored here. The caller then reads the whole block, and returns the error.
   const bool has_places =
       stored.ok() && !stored->head.compressed() && stored->head.sections[kLevels].size == 0 &&
       stored->head.sections[kSkipTable].size == 0 &&

@@ -37,8 +37,8 @@ struct LoadedBlock {
   // True if the block was read before and there is room for a seek index: building one may be worth
   // the time.
   bool seen_before = false;
-  // True if only the checksums of the head and of the first part of the block were verified. Call
-  // CheckPart before you use other bytes of the block.
+  // True if only the checksums of the head and of the first part of the sections were verified.
+  // Call CheckPart before you use other bytes of the block.
   bool in_part = false;
 };
 
@@ -57,8 +57,9 @@ class FileReader {
   ~FileReader();
 
   const FileInfo& info() const { return info_; }
-  // Replaces info().type by `type`, the type of the table's column. It has the precision and scale
-  // if the file does not store them. Preconditions: FitsColumn; no other thread has this object.
+  // Replaces info().type by `type`, the type of the table's column. `type` has the precision and
+  // the scale of decimals, which some files do not store. Preconditions: FitsColumn(info().type,
+  // type); no other thread uses this object yet.
   void CompleteType(const ColumnType& type) { info_.type = type; }
   const Source& source() const { return *source_; }
   const std::shared_ptr<const Source>& shared_source() const { return source_; }
@@ -104,9 +105,9 @@ class FileReader {
   // Reads the data block of a leaf's entry for a cursor. Uses the cache if the cache has the block.
   // With kSeek, puts the block into the cache, unless the block is used directly from the source's
   // memory. `fetcher` belongs to the cursor, and knows which blocks the cursor will read next.
-  // With kFewRows, may return a block that is in_part. Its encoding has value places
-  // (encodings/value_places.h), and it has neither nulls nor levels. A block that was read in this
-  // way several times is read whole.
+  // With kFewRows, may return a block that is in_part. The encoding of such a block has value
+  // places (encodings/value_places.h), and the block has neither nulls nor levels. If a block was
+  // returned in part several times, the whole block is read instead.
   // Threads that seek the same block share one request.
   // Threads that scan do not share requests. Take and SeekMany, which read several blocks at once,
   // do not share requests either. Errors name the file and the block.
@@ -114,9 +115,9 @@ class FileReader {
                                             BlockAccess access, BlockFetcher& fetcher,
                                             BlockBuffer& buffer);
 
-  // Verifies the checksums of a block that is in_part, for its bytes `begin` to `end` - 1. These
-  // are offsets from the end of the head. Reads whole parts (cfile/FORMAT.md, Movable blocks), and
-  // no other bytes. kDataLoss names the file and the block.
+  // Verifies the bytes `begin` to `end` - 1 of a block that is in_part. `begin` and `end` count
+  // from the end of the head. Reads only the parts (cfile/FORMAT.md, Movable blocks) that have
+  // these bytes. kDataLoss: a checksum is wrong; the error names the file and the block.
   absl::Status CheckPart(const BlockPointer& pointer, const LoadedBlock& block, uint64_t begin,
                          uint64_t end) const;
 

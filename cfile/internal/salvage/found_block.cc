@@ -131,8 +131,10 @@ FoundBlock BlockJudge<T>::Judge(const BlockPointer& pointer, std::span<const uin
                                 const ExpectedRows& expected) {
   using Kind = FoundBlock::Kind;
   FoundBlock found{.pointer = pointer};
-  // The head of a movable block ends with a checksum, too. Its bytes may look like a block of RLE.
-  // On the other hand, a block of zeros may look like a head without rows.
+  // The head of a movable block also ends with a checksum, and its bytes may look like a block of
+  // RLE. So bytes that are such a head are not judged as a block. But a block of zeros may look
+  // like a head of a block without rows. So only heads with rows and a known encoding count as
+  // heads.
   if (const auto whole = WholeBlock(pointer, stored);
       whole && whole->num_rows > 0 && encodings::FindEncoding(whole->encoding) != nullptr) {
     return found;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/table/block_copier.h"
 #include "cfile/internal/table/column_writer.h"
 #include "cfile/internal/table/part_cursor.h"
@@ -31,7 +32,8 @@ absl::Status AppendSome(LevelCursor<T>& from, uint64_t records, LevelWriter<T>& 
   return to.Append(batch.repetition, batch.definition, batch.values);
 }
 
-// Appends all rows of `file`. `cursor`: at the first row of `file`.
+// Appends all rows of `file` to `to`. `cursor`: a cursor at the first row of `file`. `column`,
+// `needs_keys` and `copied`: see BlockCopier::Create.
 template <typename C, typename W>
 absl::Status AppendFile(const Reader& file, C cursor, const ColumnSchema& column, bool needs_keys,
                         internal::TypedColumnWriter<W>& to, internal::CopyTotals& copied,
@@ -46,7 +48,8 @@ absl::Status AppendFile(const Reader& file, C cursor, const ColumnSchema& column
     CFILE_RETURN_IF_ERROR(report(result.copied_rows));
     row += result.copied_rows;
     const uint64_t end = row + result.rows_to_write;
-    // A file without a positional index is read from its first row on, so there is no seek.
+    // The cursor is not at `row` only if blocks were copied. Blocks are copied only from files that
+    // have a positional index, so the seek is possible.
     if (row < end && internal::RowOf(cursor) != row) {
       CFILE_RETURN_IF_ERROR(internal::SeekToRow(cursor, row));
     }
@@ -59,7 +62,8 @@ absl::Status AppendFile(const Reader& file, C cursor, const ColumnSchema& column
   return absl::OkStatus();
 }
 
-// `new_cursor` returns a cursor at the first row of a file.
+// Implements Concatenate for a type of values. `new_cursor` returns a cursor at the first row of a
+// file.
 template <typename W, typename NewCursor>
 absl::StatusOr<ConcatenateReport> AppendFiles(std::span<const Reader> files,
                                               const ColumnSchema& column, bool needs_keys,
@@ -74,7 +78,7 @@ absl::StatusOr<ConcatenateReport> AppendFiles(std::span<const Reader> files,
         AppendFile(file, std::move(cursor), column, needs_keys, to, copied, progress));
   }
   for (const auto& [key, value] : files[0].info().footer_metadata) {
-    if (key.starts_with("cfile.")) continue;
+    if (key.starts_with(internal::kReservedKeyPrefix)) continue;
     CFILE_RETURN_IF_ERROR(to.writer().AddMetadata(key, value));
   }
   CFILE_RETURN_IF_ERROR(to.writer().Finish());

@@ -13,21 +13,22 @@ namespace cfile::internal {
 template <typename T>
 class AutoEncoder : public encodings::BlockEncoder<T> {
  public:
-  // What the trials have cost so far (Trial::cost_bytes).
+  // Returns the sum of Trial::cost_bytes of all trials so far.
   virtual uint64_t trial_cost_bytes() const = 0;
 };
 
-// Makes such an encoder. It gathers the first values of the block (the sample), chooses an encoding
-// and the compression from the sample (see Goal), and passes all values of the block to the encoder
-// of the chosen encoding. The choice is stored in EncodedBlock::encoding and ::compressible. It
-// depends only on the values, so files are reproducible.
+// Makes an AutoEncoder. It gathers the first values of a block (the sample), chooses an encoding
+// and the compression by means of the sample (see Goal), and passes all values of the block to the
+// encoder of the chosen encoding. The choice is stored in EncodedBlock::encoding and
+// EncodedBlock::compressible. The choice depends only on the values, so files are reproducible.
 //
-// A trial takes place for the first block, for a block whose first values differ in nature from
-// those of the last trial, and otherwise at growing intervals. For a trial the sample grows to up
-// to 256 KiB; if the column ends before, each encoding encodes all of it (see TryStorage). A block
-// ends early if later values differ in nature. If the values change often, there is no trial for
-// each change: beyond the first 4 MiB, trials encode and compress at most a tenth as many bytes as
-// the values have, plus the bytes of one trial.
+// A trial (TryStorage) finds the best choice for a sample. There is a trial for the first block,
+// for a block whose first values differ in nature from the values of the last trial, and otherwise
+// at growing intervals. Before a trial, the sample grows to up to 256 KiB. If the column has no
+// further values, the trial encodes all values with each encoding. If the nature of the values
+// changes within a block, the block ends early. If the nature changes often, there is not a trial
+// for each change: the cost of all trials (trial_cost_bytes) is at most 4 MiB, plus a tenth of the
+// bytes of the values, plus the cost of one trial.
 //
 // Memory: the encoders used so far, a sample of up to 128 KiB and, during a trial, up to 1.3 MiB
 // and a small multiple of the sample.

@@ -23,7 +23,7 @@ namespace cfile::internal {
 // A sample has at most this many values and at most this many bytes.
 inline constexpr size_t kSampleValues = 4096;
 inline constexpr size_t kSampleBytes = 64 * 1024;
-// The same for a wide sample, which a trial looks at.
+// The limits of a wide sample. A sample becomes wide before a trial (auto_encoder.h).
 inline constexpr size_t kWideSampleValues = 64 * 1024;
 inline constexpr size_t kWideSampleBytes = 256 * 1024;
 
@@ -131,7 +131,7 @@ inline bool Differ(double a, double b) { return std::max(a, b) > 1.25 * std::min
 // Averages over values. They distinguish columns that need different encodings.
 struct Nature {
   double step = 0;      // numbers: bits of the difference to the previous; strings: common prefix
-  double width = 0;     // strings: size in bytes; numbers: 0
+  double width = 0;     // strings: size in bytes; numbers: always 0
   double distinct = 0;  // 8 times the fraction of distinct values
 
   bool DiffersFrom(const Nature& other) const {
@@ -163,12 +163,13 @@ uint64_t BitsOf(const T& value) {
   return bits;
 }
 
-// Finds the nature of up to kNatureValues values, which are added in pieces.
 inline constexpr size_t kNatureValues = 512;
+
+// Finds the nature of the first kNatureValues values that are added.
 template <typename T>
 class NatureFinder {
  public:
-  // Looks at the first of `values`, as long as fewer than kNatureValues were looked at.
+  // Adds values from the front of `values`, until kNatureValues values were added in total.
   void Add(std::span<const T> values) {
     for (const T& value : values.first(std::min(values.size(), kNatureValues - count_))) {
       const uint64_t bits = BitsOf(value);
@@ -191,7 +192,7 @@ class NatureFinder {
     }
   }
 
-  // Precondition: at least one value was added.
+  // Returns the nature of the added values. Precondition: at least one value was added.
   Nature Find() const {
     const auto count = static_cast<double>(count_);
     return {static_cast<double>(step_) / count, static_cast<double>(width_) / count,

@@ -30,8 +30,8 @@ using encodings::EncoderOptions;
 using encodings::EncodingRow;
 using encodings::kIsBytes;
 
-// The part of the decoded bytes that is negligible: sizes that differ by less are equal. For these
-// goals, so are sizes that differ by less than kNegligibleBytes.
+// A difference of sizes is ignored if it is at most this part of the decoded bytes. If the part is
+// not 0, differences of at most kNegligibleBytes for the whole column are ignored, too.
 constexpr double NegligiblePart(Goal goal) { return goal == Goal::kSize ? 0 : 0.002; }
 constexpr double kNegligibleBytes = 16;
 
@@ -106,12 +106,14 @@ DistinctValues CountDistinctAsPages(std::span<const T> values) {
 
 // Estimated sizes of the parts of a sample that is dictionary-encoded.
 struct DictionarySizes {
-  double codes = 0;
-  double wider = 1;  // how much wider codes of all values are than codes of the sample's values
-  double share = 0;  // the sample's share of the dictionary
+  double codes = 0;  // the bytes of the codes
+  // The width of codes for all values of the column, divided by the width of codes for the values
+  // of the sample.
+  double wider = 1;
+  double share = 0;  // the bytes of the dictionary that are charged to the sample
 };
 
-// Estimates these sizes for a sample of a column of `column_values` values. A sample shows only
+// Estimates DictionarySizes for a sample of a column of `column_values` values. A sample shows only
 // some of a file's values, so the number of distinct values is estimated from the values that occur
 // once and twice (Chao's estimator). The share is the dictionary's size times the number of values
 // in the sample, divided by the number of values in one block. The dictionary counts with at most
@@ -149,8 +151,8 @@ struct EncodedSample {
   ByteWriter dictionary;
 };
 
-// Encodes the sample. nullopt if the sample does not fit, or if the encoder would take another
-// encoding for it.
+// Encodes the sample. Returns nullopt if the sample does not fit into one block, or if the encoder
+// has stored the sample in another encoding than `encoding`.
 template <typename T>
 std::optional<EncodedSample> EncodeSample(std::span<const T> values, PhysicalType type,
                                           EncoderOptions options, Encoding encoding) {
@@ -167,9 +169,10 @@ std::optional<EncodedSample> EncodeSample(std::span<const T> values, PhysicalTyp
   return sample;
 }
 
-// Among the candidates within the budget and of at most `most_bytes` bytes, chooses the fastest
-// whose size is at most `slack` times the smallest, or exceeds the smallest by at most `negligible`
-// bytes. Returns nullptr if there is none.
+// Looks at the candidates whose scan time is at most `budget` and whose size is at most
+// `most_bytes`. Chooses the fastest of them whose size is at most `slack` times the smallest size,
+// or exceeds the smallest size by at most `negligible` bytes. Returns nullptr if there is no such
+// candidate.
 const Candidate* Choose(std::span<const Candidate> candidates, double budget, double slack,
                         double negligible, double most_bytes) {
   const auto allowed = [&](const Candidate& each) { return each.picoseconds <= budget; };
@@ -189,7 +192,7 @@ const Candidate* Choose(std::span<const Candidate> candidates, double budget, do
   return best;
 }
 
-// Encodes values with several encodings, and counts the cost.
+// Encodes values with several encodings, and counts the cost (Trial::cost_bytes).
 template <typename T>
 class Trials {
  public:
@@ -198,8 +201,9 @@ class Trials {
 
   uint64_t cost_bytes() const { return cost_bytes_; }
 
-  // Encodes `values`, which are some of `column_values` values, with `rows`, and compresses the
-  // results, except those of rows in `no_gain`. The candidates are in the order of the rows.
+  // Encodes `values` with each encoding of `rows`, and compresses the results, except the results
+  // of rows in `no_gain`. Returns the candidates in the order of `rows`. `column_values`: the
+  // number of values in the column; `values` are some of them.
   std::vector<Candidate> Run(std::span<const T> values, uint64_t column_values,
                              std::span<const EncodingRow* const> rows,
                              std::vector<const EncodingRow*> no_gain = {}) {
@@ -212,8 +216,9 @@ class Trials {
     return candidates_;
   }
 
-  // The best of `candidates` by the Goal. They are of the last run. `plain`: PLAIN, uncompressed;
-  // larger ones are not chosen. If none is left, `plain`.
+  // Returns the best of `candidates` for the Goal, or `plain` if no candidate is acceptable.
+  // `plain`: PLAIN without compression; candidates larger than `plain` are not acceptable.
+  // `candidates`: some candidates of the last call of Run.
   const Candidate& Best(std::span<const Candidate> candidates, const Candidate& plain) const {
     const double few =
         NegligiblePart(choice_.goal) * static_cast<double>(DecodedBytes(values_));
@@ -223,12 +228,12 @@ class Trials {
   }
 
  private:
-  // The longest time of a scan.
+  // Returns the longest acceptable time of a scan of the values, in picoseconds.
   double budget() const {
     return 1e12 / limits_.bytes_per_second * static_cast<double>(DecodedBytes(values_));
   }
 
-  // The values' part of the column.
+  // Returns the number of values divided by the number of values in the column.
   double part() const {
     return static_cast<double>(values_.size()) / static_cast<double>(column_values_);
   }
@@ -242,7 +247,7 @@ class Trials {
                                                          : picoseconds;
   }
 
-  // The size of `bytes` after compression; nullopt if the codec fails.
+  // Returns the size of `bytes` after compression, or nullopt if the codec fails.
   std::optional<size_t> CompressedSize(const ByteWriter& bytes) {
     compressed_.Clear();
     cost_bytes_ += bytes.size();
@@ -258,11 +263,12 @@ class Trials {
     cost_bytes_ += DecodedBytes(values_);
     const auto encoded = EncodeSample(values_, type_, options_, row.encoding);
     double encoded_bytes = encoded ? static_cast<double>(encoded->block.size()) : 0;
-    // The first block of a page encoding ends where the values, not the page, reach the block size.
+    // The first block of a page encoding ends when the values, not the encoded page, reach the
+    // block size.
     const bool is_page = static_cast<uint32_t>(row.encoding) >= encodings::kFirstExtendedNumber;
     const double blocks = own_bytes_ / static_cast<double>(options_.block_size_bytes);
     double beside = (is_page ? std::max(part(), std::min(1.0, blocks)) : part()) * kBlockBytes;
-    double scale = 1;  // of the encoded bytes
+    double scale = 1;  // the encoded bytes count this many times
     if (row.has_dictionary) {
       double share = encoded ? static_cast<double>(encoded->dictionary.size()) : 0;
       if (!all_values) {
@@ -300,8 +306,8 @@ class Trials {
     candidates_.push_back(candidate);
   }
 
-  // The stored size of a dictionary relative to its size: a file with a codec compresses it if that
-  // saves a tenth.
+  // Returns the stored size of a dictionary divided by its size before compression. A file with a
+  // codec compresses the dictionary if this saves at least a tenth.
   double DictionaryRatio(const ByteWriter& dictionary) {
     if (choice_.compression == Compression::kNone || dictionary.size() == 0) return 1;
     const std::optional<size_t> compressed = CompressedSize(dictionary);
@@ -318,20 +324,23 @@ class Trials {
   uint64_t cost_bytes_ = 0;
   ByteWriter compressed_;
 
-  // The current run.
+  // The arguments and the result of the current call of Run.
   std::vector<const EncodingRow*> no_gain_;
   std::span<const T> values_;
   uint64_t column_values_ = 0;
-  double own_bytes_ = 0;
+  double own_bytes_ = 0;  // the bytes of values_, without the views of strings
   std::vector<Candidate> candidates_;
 };
 
-// The values of the pieces that all candidates encode, and of those that the two best encode.
+// All candidates encode pieces of kPieceValues values. The best candidates then encode pieces of
+// kFinalPieceValues values.
 constexpr size_t kPieceValues = 1024;
 constexpr size_t kFinalPieceValues = 4096;
 
-// Copies pieces that are spread over `values`. Returns `values` if there are few. A piece has at
-// most `piece_values` values, which are whole vectors of all encodings, and about 8 bytes for each.
+// Copies four pieces of equal size that are spread evenly over `values`, and returns the copies.
+// Returns `values` if they are not more than four pieces. A piece has at most `piece_values`
+// values, and about 8 * piece_values bytes. `piece_values` is a multiple of 1,024, because some
+// encodings divide values into vectors of 1,024 values.
 template <typename T>
 std::span<const T> Spread(std::span<const T> values, size_t piece_values,
                           std::unique_ptr<T[]>& copies) {
@@ -347,6 +356,7 @@ std::span<const T> Spread(std::span<const T> values, size_t piece_values,
   }
   return {copies.get(), kPieces * piece};
 }
+
 }  // namespace
 
 std::vector<const EncodingRow*> TrialCandidates(PhysicalType type) {
@@ -368,7 +378,7 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
   const std::span<const T> few = at_end ? values : Spread(values, kPieceValues, copies);
   std::vector<const EncodingRow*> tried(rows.begin(), rows.end());
   if (!at_end && !kIsBytes<T>) {
-    // Parquet's PLAIN blocks of numbers are only a few bytes smaller than PLAIN ones.
+    // For numbers, blocks of Parquet's PLAIN are only a few bytes smaller than blocks of PLAIN.
     std::erase_if(tried, [](const EncodingRow* row) {
       return row->encoding == Encoding::kParquetPlain;
     });
@@ -377,8 +387,8 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
   Candidate plain = candidates.front();
   Candidate best = trials.Best(candidates, plain);
   if (few.size() < values.size()) {
-    // The finalists: the best encoding, the best one of the others, and so on. They are compressed
-    // again if that was worth it.
+    // The finalists: the best encoding, the best encoding of the others, and so on. A finalist is
+    // compressed again only if compression has made it small enough before.
     const size_t most_finalists = choice.goal == Goal::kSize ? 3 : 2;
     std::vector<const EncodingRow*> finalists, no_gain;
     for (const Candidate* each = &best; finalists.size() < most_finalists;) {

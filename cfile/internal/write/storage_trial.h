@@ -38,7 +38,7 @@ struct Storage {
   friend bool operator==(const Storage&, const Storage&) = default;
 };
 
-// The bytes of decoded values: their own bytes and, for strings, their views.
+// Returns the number of bytes of decoded values: their own bytes and, for strings, their views.
 template <typename T>
 uint64_t DecodedBytes(std::span<const T> values) {
   return encodings::OwnBytes(values) + (encodings::kIsBytes<T> ? values.size_bytes() : 0);
@@ -47,22 +47,22 @@ uint64_t DecodedBytes(std::span<const T> values) {
 // The outcome of a trial.
 struct Trial {
   Storage storage;
-  // What the trial cost: the bytes of values that were encoded, once for each encoding that encoded
-  // them, and the encoded bytes that were compressed.
+  // The cost of the trial: for each encoding, the decoded bytes of the values that it encoded, and
+  // the encoded bytes that were compressed.
   uint64_t cost_bytes = 0;
 };
 
 // The encodings that automatic choice may take for a column of `type`, PLAIN first.
 std::vector<const encodings::EncodingRow*> TrialCandidates(PhysicalType type);
 
-// Encodes `values` with each candidate, compresses the results where that may be worth it, and
-// chooses by the Goal. `values`: the first values of a block. If there are many, every candidate
-// encodes only some of them, which are spread over `values`, and the two best candidates (for
-// kSize, the three best) then encode four times as many. `column_values`: how many values the
-// column will have, as far as one can tell. If these are `values`, each candidate encodes all of
-// them. `options`: the options of the encoders that will write the blocks.
-// Preconditions: `values` is not empty; `column_values` is not less than the number of `values`;
-// `candidates` are TrialCandidates(type).
+// Encodes `values` with each candidate, compresses the results where this may save enough, and
+// chooses by the Goal. `values`: the first values of a block. `column_values`: an estimate of the
+// number of values in the column. If it is the number of `values`, each candidate encodes all
+// values. Otherwise, if there are many values, each candidate first encodes only some of them,
+// which are spread over `values`. Then the two best candidates (for kSize, the three best) encode
+// up to four times as many values. `options`: the options of the encoders that will write the
+// blocks. Preconditions: `values` is not empty; `column_values` is not less than the number of
+// `values`; `candidates` are TrialCandidates(type).
 template <typename T>
 Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType type,
                  const encodings::EncoderOptions& options, const AutoOptions& choice,
