@@ -19,8 +19,9 @@ struct TextColumn {
   // A column that is shortened keeps at least this number of cells.
   size_t least = 8;
   // The order in which columns are left out if shortening is not enough: the columns with the
-  // smallest number first. Columns with the same number are left out together. If the rest has room
-  // for some of them, these are shown nevertheless. 0: the column is always shown.
+  // smallest number first. Columns with the same number are left out together. If there is room for
+  // them after columns with larger numbers were left out, they are shown nevertheless.
+  // 0: the column is always shown.
   int drop = 0;
 };
 
@@ -43,9 +44,9 @@ class TextLines {
 
  private:
   const std::vector<TextColumn> columns_;
-  std::vector<size_t> shown_;
-  std::vector<size_t> widths_;
-  const bool shortens_;
+  std::vector<size_t> shown_;   // the indexes of the columns that are not left out
+  std::vector<size_t> widths_;  // the width of each column of columns_, in cells
+  const bool shortens_;         // whether long cells are shortened
 };
 
 // Joins the cells of `lines` into text with two spaces between columns. Lines end without spaces.
