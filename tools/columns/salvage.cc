@@ -245,11 +245,8 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
     copy.Discard();
     EndByCaughtSignal();
   };
-  Progress progress(isatty(STDERR_FILENO) != 0);
-  progress.Begin("repairing", 0);
   absl::StatusOr<RepairReport> report = Repair(ObserveStorage(storage, end_if_cancelled),
                                                {.salvage = true, .reader = OptionsOf(common)});
-  progress.End();
   if (absl::IsNotFound(report.status()) || absl::IsDataLoss(report.status()))
     return absl::Status(report.status().code(), renamed(report.status().message()));
   if (!report.ok()) return copy.WithFinalPath(report.status());
