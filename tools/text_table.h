@@ -26,7 +26,7 @@ struct TextColumn {
 };
 
 // Formats the lines of a table one by one. Use this class instead of AlignText if there may be too
-// many lines to keep all of them in memory. Lines end without spaces.
+// many lines to keep all of them in memory. Lines have no spaces at the end.
 class TextLines {
  public:
   // `natural`: the width of each column, in cells, if there is room. If `width` is given, the
@@ -49,8 +49,8 @@ class TextLines {
   const bool shortens_;         // whether long cells are shortened
 };
 
-// Joins the cells of `lines` into text with two spaces between columns. Lines end without spaces.
-// All lines have a cell for each of `columns`. Cells are UTF-8 without line ends.
+// Joins the cells of `lines` into text with two spaces between columns. Lines have no spaces at the
+// end. All lines have a cell for each of `columns`. Cells are UTF-8 without line ends.
 // If `width` is given, the function shortens cells, and then leaves out columns, until the lines
 // have at most `width` cells of a terminal. A last line says how many columns were left out.
 std::string AlignText(const std::vector<std::vector<std::string>>& lines,
