@@ -56,7 +56,7 @@ void RaiseOpenFileLimit();
 std::string PagesText(uint64_t copied, uint64_t recompressed, uint64_t recoded);
 
 // Returns `text` as one argument of a shell command, in quotes if the shell needs quotes. Text with
-// control characters has the form $'e\x1b', which bash, zsh and ksh read.
+// control characters other than line feeds has the form $'e\x1b', which bash, zsh and ksh read.
 std::string ShellQuoted(std::string_view text);
 
 // Prints `text` to standard output. Returns kFine, or kIoError after a message on stderr. A pipe

@@ -19,13 +19,14 @@ struct TextColumn {
   // A column that is shortened keeps at least this number of cells.
   size_t least = 8;
   // The order in which columns are left out if shortening is not enough: the columns with the
-  // smallest number first. Columns with the same number are left out together. If the rest has room
-  // for some of them, these are shown nevertheless. 0: the column is always shown.
+  // smallest number first. Columns with the same number are left out together. If there is room for
+  // them after columns with larger numbers were left out, they are shown nevertheless.
+  // 0: the column is always shown.
   int drop = 0;
 };
 
 // Formats the lines of a table one by one. Use this class instead of AlignText if there may be too
-// many lines to keep all of them in memory. Lines end without spaces.
+// many lines to keep all of them in memory. Lines have no spaces at the end.
 class TextLines {
  public:
   // `natural`: the width of each column, in cells, if there is room. If `width` is given, the
@@ -43,13 +44,13 @@ class TextLines {
 
  private:
   const std::vector<TextColumn> columns_;
-  std::vector<size_t> shown_;
-  std::vector<size_t> widths_;
-  const bool shortens_;
+  std::vector<size_t> shown_;   // the indexes of the columns that are not left out
+  std::vector<size_t> widths_;  // the width of each column of columns_, in cells
+  const bool shortens_;         // whether long cells are shortened
 };
 
-// Joins the cells of `lines` into text with two spaces between columns. Lines end without spaces.
-// All lines have a cell for each of `columns`. Cells are UTF-8 without line ends.
+// Joins the cells of `lines` into text with two spaces between columns. Lines have no spaces at the
+// end. All lines have a cell for each of `columns`. Cells are UTF-8 without line ends.
 // If `width` is given, the function shortens cells, and then leaves out columns, until the lines
 // have at most `width` cells of a terminal. A last line says how many columns were left out.
 std::string AlignText(const std::vector<std::vector<std::string>>& lines,

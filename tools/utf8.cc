@@ -69,7 +69,8 @@ void TakePrintable(std::string_view& text, bool quoted, std::string& out) {
   text.remove_prefix(character.size());
 }
 
-// Gives this thread the rules of UTF-8 characters while it lives. The locale of the program stays.
+// While an object of this class lives, its thread has the character tables of the locale C.UTF-8,
+// so that wcwidth knows all characters. The locale of the program does not change.
 class Utf8Rules {
  public:
   Utf8Rules() : before_(uselocale(Rules())) {}
@@ -78,7 +79,7 @@ class Utf8Rules {
   Utf8Rules& operator=(const Utf8Rules&) = delete;
 
  private:
-  // Without C.UTF-8 on the system, the thread keeps its locale.
+  // Returns null if the system has no locale C.UTF-8. Then the thread keeps its locale.
   static locale_t Rules() {
     static const locale_t rules = newlocale(LC_CTYPE_MASK, "C.UTF-8", locale_t());
     return rules;

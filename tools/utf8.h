@@ -28,8 +28,9 @@ std::string_view CutText(std::string_view text, size_t max_bytes);
 std::string Quoted(std::string_view text);
 
 // Appends `text` on one line and unambiguously: control characters, backslashes and bytes that are
-// not UTF-8 are escaped as in C. The controls of bidirectional text are control characters, too. If `text` is empty, is the word null or begins with a double
-// quote, it is enclosed in double quotes, and double quotes inside are written \".
+// not UTF-8 are escaped as in C. Control characters include separators of lines and controls of
+// bidirectional text. If `text` is empty, is the word null or begins with a double quote, it is
+// enclosed in double quotes, and double quotes inside are written \".
 void AppendPrintable(std::string_view text, std::string& out);
 std::string Printable(std::string_view text);
 

@@ -298,7 +298,8 @@ TEST_P(AllocationFaultTest, Queries) {
   ASSERT_TRUE(Write(path_).ok());
   FailEachAllocation([] {},
                      [&]() -> absl::Status {
-                       // The default cache keeps blocks when their reader is gone.
+                       // Each reader gets a cache of its own. The default cache would keep blocks
+                       // after the reader is destroyed.
                        ReaderOptions options;
                        options.block_cache = std::make_shared<BlockCache>(size_t{1} << 20);
                        const auto reader = ::cfile::Reader::Open(path_, options);

@@ -641,7 +641,7 @@ class Json(DumpTest):
             self.assertEqual(summary["encoded_ratio"], int(100 * summary["encoded"] / summary["stored"] + 0.5) / 100)
         column = next(c for c in json.loads(self.dump("--json", "t"))["columns"] if c["name"] == "text")
         self.assertAlmostEqual(json.loads(self.dump("--json", path))["ratio"], column["ratio"], delta=0.0051)
-        # What is not known is null, as in the summary of a table.
+        # Numbers that are not known are null, as in the summary of a table.
         damaged = json.loads(self.run_dump("--json", "damaged_words.cfile")[1])
         for name in ("nulls", "blocks", "stored", "encoded", "decoded", "ratio", "encoded_ratio", "bits_per_value"):
             self.assertIsNone(damaged[name], name)
@@ -700,7 +700,7 @@ class Json(DumpTest):
             text = self.dump("k", *options)
             self.assertRegex(text, rf"\nkey index +binary .* {files['key_index']} ")
             self.assertRegex(text, rf"\ntotal +{sum(files.values())} +100.0 %")
-        # Other commands show no values of it, and say so.
+        # Commands that read values refuse the key index, and say why.
         for command in (["values", "k", "--column"], ["values", "k", "--columns"], ["at", "k", "1", "--column"],
                         ["whatif", "k", "--column"], ["diff", "k", "k", "--column"], ["find", "k", "1", "--column"]):
             code, _, error = self.run_dump(*command, "key index")
@@ -899,15 +899,15 @@ class Surroundings(DumpTest):
                             ["salvage", "--force", "words.cfile", "full.cfile"]):
                 self.assertEqual(self.run_into(full, *command), (3, message), command)
             self.assertEqual(self.run_into(full, "verify", "damaged_words.cfile"), (2, message))
-            # Of several parts, the first ends the command.
+            # If a table has several parts, the command ends after the first part.
             self.make("t.csv", "two_parts", "--sorted-by", "id")
             self.make("t.csv", "two_parts", "--append")
             for command in (["blocks"], ["stats", "--json"], ["index"]):
                 self.assertEqual(self.run_into(full, *command, "two_parts", "--column", "id"), (3, message), command)
 
     def test_nothing_steers_a_terminal(self):
-        # Names of folders, columns and keys with control characters for terminals: ESC, BEL, DEL, CSI as one character, and a
-        # character that turns the rest of a line around.
+        # Names of folders, columns and keys with control characters for terminals: ESC, BEL, DEL, CSI as one character, and
+        # U+202E, after which a terminal shows text from right to left.
         evil = "e\x1b[31m\x07\x7f\x9b\u202evil"
         csv, table = f"{evil}.csv", f"{evil}.t"
         (self.folder / csv).write_text(f"{evil},id\n{evil},7\n")
@@ -924,7 +924,8 @@ class Surroundings(DumpTest):
             for command in ([], ["header"], ["footer"], ["blocks"], ["index"], ["values"], ["verify"], ["records"],
                             ["records", "--schema"], ["values", "--where", f'"{evil}" = 7'],
                             ["values", "--where", f"id = {evil}"], ["values", "--columns", evil], ["at", "9"],
-                            ["export", "--print-import-options"], ["whatif", "--recommend"], ["at", evil], ["find", evil], ["find", "--column", evil, evil],
+                            ["export", "--print-import-options"], ["whatif", "--recommend"], ["at", evil], ["find", evil],
+                            ["find", "--column", evil, evil],
                             ["salvage", "--force", f"{evil}.out"], [evil]):
                 for form in ([], ["--json"]):
                     code, out, error = self.run_dump(*command[:1], *form, path, *command[1:])

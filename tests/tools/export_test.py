@@ -185,7 +185,7 @@ class Options(ExportTest):
                          "--header no --delimiter , --type column_1=int32\n")
 
     def test_import_options_as_the_help_shows(self):
-        # The example of --help, for names that a shell or the guess of the delimiter could change.
+        # The example of --help also works for names that a shell would change, or in which cfile-import would find another delimiter.
         example, = re.findall(r"\n  (eval cfile-import .*)\n", self.succeed(DUMP, "export", "--help").decode())
         for number, name in enumerate(("a;b", "a\tb", "two  spaces", "two\nlines", "it's", "$HOME *")):
             self.write_csv([name], [["1"], ["2"]])

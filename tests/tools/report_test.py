@@ -345,7 +345,7 @@ class Damage(ReportTest):
         for old, new in zip(blocks[3:], again[3:], strict=True):
             for name in ("encoding", "encoded", "compressed", "values", "minimum", "nulls"):
                 self.assertEqual(old.get(name), new.get(name), name)
-        # The numbers of rows are known from the index, also that of the damaged block. Totals say that they are not complete.
+        # The positional index says how many rows each block has, also the damaged block. Totals are marked as incomplete.
         self.assertEqual([block["rows"] for block in again], [block["rows"] for block in blocks])
         self.assertEqual([column["complete"] for column in page.data["columns"]], [False, True])
         self.assertIn(["nulls", "at least 0"], page.data["files"][0]["facts"])

@@ -495,7 +495,7 @@ class Diff(ToolTest):
         self.assertEqual((found["different_values"], found["same_values"]), (5, False))
         layout = {entry["property"] for entry in found["layout"]}
         self.assertTrue({"blocks", "encodings", "size"} <= layout, layout)
-        # A codec that does not make blocks smaller is only a setting of the file.
+        # If the codec makes no block smaller, only the codec setting of the file differs.
         plain = ["--encoding", "plain", "--compression", "none"]
         noise = self.file("noise", [random.Random(i).randrange(2 ** 31) for i in range(3000)], *plain)
         self.dump("rewrite", noise, "setting.cfile", "--encoding", "plain", "--compression", "snappy")
@@ -508,11 +508,11 @@ class Diff(ToolTest):
         self.assertEqual(self.dump("diff", path_a, path_a), "the values are the same\n")
 
     def peak_memory_kib(self, out, *command):
-        """Runs the command with the output into the file `out`. Returns the most memory that it used."""
+        """Runs the command, and writes its output into the file `out`. Returns the largest memory of the command, in KiB."""
         binary = pathlib.Path(DUMP).read_bytes()
         if b"__asan_init" in binary or b"__tsan_init" in binary:
             self.skipTest("sanitizers keep memory that was freed")
-        # A small process starts the command, because the system also counts the memory of the process that starts it.
+        # A small process starts the command, because the system also counts the memory of the process that starts a command.
         program = ("import resource, subprocess, sys\nsubprocess.run(sys.argv[2:], stdout=open(sys.argv[1], 'wb'))\n"
                    "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)")
         code, peak, error = self.run_tool(sys.executable, "-c", program, out, *command)
@@ -528,7 +528,7 @@ class Diff(ToolTest):
             self.assertGreater(text.count("\n"), rows)
             if form:
                 self.assertEqual(json.loads(text)["values"][::rows - 1], [{"ordinal": i, "a": i, "b": i + 1} for i in (0, rows - 1)])
-            # The output takes about 10 MB as text, and 100 MB as objects.
+            # In memory, all of the output would take about 10 MB as text, and 100 MB as objects.
             self.assertLess(most - least, 6000, form)
 
     def test_nulls_and_bits(self):

@@ -27,7 +27,7 @@ TEST(TextTableTest, CellsOfCharacters) {
 
 TEST(TextTableTest, ControlCharactersAreEscaped) {
   EXPECT_EQ(Printable("a\x1b[1m\xc2\x9b"), "a\\x1b[1m\\xc2\\x9b");
-  // U+202E writes the rest of a line from right to left. U+2028 begins a line.
+  // After U+202E, a terminal shows text from right to left. U+2028 begins a new line.
   EXPECT_EQ(Printable("a\xe2\x80\xae.txt"), "a\\xe2\\x80\\xae.txt");
   EXPECT_EQ(TerminalSafe("\xe2\x80\xa8\xe2\x81\xa6"), "\\xe2\\x80\\xa8\\xe2\\x81\\xa6");
   EXPECT_EQ(ShellQuoted("it's \\ plain"), "'it'\\''s \\ plain'");
@@ -87,7 +87,7 @@ TEST(TextTableTest, LinesOneByOne) {
   EXPECT_EQ(text(22), "  7  abcdefg...    123\n");
   EXPECT_EQ(text(20), "  7  abcde...    123\n");
   EXPECT_EQ(text(19), "  7  abcdefg...\n1 column not shown: use --json\n");
-  // Lines end without spaces.
+  // There are no spaces at the end of a line.
   std::string out;
   TextLines(columns, {3, 10, 5}, std::nullopt).Append(std::vector<std::string>{"7", "", ""}, out);
   EXPECT_EQ(out, "  7\n");
@@ -99,7 +99,7 @@ TEST(TextTableTest, ColumnsThatFitAreNotLeftOut) {
   EXPECT_EQ(AlignText(lines, columns, 22), "key  a  long column  b\n");
   EXPECT_EQ(AlignText(lines, columns, 21),
             "key  long column  b\n1 column not shown: use --json\n");
-  // The first column that is left out is narrower than the next one.
+  // Column a is left out first. It is shown again, because leaving out the long column makes room.
   EXPECT_EQ(AlignText(lines, columns, 18), "key  a  b\n1 column not shown: use --json\n");
   EXPECT_EQ(AlignText(lines, columns, 8), "key  b\n2 columns not shown: use --json\n");
 }

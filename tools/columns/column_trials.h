@@ -31,7 +31,7 @@ struct ColumnTrials {
   std::unique_ptr<Sample> sample;
   FormsInUse in_use;
   Trial automatic;                // the trial of the form that automatic choice takes
-  absl::Status automatic_status;  // not OK: `automatic` has no meaning
+  absl::Status automatic_status;  // if not OK, `automatic` has no meaning
   std::vector<FormTrial> trials;  // sorted; trials that failed are last
 
   std::optional<StoredForm> form_in_use() const {

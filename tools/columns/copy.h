@@ -38,9 +38,10 @@ absl::StatusOr<WriterOptions> OptionsLike(const Reader& file, const LayoutOption
 absl::StatusOr<ColumnTotals> CopyFile(const Reader& file, const WriterOptions& options,
                                       std::unique_ptr<Sink> sink, const CopyProgress& progress);
 
-// Writes the rows of `from` into a new table at `to`. Each part becomes a part, so ordinals stay
-// as they are. `options_of` returns the options for a column of a part. The table appears in one
-// commit. Returns the totals of each column of all parts, and then, if there is one, those of the
+// Writes the rows of `from` into a new table at `to`. Each part of `from` becomes one part of the
+// new table, so ordinals stay as they are. `options_of` returns the options for a column of a part.
+// The table appears in one commit. Returns one element for each column: the totals of the files of
+// this column in all parts. If the table has a key index, the last element has the totals of the
 // key index. Memory: that of a TableWriter.
 // Errors: those of TableReader::OpenColumn, TableWriter and CommitParts.
 absl::StatusOr<std::vector<ColumnTotals>> CopyTable(

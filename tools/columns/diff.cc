@@ -272,14 +272,14 @@ class Diff {
     if (a.schema.type.physical() != b.schema.type.physical() || a.has_levels != b.has_levels ||
         !(a.schema.levels == b.schema.levels)) {
       same_values_ = same_columns_ = false;
-      return absl::OkStatus();  // the schema says so
+      return absl::OkStatus();  // the lines about the schema have said this
     }
     any_compared_ = num_rows_ > 0;
     return VisitType(a.schema.type, [&]<typename T>(std::type_identity<T>) -> absl::Status {
       const DifferencePrinter<T> printer(a, b);
       uint64_t different = 0;
       const auto drain = [&] {
-        progress.End();  // the line comes back with the next Update
+        progress.End();  // the next Update shows the progress line again
         output_.Drain();
       };
       const auto report = [&](const RowDifference<T>& found) {
@@ -314,13 +314,15 @@ class Diff {
     });
   }
 
-  // Prints the result. `status`: why not all values were compared.
+  // Prints the result. `status`: the error that ended the comparison; OK if all values were
+  // compared.
   void Finish(const absl::Status& status) {
     if (json_) {
       document_["different_values"] = JsonInteger(different_);
       if (status.ok()) document_["same_values"] = same_values_;
       values_->Finish(status);
-      // The other members come before the brace that closes the document.
+      // JsonList::Finish has closed the document. Removes the brace, so that the other members can
+      // follow.
       output_.text.resize(output_.text.rfind('}'));
       std::string members = document_.dump();
       members.front() = ',';
@@ -357,8 +359,9 @@ class Diff {
   const DiffArguments& arguments_;
   const bool json_;
   Output& output_;
-  std::optional<JsonList> values_;  // with --json: the values, printed as they are found
-  Json document_;                   // what comes after them
+  // Only with --json: prints the member "values", each difference as soon as it is found.
+  std::optional<JsonList> values_;
+  Json document_;  // only with --json: the members that are printed after "values"
   bool same_values_ = true;
   uint64_t different_ = 0;  // the number of values that differ, of all columns
   uint64_t different_columns_ = 0;

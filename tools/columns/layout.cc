@@ -72,7 +72,8 @@ class Totals {
     if (pair.first.starts_with(kReservedKeyPrefix)) return;
     metadata_.insert(pair.first + "=" + pair.second);
   }
-  // The text for an optional part, such as an index, that `count` of the files have.
+  // Returns the text about an optional part, such as an index. `count`: the number of files that
+  // have this part.
   std::string Having(uint64_t count) const {
     if (count == 0) return "no";
     return count == files_ ? "yes" : absl::StrCat("in ", count, " of ", files_, " files");

@@ -15,8 +15,8 @@ namespace cfile::tools {
 void SetWriterLimits(const CommonOptions& common, WriterOptions& options);
 
 // A new table. A local table is written into a temporary directory next to its final place. The
-// destructor, or Discard, removes this directory. A table at a URL is written to its final place, because it
-// appears only when table.cft is written.
+// destructor, or Discard, removes this directory. A table at a URL is written to its final place,
+// because it appears only when table.cft is written.
 class NewTable {
  public:
   // kInvalidArgument: something is at `path`, and `force` is false; or `force` is true, and `path`

@@ -37,7 +37,7 @@ struct RewriteArguments {
   LayoutArguments layout;
 };
 
-// What the output says about one column.
+// The sizes and forms of one column, for the output.
 struct RewrittenColumn {
   std::string name;
   bool is_key_index = false;
@@ -48,7 +48,7 @@ struct RewrittenColumn {
 struct RewriteReport {
   std::vector<RewrittenColumn> columns;
   uint64_t num_rows = 0;
-  std::optional<uint64_t> copied_blocks;  // only of concat: blocks that were not encoded again
+  std::optional<uint64_t> copied_blocks;  // only for concat: see ConcatenateReport
   std::set<std::string> kept, dropped;
 };
 
@@ -65,7 +65,7 @@ void Note(const FileInfo& info, const WriterOptions& options, bool has_extension
   note("statistics", info.statistics.has_value(), has_extensions);
   note("Bloom filter", info.bloom_filter.has_value(), options.bloom_filter_bits_per_value > 0);
   note("checksums", info.has_checksums(), options.version != FormatVersion::kV1);
-  // A table has precision and scale in table.cft.
+  // A file of a table does not lose them, because table.cft holds precision and scale, too.
   if (!in_table) note("precision and scale", info.type.decimal_precision > 0, has_extensions);
 }
 

@@ -103,7 +103,7 @@ class EntryReader {
   const bool has_levels_;
   const uint16_t max_definition_;
   Rows<T> rows_;
-  size_t at_ = 0;     // the index of the current entry in rows_
+  size_t at_ = 0;  // the index of the current entry in rows_
   // The index in rows_.levels.values of the first value that no earlier entry holds.
   size_t value_ = 0;
 };

@@ -111,7 +111,8 @@ class ReadProgress {
   ReadObserver observer() {
     return [this](const std::string&, const ObservedRead& read) {
       bytes_read_ = std::min(bytes_read_ + read.size_bytes, total_bytes_);
-      progress_.Update(bytes_read_, 0).IgnoreError();  // SalvageFile looks for a signal itself
+      // Update returns an error after a signal. SalvageFile checks for signals itself.
+      progress_.Update(bytes_read_, 0).IgnoreError();
     };
   }
   void End() { progress_.End(); }
@@ -122,7 +123,8 @@ class ReadProgress {
   uint64_t bytes_read_ = 0;
 };
 
-// Appends to a sink that somebody else owns.
+// Passes all calls on to `sink`, which the caller owns. Salvage takes its sink as a unique_ptr, but
+// SalvageFile must be able to delete the temporary file while Salvage runs.
 class BorrowedSink final : public Sink {
  public:
   explicit BorrowedSink(Sink& sink) : sink_(sink) {}
@@ -145,7 +147,7 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
   if (!torn.ok()) return output.Fail(torn.status());
   auto sink = NewFileSink(arguments.out);
   if (!sink.ok()) return output.Fail(sink.status());
-  CancelOnSignals();  // so that the temporary file is removed
+  CancelOnSignals();  // so that a signal does not leave the temporary file behind
   ReadProgress progress("salvaging", (*torn)->size());
   // Salvage itself cannot be interrupted, so the process ends while Salvage reads.
   const ReadObserver show_progress = progress.observer();
@@ -224,7 +226,7 @@ absl::Status CopyTableFiles(const std::string& path, Storage& to) {
 // table.
 absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
                                                  const SalvageArguments& arguments) {
-  // At a URL, a copy that could not be repaired would stay.
+  // NewTable removes only local files. At a URL, a copy that cannot be repaired would stay.
   if (IsUrl(arguments.out)) {
     return absl::InvalidArgumentError(
         "OUT must be a local directory: salvage does not write tables to URLs");
@@ -243,11 +245,8 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
     copy.Discard();
     EndByCaughtSignal();
   };
-  Progress progress(isatty(STDERR_FILENO) != 0);
-  progress.Begin("repairing", 0);
   absl::StatusOr<RepairReport> report = Repair(ObserveStorage(storage, end_if_cancelled),
                                                {.salvage = true, .reader = OptionsOf(common)});
-  progress.End();
   if (absl::IsNotFound(report.status()) || absl::IsDataLoss(report.status()))
     return absl::Status(report.status().code(), renamed(report.status().message()));
   if (!report.ok()) return copy.WithFinalPath(report.status());
@@ -333,9 +332,9 @@ void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "all columns, and gets a new table.cft if that of FILE is damaged. A table is repaired\n"
       "without a copy by `cfile-table repair --salvage`. With --column, OUT gets what is left of\n"
       "one file of a table.\n"
-      "OUT appears when it is complete; a new table must be local. The exit code is 0 if nothing\n"
-      "was lost. It is 2 if anything was lost or may have been lost, which is always so without a\n"
-      "footer: OUT exists then, unless an error says that FILE cannot be read at all.\n\n"
+      "OUT appears when it is complete. A new table must be local. The exit code is 0 if nothing\n"
+      "was lost. It is 2 if anything was lost or may have been lost. It is always 2 if the footer\n"
+      "is missing. OUT exists in both cases, unless an error says that FILE cannot be read.\n\n"
       "Examples:\n"
       "  cfile-dump salvage .keys.cfile.4711-0.cfile-tmp keys.cfile --sorted\n"
       "  cfile-dump salvage flights flights-left\n"

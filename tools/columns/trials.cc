@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "cfile/options.h"
 #include "cfile/inspect.h"
+#include "cfile/options.h"
 #include "cfile/status.h"
 #include "encodings/registry.h"
 #include "tools/dump/totals.h"

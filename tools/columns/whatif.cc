@@ -41,8 +41,9 @@ std::string FailureText(const absl::Status& status) {
   return TerminalSafe(WithOptionNames({message.data(), message.size()}));
 }
 
-// The columns of the table, and what becomes of them on a narrow terminal. The last two are the
-// marks of the forms that the file has and that automatic choice takes, and notes.
+// The columns of the table, and how they fit a narrow terminal. The last two columns have no title:
+// the first of them marks the form of the file and the form that automatic choice takes, and the
+// second has notes.
 const std::vector<TextColumn> kColumns = {{},
                                           {},
                                           {.right = true},
@@ -119,7 +120,7 @@ void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, s
           ? absl::StrCat(FormsText(automatic.encodings, automatic.compression), ": ",
                          EncodingReason(trials.column.schema.type, automatic))
           : "fails: " + FailureText(trials.automatic_status));
-  constexpr size_t kIndentation = 13;  // as of the lines above
+  constexpr size_t kIndentation = 13;  // where the texts of the lines above begin
   absl::StrAppend(&out, WrappedForOutput(choice, kIndentation), "\n\n");
   std::vector<std::vector<std::string>> lines = {
       {"", "", "", "bits/", "", "encode", "encode", "decode", "decode", "", ""},
@@ -148,7 +149,7 @@ class Recommendations {
                       ImportOptionsOf(trials.column, best->form));
     }
   }
-  // A column that cannot be read.
+  // Notes that `column` cannot be read. `status`: the error.
   void AddFailure(const StoredColumn& column, const absl::Status& status) {
     absl::StrAppend(&notes_, "# ", Printable(column.schema.name), ": ", FailureText(status), "\n");
   }
@@ -174,7 +175,7 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
   Recommendations recommendations;
   Json document = JsonDocument(common.path);
   document["columns"] = Json::array();
-  absl::Status first_failure;  // the other columns are tried nevertheless
+  absl::Status first_failure;  // after a failure, the command goes on with the next column
   for (const StoredColumn& column : *columns) {
     absl::StatusOr<ColumnTrials> trials = TryAll(column, common, arguments.trials, progress);
     if (absl::IsCancelled(trials.status())) return output.Fail(trials.status());

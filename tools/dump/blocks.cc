@@ -23,7 +23,7 @@ namespace {
 constexpr size_t kBoundBytes = 24;
 constexpr size_t kBoundCells = kBoundBytes + 3;  // with "..."
 
-// The columns. Only files with statistics have the last two.
+// The names of the columns. Only files with statistics have the last two columns.
 constexpr const char* kNames[] = {"index", "offset", "size", "first row", "rows", "nulls",
                                   "encoding", "codec", "stored", "encoded", "ratio", "minimum",
                                   "maximum"};
@@ -59,10 +59,10 @@ Json ToJson(const BlockInfo& block, const FileInfo& info, const BlockStatistics*
   return json;
 }
 
-// Returns the columns with their widths. No number in a line is greater than the file's size or its
-// number of rows, so these numbers give the widths. If the terminal is narrow, the bounds of values
-// are shortened first, and then the names of encodings. If this is not enough, columns are left
-// out. `stats` also shows the bounds.
+// Returns the columns with their widths. Lines are printed one by one, so the widths are computed
+// from the size of the file and its number of rows, which the numbers in a line seldom exceed.
+// If the terminal is narrow, the bounds of values are shortened first, and then the names of
+// encodings. If this is not enough, columns are left out: `cfile-dump stats` shows the bounds, too.
 TextLines FormOf(const FileInfo& info, bool with_bounds) {
   const auto digits = [](uint64_t most) { return std::to_string(most).size(); };
   const size_t offset = digits(info.file_size_bytes), ordinal = digits(info.num_rows);

@@ -81,7 +81,7 @@ std::string TextOf(const Condition& condition) {
 }
 
 // Appends the conditions of a filter in the order in which a scan counts them. `negated`: `filter`
-// is below an odd number of NOTs.
+// is inside an odd number of NOTs.
 void AppendTests(const ParsedFilter& filter, bool negated, std::vector<std::string>& tests) {
   if (filter.kind == Filter::Kind::kColumn) {
     tests.push_back(absl::StrCat(negated ? "not " : "", TextOf(filter.condition)));

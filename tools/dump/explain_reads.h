@@ -59,7 +59,7 @@ absl::Status AppendExplanation(const Input& input, const CommonOptions& common, 
                                const Searched& searched, std::string& out);
 
 // Appends two lines about all files: what was read, and how long this took. `total`: the counters
-// of the input after the command. `log`: has been stopped.
+// of the input after the command. Precondition: ReadLog::Stop was called for `log`.
 void AppendTotals(const ReaderCounters& total, const ReadLog& log, std::string& out);
 
 }  // namespace cfile::tools

@@ -124,7 +124,8 @@ absl::StatusOr<std::string> ImportOptions(const Input& input, const ExportOption
   const auto selection = SelectRows(input, options.choice);
   if (!selection.ok()) return selection.status();
   std::string text = absl::StrCat("--header ", options.header ? "yes" : "no");
-  // Without the option, cfile-import guesses, and may find the delimiter in the name of a column.
+  // Without the option, cfile-import guesses the delimiter, and may take a character in the name of
+  // a column for the delimiter.
   const char delimiter = options.delimiter == '\0' ? ',' : options.delimiter;
   absl::StrAppend(&text, " --delimiter ",
                   delimiter == '\t' ? "tab" : ShellQuoted({&delimiter, 1}));

@@ -60,8 +60,8 @@ void AppendKey(const ColumnType& type, const IndexEntryInfo& entry, IndexKind ki
   }
 }
 
-// Returns the first key of `entry` as text. If a line has at most `width` cells, shortens the text
-// so that the line has room for `used` other cells.
+// Returns the first key of `entry` as text. `width`: the number of cells of a line; nullopt: any
+// number. The text is shortened so that it fits a line with `used` other cells.
 std::string KeyText(const ColumnType& type, const IndexEntryInfo& entry, IndexKind kind,
                     const std::optional<size_t>& width, size_t used) {
   constexpr size_t kLeast = 8;
@@ -70,8 +70,8 @@ std::string KeyText(const ColumnType& type, const IndexEntryInfo& entry, IndexKi
   return width ? Shortened(text, std::max(*width, used + kLeast) - used) : text;
 }
 
-// Appends a node as a part of the drawn tree. A node below the root has one line, which begins with
-// its first key; under it are its children, or the blocks of a leaf.
+// Appends a node as a part of the drawn tree. The line of a node below the root begins with the
+// first key of the node. The lines of the blocks of a leaf follow the line of the leaf.
 void AppendNode(const ColumnType& type, const IndexNodeInfo& node, IndexKind kind,
                 const std::optional<size_t>& width, std::string& out) {
   const auto append = [&](size_t indentation, const IndexEntryInfo* entry,

@@ -15,7 +15,7 @@ namespace {
 // A record with more text than this is written in pieces.
 constexpr size_t kMostPendingBytes = size_t{1} << 20;
 
-// Returns the errors kInvalidArgument of AppendLevelRows.
+// Returns kInvalidArgument in the cases that AppendLevelRows names.
 absl::Status CheckChoice(const CommonOptions& common, const RowChoice& choice,
                          const RangeChoice& range, const std::string& format,
                          uint64_t num_records) {
@@ -150,7 +150,8 @@ absl::Status AppendLevelRows(const Reader& file, const CommonOptions& common,
         const uint16_t repetition = batch->repetition.empty() ? 0 : batch->repetition[i];
         const uint16_t definition = batch->definition.empty() ? 0 : batch->definition[i];
         if (i > 0 && repetition == 0) ++record;
-        // A long record is not written in pieces, so that it can be removed if the rest is damaged.
+        // A record is written only when all of it was read, so that it can be removed if its rest
+        // is damaged. Only a record of more than kMostPendingBytes is written in pieces.
         if (repetition == 0 || output.text.size() >= kMostPendingBytes) {
           if (!output.Drain()) return absl::OkStatus();
           if (output.text.empty()) printer.Written();

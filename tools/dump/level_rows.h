@@ -21,7 +21,7 @@ namespace cfile::tools {
 // With --json, each record is one line: an object with the ordinal of the record, and with the
 // array or the entries.
 // The function may leave the last records in output.text. The caller prints them. A damaged record
-// is not printed, except that the beginning of a record of more than 1 MiB may be.
+// is not printed, except that the beginning of a damaged record of more than 1 MiB may be printed.
 // kInvalidArgument: the user chose records in another way than by the first record and the number
 // of records, or `format` is not text or hex. Other errors are those of LevelCursor.
 absl::Status AppendLevelRows(const Reader& file, const CommonOptions& common,

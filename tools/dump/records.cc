@@ -30,8 +30,8 @@ struct RecordsOptions {
   bool schema = false;
 };
 
-// kInvalidArgument: one of `leaves` is nested, so its values in a record are not one field of a
-// line.
+// kInvalidArgument: one of `leaves` is nested, so a record may have several values of this column,
+// and one field of a line cannot hold them.
 absl::Status CheckFlat(const Schema& schema, std::span<const size_t> leaves,
                        const std::string& format) {
   for (const size_t leaf : leaves) {
@@ -120,10 +120,10 @@ void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "A damaged record is not printed, except that a part of a record of more than 1 MiB may\n"
       "be. --where is explained by cfile-dump values --help; a column that is repeated cannot be\n"
       "compared.\n\n"
-      "The other formats have one field for each leaf column, and are those of `values`. A column\n"
-      "that is repeated, or in a group that is optional or repeated, is nested: these formats\n"
-      "refuse it. `export --print-import-options` prints the options with which cfile-import\n"
-      "makes the same table of csv.\n\n"
+      "The formats csv, tsv and hex are those of `values`: a line has one field for each leaf\n"
+      "column. They refuse nested columns. A column is nested if it is repeated, or if it is in a\n"
+      "group that is optional or repeated. `export --print-import-options` prints the options\n"
+      "with which cfile-import makes the same table of the csv.\n\n"
       "Examples:\n"
       "  cfile-dump records log --ordinal 1000 --count 10\n"
       "  cfile-dump records log --columns sid,trans.uri --where 'trans.status >= 500'\n"

@@ -19,7 +19,7 @@ absl::StatusOr<std::vector<std::string>> ChooseColumns(const TableReader& table,
   }
   std::set<std::string_view> given;
   for (const std::string& name : names) {
-    // A name that is twice in an object of JSON, or in the first line of CSV, cannot be read again.
+    // A program that reads CSV or JSON cannot tell two columns with the same name apart.
     if (!given.insert(name).second) {
       return absl::InvalidArgumentError(
           absl::StrCat("--columns: column ", NameAsWritten(name), " is given twice"));

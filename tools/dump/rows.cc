@@ -121,8 +121,8 @@ std::unique_ptr<RowPrinter> NewPrinter(const std::vector<ColumnSchema>& columns,
   return std::make_unique<ValuePrinter>(columns, form, table);
 }
 
-// kInvalidArgument, with the command that prints whole records: all columns of `table` are chosen,
-// and one of them is nested.
+// kInvalidArgument: a column of `table` is nested. The message names the command that prints whole
+// records. Precondition: the user chose no columns, so all of them would be printed.
 absl::Status CheckFlat(const TableReader& table, const CommonOptions& common,
                        const RangeChoice& range) {
   for (const ColumnSchema& column : table.schema().columns) {

@@ -8,8 +8,8 @@
 
 namespace cfile::tools {
 
-// Shows how much of the files was read. All files must be opened with `observer`, and are read one
-// after another.
+// A progress line that shows how much of the files was read. All files must be opened with
+// `observer`, and must be read one after another.
 class SummaryProgress {
  public:
   SummaryProgress();
@@ -18,7 +18,7 @@ class SummaryProgress {
   void Begin(uint64_t total_bytes);
   // From now on, BlockTotals::Add reads this file.
   void BeginFile(const Reader& reader);
-  // Removes the line. Later reads do not show it again, until Begin is called.
+  // Removes the progress line. Later reads do not show the line again, unless Begin is called.
   void End();
 
  private:
@@ -26,7 +26,7 @@ class SummaryProgress {
   uint64_t done_bytes_ = 0;  // the size of the files before the current one
   uint64_t file_bytes_ = 0;  // the size of the current file
   uint64_t passes_ = 1;      // how often the current file is read
-  uint64_t read_bytes_ = 0;  // in all passes
+  uint64_t read_bytes_ = 0;  // the bytes of the current file that were read, in all passes
   bool ended_ = false;
 };
 

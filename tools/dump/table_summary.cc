@@ -106,7 +106,7 @@ std::string NamesText(const std::vector<std::string>& names) {
   return names.empty() ? "-" : absl::StrJoin(names, ",");
 }
 
-// The codecs: "zstd", or "zstd 3/4" if only 3 of 4 blocks are compressed.
+// Returns the names of the codecs: "zstd", or "zstd 3/4" if only 3 of 4 blocks are compressed.
 std::string CodecsText(const ColumnTotals& totals) {
   const uint64_t compressed = totals.blocks.compressed_blocks();
   std::string text = NamesText(totals.compressions);
@@ -155,7 +155,7 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
   progress.Begin(BytesOf(table));
   for (size_t column = 0; column < schema.size(); ++column) {
     ColumnTotals& totals = all.emplace_back(Measure(table, column, progress));
-    // Nobody reads compound keys, which are bytes.
+    // The bounds of compound keys are not shown: users cannot read these keys.
     if (column == key_index) totals.bounds.complete = false;
     status.Update(totals.blocks.status);
     if (totals.indexed && key.empty()) key = schema[column].name;
@@ -178,7 +178,8 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
   std::vector<std::vector<std::string>> lines = {
       {"column", "type", "encoding", "codec", "bytes", "share", "ratio", "nulls", "minimum",
        "maximum"}};
-  // Return "-" for a number that is not known, because some blocks could not be read.
+  // These functions return "-" for a number that is not known, because some blocks could not be
+  // read.
   const auto number = [](bool known, uint64_t value) {
     return known ? std::to_string(value) : "-";
   };

@@ -31,8 +31,8 @@ absl::StatusOr<uint64_t> TextBytes(absl::StatusOr<C> cursor) {
   return bytes;
 }
 
-// Returns BlockTotals::decoded_bytes of one file. `present_count`: the number of values without
-// nulls.
+// Returns BlockTotals::decoded_bytes of one file. `present_count`: the number of values that are
+// not null.
 absl::StatusOr<uint64_t> DecodedBytes(const Reader& reader, uint64_t present_count) {
   const ColumnType& type = reader.type();
   return VisitType(type, [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<uint64_t> {

@@ -88,8 +88,8 @@ Json BlockJson(const Block& block) {
   return json;
 }
 
-// The number of rows of the data block `regions[i]`, from the place of the next block in the
-// positional index; nothing if this is not known.
+// Returns the number of rows of the data block `regions[i]`: the first row of the next block minus
+// the first row of this block. Both come from the positional index. nullopt: one is not known.
 std::optional<uint64_t> RowsByIndex(const std::vector<FileRegion>& regions, size_t i,
                                     uint64_t num_rows) {
   const std::optional<uint64_t> first = regions[i].first_ordinal;

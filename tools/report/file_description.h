@@ -30,7 +30,9 @@ struct BlockSums {
   uint64_t stored_bytes = 0;
   uint64_t encoded_bytes = 0;
   std::set<std::string> encodings;
-  bool complete = true;  // false if a file has a damaged block; the blocks after it are not counted
+  // False if a block is damaged. Then this block, and the blocks after it in its file, are not
+  // counted.
+  bool complete = true;
 
   void Add(const BlockSums& other);
 };
