@@ -49,6 +49,8 @@ constexpr FileFormat kFormats[] = {
      "sqlite3 reads it, and writes a table as CSV: sqlite3 -csv -header NAME"},
     {"DUCK?\0\0\0"sv, 8, FormatUse::kForeign, "a DuckDB database",
      "duckdb reads it, and writes a table as Parquet: duckdb NAME"},
+    {"VTXF"sv, 0, FormatUse::kForeign, "a Vortex file",
+     "vortex-data (Python) reads it, and DuckDB with the extension vortex"},
     {"\x89HDF\r\n\x1a\n"sv, 0, FormatUse::kForeign, "HDF5", "h5py and pandas read it"},
     {"\x93NUMPY"sv, 0, FormatUse::kForeign, "a NumPy array",
      "numpy.load reads it, and numpy.savetxt writes it as CSV"},

@@ -154,9 +154,10 @@ std::string Wrapped(std::string_view text, size_t width, size_t indentation) {
   bool begins = true;  // no word has been added
   const absl::string_view all(text.data(), text.size());
   for (const absl::string_view word : absl::StrSplit(all, ' ')) {
-    const bool fits = begins || used + 1 + word.size() <= width;
+    const size_t cells = CountCells({word.data(), word.size()});
+    const bool fits = begins || used + 1 + cells <= width;
     if (!begins) wrapped += fits ? " " : "\n" + std::string(indentation, ' ');
-    used = (fits && !begins ? used + 1 : 0) + word.size();
+    used = (fits && !begins ? used + 1 : 0) + cells;
     absl::StrAppend(&wrapped, word);
     begins = false;
   }

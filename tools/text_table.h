@@ -68,7 +68,7 @@ std::string AlignText(const std::vector<std::vector<std::string>>& lines,
 // Precondition: `width` is at least 3, the width of "...".
 std::string Shortened(std::string_view text, size_t width, bool keep_end = false);
 
-// Breaks `text` at spaces, so that lines have at most `width` bytes if their words are not longer.
+// Breaks `text` at spaces, so that lines have at most `width` cells if their words are not longer.
 // Each line but the first begins with `indentation` spaces, which `width` does not count.
 std::string Wrapped(std::string_view text, size_t width, size_t indentation = 0);
 // Does the same for the width of standard output, and counts the indentation. Returns `text` itself

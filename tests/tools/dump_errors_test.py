@@ -79,6 +79,7 @@ MORE_FOREIGN = {
     "numbers.json": (b"[1,2,3]", "JSON, not a CFile; if it has objects, cfile-import makes a table of them: cfile-import {name} TABLE"),
     "in.npy": (b"\x93NUMPY\x01\0v\0{'descr': '<i4'}" + bytes(200), "a NumPy array, not a CFile; numpy.load reads it, and numpy.savetxt "
                                                                  "writes it as CSV"),
+    "in.vortex": (b"VTXF" + bytes(40), "a Vortex file, not a CFile; vortex-data (Python) reads it, and DuckDB with the extension vortex"),
     "in.tar": (b"a.csv".ljust(257, b"\0") + b"ustar\x0000" + bytes(2000), "a tar archive, not a CFile; unpack it: tar -xf {name}"),
     "in.xml": (b'<?xml version="1.0"?>\n<a b="1"/>\n', "XML, not a CFile; xmllint and pandas.read_xml read it"),
     "in.html": (b"\n<!DOCTYPE html>\n<html><p>a, b</html>", "HTML, not a CFile; pandas.read_html reads the tables in it"),

@@ -355,7 +355,7 @@ class Explain(RowsTest):
         self.assertRegex(text, r"(?s)^ordinal  \d+\nexact    no\nvalue    4002\n\n.*"
                                r"\nend of the file .*\nfront of the file +0 +4096 .*\nvalue index, depth 0 .*\ndata block \d+ .*"
                                r"\nread [\d,]+ bytes in 3 requests, with read-ahead\n"
-                               r"1 index node, 1 data block read; 0 data blocks from the cache; [\d.]+ us\n$")
+                               r"1 index node, 1 data block read; 0 data blocks from the cache; [\d.]+ [mu]s\n$")
 
     def explain(self, table, where, *options):
         report = json.loads(self.dump("explain", table, "--where", where, "--json", *options))

@@ -110,6 +110,7 @@ TEST(TextTableTest, BreaksLinesAtSpaces) {
   EXPECT_EQ(Wrapped("  indented one", 10), "  indented\none");
   EXPECT_EQ(Wrapped("a longerthanwidth b", 6), "a\nlongerthanwidth\nb");
   EXPECT_EQ(Wrapped("", 6), "");
+  EXPECT_EQ(Wrapped("äöü äöü äöü", 7), "äöü äöü\näöü");  // 7 cells, but 13 bytes
 }
 
 TEST(TextTableTest, WideCharactersAreAligned) {

@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "cfile/status.h"
+#include "cfile/table_maintenance.h"
 #include "tools/location.h"
 
 namespace cfile::tools {
@@ -18,6 +19,24 @@ namespace fs = std::filesystem;
 
 absl::Status Failed(const std::string& what, const std::error_code& error) {
   return absl::UnavailableError(absl::StrCat(what, ": ", error.message()));
+}
+
+// kInvalidArgument: the directory of a table has a file or folder whose name is not one that tables
+// give (cfile/FORMAT.md, Table). It would be removed together with the table.
+absl::Status CheckOnlyTableFiles(const std::string& path) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(path, error)) {
+    const std::string name = entry.path().filename().string();
+    const std::string_view bare = std::string_view(name).substr(name.starts_with('.') ? 1 : 0);
+    const bool own = bare.starts_with("table.") || bare.starts_with("part-") ||
+                     bare.starts_with("chunk-") || bare.starts_with("columns-") ||
+                     bare.starts_with(kTemporaryFolderPrefix);
+    if (own) continue;
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, " has files of its table, and also ", name,
+                     ", which --force would remove: move it to another place first"));
+  }
+  return error ? Failed(absl::StrCat("cannot list ", path), error) : absl::OkStatus();
 }
 
 }  // namespace
@@ -40,9 +59,12 @@ absl::StatusOr<NewTable> NewTable::Create(const std::string& path, bool force) {
   }
   CFILE_RETURN_IF_ERROR(CheckOutIsFree(path, force));
   std::error_code error;
-  if (fs::exists(fs::symlink_status(path, error)) && !fs::exists(fs::path(path) / "table.cft")) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, " is not a table: --force replaces only tables by tables"));
+  if (fs::exists(fs::symlink_status(path, error))) {
+    if (!fs::exists(fs::path(path) / "table.cft")) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(path, " is not a table: --force replaces only tables by tables"));
+    }
+    CFILE_RETURN_IF_ERROR(CheckOnlyTableFiles(path));
   }
   // (path / ".").parent_path() removes a slash at the end.
   const fs::path place = (fs::path(path) / ".").parent_path();

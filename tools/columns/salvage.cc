@@ -101,17 +101,18 @@ void AddTitle(const std::string& path, const std::string& out, bool complete, st
                   Printable(path), "\n");
 }
 
-// Shows how much of a file was read. Salvage reads most blocks twice: to check and to copy them.
+// Shows how much of a file or table was read. Salvage reads most blocks twice: to check and to copy
+// them.
 class ReadProgress {
  public:
-  ReadProgress(std::string_view stage, uint64_t file_size_bytes)
-      : progress_(isatty(STDERR_FILENO) != 0), total_bytes_(2 * file_size_bytes) {
+  ReadProgress(std::string_view stage, uint64_t size_bytes)
+      : progress_(isatty(STDERR_FILENO) != 0), total_bytes_(2 * size_bytes) {
     progress_.Begin(stage, total_bytes_);
   }
   ReadObserver observer() {
     return [this](const std::string&, const ObservedRead& read) {
       bytes_read_ = std::min(bytes_read_ + read.size_bytes, total_bytes_);
-      // Update returns an error after a signal. SalvageFile checks for signals itself.
+      // Update returns an error after a signal. The callers check for signals themselves.
       progress_.Update(bytes_read_, 0).IgnoreError();
     };
   }
@@ -200,8 +201,8 @@ absl::Status CopyBytes(const Source& from, bool unreadable_as_zeros, Sink& to,
   return to.Finish();
 }
 
-// Copies all files of a table.
-absl::Status CopyTableFiles(const std::string& path, Storage& to) {
+// Copies all files of a table. Returns their size in bytes.
+absl::StatusOr<uint64_t> CopyTableFiles(const std::string& path, Storage& to) {
   CFILE_ASSIGN_OR_RETURN(const TableLocation table, TableAt(path));
   const std::shared_ptr<const Storage> from = table.storage();
   CFILE_ASSIGN_OR_RETURN(std::vector<StorageEntry> files, from->List(""));
@@ -219,7 +220,7 @@ absl::Status CopyTableFiles(const std::string& path, Storage& to) {
     CFILE_ASSIGN_OR_RETURN(const auto sink, to.Create(file.path));
     CFILE_RETURN_IF_ERROR(CopyBytes(*source, !IsUrl(path), *sink, progress, bytes_copied));
   }
-  return absl::OkStatus();
+  return total_bytes;
 }
 
 // Copies the table, and repairs the copy. Removes the files of parts that are not in the repaired
@@ -233,20 +234,26 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
   }
   CFILE_ASSIGN_OR_RETURN(NewTable copy, NewTable::Create(arguments.out, arguments.force));
   const std::shared_ptr<Storage> storage = copy.location().storage();
-  CFILE_RETURN_IF_ERROR(copy.WithFinalPath(CopyTableFiles(common.path, *storage)));
+  const absl::StatusOr<uint64_t> size_bytes = CopyTableFiles(common.path, *storage);
+  if (!size_bytes.ok()) return copy.WithFinalPath(size_bytes.status());
   // Messages about damage name the damaged table, because users do not know the copy's temporary
   // name.
   const auto renamed = [&](absl::string_view text) {
     return absl::StrReplaceAll(text, {{storage->name(), common.path}});
   };
   // Repair itself cannot be interrupted, so the process ends while Repair reads.
-  const ReadObserver end_if_cancelled = [&copy](const std::string&, const ObservedRead&) {
+  ReadProgress progress("repairing", *size_bytes);
+  const ReadObserver show_progress = progress.observer();
+  const ReadObserver end_if_cancelled = [&](const std::string& path, const ObservedRead& read) {
+    show_progress(path, read);
     if (!Progress::cancelled()) return;
+    progress.End();
     copy.Discard();
     EndByCaughtSignal();
   };
   absl::StatusOr<RepairReport> report = Repair(ObserveStorage(storage, end_if_cancelled),
                                                {.salvage = true, .reader = OptionsOf(common)});
+  progress.End();
   if (absl::IsNotFound(report.status()) || absl::IsDataLoss(report.status()))
     return absl::Status(report.status().code(), renamed(report.status().message()));
   if (!report.ok()) return copy.WithFinalPath(report.status());

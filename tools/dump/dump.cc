@@ -213,6 +213,10 @@ void AddColumnOptions(CLI::App& command, CommonOptions& common, const std::strin
 
 absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name) {
   if (const auto column = table.schema().Find(name)) return *column;
+  // The error below prints names as --columns and --where take them, so those forms work here, too.
+  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
+    if (NameAsWritten(table.schema().columns[column].name) == name) return column;
+  }
   if (name == kKeyIndexName && table.schema().key_index()) {
     return absl::InvalidArgumentError(
         "the key index has no values, but keys that are made of the values of the key columns: "
@@ -289,7 +293,10 @@ absl::Status CheckOutIsNotInput(const std::string& path, const std::string& out)
     return absl::InvalidArgumentError(absl::StrCat(
         out, " is the input, which would be lost: choose another place for the output"));
   }
-  if (IsUrl(out) && out.starts_with(path + "/")) return InsideTable(out, path);
+  const std::string_view folder = std::string_view(path).substr(0, path.find_last_not_of('/') + 1);
+  if (IsUrl(out) && out.starts_with(absl::StrCat(std::string(folder), "/"))) {
+    return InsideTable(out, path);
+  }
   return CheckOutIsOutsideTables(out);
 }
 

@@ -193,8 +193,10 @@ std::string NameOf(const ObservedRead& read, uint64_t file_size) {
   return first ? "front of the file" : last ? "end of the file" : "other";
 }
 
-std::string Microseconds(std::chrono::nanoseconds time) {
-  return absl::StrFormat("%.1f", static_cast<double>(time.count()) / 1e3);
+std::string TimeText(std::chrono::nanoseconds time) {
+  const double microseconds = static_cast<double>(time.count()) / 1e3;
+  return microseconds < 10000 ? absl::StrFormat("%.1f us", microseconds)
+                              : absl::StrFormat("%.1f ms", microseconds / 1e3);
 }
 
 void AppendText(const FileReads& file, std::string& out) {
@@ -204,11 +206,11 @@ void AppendText(const FileReads& file, std::string& out) {
       &out, "\n",
       ShortenedForOutput(Printable(file.path) + column, 0, /*keep_end=*/true), "\n");
   std::vector<std::vector<std::string>> lines = {
-      {"", "offset", "size", "keys", "comparisons", "bytes read", "time us"}};
+      {"", "offset", "size", "keys", "comparisons", "bytes read", "time"}};
   for (const ObservedRead* read : file.others) {
     lines.push_back({NameOf(*read, file.size_bytes), std::to_string(read->offset),
                      std::to_string(read->size_bytes), "", "", std::to_string(read->size_bytes),
-                     Microseconds(read->time)});
+                     TimeText(read->time)});
   }
   for (const Touched& touched : file.touched) {
     const ObservedRead* const read = file.ReadFor(touched);
@@ -217,12 +219,12 @@ void AppendText(const FileReads& file, std::string& out) {
                      touched.keys == 0 ? "" : std::to_string(touched.keys),
                      touched.keys == 0 ? "" : std::to_string(touched.comparisons()),
                      std::to_string(read == nullptr ? 0 : read->size_bytes),
-                     read == nullptr ? "" : Microseconds(read->time)});
+                     read == nullptr ? "" : TimeText(read->time)});
   }
   const TextColumn number = {.right = true};
   out += AlignText(lines,
                    {{.shorten = 1, .least = 24}, number, {.right = true, .drop = 1},
-                    {.right = true, .drop = 2}, {.right = true, .drop = 3}, number, number},
+                    {.right = true, .drop = 2}, {.right = true, .drop = 3}, number, TextColumn()},
                    OutputWidth());
 }
 
@@ -294,7 +296,7 @@ void AppendTotals(const ReaderCounters& total, const ReadLog& log, std::string& 
                   Plural(total.index_nodes_read, "index node"), ", ",
                   Plural(total.blocks_read, "data block"), " read; ",
                   Plural(total.blocks_cached, "data block"), " from the cache; ",
-                  Microseconds(log.time()), " us\n");
+                  TimeText(log.time()), "\n");
 }
 
 absl::Status AppendExplanation(const Input& input, const CommonOptions& common, ReadLog& log,
