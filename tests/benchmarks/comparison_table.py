@@ -88,6 +88,13 @@ def rows():
             (("array", AtMost(0.3)), ("Vortex", None), ("Lance", None), ("DuckDB", None), ("pyarrow dictionary", None))),
         Row("size of dictionary", "size", "words", "dictionary", (("pyarrow dictionary", Times(1.08)), ("Vortex", None))),
     ]
+    takes_for = Row("take 10,000, for", "take", "sequence", "for", (("array", AtMost(0.03)), ("Vortex", None)))
+    cold_numbers = [
+        row for data in ("prices", "walk", "sequence") for row in (
+            Row("size, compact", "size", data, "compact", (("pcodec", Times(1.03)),), "for size"),
+            Row("scan, compact", "scan", data, "compact", (("pcodec", Times(2)),), "for size"),
+            Row("write, compact", "write", data, "compact", (("pcodec", Times(1)),), "for size"),
+        )]
     single = [
         Row("one row, plain", "one row", "sequence", "plain",
             (("array", AtMost(0.3)), ("Arrow IPC", None), ("Vortex", None), ("Lance", None))),
@@ -113,7 +120,7 @@ def rows():
             (("Arrow C++ delta", Times(1.2)), ("pyarrow delta", Times(3)), ("Vortex", None), ("DuckDB", None))),
         Row("scan, dictionary strings to views", "scan", "words", "dictionary",
             (("Polars dictionary", Times(1.5)), ("pyarrow dictionary", None), ("Vortex", None), ("DuckDB", None))),
-        *sorted_strings, *takes, *single, *writes, *sizes,
+        *sorted_strings, *takes, takes_for, *cold_numbers, *single, *writes, *sizes,
     ]
 
 

@@ -76,13 +76,18 @@ void Compare(const std::string& directory, size_t divisor) {
                           {{"default", Default(false)},
                            {"plain", {.encoding = Encoding::kPlain}},
                            {"delta", {.encoding = Encoding::kParquetDeltaBinaryPacked}},
+                           {"for", {.encoding = Encoding::kFor}},
+                           {"compact", {.encoding = Encoding::kCompact}},
                            {"for size", ForSize(false)}});
   CompareNumbers<double>(directory, "walk", ColumnType::Double(), encodings::WalkDoubles(numbers),
                          {{"default", Default(false)},
                           {"plain", {.encoding = Encoding::kPlain}},
+                          {"compact", {.encoding = Encoding::kCompact}},
                           {"for size", ForSize(false)}});
   CompareNumbers<double>(directory, "prices", ColumnType::Double(), encodings::Prices(numbers),
-                         {{"default", Default(false)}, {"for size", ForSize(false)}});
+                         {{"default", Default(false)},
+                          {"compact", {.encoding = Encoding::kCompact}},
+                          {"for size", ForSize(false)}});
   CompareStrings(directory, "keys", encodings::SortedKeys(strings), true,
                  {{"default", Default(true)},
                   {"prefix", {.encoding = Encoding::kPrefix, .value_index = true}},

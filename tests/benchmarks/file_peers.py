@@ -193,6 +193,25 @@ def measure_lance(column):
                    lambda reader, ordinal: reader.take_rows([ordinal]).to_table().column(0)[0])
 
 
+def measure_pcodec(column):
+    """Compressed numbers in a file of their own. The arrays that pcodec fills exist before the measurement."""
+    import pcodec
+
+    values = column.array.to_numpy()
+    out = np.empty_like(values)
+
+    def write(path):
+        with open(path, "wb") as file:
+            file.write(pcodec.standalone.simple_compress(values, pcodec.ChunkConfig(compression_level=8)))
+
+    def scan(path):
+        with open(path, "rb") as file:
+            pcodec.standalone.simple_decompress_into(file.read(), out)
+        return pa.array(out)
+
+    column.measure("pcodec", write, scan)
+
+
 def measure_duckdb(column):
     import duckdb
 
@@ -231,6 +250,8 @@ def main(directory):
     for name in (*NUMBERS, *STRINGS):
         column = Column(directory, name)
         peers = (measure_pyarrow, measure_vortex)
+        if name in NUMBERS:
+            peers += (measure_pcodec,)
         if name not in SIZES_ONLY:
             peers += (measure_ipc, measure_polars, measure_lance, measure_duckdb)
         for measure in peers:

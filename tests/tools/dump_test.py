@@ -598,7 +598,7 @@ class Json(DumpTest):
         self.assertIn('it has "First Name", "a,b", "say ""so""", and', error)
         # --column takes a name as it is, and as the error prints it.
         for name in ('say "so"', '"say ""so"""'):
-            self.assertIn("2 rows", self.dump("names", "--column", name) + self.dump("stats", "names", "--column", name), name)
+            self.assertRegex(self.dump("names", "--column", name), r"\nminimum +x\nmaximum +y\n")
 
     def test_floats_stay_floats(self):
         (self.folder / "floats.csv").write_text("x\n1\n-0\n2.5\n1e300\n1e20\nnan\n-inf\n")
