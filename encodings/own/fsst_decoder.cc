@@ -1,0 +1,397 @@
+#include "encodings/own/fsst_decoder.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <utility>
+
+#include "encodings/core/compare_bytes.h"
+#include "encodings/core/lower_bound.h"
+#include "encodings/core/value_dictionary.h"
+#include "encodings/parquet/parquet_dictionary.h"
+
+namespace cfile::encodings {
+namespace {
+
+// A Read reserves at most this many bytes in advance.
+constexpr size_t kArenaBytes = size_t{1} << 20;
+
+}  // namespace
+
+FsstDecoder::FsstDecoder(std::shared_ptr<const SymbolDictionary> dictionary)
+    : dictionary_(std::move(dictionary)) {}
+
+absl::Status FsstDecoder::Open(const BlockView& view) {
+  block_ = view.bytes;
+  first_ordinal_ = view.first_ordinal;
+  count_ = position_ = 0;
+  group_ = kNoGroup;
+  seek_index_ = nullptr;
+  const auto* index = OfKind<FsstSeekIndex>(view.seek_index);
+  if (index != nullptr && index->block_bytes == block_.size() && index->count == view.count) {
+    seek_index_ = index;
+    header_ = index->header;
+    header_.common = AsBytes(index->common);
+  } else if (view.count > 0) {
+    FsstHeader header;
+    CFILE_RETURN_IF_ERROR(ParseFsstHeader(block_, view.count, header));
+    const auto first = LoadLittleEndian<uint32_t>(block_.data() + header.offsets_begin);
+    if (first != header.groups_begin) {
+      return DataLoss("fsst: the first group is at byte ", first, ", expected ",
+                      header.groups_begin);
+    }
+    header_ = header;
+  } else if (!block_.empty()) {
+    return DataLoss("fsst: a block without values has ", block_.size(), " bytes, expected 0");
+  }
+  count_ = view.count;
+  if (count_ > 0 && header_.common.size() <= sizeof(short_common_))
+    std::copy(header_.common.begin(), header_.common.end(), short_common_);
+  return absl::OkStatus();
+}
+
+std::span<const uint8_t> FsstDecoder::GroupBytes(uint32_t group) const {
+  const uint32_t groups = FsstGroups(count_);
+  if (seek_index_ == nullptr) return FsstGroupBytes(block_, header_, groups, group);
+  const std::vector<uint32_t>& offsets = seek_index_->offsets;  // all are sound
+  const size_t end = group + 1 == groups ? block_.size() : offsets[group + 1];
+  return block_.subspan(offsets[group], end - offsets[group]);
+}
+
+absl::Status FsstDecoder::Damaged(uint32_t group, const std::string& what) const {
+  return DataLoss("fsst: group ", group, ", of ", FsstGroupCount(count_, group),
+                  " values from value ", group * kFsstGroupValues, " on: ", what);
+}
+
+absl::Status FsstDecoder::LoadSizes(uint32_t group) {
+  group_ = kNoGroup;
+  const std::span<const uint8_t> bytes = GroupBytes(group);
+  if (bytes.empty()) return Damaged(group, "its offset, or the offset after it, is wrong");
+  group_count_ = FsstGroupCount(count_, group);
+  FsstGroup parts;
+  if (!ParseFsstGroup(bytes, group_count_, parts))
+    return Damaged(group, "its header is cut off, or a width is more than 32 bits");
+  if (parts.compressed && dictionary_ == nullptr) return MissingDictionary("fsst", count_);
+
+  const size_t others = group_count_ - 1;
+  UnpackBits<uint32_t>(parts.shared, parts.shared_width, 0, shared_ + 1, others);
+  UnpackBits<uint32_t>(parts.suffixes, parts.suffix_width, 0, suffixes_ + 1, others);
+  const size_t common = header_.common.size();
+  uint64_t used = parts.first_size;
+  size_t longest = parts.first_size, previous = parts.first_size;
+  bool sound = true;
+  for (size_t i = 1; i < group_count_; ++i) {
+    const uint64_t shared = uint64_t{shared_[i]} + parts.least_shared;
+    const uint64_t suffix = uint64_t{suffixes_[i]} + parts.least_suffix;
+    sound &= shared <= previous;
+    used += suffix;
+    previous = static_cast<size_t>(shared + suffix);
+    longest = std::max(longest, previous);
+    shared_[i] = static_cast<uint32_t>(shared + common);
+    suffixes_[i] = static_cast<uint32_t>(suffix);
+  }
+  if (!sound) return Damaged(group, "a value shares more bytes than the value before it has");
+  // `used` is at least as large as each size, so 32 bits are enough for the sizes.
+  const uint64_t most = uint64_t{parts.text.size()} * (parts.compressed ? kMaxSymbolBytes : 1);
+  if (used > most || used + common > UINT32_MAX || (!parts.compressed && used < most)) {
+    return Damaged(group, absl::StrCat("its suffixes have ", used, " bytes, but its ",
+                                       parts.text.size(), " bytes of text cannot have as many"));
+  }
+  shared_[0] = static_cast<uint32_t>(common);
+  suffixes_[0] = parts.first_size;
+
+  text_size_ = static_cast<size_t>(used);
+  if (text_size_ + 2 * kSlack > text_capacity_) {
+    text_capacity_ = std::max(text_size_ + 2 * kSlack, 2 * text_capacity_);
+    text_memory_.reset(new uint8_t[text_capacity_]());
+  }
+  text_end_ = text();
+  codes_ = parts.text;
+  if (!parts.compressed) {
+    text_end_ = std::copy(codes_.begin(), codes_.end(), text_end_);
+    codes_ = {};
+  }
+  longest_ = longest + common;
+  group_ = group;
+  next_ = 0;
+  suffix_ = text();
+  key_ = common <= sizeof(short_common_) ? short_common_ : header_.common.data();
+  key_size_ = common;
+  return absl::OkStatus();
+}
+
+absl::Status FsstDecoder::LoadText(size_t size) {
+  const auto available = static_cast<size_t>(text_end_ - text());
+  if (available >= size && (size < text_size_ || codes_.empty())) return absl::OkStatus();
+  const bool sound = DecompressSymbols(dictionary_->table, size - std::min(size, available),
+                                       codes_, text_end_);
+  const auto loaded = static_cast<size_t>(text_end_ - text());
+  if (sound && loaded >= size && loaded <= text_size_ && (size < text_size_ || codes_.empty()))
+    return absl::OkStatus();
+  return Damaged(std::exchange(group_, kNoGroup),
+                 sound ? absl::StrCat("its codes do not stand for ", text_size_, " bytes")
+                       : "a code is not in the symbol table, or the last code is an escape code");
+}
+
+absl::Status FsstDecoder::LoadGroup(uint32_t group) {
+  if (group_ != group || next_ != 0) CFILE_RETURN_IF_ERROR(LoadSizes(group));
+  return LoadText(text_size_);
+}
+
+void FsstDecoder::ReserveArena(size_t size) {
+  if (size <= arena_size_) return;
+  const size_t new_size = std::max(size, 2 * arena_size_);
+  std::unique_ptr<uint8_t[]> arena(new uint8_t[new_size]);
+  if (key_ == arena_.get() && key_ != nullptr) {
+    std::memcpy(arena.get(), key_, key_size_);
+    key_ = arena.get();
+  }
+  arena_ = std::move(arena);
+  arena_size_ = new_size;
+}
+
+void FsstDecoder::KeyToFront() {
+  if (group_ == kNoGroup || next_ == 0) return;  // the key is the common prefix
+  std::memmove(arena_.get(), key_, key_size_);
+  key_ = arena_.get();
+}
+
+absl::Status FsstDecoder::CatchUp() {
+  const uint32_t group = position_ / kFsstGroupValues;
+  const uint32_t index = position_ % kFsstGroupValues;
+  if (group_ != kNoGroup && group_ + 1 == group && index == 0 && next_ == group_count_)
+    return LoadGroup(group);
+  if (group_ != group || next_ > index) CFILE_RETURN_IF_ERROR(LoadSizes(group));
+  CFILE_RETURN_IF_ERROR(LoadText(text_size_));
+  KeyToFront();
+  if (next_ < index) ReserveArena(longest_ + kSlack);
+  while (next_ < index) {
+    // Write the suffix over the end of the value before.
+    uint8_t* const to = arena_.get();
+    if (next_ == 0) std::copy(header_.common.begin(), header_.common.end(), to);
+    if (suffixes_[next_] > 0) std::memcpy(to + shared_[next_], suffix_, suffixes_[next_]);
+    key_ = to;
+    key_size_ = size_t{shared_[next_]} + suffixes_[next_];
+    suffix_ += suffixes_[next_];
+    ++next_;
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<size_t> FsstDecoder::Read(std::span<std::string_view> out) {
+  const size_t wanted = Left(out.size());
+  if (wanted == 0) return size_t{0};
+  CFILE_RETURN_IF_ERROR(CatchUp());
+  // The key, if it is in the arena, is at its front.
+  ReserveArena((next_ > 0 ? key_size_ : 0) +
+               std::min(kArenaBytes, wanted * kMaxShortStringBytes + 4096));
+  size_t used = next_ > 0 ? key_size_ : 0;
+  size_t done = 0;
+  while (true) {
+    const size_t left = std::min<size_t>(wanted - done, group_count_ - next_);
+    if (longest_ <= kMaxShortStringBytes && arena_size_ - used >= left * longest_ + kSlack) {
+      JoinShortStrings(shared_ + next_, suffixes_ + next_, key_, suffix_, arena_.get() + used,
+                       out.subspan(done, left));
+      for (size_t i = 0; i < left; ++i) suffix_ += suffixes_[next_ + i];
+      next_ += static_cast<uint32_t>(left);
+      done += left;
+    } else {
+      for (; next_ < group_count_ && done < wanted; ++next_, ++done) {
+        const size_t shared = shared_[next_], suffix = suffixes_[next_];
+        if (done > 0 && suffix == 0 && shared == key_size_ && next_ > 0) {
+          out[done] = out[done - 1];  // the same value again
+          continue;
+        }
+        if (arena_size_ - used < shared + suffix + kSlack) {
+          if (done > 0) {
+            position_ += static_cast<uint32_t>(done);
+            return done;
+          }
+          ReserveArena(used + shared + suffix + kSlack);
+        }
+        uint8_t* const to = arena_.get() + used;
+        if (shared > 0) std::memcpy(to, key_, shared);
+        if (suffix > 0) std::memcpy(to + shared, suffix_, suffix);
+        suffix_ += suffix;
+        key_ = to;
+        key_size_ = shared + suffix;
+        used += key_size_;
+        out[done] = AsString({to, key_size_});
+      }
+    }
+    if (done > 0) {
+      key_ = AsBytes(out[done - 1]).data();
+      key_size_ = out[done - 1].size();
+      used = static_cast<size_t>(key_ - arena_.get()) + key_size_;
+    }
+    if (done == wanted) break;
+    CFILE_RETURN_IF_ERROR(LoadGroup(group_ + 1));
+  }
+  position_ += static_cast<uint32_t>(done);
+  return done;
+}
+
+bool FsstDecoder::FirstKey(uint32_t group, std::string_view& key) {
+  FsstGroup parts;
+  if (!ParseFsstGroup(GroupBytes(group), FsstGroupCount(count_, group), parts)) return false;
+  const size_t size = parts.first_size;
+  if (!parts.compressed) {
+    if (size > parts.text.size()) return false;
+    key = AsString(parts.text.first(size));
+    return true;
+  }
+  if (dictionary_ == nullptr || size > parts.text.size() * kMaxSymbolBytes) return false;
+  std::string& buffer = first_keys_[last_first_key_ ^= 1];
+  if (buffer.size() < size + kDecompressSlack) buffer.resize(size + kDecompressSlack);
+  auto* const begin = reinterpret_cast<uint8_t*>(buffer.data());
+  uint8_t* end = begin;
+  key = std::string_view(buffer).substr(0, size);
+  return DecompressSymbols(dictionary_->table, size, parts.text, end) &&
+         static_cast<size_t>(end - begin) >= size;
+}
+
+absl::StatusOr<uint32_t> FsstDecoder::FindGroup(std::string_view key) {
+  uint32_t damaged = 0;
+  const auto first_key = [&](uint32_t before) {
+    std::string_view value;
+    if (!FirstKey(before + 1, value)) damaged = before + 1;
+    return value;
+  };
+  const uint32_t group =
+      seek_index_ != nullptr
+          ? seek_index_->first_keys.CountKeysLess(key, first_key)
+          : FindLowerBound(
+                FsstGroups(count_) - 1,
+                [&](uint32_t before) { return BytesLess(first_key(before), key); },
+                [&](uint32_t before) { __builtin_prefetch(GroupBytes(before + 1).data()); });
+  if (damaged != 0) return BadFirstKey(damaged);
+  return group;
+}
+
+absl::Status FsstDecoder::BadFirstKey(uint32_t group) {
+  CFILE_RETURN_IF_ERROR(LoadGroup(group));
+  return Damaged(group, "its first value is damaged");
+}
+
+bool FsstDecoder::FindByCommon(std::string_view key, LowerBound& bound) const {
+  const std::string_view common = AsString(header_.common);
+  const std::string_view front = key.substr(0, common.size());
+  if (front == common) return false;
+  bound = {BytesLess(front, common) ? 0 : count_, false};
+  return true;
+}
+
+absl::StatusOr<LowerBound> FsstDecoder::SeekToKey(const std::string_view& key) {
+  position_ = 0;
+  LowerBound bound;
+  if (count_ == 0) return bound;
+  if (FindByCommon(key, bound)) {
+    position_ = bound.position;
+    return bound;
+  }
+  CFILE_ASSIGN_OR_RETURN(const uint32_t group, FindGroup(key.substr(header_.common.size())));
+  return SeekInGroup(group, key);
+}
+
+absl::Status FsstDecoder::SeekToKeys(std::span<const std::string_view> keys,
+                                     std::span<LowerBound> bounds) {
+  assert(bounds.size() == keys.size());
+  std::fill(bounds.begin(), bounds.end(), LowerBound{});
+  if (count_ == 0) return absl::OkStatus();
+  // First find the groups of all keys and prefetch them. Then search the groups: by that time they
+  // have arrived from memory.
+  constexpr size_t kLine = 64;
+  for (size_t i = 0; i < keys.size(); ++i) {
+    if (FindByCommon(keys[i], bounds[i])) continue;
+    CFILE_ASSIGN_OR_RETURN(bounds[i].position, FindGroup(keys[i].substr(header_.common.size())));
+    const std::span<const uint8_t> bytes = GroupBytes(bounds[i].position);
+    for (size_t at = 0; at < std::min<size_t>(bytes.size(), 8 * kLine); at += kLine)
+      __builtin_prefetch(bytes.data() + at);
+  }
+  for (size_t i = 0; i < keys.size(); ++i) {
+    LowerBound decided;
+    if (FindByCommon(keys[i], decided)) continue;
+    CFILE_ASSIGN_OR_RETURN(bounds[i], SeekInGroup(bounds[i].position, keys[i]));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<LowerBound> FsstDecoder::SeekInGroup(uint32_t group, std::string_view key) {
+  if (group_ != group) CFILE_RETURN_IF_ERROR(LoadSizes(group));
+  // Compare each value with the key without rebuilding the value. The value before is less than the
+  // key, and its first `matched` bytes equal those of the key.
+  size_t matched = header_.common.size();
+  size_t begin = 0;  // of the next suffix in the text
+  position_ = group * kFsstGroupValues;
+  for (uint32_t i = 0; i < group_count_; ++i, ++position_) {
+    const size_t suffix_begin = std::exchange(begin, begin + suffixes_[i]);
+    if (shared_[i] > matched) continue;  // less than the key, like the value before
+    // Decompress only what is compared, and somewhat more, so that the calls are few.
+    CFILE_RETURN_IF_ERROR(LoadText(std::min(begin + size_t{4} * suffixes_[i], text_size_)));
+    const std::string_view suffix = AsString({text() + suffix_begin, suffixes_[i]});
+    const std::string_view rest = key.substr(shared_[i]);
+    const size_t common = CommonPrefix(suffix, rest);
+    matched = shared_[i] + common;
+    if (common == rest.size()) return LowerBound{position_, common == suffix.size()};
+    if (common < suffix.size() && AsBytes(suffix)[common] > AsBytes(rest)[common])
+      return LowerBound{position_, false};
+  }
+  if (position_ == count_) return LowerBound{position_, false};
+  std::string_view first;
+  if (!FirstKey(group + 1, first)) return BadFirstKey(group + 1);
+  return LowerBound{position_, first == key.substr(header_.common.size())};
+}
+
+std::unique_ptr<const SeekIndex> FsstDecoder::BuildSeekIndex() {
+  if (count_ <= kFsstGroupValues || seek_index_ != nullptr) return nullptr;
+  const uint32_t groups = FsstGroups(count_);
+  auto index = std::make_unique<FsstSeekIndex>();
+  bool sound = true;
+  index->first_keys = KeyHeads(groups - 1, [&](uint32_t before) {
+    std::string_view value;
+    sound &= FirstKey(before + 1, value);
+    return value;
+  });
+  for (uint32_t i = 0; i < groups; ++i) sound &= !GroupBytes(i).empty();
+  if (!sound) return nullptr;
+  index->block_bytes = block_.size();
+  index->count = count_;
+  index->header = header_;
+  index->header.common = {};
+  index->common = AsString(header_.common);
+  index->offsets.resize(groups);
+  for (uint32_t i = 0; i < groups; ++i)
+    index->offsets[i] = static_cast<uint32_t>(GroupBytes(i).data() - block_.data());
+  return index;
+}
+
+std::unique_ptr<BlockDecoder<std::string_view>> FsstCodec::MakeBytesDecoder(
+    const DecoderOptions& options) {
+  // A file whose dictionary is of another kind has no table.
+  return std::make_unique<FsstDecoder>(
+      std::dynamic_pointer_cast<const SymbolDictionary>(options.dictionary));
+}
+
+absl::StatusOr<std::shared_ptr<const Dictionary>> FsstCodec::LoadDictionary(
+    PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values) {
+  CFILE_ASSIGN_OR_RETURN(const auto loaded, ParquetDictionaryCodec::LoadDictionary(
+                                                type, type_length, bytes, max_values));
+  const auto& symbols = static_cast<const ValueDictionary<std::string_view>&>(*loaded);
+  if (symbols.size > kMaxSymbols) {
+    return DataLoss("fsst: a table of ", symbols.size, " symbols, expected at most ", kMaxSymbols);
+  }
+  const auto dictionary = std::make_shared<SymbolDictionary>();
+  for (uint32_t code = 0; code < symbols.size; ++code) {
+    const std::string_view symbol = symbols.values[code];
+    if (symbol.empty() || symbol.size() > kMaxSymbolBytes) {
+      return DataLoss("fsst: symbol ", code, " has ", symbol.size(), " bytes, expected 1 to ",
+                      kMaxSymbolBytes);
+    }
+    uint8_t bytes_of_symbol[kMaxSymbolBytes] = {};
+    std::memcpy(bytes_of_symbol, symbol.data(), symbol.size());
+    dictionary->table.Add(LoadLittleEndian<uint64_t>(bytes_of_symbol), symbol.size());
+  }
+  return dictionary;
+}
+
+}  // namespace cfile::encodings
