@@ -382,7 +382,7 @@ class Reasons(TextTest):
         reasons = lambda *options: {c["name"]: c["encoding_reason"] for c in self.import_csv(text, *options)["columns"]}
         found = reasons()
         self.assertRegex(found["steps"], r"^small differences(, then zstd)?: [0-9.]+ % of plain$")
-        self.assertEqual((found["few"], found["none"], found["noise"]), ("few distinct values", "no values", "no other encoding saves much"))
+        self.assertEqual((found["few"], found["none"], found["noise"]), ("few distinct values", "no values", "few bits vary: 88 % of plain"))
         self.assertRegex(found["wide"], r"^small differences(, then zstd)?: [67][0-9] % of plain$")
         self.assertRegex(found["runs"], r"^runs of equal values: 0\.[0-9] % of plain$")
         self.assertRegex(found["names"], r"^neighbours begin alike")
