@@ -76,7 +76,9 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     return taken;
   }
 
-  bool full() const override { return size_bytes() > block_size_bytes_ || !has_room_; }
+  bool full() const override {
+    return count_ > 0 && (size_bytes() > block_size_bytes_ || !has_room_);
+  }
   uint32_t count() const override { return count_; }
   size_t size_bytes() const override {
     // The first value of each group has the common prefix in text_.
