@@ -52,6 +52,15 @@ constexpr bool HasDictionary = requires {
 };
 
 template <typename Codec>
+constexpr bool CodecHasCodes() {
+  if constexpr (requires { Codec::kHasCodes; }) {
+    return HasDictionary<Codec> && Codec::kHasCodes;
+  } else {
+    return HasDictionary<Codec>;
+  }
+}
+
+template <typename Codec>
 constexpr bool Describes = requires {
   &Codec::Describe;
 };
@@ -79,6 +88,7 @@ constexpr EncodingRow RowOf() {
           Codec::kScanCost,
           IsAutomatic<Codec>(),
           HasDictionary<Codec>,
+          CodecHasCodes<Codec>(),
           Describes<Codec>};
 }
 
@@ -187,6 +197,11 @@ const EncodingRow* FindEncoding(std::string_view name) {
     if (row.name == name) return &row;
   }
   return nullptr;
+}
+
+bool HasCodes(Encoding encoding) {
+  const EncodingRow* row = FindEncoding(DecodedAs(encoding));
+  return row != nullptr && row->has_codes;
 }
 
 std::string EncodingName(Encoding encoding) {

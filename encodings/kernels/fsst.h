@@ -89,7 +89,7 @@ class SymbolCompressor {
 };
 
 // DecompressSymbols may write up to this many bytes more than wanted.
-inline constexpr size_t kDecompressSlack = 8 * kMaxSymbolBytes;
+inline constexpr size_t kDecompressSlack = 16 * kMaxSymbolBytes;
 
 // Decompresses from the front of `codes` to `to` until at least `wanted` bytes are written or no
 // code is left. Then `codes` are the rest, and `to` is the end of the bytes. Returns false, with

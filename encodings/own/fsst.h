@@ -48,6 +48,7 @@ struct FsstCodec {
   static constexpr uint32_t kWorstExtraBytesPerBlock = 6 + 21;
   static constexpr ScanCost kScanCost{.string = 4000, .byte = 60};
   static constexpr bool kAutomatic = false;
+  static constexpr bool kHasCodes = false;  // the dictionary consists of symbols, not of values
 
   template <typename T>
   requires kIsBytes<T>

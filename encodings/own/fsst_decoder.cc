@@ -16,6 +16,60 @@ namespace {
 // A Read reserves at most this many bytes in advance.
 constexpr size_t kArenaBytes = size_t{1} << 20;
 
+// Unpacks `count` sizes from the front of `bytes`, and perhaps up to 7 further numbers: whole groups
+// of 8 numbers are faster.
+void UnpackSizes(std::span<const uint8_t> bytes, int width, size_t count, uint32_t* sizes) {
+  const size_t more = (count + 7) / 8 * 8;
+  UnpackBits<uint32_t>(bytes, width, 0, sizes,
+                       PackedBytes(more, width) <= bytes.size() ? more : count);
+}
+
+// What LoadSizes needs to know of the sizes of a group.
+struct SizeSums {
+  bool sound = true;     // no value shares more bytes than the value before it has
+  uint64_t used = 0;     // bytes of all suffixes
+  uint64_t longest = 0;  // of the values without the common prefix, in bytes
+};
+
+// Completes the sizes of a group of `count` values, whose first value is not in the arrays. All
+// sums must fit into Number; a result that does not fit into 32 bits is cut off.
+template <typename Number>
+SizeSums CompleteSizes(const FsstGroup& parts, size_t common, size_t count, uint32_t* shared,
+                       uint32_t* suffixes) {
+  const auto first = static_cast<Number>(parts.first_size);
+  const auto least_shared = static_cast<Number>(parts.least_shared);
+  const auto least_suffix = static_cast<Number>(parts.least_suffix);
+  Number wrong = count > 1 && static_cast<Number>(shared[1]) + least_shared > first;
+  for (size_t i = 2; i < count; ++i) {
+    const Number previous = static_cast<Number>(shared[i - 1]) +
+                            static_cast<Number>(suffixes[i - 1]) + least_suffix;
+    wrong |= static_cast<Number>(shared[i]) > previous;
+  }
+  Number used = first, longest = first;
+  for (size_t i = 1; i < count; ++i) {
+    const Number shared_size = static_cast<Number>(shared[i]) + least_shared;
+    const Number suffix = static_cast<Number>(suffixes[i]) + least_suffix;
+    used += suffix;
+    longest = std::max(longest, shared_size + suffix);
+    shared[i] = static_cast<uint32_t>(shared_size + static_cast<Number>(common));
+    suffixes[i] = static_cast<uint32_t>(suffix);
+  }
+  return {wrong == 0, static_cast<uint64_t>(used), static_cast<uint64_t>(longest)};
+}
+
+// Returns the result of CompleteSizes for sizes of any width. 32 bits are enough for the usual
+// ones, and are faster.
+SizeSums CompleteAnySizes(const FsstGroup& parts, size_t common, size_t count, uint32_t* shared,
+                          uint32_t* suffixes) {
+  constexpr int kBits = 24;
+  static_assert(uint64_t{kFsstGroupValues} << (kBits + 1) <= INT32_MAX + uint64_t{1});
+  const bool small = parts.shared_width < kBits && parts.suffix_width < kBits &&
+                     ((parts.first_size | parts.least_shared | parts.least_suffix | common) >>
+                      (kBits - 1)) == 0;
+  return small ? CompleteSizes<int32_t>(parts, common, count, shared, suffixes)
+               : CompleteSizes<int64_t>(parts, common, count, shared, suffixes);
+}
+
 }  // namespace
 
 FsstDecoder::FsstDecoder(std::shared_ptr<const SymbolDictionary> dictionary)
@@ -74,22 +128,14 @@ absl::Status FsstDecoder::LoadSizes(uint32_t group) {
   if (parts.compressed && dictionary_ == nullptr) return MissingDictionary("fsst", count_);
 
   const size_t others = group_count_ - 1;
-  UnpackBits<uint32_t>(parts.shared, parts.shared_width, 0, shared_ + 1, others);
-  UnpackBits<uint32_t>(parts.suffixes, parts.suffix_width, 0, suffixes_ + 1, others);
+  const auto rest_from = [&](std::span<const uint8_t> part) {
+    return bytes.subspan(static_cast<size_t>(part.data() - bytes.data()));
+  };
+  UnpackSizes(rest_from(parts.shared), parts.shared_width, others, shared_ + 1);
+  UnpackSizes(rest_from(parts.suffixes), parts.suffix_width, others, suffixes_ + 1);
   const size_t common = header_.common.size();
-  uint64_t used = parts.first_size;
-  size_t longest = parts.first_size, previous = parts.first_size;
-  bool sound = true;
-  for (size_t i = 1; i < group_count_; ++i) {
-    const uint64_t shared = uint64_t{shared_[i]} + parts.least_shared;
-    const uint64_t suffix = uint64_t{suffixes_[i]} + parts.least_suffix;
-    sound &= shared <= previous;
-    used += suffix;
-    previous = static_cast<size_t>(shared + suffix);
-    longest = std::max(longest, previous);
-    shared_[i] = static_cast<uint32_t>(shared + common);
-    suffixes_[i] = static_cast<uint32_t>(suffix);
-  }
+  const auto [sound, used, longest] =
+      CompleteAnySizes(parts, common, group_count_, shared_, suffixes_);
   if (!sound) return Damaged(group, "a value shares more bytes than the value before it has");
   // `used` is at least as large as each size, so 32 bits are enough for the sizes.
   const uint64_t most = uint64_t{parts.text.size()} * (parts.compressed ? kMaxSymbolBytes : 1);
@@ -111,7 +157,7 @@ absl::Status FsstDecoder::LoadSizes(uint32_t group) {
     text_end_ = std::copy(codes_.begin(), codes_.end(), text_end_);
     codes_ = {};
   }
-  longest_ = longest + common;
+  longest_ = static_cast<size_t>(longest) + common;
   group_ = group;
   next_ = 0;
   suffix_ = text();

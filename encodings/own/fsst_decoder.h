@@ -92,11 +92,11 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
   uint8_t short_common_[kMaxShortStringBytes];  // a copy of the common prefix, if it is short
 
   // The current group: of each value, the sizes of what it shares with the value before, and of its
-  // suffix. The first value shares the common prefix.
+  // suffix. The first value shares the common prefix. One more number may be unpacked.
   uint32_t group_ = kNoGroup;
   uint32_t group_count_ = 0;
-  uint32_t shared_[kFsstGroupValues];
-  uint32_t suffixes_[kFsstGroupValues];
+  uint32_t shared_[kFsstGroupValues + 1];
+  uint32_t suffixes_[kFsstGroupValues + 1];
   size_t longest_ = 0;  // of the values, in bytes
   // The text of the group: its size; the end of what is decompressed, and the codes of the rest. At
   // least kSlack bytes before and after the text are readable.
