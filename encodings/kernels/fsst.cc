@@ -151,22 +151,28 @@ inline SymbolCompressor::Match SymbolCompressor::Find(uint64_t text, size_t size
   return match;
 }
 
-uint8_t* SymbolCompressor::Compress(std::string_view text, uint8_t* to) const {
-  const uint8_t* at = AsBytes(text).data();
-  const uint8_t* const end = at + text.size();
-  const auto put = [&](uint64_t next, size_t left) {
-    const Match match = Find(next, left);
-    to[0] = static_cast<uint8_t>(match.code);
-    to[1] = static_cast<uint8_t>(next);
-    to += match.code == kEscapeCode ? 2 : 1;
-    at += match.size;
-  };
-  while (end - at >= 8) put(LoadLittleEndian<uint64_t>(at), 8);
-  while (at < end) {
-    const auto left = static_cast<size_t>(end - at);
-    put(LoadText({reinterpret_cast<const char*>(at), left}), left);
+inline void SymbolCompressor::Put(uint64_t next, size_t left, Rest& rest) const {
+  const Match match = Find(next, left);
+  rest.to[0] = static_cast<uint8_t>(match.code);
+  rest.to[1] = static_cast<uint8_t>(next);
+  rest.to += match.code == kEscapeCode ? 2 : 1;
+  rest.text.remove_prefix(match.size);
+}
+
+uint8_t* SymbolCompressor::Finish(Rest rest) const {
+  while (rest.text.size() >= 8) Put(LoadLittleEndian<uint64_t>(AsBytes(rest.text).data()), 8, rest);
+  while (!rest.text.empty()) Put(LoadText(rest.text), rest.text.size(), rest);
+  return rest.to;
+}
+
+void SymbolCompressor::CompressTwo(const std::string_view (&texts)[2], uint8_t* (&to)[2]) const {
+  Rest first{texts[0], to[0]}, second{texts[1], to[1]};
+  while (first.text.size() >= 8 && second.text.size() >= 8) {
+    Put(LoadLittleEndian<uint64_t>(AsBytes(first.text).data()), 8, first);
+    Put(LoadLittleEndian<uint64_t>(AsBytes(second.text).data()), 8, second);
   }
-  return to;
+  to[0] = Finish(first);
+  to[1] = Finish(second);
 }
 
 SymbolTable TrainSymbols(std::string_view sample) {

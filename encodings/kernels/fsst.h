@@ -46,7 +46,14 @@ class SymbolCompressor {
 
   // Compresses `text` to `to` and returns the end of what was written. Writes at most
   // WorstBytes(text.size()) bytes.
-  uint8_t* Compress(std::string_view text, uint8_t* to) const;
+  uint8_t* Compress(std::string_view text, uint8_t* to) const {
+    return Finish({text, to});
+  }
+
+  // Compresses two texts, each as Compress does. Takes less time than two calls: while one text
+  // waits for the size of its symbol, the other one goes on. `to`: where the codes of each text
+  // begin; afterwards, where they end.
+  void CompressTwo(const std::string_view (&texts)[2], uint8_t* (&to)[2]) const;
 
  private:
   friend SymbolTable TrainSymbols(std::string_view sample);
@@ -55,6 +62,15 @@ class SymbolCompressor {
     uint32_t code;  // kEscapeCode: there is no symbol, and the size is 1
     uint32_t size;
   };
+  // The rest of a text, and where its codes go.
+  struct Rest {
+    std::string_view text;
+    uint8_t* to;
+  };
+  // Compresses the whole rest, and returns the end of the codes.
+  uint8_t* Finish(Rest rest) const;
+  // Compresses one symbol or one byte, of the 8 bytes `next` or, if less are left, `left` bytes.
+  void Put(uint64_t next, size_t left, Rest& rest) const;
   // Returns the longest symbol that `text` begins with. Bytes of `text` after its end are zeros;
   // `size` is the number of bytes before.
   Match Find(uint64_t text, size_t size) const;

@@ -179,16 +179,31 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     out.Extend(groups * sizeof(uint32_t));
     size_t text = 0, stored = 0;
     for (uint32_t group = 0; group < groups; ++group) {
+      if (group % 2 == 0) CompressTwoGroups(group, groups);
       StoreLittleEndian(static_cast<uint32_t>(out.size()),
                         out.data() + offsets + group * sizeof(uint32_t));
       text += GroupText(group).size();
-      stored += PutGroup(group, out);
+      stored += PutGroup(group, codes_[group % 2].span(), out);
     }
     if (text > 0) text_ratio_ = (stored * kWhole + text - 1) / text;
   }
 
-  // Appends a group and returns the bytes of its text.
-  size_t PutGroup(uint32_t group, ByteWriter& out) {
+  // Sets codes_ to the codes of the texts of a group and of the group after it, if there is one.
+  void CompressTwoGroups(uint32_t group, uint32_t groups) {
+    const std::string_view texts[2] = {GroupText(group),
+                                       group + 1 < groups ? GroupText(group + 1) : ""};
+    uint8_t* ends[2];
+    for (size_t i = 0; i < 2; ++i) {
+      codes_[i].Clear();
+      ends[i] = codes_[i].Extend(SymbolCompressor::WorstBytes(texts[i].size()));
+    }
+    compressor_->CompressTwo(texts, ends);
+    for (size_t i = 0; i < 2; ++i)
+      codes_[i].Truncate(static_cast<size_t>(ends[i] - codes_[i].data()));
+  }
+
+  // Appends a group, whose text has these codes. Returns the stored bytes of its text.
+  size_t PutGroup(uint32_t group, std::span<const uint8_t> codes, ByteWriter& out) {
     const size_t first = size_t{group} * kFsstGroupValues;
     const size_t others = FsstGroupCount(count_, group) - 1;
     const std::span<uint32_t> shared(&shared_[first + 1], others);
@@ -214,17 +229,13 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     PackBits<uint32_t>(shared, shared_width, out);
     PackBits<uint32_t>(suffixes, suffix_width, out);
     const std::string_view text = GroupText(group);
-    const size_t at = out.size();
-    uint8_t* const to = out.Extend(SymbolCompressor::WorstBytes(text.size()));
-    const auto codes = static_cast<size_t>(compressor_->Compress(text, to) - to);
-    if (codes < text.size()) {
-      out.data()[begin] |= kFsstCodes;
-      out.Truncate(at + codes);
-      return codes;
+    if (codes.size() >= text.size()) {
+      out.PutBytes(text);
+      return text.size();
     }
-    out.Truncate(at);
-    out.PutBytes(text);
-    return text.size();
+    out.data()[begin] |= kFsstCodes;
+    out.PutBytes(codes);
+    return codes.size();
   }
 
   const size_t block_size_bytes_;
@@ -240,6 +251,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   std::vector<uint32_t> shared_;
   std::vector<uint32_t> suffixes_;
   std::vector<size_t> group_texts_;
+  ByteWriter codes_[2];   // of a group with an even number, and of the next group
   std::string previous_;  // the last value of the previous Append
   size_t common_ = 0;     // the size of the prefix that all values share
   uint32_t count_ = 0;
