@@ -233,9 +233,9 @@ absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, 
                                              EncodingName(encoding), " has no values of ",
                                              PhysicalTypeName(type)));
   }
-  // Codes of values do not look into a symbol table.
+  // In a damaged file, a block may have codes although the dictionary consists of symbols.
   DecoderOptions fitting = options;
-  if (encoding != Encoding::kFsst && IsSymbolTable(options.dictionary)) fitting.dictionary = nullptr;
+  if (HasCodes(encoding) && IsSymbolTable(options.dictionary)) fitting.dictionary = nullptr;
   auto decoder = MakeWith<T, std::unique_ptr<BlockDecoder<T>>>(
       Codecs(), DecodedAs(encoding), type,
       [&]<typename C>(std::type_identity<C>) { return C::template MakeDecoder<T>(type, fitting); });

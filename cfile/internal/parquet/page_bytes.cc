@@ -138,7 +138,8 @@ uint32_t PutDictionary(const encodings::Dictionary& dictionary, encodings::Physi
     const auto& values = static_cast<const encodings::ValueDictionary<P>&>(dictionary);
     if constexpr (encodings::kIsBytes<P>) {
       for (const P& value : std::span(values.values.get(), values.size)) {
-        if (type == encodings::PhysicalType::kBytes) out.PutFixed(static_cast<uint32_t>(value.size()));
+        if (type == encodings::PhysicalType::kBytes)
+          out.PutFixed(static_cast<uint32_t>(value.size()));
         out.PutBytes(value);
       }
     } else if constexpr (!std::is_same_v<P, bool>) {
