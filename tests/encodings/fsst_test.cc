@@ -86,7 +86,11 @@ TEST(Symbols, CompressAndDecompress) {
   std::string others;
   for (int i = 0; i < 3000; ++i) others.push_back(static_cast<char>(random()));
   GuardedBytes room(8192);
-  for (const std::string& text : {sample.substr(0, 4000), others, std::string(3000, '\0')}) {
+  // Bytes that are no symbols, among symbols.
+  std::string mixed = sample.substr(0, 4000);
+  for (size_t i = 0; i < mixed.size(); i += 1 + random() % 60) mixed[i] = '\xfe';
+  for (const std::string& text :
+       {sample.substr(0, 4000), others, mixed, std::string(3000, '\0')}) {
     for (size_t size = 0; size <= text.size(); size += size < 40 ? 1 : 511) {
       // Unmapped memory follows the text and the codes.
       const auto from = room.Copy(AsBytes(std::string_view(text).substr(0, size)));
@@ -97,6 +101,33 @@ TEST(Symbols, CompressAndDecompress) {
       ASSERT_EQ(Decompress(table, guarded, size), text.substr(0, size)) << size;
       ASSERT_THAT(Decompress(table, guarded, size / 2),
                   testing::StartsWith(text.substr(0, size / 2)));
+    }
+  }
+}
+
+TEST(Symbols, TwoTextsAreCompressedAsEachAlone) {
+  std::string sample;
+  for (const std::string& url : Urls(300)) sample += url;
+  const SymbolCompressor compressor(TrainSymbols(sample));
+  const size_t sizes[] = {0, 1, 7, 8, 9, 100, 1000};
+  for (const size_t first : sizes) {
+    for (const size_t second : sizes) {
+      const std::string_view texts[2] = {std::string_view(sample).substr(0, first),
+                                         std::string_view(sample).substr(1500, second)};
+      std::vector<uint8_t> codes[2], alone[2];
+      uint8_t* ends[2];
+      for (size_t i = 0; i < 2; ++i) {
+        codes[i].resize(SymbolCompressor::WorstBytes(texts[i].size()));
+        alone[i] = codes[i];
+        ends[i] = codes[i].data();
+        alone[i].resize(static_cast<size_t>(compressor.Compress(texts[i], alone[i].data()) -
+                                            alone[i].data()));
+      }
+      compressor.CompressTwo(texts, ends);
+      for (size_t i = 0; i < 2; ++i) {
+        codes[i].resize(static_cast<size_t>(ends[i] - codes[i].data()));
+        EXPECT_EQ(codes[i], alone[i]) << first << " and " << second << " bytes";
+      }
     }
   }
 }
@@ -280,6 +311,37 @@ TEST(Fsst, DamageIsNamed) {
   other = sound;
   other.dictionary = nullptr;
   EXPECT_THAT(Decode(other).status().ToString(), HasSubstr("200 codes, but there is no dictionary"));
+}
+
+// Sizes are checked with 32 bits if they are small, and with 64 bits if they are not.
+TEST(Fsst, SizesOfAnyWidthAreChecked) {
+  const auto status = [](uint32_t first, uint32_t least_shared, uint32_t least_suffix) {
+    ByteWriter bytes;
+    bytes.PutFixed(FsstForm::kFrontCoded);
+    bytes.PutVint(0);             // no common prefix
+    bytes.PutFixed(uint32_t{6});  // where the group begins
+    bytes.PutFixed(uint16_t{0});  // two widths; no codes
+    for (const uint32_t size : {first, least_shared, least_suffix}) bytes.PutVint(size);
+    bytes.PutBytes("abc");
+    Block block;
+    block.bytes.assign(bytes.span().begin(), bytes.span().end());
+    block.count = 2;
+    return Decode(block).status().ToString();
+  };
+  EXPECT_EQ(status(3, 2, 0), "OK");
+  EXPECT_EQ(status(2, 2, 1), "OK");
+  for (const uint32_t large : {4u, (1u << 23) - 1, 1u << 23, 1u << 31, UINT32_MAX}) {
+    EXPECT_THAT(status(3, large, 0), HasSubstr("a value shares more bytes than the value b"));
+    EXPECT_THAT(status(large, 0, 0), HasSubstr("bytes of text cannot have as many"));
+    EXPECT_THAT(status(3, 0, large), HasSubstr("bytes of text cannot have as many"));
+  }
+  const std::string longest(9 << 20, 'a');
+  const std::vector<std::string> texts = {"b", longest, longest + "b", longest + "bc", "c"};
+  const auto blocks = EncodeAll(texts, {.block_size_bytes = 64 << 20});
+  ASSERT_EQ(blocks.size(), 1u);
+  const auto decoded = Decode(blocks[0]);
+  ASSERT_TRUE(decoded.ok()) << decoded.status();
+  EXPECT_TRUE(*decoded == texts);
 }
 
 TEST(Fsst, DamagedTablesAreNamed) {
