@@ -32,7 +32,8 @@ struct SymbolDictionary final : Dictionary {
 
 // The encoder and decoder of FSST.
 //
-// The encoder makes the table from a sample of the first block that has values, and keeps it. If
+// The encoder makes the table from a sample of the first block that has values, and keeps it. The
+// table keeps the limits that EncoderOptions has for dictionaries, with symbols as values. If
 // the codes of a group would take as many bytes as its text, the group has the text.
 //
 // A decoder checks the header of a block in Open, and a group when it reads from the group. It

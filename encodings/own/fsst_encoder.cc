@@ -26,6 +26,8 @@ constexpr size_t kPieceBytes = 512;
 // most and usually.
 constexpr size_t kMostGroupBytes = 4 + 2 + 3 * kMaxVint32Bytes;
 constexpr size_t kUsualGroupBytes = 4 + 2 + 3;
+// The most bytes of the number of symbols.
+constexpr size_t kMaxCountBytes = 2;
 // The bytes of a block besides its groups and the common prefix.
 constexpr size_t kHeaderBytes = 1 + kMaxVint32Bytes;
 
@@ -46,11 +48,25 @@ void CopySuffix(std::string_view value, size_t size, uint8_t* to) {
   }
 }
 
+// Returns the first symbols of a table, which save most: as many as the limits allow.
+SymbolTable WithinLimits(const SymbolTable& table, size_t max_symbols, size_t max_bytes) {
+  SymbolTable kept;
+  size_t bytes = kMaxCountBytes;
+  for (uint32_t code = 0; code < table.count; ++code) {
+    bytes += sizeof(uint32_t) + table.sizes[code];
+    if (kept.count == max_symbols || bytes > max_bytes) break;
+    kept.Add(table.symbols[code], table.sizes[code]);
+  }
+  return kept;
+}
+
 class FsstEncoder final : public BlockEncoder<std::string_view> {
  public:
   explicit FsstEncoder(const EncoderOptions& options)
       : block_size_bytes_(options.block_size_bytes),
-        max_block_size_bytes_(options.max_block_size_bytes) {}
+        max_block_size_bytes_(options.max_block_size_bytes),
+        max_symbols_(options.max_dictionary_values),
+        max_table_bytes_(options.max_dictionary_bytes) {}
 
   size_t Append(std::span<const std::string_view> values) override {
     std::string_view previous = previous_;
@@ -98,7 +114,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     if (count_ > 0) {
       group_texts_.push_back(text_.size());
       if (!compressor_) {
-        table_ = TrainSymbols(Sample());
+        table_ = WithinLimits(TrainSymbols(Sample()), max_symbols_, max_table_bytes_);
         compressor_.emplace(table_);
       }
       PutBlock(block.bytes);
@@ -240,6 +256,8 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
 
   const size_t block_size_bytes_;
   const size_t max_block_size_bytes_;
+  const size_t max_symbols_;
+  const size_t max_table_bytes_;
   SymbolTable table_;
   std::optional<SymbolCompressor> compressor_;  // once table_ is made
   // What remains of the text, compressed: as in the last block. At first, a guess.

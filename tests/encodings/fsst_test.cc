@@ -207,6 +207,25 @@ TEST(Fsst, CompressesSuffixes) {
   EXPECT_LT(bytes, urls.size() * 4);
 }
 
+// A reader has the same limits as the writer.
+TEST(Fsst, TheTableKeepsTheLimitsOfDictionaries) {
+  const auto urls = Urls(2000);
+  size_t most_bytes = 0;
+  for (const size_t max_values : {0, 1, 20, 300}) {
+    for (const size_t max_bytes : {2, 30, 600, 1 << 20}) {
+      const auto blocks = EncodeAll(
+          urls, {.max_dictionary_bytes = max_bytes, .max_dictionary_values = max_values});
+      ASSERT_EQ(blocks.size(), 1u);
+      const std::vector<uint8_t>& bytes = *blocks[0].dictionary_bytes;
+      EXPECT_LE(bytes.size(), max_bytes);
+      EXPECT_TRUE(LoadDictionary(Encoding::kFsst, PhysicalType::kBytes, 0, bytes, max_values).ok());
+      EXPECT_EQ(Decode(blocks[0]).value(), urls);
+      most_bytes = std::max(most_bytes, bytes.size());
+    }
+  }
+  EXPECT_GT(most_bytes, 600u);
+}
+
 // The table of the first block is the table of the file. Later values that it does not fit are
 // stored as they are, so that blocks never grow.
 TEST(Fsst, LaterBlocksKeepTheTable) {
