@@ -1,11 +1,12 @@
 // Searches blocks of FSST by key: first among the first values of the groups, then in one group.
+#include "encodings/own/fsst_decoder.h"
+
 #include <algorithm>
 #include <cassert>
 #include <utility>
 
 #include "encodings/core/compare_bytes.h"
 #include "encodings/core/lower_bound.h"
-#include "encodings/own/fsst_decoder.h"
 
 namespace cfile::encodings {
 
