@@ -101,8 +101,9 @@ struct SalvageReport {
 // Blocks of the column with lower ordinals are then lost.
 //
 // Not recovered: blocks that need a lost dictionary (the dictionary is written last, before the
-// footer), and values outside of complete blocks. Without a footer a value index is not detected
-// (see SalvageOptions).
+// footer), and values outside of complete blocks. FSST's table of symbols is such a dictionary: if
+// the end of a file of FSST is lost, all blocks with compressed text are lost. Without a footer a
+// value index is not detected (see SalvageOptions).
 //
 // Memory: as much as a Writer; 56 bytes for each block (up to three times as much while the list
 // grows); and 16 bytes for each gap in `missing`.

@@ -19,6 +19,7 @@
 #include "encodings/kudu/rle.h"
 #include "encodings/own/compact.h"
 #include "encodings/own/for.h"
+#include "encodings/own/fsst.h"
 #include "encodings/parquet/alp.h"
 #include "encodings/parquet/byte_stream_split.h"
 #include "encodings/parquet/delta_binary_packed.h"
@@ -43,12 +44,21 @@ using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
                          ParquetPlainCodec, ParquetGroupVarintCodec, ParquetRleCodec,
                          DeltaBinaryPackedCodec, DeltaLengthByteArrayCodec, DeltaByteArrayCodec,
                          ParquetDictionaryCodec, ByteStreamSplitCodec, AlpCodec, ForCodec,
-                         CompactCodec>;
+                         FsstCodec, CompactCodec>;
 
 template <typename Codec>
 constexpr bool HasDictionary = requires {
   &Codec::LoadDictionary;
 };
+
+template <typename Codec>
+constexpr bool CodecHasCodes() {
+  if constexpr (requires { Codec::kHasCodes; }) {
+    return HasDictionary<Codec> && Codec::kHasCodes;
+  } else {
+    return HasDictionary<Codec>;
+  }
+}
 
 template <typename Codec>
 constexpr bool Describes = requires {
@@ -78,6 +88,7 @@ constexpr EncodingRow RowOf() {
           Codec::kScanCost,
           IsAutomatic<Codec>(),
           HasDictionary<Codec>,
+          CodecHasCodes<Codec>(),
           Describes<Codec>};
 }
 
@@ -154,11 +165,17 @@ absl::Status NoSuchPair(Encoding encoding, PhysicalType type) {
       StrCat("this build has no ", EncodingName(encoding), " of ", PhysicalTypeName(type)));
 }
 
+// True if `dictionary` is the symbol table of FSST.
+bool IsSymbolTable(const std::shared_ptr<const Dictionary>& dictionary) {
+  return dynamic_cast<const SymbolDictionary*>(dictionary.get()) != nullptr;
+}
+
 // True if there is no dictionary, or if its values are of this type.
 template <typename T>
 bool FitsDictionary(PhysicalType type, const DecoderOptions& options) {
   using P = PageType<T>;
   if (options.dictionary == nullptr) return true;
+  if (IsSymbolTable(options.dictionary)) return type == PhysicalType::kBytes;
   const auto* found = dynamic_cast<const ValueDictionary<P>*>(options.dictionary.get());
   return found != nullptr &&
          (!kIsBytes<P> || found->type_length == PageTypeLength<T>(type, options.type_length));
@@ -180,6 +197,11 @@ const EncodingRow* FindEncoding(std::string_view name) {
     if (row.name == name) return &row;
   }
   return nullptr;
+}
+
+bool HasCodes(Encoding encoding) {
+  const EncodingRow* row = FindEncoding(DecodedAs(encoding));
+  return row != nullptr && row->has_codes;
 }
 
 std::string EncodingName(Encoding encoding) {
@@ -211,9 +233,12 @@ absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, 
                                              EncodingName(encoding), " has no values of ",
                                              PhysicalTypeName(type)));
   }
+  // In a damaged file, a block may have codes although the dictionary consists of symbols.
+  DecoderOptions fitting = options;
+  if (HasCodes(encoding) && IsSymbolTable(options.dictionary)) fitting.dictionary = nullptr;
   auto decoder = MakeWith<T, std::unique_ptr<BlockDecoder<T>>>(
       Codecs(), DecodedAs(encoding), type,
-      [&]<typename C>(std::type_identity<C>) { return C::template MakeDecoder<T>(type, options); });
+      [&]<typename C>(std::type_identity<C>) { return C::template MakeDecoder<T>(type, fitting); });
   if (decoder == nullptr) return NoSuchPair(encoding, type);
   return decoder;
 }

@@ -38,6 +38,10 @@ struct EncodingRow {
   // True if the blocks of a file share a dictionary: see BlockEncoder::FinishDictionary and
   // LoadDictionary.
   bool has_dictionary;
+  // True if the dictionary consists of values of the column, and blocks store codes of them: see
+  // BlockDecoder::ReadCodes. The value is Codec::kHasCodes; an encoding with a dictionary but
+  // without kHasCodes counts as true. If this is false, only decoders understand the dictionary.
+  bool has_codes;
   // True if the encoding describes its blocks: see DescribeBlock.
   bool describes;
 
@@ -53,6 +57,11 @@ CFILE_EXPORT std::span<const EncodingRow> Encodings();
 // static.
 CFILE_EXPORT const EncodingRow* FindEncoding(Encoding encoding);
 CFILE_EXPORT const EncodingRow* FindEncoding(std::string_view name);
+
+// Returns EncodingRow::has_codes of the encoding that decodes blocks of `encoding` (102 is decoded
+// as 108), or false if this build has no such encoding. If true for the encoding of a file with a
+// dictionary, this dictionary is a ValueDictionary (core/value_dictionary.h).
+CFILE_EXPORT bool HasCodes(Encoding encoding);
 
 // Return a new encoder or decoder for blocks of `type`. Only one thread at a time may use it.
 // kUnimplemented: this build has no such encoding for this type; the message names both.

@@ -39,6 +39,8 @@ std::string_view PropertyOf(Encoding encoding) {
       return "high bytes are alike";
     case Encoding::kFor:
       return "a small range";
+    case Encoding::kFsst:
+      return "the same short texts occur often";
     case Encoding::kCompact:
       return "some numbers are frequent";
     case Encoding::kParquetAlp:

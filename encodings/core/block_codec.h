@@ -45,10 +45,10 @@ struct EncoderOptions {
   // writer), so that files are byte-identical to Kudu's.
   bool kudu_exact = false;
   // RLE_DICTIONARY: limit for the size of the dictionary's page, at most 2^32 - 2. A block whose
-  // values would make the page larger is stored without codes.
+  // values would make the page larger is stored without codes. FSST: limit for the table of symbols.
   size_t max_dictionary_bytes = size_t{1} << 20;
   // DICT, RLE_DICTIONARY: limit for the number of values in the dictionary, at most 2^31 - 1. A
-  // block that would add more is stored without codes.
+  // block that would add more is stored without codes. FSST: limit for the number of symbols.
   size_t max_dictionary_values = kMaxDictionaryValues;
   // Limit for the size of a block (skip table included) and of DICT's dictionary. A block or a
   // dictionary that has only one value may be larger. Must be at least twice block_size_bytes,
@@ -149,8 +149,9 @@ struct BlockView {
   const SeekIndex* seek_index = nullptr;
 };
 
-// The values that the codes of a dictionary encoding stand for. All blocks of a file share one
-// dictionary. Immutable: decoders and threads may share it.
+// The values that the codes of a dictionary encoding stand for, or symbols of which values are made
+// (EncodingRow::has_codes says which). All blocks of a file share one dictionary. Immutable:
+// decoders and threads may share it.
 class CFILE_EXPORT Dictionary {
  public:
   virtual ~Dictionary() = default;

@@ -32,6 +32,7 @@ enum class Encoding : uint32_t {
   kParquetByteStreamSplit = 109,
   kParquetAlp = 110,
   kFor = 1000,
+  kFsst = 1001,
   kCompact = 1002,
 };
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -108,9 +109,16 @@ std::string Text(const ColumnType& type, const T& value) {
 // Appends the values of a Parquet page or of a block of Kudu to the text of an example.
 template <typename T>
 absl::Status AppendBlock(const ColumnType& type, Encoding encoding,
-                         const encodings::BlockView& block, std::vector<std::string>& values) {
+                         const encodings::BlockView& block, const std::string& dictionary,
+                         std::vector<std::string>& values) {
+  encodings::DecoderOptions options(type.type_length);
+  if (!dictionary.empty()) {
+    CFILE_ASSIGN_OR_RETURN(options.dictionary, encodings::LoadDictionary(
+                                                   encoding, type.physical(), type.type_length,
+                                                   encodings::AsBytes(dictionary)));
+  }
   CFILE_ASSIGN_OR_RETURN(const auto decoder,
-                         encodings::MakeDecoder<T>(encoding, type.physical(), type.type_length));
+                         encodings::MakeDecoder<T>(encoding, type.physical(), options));
   CFILE_RETURN_IF_ERROR(decoder->Open(block));
   const auto out = std::make_unique<T[]>(decoder->count());
   while (decoder->position() < decoder->count()) {
@@ -188,9 +196,12 @@ std::string Decode(const Example& example) {
     const ColumnType type = *ColumnType::Parse(example.kind.at(1));
     encodings::BlockView page(example.bytes);
     std::sscanf(example.kind.at(3).c_str(), "count=%u", &page.count);
+    std::string dictionary;
+    if (example.kind.size() > 4)
+      dictionary = absl::HexStringToBytes(example.kind[4].substr(std::strlen("dictionary=")));
     const absl::Status status = VisitPhysicalType(type.physical(), [&](auto t) {
       return AppendBlock<typename decltype(t)::type>(type, *ParseEncoding(example.kind.at(2)), page,
-                                                     values);
+                                                     dictionary, values);
     });
     if (!status.ok()) return status.ToString();
   } else if (kind == "file") {
@@ -364,6 +375,9 @@ constexpr std::string_view kTable = "table ids";
 constexpr std::string_view kAlp = "page double parquet-alp count=3";
 constexpr std::string_view kFor = "page int32 for count=5";
 constexpr std::string_view kForBool = "page bool for count=3";
+constexpr std::string_view kFsst = "page string fsst count=3";
+constexpr std::string_view kFsstCodes =
+    "page string fsst count=3 dictionary=0202000000696e0300000067732f";
 constexpr std::string_view kCompact = "page double compact count=4";
 constexpr std::string_view kCompactCodes = "page int32 compact count=12";
 constexpr Breach kBreaches[] = {
@@ -500,6 +514,19 @@ constexpr Breach kBreaches[] = {
     {"FO4", kForBool, 0x09, "02"},
     {"FO6", kFor, 0x11, "72"},
     {"FO6", kForBool, 0x0a, "0d"},
+    {"FS1", kFsst, 0x00, "02"},
+    {"FS2", kFsst, 0x04, "09"},
+    {"FS3", kFsst, 0x08, "21"},
+    {"FS3", kFsst, 0x09, "21"},
+    {"FS4", kFsst, 0x0b, "01"},
+    {"FS5", kFsst, kEnd, "00"},
+    {"FS5", kFsst, kEnd, kCut},
+    {"FS5", kFsstCodes, kEnd, "01"},
+    {"FS5", kFsstCodes, kEnd, kCut},
+    {"FS6", kFsstCodes, 0x0f, "02"},
+    {"FS6", kFsstCodes, 0x14, "ff"},
+    {"FS9", kFsst, 0x0d, "fd"},
+    {"FS9", kFsstCodes, 0x0c, "e0"},
     {"CO1", kCompact, 0x0d, "12"},
     {"CO1", kCompact, kEnd, kCut},
     {"CO2", kCompact, 0x00, "30"},

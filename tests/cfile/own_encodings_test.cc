@@ -21,20 +21,25 @@ uint32_t FeaturesOf(const std::vector<uint8_t>& file) {
   return reader.ok() ? reader->info().incompatible_features : 0;
 }
 
-TEST(OwnEncodings, SetTheirBit) {
+template <typename T>
+void ExpectBits(const ColumnType& type) {
   std::mt19937_64 random(1);
   for (const int rows : {0, 1000}) {
-    const auto column = RandomColumn<int32_t>(ColumnType::Int32(), static_cast<size_t>(rows), 10,
-                                              false, random);
+    const auto column = RandomColumn<T>(type, static_cast<size_t>(rows), 10, false, random);
     for (const encodings::EncodingRow& row : encodings::Encodings()) {
-      if (!row.Supports(PhysicalType::kInt32)) continue;
-      const uint32_t features = FeaturesOf(WriteColumn<int32_t>(
-          ColumnType::Int32(), {.encoding = row.encoding, .nullable = true}, column));
+      if (!row.Supports(type.physical())) continue;
+      const uint32_t features =
+          FeaturesOf(WriteColumn<T>(type, {.encoding = row.encoding, .nullable = true}, column));
       const bool own = static_cast<uint32_t>(row.encoding) >= encodings::kFirstOwnNumber;
       EXPECT_EQ((features & kFeatureOwnEncodings) != 0, own) << row.name;
       EXPECT_TRUE(!own || (features & kFeatureExtendedBlocks) != 0) << row.name;
     }
   }
+}
+
+TEST(OwnEncodings, SetTheirBit) {
+  ExpectBits<int32_t>(ColumnType::Int32());
+  ExpectBits<std::string_view>(ColumnType::String());
 }
 
 TEST(OwnEncodings, AreNotForKudu) {

@@ -61,9 +61,25 @@ struct Block : BlockInfo {
   bool needs_dictionary = false;
 };
 
+// True if a block whose dictionary consists of symbols has codes.
+bool NeedsSymbols(const BlockInfo& block, const FileInfo& info) {
+  const auto parts = internal::ParseLevelBlock(block.bytes, info);
+  const auto decoder = encodings::MakeDecoder<std::string_view>(
+      block.encoding, encodings::PhysicalType::kBytes, {});
+  encodings::BlockView body(parts->values.values);
+  body.count = parts->values.present_count.value_or(0);
+  if (!parts.ok() || !decoder.ok() || !(*decoder)->Open(body).ok()) return true;
+  std::string_view values[64];
+  while ((*decoder)->position() < (*decoder)->count()) {
+    if (!(*decoder)->Read(values).ok()) return true;
+  }
+  return false;
+}
+
 bool NeedsDictionary(const BlockInfo& block, const FileInfo& info) {
-  if (block.encoding != Encoding::kDict)
-    return encodings::FindEncoding(block.encoding)->has_dictionary;
+  const encodings::EncodingRow& row = *encodings::FindEncoding(block.encoding);
+  if (row.has_dictionary && !row.has_codes) return NeedsSymbols(block, info);
+  if (block.encoding != Encoding::kDict) return row.has_dictionary;
   constexpr uint8_t kCodes = 1;
   const auto parts = internal::ParseLevelBlock(block.bytes, info);
   EXPECT_TRUE(parts.ok());

@@ -110,6 +110,8 @@ std::vector<GoldenVector> GoldenVectors(const std::string& folder) {
     }
     if (const std::string dictionary = vector.Text("dict_bin"); !dictionary.empty())
       vector.dictionary = BytesOfFile(path.parent_path() / dictionary);
+    if (const auto hex = json->find("dictionary_hex"); hex != json->end())
+      vector.dictionary = HexBytes(*hex);
     vectors.push_back(std::move(vector));
   }
   return vectors;

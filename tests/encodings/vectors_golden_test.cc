@@ -2,7 +2,7 @@
 //
 //   encoding     name in the registry
 //   type         PhysicalTypeName; with type_length for fixed bytes
-//   num_values, values, bytes_hex
+//   num_values, values, bytes_hex; with dictionary_hex if the block needs the file's dictionary
 //   only_form    false if an encoder may write other bytes; true by default
 //
 // The bytes come from another implementation, or were made by hand from cfile/FORMAT.md.
@@ -38,7 +38,14 @@ TEST(GoldenVectors, DecodeAndEncode) {
     VisitPhysicalType(*type, [&]<typename T>(std::type_identity<T>) {
       const Column<T> column = GoldenValues<T>(vector);
       ASSERT_EQ(column.size, vector.count());
-      auto decoder = MakeDecoder<T>(row->encoding, *type, vector.Number("type_length"));
+      DecoderOptions options(vector.Number("type_length"));
+      if (!vector.dictionary.empty()) {
+        const auto dictionary =
+            LoadDictionary(row->encoding, *type, options.type_length, vector.dictionary);
+        ASSERT_TRUE(dictionary.ok()) << dictionary.status();
+        options.dictionary = *dictionary;
+      }
+      auto decoder = MakeDecoder<T>(row->encoding, *type, options);
       ASSERT_TRUE(decoder.ok()) << decoder.status();
       BlockView view(vector.bytes);
       view.count = vector.count();

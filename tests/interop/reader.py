@@ -661,6 +661,39 @@ def own_for(cursor, count, shape, dictionary=None):
     cursor.done("the last vector")
     return [bool(value) for value in out] if shape.kind == "bool" else out
 
+def own_fsst(cursor, count, shape, dictionary=None):
+    start, out = cursor.pos, []
+    if count:
+        cursor.refuse(cursor.number(1) != 1, "the form is not 1")
+        common = cursor.take(cursor.vint(32))
+        offsets = [cursor.fixed32() for _ in range((count + 63) // 64)]
+        ends = [start + offset for offset in offsets[1:]] + [cursor.end]
+        for g, (offset, end) in enumerate(zip(offsets, ends)):
+            cursor.refuse(cursor.pos - start != offset or end < cursor.pos, f"group {g} does not follow what is before it")
+            group, others = cursor.sub(end - cursor.pos), min(64, count - 64 * g) - 1
+            kind, width = group.number(1), group.number(1)
+            first, least_shared, least_suffix = (group.vint(32) for _ in range(3))
+            group.refuse(kind & 127 > 32 or width > 32, "a width is more than 32 bits")
+            shared = [least_shared + each for each in unpack_bits(group.take((others * (kind & 127) + 7) // 8), kind & 127, others)]
+            suffixes = [least_suffix + each for each in unpack_bits(group.take((others * width + 7) // 8), width, others)]
+            text = Cursor(group.rest() if kind < 128 else expand_symbols(group, dictionary), cursor.where)
+            value = b""
+            for size, more in zip([0] + shared, [first] + suffixes):
+                cursor.refuse(size > len(value), "a value shares more bytes than the value before it has")
+                value = value[:size] + text.take(more)
+                out.append(common + value)
+            text.done("the last suffix")
+    cursor.done("the last group")
+    return out
+
+def expand_symbols(codes, symbols):
+    text = bytearray()
+    while codes.left():
+        code = codes.number(1)
+        codes.refuse(code < 255 and (symbols is None or code >= len(symbols)), "a code has no symbol")
+        text += codes.take(1) if code == 255 else symbols[code]
+    return bytes(text)
+
 class Bits:
     """Takes numbers from the bits of bytes, least significant bit first. After the last byte all bits are 0."""
 
@@ -756,6 +789,7 @@ def own_compact(cursor, count, shape, dictionary=None):
     return as_signed(out, 8 * size) if not is_float and shape.signed else out
 
 OWN = {1000: (own_for, lambda s: s.kind == "bool" or s.kind == "int" and s.size <= 8),
+       1001: (own_fsst, lambda s: s.kind == "bytes"),
        1002: (own_compact, lambda s: s.kind == "float" or s.kind == "int" and s.size <= 8)}
 
 def takes(encoding, shape):
@@ -1013,9 +1047,11 @@ class CFile:
             _, _, values = kudu_plain(cursor, shape)
             cursor.refuse(len(values) > len(data) // 2 + 1, "different values take more bytes than the dictionary has")
             return values
-        cursor.refuse(self.encoding not in (102, 108), f"there is a dictionary, but the encoding is {self.encoding}")
+        cursor.refuse(self.encoding not in (102, 108, 1001), f"there is a dictionary, but the encoding is {self.encoding}")
         values = parquet_page(100, cursor, cursor.vint(64), shape)
         cursor.done("the dictionary's last value")
+        wrong = self.encoding == 1001 and (len(values) > 255 or not all(1 <= len(symbol) <= 8 for symbol in values))
+        cursor.refuse(wrong, "a table has at most 255 symbols of 1 to 8 bytes")
         return values
 
     def stored(self, pointer, what, before=None):

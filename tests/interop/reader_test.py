@@ -423,11 +423,17 @@ def vector(path):
         counted, _, values = reader.KUDU[number][0](cursor, shape, None)
         expect(counted, count, "count")
     else:
-        values = reader.parquet_page(number, cursor, count, shape)
+        values = reader.parquet_page(number, cursor, count, shape, dictionary_page(about.get("dictionary_hex"), shape))
     wanted = [bytes.fromhex(v) if shape.kind in ("bytes", "fixed") else int(v, 16) if shape.kind == "float" else int(v)
               for v in about["values"]]
     expect(values, wanted, "values")
     return count
+
+
+def dictionary_page(text, shape):
+    """The values of a dictionary in the form of RLE_DICTIONARY, of hexadecimal digits; None without digits."""
+    cursor = Cursor(bytes.fromhex(text or ""), "dictionary")
+    return reader.parquet_page(100, cursor, cursor.vint(64), shape) if text else None
 
 
 def must_refuse(about, data, folder):
@@ -572,7 +578,7 @@ def example(info, data, text):
     words = info.split()
     kind, options = words[0], dict(word.split("=") for word in words if "=" in word)
     words = [word for word in words if "=" not in word]
-    options = {key: int(value) for key, value in options.items()}
+    options = {key: value if key == "dictionary" else int(value) for key, value in options.items()}
     if kind == "rle-hybrid":
         wanted = [int(word) for word in text.split()]
         expect(reader.hybrid(Cursor(data, kind), options["width"], options["count"]), wanted, "values")
@@ -613,7 +619,8 @@ def example(info, data, text):
     if kind in ("page", "block", "nullable", "levels", "array", "extended", "movable") and words[2] in UNREAD:
         return 0
     if kind == "page":
-        expect(reader.parquet_page(OUR_ENCODINGS[words[2]], Cursor(data, info), options["count"], shape), wanted, "values")
+        dictionary = dictionary_page(options.get("dictionary"), shape)
+        expect(reader.parquet_page(OUR_ENCODINGS[words[2]], Cursor(data, info), options["count"], shape, dictionary), wanted, "values")
         return len(wanted)
     levels = (options.get("repetition", 0), options.get("definition", 0)) if kind == "levels" else None
     column = Column(shape, OUR_ENCODINGS[words[2]], kind in ("nullable", "array", "movable"), kind in ("extended", "levels", "movable"), levels, kind == "array")

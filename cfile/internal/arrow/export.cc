@@ -89,8 +89,7 @@ absl::StatusOr<bool> HasDictionary(const TableScan& scan, size_t number, const C
   if (!file || !file->info().dictionary) return false;
   // This looks at the file's main encoding.
   // With automatic choice of encodings, few blocks may have codes.
-  const encodings::EncodingRow* const row = encodings::FindEncoding(file->info().encoding);
-  return row != nullptr && row->has_dictionary;
+  return encodings::HasCodes(file->info().encoding);
 }
 
 absl::Status ExportTableScan(TableScan scan, const FileInfo* file,

@@ -125,7 +125,9 @@ absl::Status DescribeNode(FileReader& file, RegionKind kind, BlockDescription& d
 absl::Status DescribeDictionary(const FileInfo& info, BlockDescription& description) {
   CFILE_ASSIGN_OR_RETURN(const DictionaryBlock block,
                          SplitDictionary(info, description.reader().rest()));
-  CFILE_RETURN_IF_ERROR(description.AddBytes(block.count_bytes, "number of values",
+  const bool has_values = encodings::HasCodes(info.encoding);
+  CFILE_RETURN_IF_ERROR(description.AddBytes(block.count_bytes,
+                                             has_values ? "number of values" : "number of symbols",
                                              StrCat(block.values.count)));
   std::vector<BlockField> fields;
   const absl::Status status =

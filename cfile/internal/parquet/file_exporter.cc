@@ -65,8 +65,11 @@ class TypedExporter final : public FileExporter {
 
  private:
   const ColumnType& type() const { return blocks_.info().type; }
-  // True if blocks of codes keep their codes.
-  bool has_codes() const { return dictionary_ != nullptr && !std::is_same_v<T, bool>; }
+  // True if blocks of codes keep their codes. Then dictionary_ consists of values.
+  bool has_codes() const {
+    return dictionary_ != nullptr && !std::is_same_v<T, bool> &&
+           encodings::HasCodes(blocks_.info().encoding);
+  }
   // True if values must be checked or changed one by one.
   bool changes_values() const {
     return column_.units_per_value != 1 ||
@@ -173,7 +176,9 @@ Encoding TypedExporter<T>::RecodedAs(Encoding encoding) const {
     if (type().physical() == PhysicalType::kBytes) {
       if (column_.categories != nullptr) return Encoding::kParquetDictionary;
       if (column_.plain_or_codes) return Encoding::kParquetPlain;
-      if (encoding == Encoding::kPrefix) return Encoding::kParquetDeltaByteArray;
+      // These are front-coded.
+      if (encoding == Encoding::kPrefix || encoding == Encoding::kFsst)
+        return Encoding::kParquetDeltaByteArray;
       return makes_dictionary_ ? Encoding::kParquetDictionary
                                : Encoding::kParquetDeltaLengthByteArray;
     }
@@ -192,7 +197,7 @@ typename TypedExporter<T>::Needs TypedExporter<T>::NeedsOf(uint64_t end) {
     const PageForm form = FormOf(encoding);
     needs.recodes |= form == PageForm::kRecoded;
     const encodings::EncodingRow* const row = encodings::FindEncoding(encoding);
-    needs.dictionary |= row != nullptr && row->has_dictionary && form != PageForm::kRecoded;
+    needs.dictionary |= row != nullptr && row->has_codes && form != PageForm::kRecoded;
   });
   if (!known) needs = {.dictionary = has_codes() && !changes_values(), .recodes = true};
   return needs;
@@ -215,7 +220,7 @@ absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, Counting
   }
   // With plain_or_codes, an encoder of codes could choose another encoding.
   makes_dictionary_ = column_.categories != nullptr ||
-                      (needs.recodes && dictionary_ == nullptr && !column_.plain_or_codes &&
+                      (needs.recodes && !has_codes() && !column_.plain_or_codes &&
                        type().physical() == PhysicalType::kBytes);
   ChunkWriter chunk(column_.chunk, options_, codec, makes_dictionary_, out, report);
   if (needs.dictionary && !makes_dictionary_) {
@@ -253,7 +258,7 @@ absl::Status TypedExporter<T>::AdoptCategories() {
   const bool adopted = encoder->AdoptDictionary(*column_.categories, codes) && codes.empty();
   keeps_categories_ &= adopted;
   ByteWriter own;
-  if (dictionary_ != nullptr) PutDictionary(*dictionary_, type().physical(), own);
+  if (has_codes()) PutDictionary(*dictionary_, type().physical(), own);
   copies_codes_ = adopted && has_codes() && HasValues(*column_.categories, own.span());
   return absl::OkStatus();
 }

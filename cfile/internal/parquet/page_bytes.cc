@@ -3,6 +3,7 @@
 #include <isa-l/crc.h>
 
 #include <algorithm>
+#include <cassert>
 #include <iterator>
 #include <string_view>
 
@@ -133,10 +134,12 @@ uint32_t PutDictionary(const encodings::Dictionary& dictionary, encodings::Physi
                        encodings::ByteWriter& out) {
   return VisitType(type, [&]<typename T>(std::type_identity<T>) {
     using P = encodings::PageType<T>;
+    assert(dynamic_cast<const encodings::ValueDictionary<P>*>(&dictionary) != nullptr);
     const auto& values = static_cast<const encodings::ValueDictionary<P>&>(dictionary);
     if constexpr (encodings::kIsBytes<P>) {
       for (const P& value : std::span(values.values.get(), values.size)) {
-        if (type == encodings::PhysicalType::kBytes) out.PutFixed(static_cast<uint32_t>(value.size()));
+        if (type == encodings::PhysicalType::kBytes)
+          out.PutFixed(static_cast<uint32_t>(value.size()));
         out.PutBytes(value);
       }
     } else if constexpr (!std::is_same_v<P, bool>) {

@@ -43,7 +43,8 @@ absl::Status UncompressPage(int32_t codec, std::span<const uint8_t> in, std::spa
 // `before`: the checksum of the bytes before `bytes`, if the page has such bytes.
 uint32_t PageChecksum(std::span<const uint8_t> bytes, uint32_t before = 0);
 
-// Appends the values of a dictionary in the PLAIN encoding. Returns their number.
+// Appends the values of a dictionary in the PLAIN encoding. Returns their number. Precondition: the
+// dictionary is a ValueDictionary of `type` (encodings::HasCodes).
 uint32_t PutDictionary(const encodings::Dictionary& dictionary, encodings::PhysicalType type,
                        encodings::ByteWriter& out);
 

@@ -9,6 +9,7 @@
 #include "cfile/internal/format/statistics_block.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/rle_hybrid.h"
+#include "encodings/own/fsst_layout.h"
 #include "encodings/registry.h"
 
 namespace cfile::internal {
@@ -298,7 +299,11 @@ absl::Status BlockJudge<T>::CheckCodes(std::span<const uint8_t> bytes, const Fil
   found.num_entries = flat ? count : parts.num_entries;
   if (found.num_rows == 0 || count > found.num_entries) return DataLoss("a data block has no rows");
   CFILE_RETURN_IF_ERROR(CheckRows(found, expected));
-  if (!kudu) CFILE_RETURN_IF_ERROR(ReadPageCodes(block.values, count));
+  if (block.encoding == Encoding::kFsst) {
+    CFILE_RETURN_IF_ERROR(encodings::CheckFsstBlock(block.values, count));
+  } else if (!kudu) {
+    CFILE_RETURN_IF_ERROR(ReadPageCodes(block.values, count));
+  }
   codes_encoding_ = block.encoding;
   return absl::OkStatus();
 }

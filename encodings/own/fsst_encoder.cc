@@ -1,0 +1,286 @@
+#include "encodings/own/fsst.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "encodings/core/bytes.h"
+#include "encodings/core/compare_bytes.h"
+#include "encodings/kernels/bit_packing.h"
+#include "encodings/kernels/fsst.h"
+#include "encodings/own/fsst_layout.h"
+
+namespace cfile::encodings {
+namespace {
+
+// The table is made from pieces of the first block's text, which together have about this many
+// bytes. A larger sample makes blocks hardly smaller, but takes longer.
+constexpr size_t kSampleBytes = 48 * 1024;
+constexpr size_t kPieceBytes = 512;
+
+// The bytes of a group besides packed sizes and text: its offset, two widths and three vints, at
+// most and usually.
+constexpr size_t kMostGroupBytes = 4 + 2 + 3 * kMaxVint32Bytes;
+constexpr size_t kUsualGroupBytes = 4 + 2 + 3;
+// The most bytes of the number of symbols.
+constexpr size_t kMaxCountBytes = 2;
+// The bytes of a block besides its groups and the common prefix.
+constexpr size_t kHeaderBytes = 1 + kMaxVint32Bytes;
+
+// Copies the last `size` bytes of `value`, without a function call if they are few. May write up to
+// 8 bytes more.
+void CopySuffix(std::string_view value, size_t size, uint8_t* to) {
+  const uint8_t* const end = AsBytes(value).data() + value.size();
+  if (size <= 8 && size > 0 && value.size() >= 8) {
+    StoreLittleEndian(LoadLittleEndian<uint64_t>(end - 8) >> (64 - 8 * size), to);
+  } else if (size > 8 && size <= 16) {
+    std::memcpy(to, end - size, 8);
+    std::memcpy(to + size - 8, end - 8, 8);
+  } else if (size > 16 && size <= 32) {
+    std::memcpy(to, end - size, 16);
+    std::memcpy(to + size - 16, end - 16, 16);
+  } else if (size > 0) {
+    std::memcpy(to, end - size, size);
+  }
+}
+
+// Returns the first symbols of a table, which save most: as many as the limits allow.
+SymbolTable WithinLimits(const SymbolTable& table, size_t max_symbols, size_t max_bytes) {
+  SymbolTable kept;
+  size_t bytes = kMaxCountBytes;
+  for (uint32_t code = 0; code < table.count; ++code) {
+    bytes += sizeof(uint32_t) + table.sizes[code];
+    if (kept.count == max_symbols || bytes > max_bytes) break;
+    kept.Add(table.symbols[code], table.sizes[code]);
+  }
+  return kept;
+}
+
+class FsstEncoder final : public BlockEncoder<std::string_view> {
+ public:
+  explicit FsstEncoder(const EncoderOptions& options)
+      : block_size_bytes_(options.block_size_bytes),
+        max_block_size_bytes_(options.max_block_size_bytes),
+        max_symbols_(options.max_dictionary_values),
+        max_table_bytes_(options.max_dictionary_bytes) {}
+
+  size_t Append(std::span<const std::string_view> values) override {
+    std::string_view previous = previous_;
+    size_t taken = 0;
+    for (; taken < values.size() && !full(); ++taken) {
+      const std::string_view value = values[taken];
+      if (count_ > 0 && MostBytes(value.size()) > max_block_size_bytes_) {
+        has_room_ = false;
+        break;
+      }
+      size_t shared = count_ == 0 ? value.size() : CommonPrefix(previous, value);
+      common_ = count_ == 0 ? shared : std::min(common_, shared);
+      if (count_ % kFsstGroupValues == 0) {
+        // The text of a group begins with its whole first value: how much of it belongs to the
+        // common prefix is known only at the end.
+        shared = 0;
+        group_texts_.push_back(text_.size());
+      }
+      Add(value, shared);
+      previous = value;
+    }
+    if (taken > 0) previous_.assign(previous);
+    return taken;
+  }
+
+  bool full() const override {
+    return count_ > 0 && (size_bytes() > block_size_bytes_ || !has_room_);
+  }
+  uint32_t count() const override { return count_; }
+  size_t size_bytes() const override {
+    // The first value of each group has the common prefix in text_.
+    const size_t groups = group_texts_.size();
+    const size_t text = text_.size() - groups * common_;
+    return kHeaderBytes + common_ + groups * kUsualGroupBytes + count_ +
+           static_cast<size_t>(uint64_t{text} * text_ratio_ / kWhole);
+  }
+  size_t retained_bytes() const override {
+    return (shared_.capacity() + suffixes_.capacity()) * sizeof(uint32_t) +
+           (compressor_ ? SymbolCompressor::kMemoryBytes : 0);
+  }
+
+  void Finish(uint64_t /*first_ordinal*/, EncodedBlock& block) override {
+    block.Clear();
+    block.count = count_;
+    if (count_ > 0) {
+      group_texts_.push_back(text_.size());
+      if (!compressor_) {
+        table_ = WithinLimits(TrainSymbols(Sample()), max_symbols_, max_table_bytes_);
+        compressor_.emplace(table_);
+      }
+      PutBlock(block.bytes);
+    }
+    text_.Clear();
+    group_texts_.clear();
+    previous_.clear();
+    count_ = 0;
+    common_ = 0;
+    has_room_ = true;
+  }
+
+  bool FinishDictionary(ByteWriter& out) override {
+    if (!compressor_) return false;
+    // In the form of the dictionary of RLE_DICTIONARY: PLAIN values after their number.
+    out.PutVint(table_.count);
+    for (uint32_t code = 0; code < table_.count; ++code) {
+      uint8_t bytes[kMaxSymbolBytes];
+      StoreLittleEndian(table_.symbols[code], bytes);
+      out.PutFixed(uint32_t{table_.sizes[code]});
+      out.PutBytes({bytes, table_.sizes[code]});
+    }
+    return true;
+  }
+
+ private:
+  // text_ratio_ is a fraction of this number.
+  static constexpr uint64_t kWhole = 256;
+
+  // The most bytes that the block takes with one more value of `size` bytes.
+  size_t MostBytes(size_t size) const {
+    return kHeaderBytes + text_.size() + size + (count_ + 1) * 2 * sizeof(uint32_t) +
+           (group_texts_.size() + 1) * kMostGroupBytes;
+  }
+
+  void Add(std::string_view value, size_t shared) {
+    assert(value.size() <= UINT32_MAX);
+    const size_t size = value.size() - shared;
+    const size_t begin = text_.size();
+    CopySuffix(value, size, text_.Extend(size + 8));
+    text_.Truncate(begin + size);
+    if (count_ == shared_.size()) {
+      shared_.resize(std::max<size_t>(1024, 2 * shared_.size()));
+      suffixes_.resize(shared_.size());
+    }
+    shared_[count_] = static_cast<uint32_t>(shared);
+    suffixes_[count_] = static_cast<uint32_t>(size);
+    ++count_;
+  }
+
+  // The text of a group, without the common prefix.
+  std::string_view GroupText(size_t group) const {
+    const size_t begin = group_texts_[group] + common_;
+    return text_.view().substr(begin, group_texts_[group + 1] - begin);
+  }
+
+  // Returns pieces of the texts of groups that are spread over the block.
+  std::string Sample() const {
+    const size_t groups = group_texts_.size() - 1;
+    const size_t text = text_.size() - groups * common_;
+    std::string sample;
+    size_t due = 0;  // bytes of text that should be in the sample by now, times `text`
+    for (size_t group = 0; group < groups; ++group) {
+      const std::string_view whole = GroupText(group);
+      due += std::min(text, kSampleBytes) * whole.size();
+      if (sample.size() * text < due)
+        sample += whole.substr(0, text <= kSampleBytes ? whole.size() : kPieceBytes);
+    }
+    return sample;
+  }
+
+  void PutBlock(ByteWriter& out) {
+    const auto groups = static_cast<uint32_t>(group_texts_.size() - 1);
+    out.PutFixed(FsstForm::kFrontCoded);
+    out.PutVint(common_);
+    out.PutBytes(text_.view().substr(0, common_));
+    const size_t offsets = out.size();
+    out.Extend(groups * sizeof(uint32_t));
+    size_t text = 0, stored = 0;
+    for (uint32_t group = 0; group < groups; ++group) {
+      if (group % 2 == 0) CompressTwoGroups(group, groups);
+      StoreLittleEndian(static_cast<uint32_t>(out.size()),
+                        out.data() + offsets + group * sizeof(uint32_t));
+      text += GroupText(group).size();
+      stored += PutGroup(group, codes_[group % 2].span(), out);
+    }
+    if (text > 0) text_ratio_ = (stored * kWhole + text - 1) / text;
+  }
+
+  // Sets codes_ to the codes of the texts of a group and of the group after it, if there is one.
+  void CompressTwoGroups(uint32_t group, uint32_t groups) {
+    const std::string_view texts[2] = {GroupText(group),
+                                       group + 1 < groups ? GroupText(group + 1) : ""};
+    uint8_t* ends[2];
+    for (size_t i = 0; i < 2; ++i) {
+      codes_[i].Clear();
+      ends[i] = codes_[i].Extend(SymbolCompressor::WorstBytes(texts[i].size()));
+    }
+    compressor_->CompressTwo(texts, ends);
+    for (size_t i = 0; i < 2; ++i)
+      codes_[i].Truncate(static_cast<size_t>(ends[i] - codes_[i].data()));
+  }
+
+  // Appends a group, whose text has these codes. Returns the stored bytes of its text.
+  size_t PutGroup(uint32_t group, std::span<const uint8_t> codes, ByteWriter& out) {
+    const size_t first = size_t{group} * kFsstGroupValues;
+    const size_t others = FsstGroupCount(count_, group) - 1;
+    const std::span<uint32_t> shared(&shared_[first + 1], others);
+    const std::span<uint32_t> suffixes(&suffixes_[first + 1], others);
+    const auto take_least = [](std::span<uint32_t> sizes, uint32_t& least) {
+      if (sizes.empty()) return 0;
+      const auto [min, max] = std::minmax_element(sizes.begin(), sizes.end());
+      const uint32_t found = *min;
+      const int width = std::bit_width(*max - found);
+      for (uint32_t& size : sizes) size -= found;
+      least = found;
+      return width;
+    };
+    uint32_t least_shared = 0, least_suffix = 0;
+    const int shared_width = take_least(shared, least_shared);
+    const int suffix_width = take_least(suffixes, least_suffix);
+    const size_t begin = out.size();
+    out.PutFixed(static_cast<uint8_t>(shared_width));
+    out.PutFixed(static_cast<uint8_t>(suffix_width));
+    out.PutVint(suffixes_[first] - common_);
+    out.PutVint(others == 0 ? 0 : least_shared - common_);
+    out.PutVint(least_suffix);
+    PackBits<uint32_t>(shared, shared_width, out);
+    PackBits<uint32_t>(suffixes, suffix_width, out);
+    const std::string_view text = GroupText(group);
+    if (codes.size() >= text.size()) {
+      out.PutBytes(text);
+      return text.size();
+    }
+    out.data()[begin] |= kFsstCodes;
+    out.PutBytes(codes);
+    return codes.size();
+  }
+
+  const size_t block_size_bytes_;
+  const size_t max_block_size_bytes_;
+  const size_t max_symbols_;
+  const size_t max_table_bytes_;
+  SymbolTable table_;
+  std::optional<SymbolCompressor> compressor_;  // once table_ is made
+  // What remains of the text, compressed: as in the last block. At first, a guess.
+  uint64_t text_ratio_ = kWhole * 5 / 8;
+
+  // The current block: the sizes of all values, shared with the value before and not shared, and
+  // the bytes that are not shared. Where the text of each group begins.
+  ByteWriter text_;
+  std::vector<uint32_t> shared_;
+  std::vector<uint32_t> suffixes_;
+  std::vector<size_t> group_texts_;
+  ByteWriter codes_[2];   // of a group with an even number, and of the next group
+  std::string previous_;  // the last value of the previous Append
+  size_t common_ = 0;     // the size of the prefix that all values share
+  uint32_t count_ = 0;
+  bool has_room_ = true;  // false: the next value does not fit into this block
+};
+
+}  // namespace
+
+std::unique_ptr<BlockEncoder<std::string_view>> FsstCodec::MakeBytesEncoder(
+    const EncoderOptions& options) {
+  return std::make_unique<FsstEncoder>(options);
+}
+
+}  // namespace cfile::encodings

@@ -1,0 +1,130 @@
+// The layout of a block of FSST (fsst.h) and of the symbol table, for encoder, decoder and
+// description.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "encodings/core/bytes.h"
+#include "encodings/core/status.h"
+#include "encodings/kernels/bit_packing.h"
+#include "encodings/kernels/fsst.h"
+
+namespace cfile::encodings {
+
+inline constexpr uint32_t kFsstGroupValues = 64;
+
+enum class FsstForm : uint8_t { kFrontCoded = 1 };
+
+// The top bit of the first byte of a group: the text is compressed.
+inline constexpr uint8_t kFsstCodes = 0x80;
+
+// The number of groups of a block of `count` values, and the number of values of one group.
+constexpr uint32_t FsstGroups(uint32_t count) {
+  return count / kFsstGroupValues + (count % kFsstGroupValues != 0);
+}
+constexpr uint32_t FsstGroupCount(uint32_t count, uint32_t group) {
+  return std::min(kFsstGroupValues, count - group * kFsstGroupValues);
+}
+
+// The header of a block.
+struct FsstHeader {
+  std::span<const uint8_t> common;  // the prefix that all values share
+  size_t offsets_begin = 0;         // bytes from the block's start
+  size_t groups_begin = 0;
+};
+
+// Parses the header of a block of `count` values, at least 1.
+inline absl::Status ParseFsstHeader(std::span<const uint8_t> block, uint32_t count,
+                                    FsstHeader& header) {
+  ByteReader reader(block);
+  uint8_t form;
+  uint32_t size;
+  if (!reader.ReadFixed(form)) return DataLoss("fsst: a block of ", count, " values is empty");
+  if (form != static_cast<uint8_t>(FsstForm::kFrontCoded))
+    return DataLoss("fsst: form ", int{form}, ", expected 1");
+  if (!reader.ReadVint32(size) || !reader.ReadBytes(size, header.common))
+    return DataLoss("fsst: the common prefix is cut off in a block of ", block.size(), " bytes");
+  header.offsets_begin = reader.offset();
+  const uint64_t offsets = uint64_t{FsstGroups(count)} * sizeof(uint32_t);
+  if (!reader.Skip(offsets)) {
+    return DataLoss("fsst: the offsets of ", FsstGroups(count), " groups take ", offsets,
+                    " bytes, found ", reader.remaining());
+  }
+  header.groups_begin = reader.offset();
+  return absl::OkStatus();
+}
+
+// The parts of a group.
+struct FsstGroup {
+  bool compressed = false;
+  int shared_width = 0;  // bits of each packed size
+  int suffix_width = 0;
+  uint32_t first_size = 0;    // of the first value, without the common prefix
+  uint32_t least_shared = 0;  // the least size of those of the other values
+  uint32_t least_suffix = 0;
+  std::span<const uint8_t> shared;  // packed sizes of the other values
+  std::span<const uint8_t> suffixes;
+  std::span<const uint8_t> text;
+};
+
+// Parses a group of `count` values. Returns false if the group is cut off, or a width is more than
+// 32 bits.
+inline bool ParseFsstGroup(std::span<const uint8_t> bytes, uint32_t count, FsstGroup& group) {
+  if (bytes.size() < 5) return false;
+  group.compressed = (bytes[0] & kFsstCodes) != 0;
+  group.shared_width = bytes[0] & ~kFsstCodes;
+  group.suffix_width = bytes[1];
+  if (group.shared_width > 32 || group.suffix_width > 32) return false;
+  size_t at = 5;
+  if (((bytes[2] | bytes[3] | bytes[4]) & 0x80) == 0) {
+    group.first_size = bytes[2];
+    group.least_shared = bytes[3];
+    group.least_suffix = bytes[4];
+  } else {
+    ByteReader reader(bytes.subspan(2));
+    if (!reader.ReadVint32(group.first_size) || !reader.ReadVint32(group.least_shared) ||
+        !reader.ReadVint32(group.least_suffix))
+      return false;
+    at = 2 + reader.offset();
+  }
+  const auto shared_bytes = static_cast<size_t>(PackedBytes(count - 1, group.shared_width));
+  const auto suffix_bytes = static_cast<size_t>(PackedBytes(count - 1, group.suffix_width));
+  if (shared_bytes + suffix_bytes > bytes.size() - at) return false;
+  group.shared = bytes.subspan(at, shared_bytes);
+  group.suffixes = bytes.subspan(at + shared_bytes, suffix_bytes);
+  group.text = bytes.subspan(at + shared_bytes + suffix_bytes);
+  return true;
+}
+
+// Returns the bytes of a group of a block of `groups` groups, or an empty span if the offset of the
+// group or of the next one is wrong. Precondition: ParseFsstHeader has accepted the block.
+inline std::span<const uint8_t> FsstGroupBytes(std::span<const uint8_t> block,
+                                               const FsstHeader& header, uint32_t groups,
+                                               uint32_t group) {
+  const auto offset = [&](uint32_t i) {
+    return LoadLittleEndian<uint32_t>(block.data() + header.offsets_begin + size_t{i} * 4);
+  };
+  const size_t begin = offset(group);
+  const size_t end = group + 1 == groups ? block.size() : offset(group + 1);
+  if (begin < header.groups_begin || begin >= end || end > block.size()) return {};
+  return block.subspan(begin, end - begin);
+}
+
+// Checks what can be checked of a block without its symbol table.
+inline absl::Status CheckFsstBlock(std::span<const uint8_t> block, uint32_t count) {
+  if (count == 0) return absl::OkStatus();
+  FsstHeader header;
+  CFILE_RETURN_IF_ERROR(ParseFsstHeader(block, count, header));
+  const uint32_t groups = FsstGroups(count);
+  for (uint32_t i = 0; i < groups; ++i) {
+    FsstGroup group;
+    if (!ParseFsstGroup(FsstGroupBytes(block, header, groups, i), FsstGroupCount(count, i), group))
+      return DataLoss("fsst: group ", i, " is cut off");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace cfile::encodings
