@@ -30,11 +30,12 @@ std::vector<const encodings::EncodingRow*> EncodingsOfStrings() {
   return rows;
 }
 
-// Few distinct texts, which have parts in common. Some rows are null.
+// Ten distinct texts, which have parts in common. They are few, so that all encodings with a
+// dictionary of values have codes, even in small blocks. Some rows are null.
 Strings Texts(size_t num_rows, size_t first) {
   Strings column;
   for (size_t i = first; i < first + num_rows; ++i) {
-    column.rows.emplace_back("https://example.org/path/" + std::to_string(i % 90));
+    column.rows.emplace_back("https://example.org/path/" + std::to_string(i % 10));
     if (i % 11 == 0) column.rows.back().reset();
   }
   return column;
