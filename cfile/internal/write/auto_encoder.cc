@@ -48,7 +48,7 @@ class TryingEncoder final : public AutoEncoder<T> {
         options_(options),
         trial_options_(TrialOptions(options, choice.block_size_bytes)),
         choice_(choice),
-        candidates_(TrialCandidates(type)),
+        candidates_(TrialCandidates(type, choice)),
         sample_(SampleLimit()) {
     chosen_.row = candidates_.front();
   }
@@ -113,7 +113,12 @@ class TryingEncoder final : public AutoEncoder<T> {
 
   bool AdoptDictionary(const encodings::Dictionary& dictionary,
                        std::vector<uint32_t>& codes) override {
-    return EncoderOf(Encoding::kParquetDictionary).AdoptDictionary(dictionary, codes);
+    // A file has one dictionary.
+    const bool has_other = std::ranges::any_of(encoders_, [](const auto& each) {
+      return each.first != Encoding::kParquetDictionary &&
+             encodings::FindEncoding(each.first)->has_dictionary;
+    });
+    return !has_other && EncoderOf(Encoding::kParquetDictionary).AdoptDictionary(dictionary, codes);
   }
 
   bool FinishDictionary(ByteWriter& out) override {
@@ -222,6 +227,12 @@ class TryingEncoder final : public AutoEncoder<T> {
     auto encoder = encodings::MakeEncoder<T>(encoding, type_, options_);
     assert(encoder.ok());
     encoders_.emplace_back(encoding, *std::move(encoder));
+    if (encodings::FindEncoding(encoding)->has_dictionary) {
+      // A file has one dictionary.
+      std::erase_if(candidates_, [&](const encodings::EncodingRow* row) {
+        return row->has_dictionary && row->encoding != encoding;
+      });
+    }
     return *encoders_.back().second;
   }
 
@@ -229,7 +240,7 @@ class TryingEncoder final : public AutoEncoder<T> {
   const EncoderOptions options_;
   const EncoderOptions trial_options_;
   const AutoOptions choice_;
-  const std::vector<const encodings::EncodingRow*> candidates_;
+  std::vector<const encodings::EncodingRow*> candidates_;
   // One encoder for each encoding that was used.
   std::vector<std::pair<Encoding, std::unique_ptr<BlockEncoder<T>>>> encoders_;
 

@@ -38,8 +38,13 @@ constexpr double kNegligibleBytes = 16;
 // Of two candidates whose scan times differ by less than this factor, the smaller one is better.
 constexpr double kAsFast = 0.95;
 
-// Cost multiplier for encodings that must decode values to search by key.
+// Cost multiplier for encodings that must decode values to search by key, and for the decompression
+// of blocks that are searched.
 constexpr double kSearchFactor = 4;
+
+// To make a table of symbols from a sample costs as much as to encode this many times the bytes of
+// the sample.
+constexpr uint64_t kTrainingFactor = 8;
 
 // The bytes of a block besides its values (envelope, checksum and index entry), and of a dictionary
 // besides its values. They make a difference if the values take almost no space.
@@ -269,7 +274,11 @@ class Trials {
     const double blocks = own_bytes_ / static_cast<double>(options_.block_size_bytes);
     double beside = (is_page ? std::max(part(), std::min(1.0, blocks)) : part()) * kBlockBytes;
     double scale = 1;  // the encoded bytes count this many times
-    if (row.has_dictionary) {
+    if (row.has_dictionary && !row.has_codes) {
+      // The file has one table of symbols, for all values.
+      cost_bytes_ += kTrainingFactor * DecodedBytes(values_);
+      if (encoded) beside += part() * static_cast<double>(encoded->dictionary.size());
+    } else if (row.has_dictionary) {
       double share = encoded ? static_cast<double>(encoded->dictionary.size()) : 0;
       if (!all_values) {
         const auto estimate = EstimateDictionary(values_, column_values_, options_);
@@ -281,11 +290,13 @@ class Trials {
       if (encoded) share *= DictionaryRatio(encoded->dictionary);
       beside += part() * kDictionaryBytes + share;
     }
-    if (!encoded && (!row.has_dictionary || all_values)) return;
+    if (!encoded && (!row.has_codes || all_values)) return;
     candidate.bytes = beside + encoded_bytes;
     const auto decompression = [&](size_t compressed_size) {
       if (choice_.compress_all) return 0.0;
-      return static_cast<double>(DecompressionPicoseconds(choice_.compression, compressed_size,
+      const bool searched = choice_.for_searches && kIsBytes<T>;
+      return (searched ? kSearchFactor : 1) *
+             static_cast<double>(DecompressionPicoseconds(choice_.compression, compressed_size,
                                                           encoded->block.size()));
     };
     std::optional<size_t> compressed;
@@ -359,10 +370,20 @@ std::span<const T> Spread(std::span<const T> values, size_t piece_values,
 
 }  // namespace
 
-std::vector<const EncodingRow*> TrialCandidates(PhysicalType type) {
+std::vector<const EncodingRow*> TrialCandidates(PhysicalType type, const AutoOptions& choice) {
+  const bool for_size = choice.goal == Goal::kSize;
+  const auto may_take = [&](encodings::Automatic automatic) {
+    switch (automatic) {
+      case encodings::Automatic::kNever: return false;
+      case encodings::Automatic::kForSize: return for_size;
+      case encodings::Automatic::kForSearches: return choice.for_searches && !for_size;
+      case encodings::Automatic::kAlways: break;
+    }
+    return true;
+  };
   std::vector<const EncodingRow*> candidates;
   for (const EncodingRow& row : encodings::Encodings()) {
-    if (row.automatic && row.Supports(type)) candidates.push_back(&row);
+    if (may_take(row.automatic) && row.Supports(type)) candidates.push_back(&row);
   }
   return candidates;
 }
