@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/format/choice_message.h"
 #include "cfile/internal/format/column_message.h"
 #include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/format/feature_bits.h"
@@ -449,7 +450,8 @@ std::string AppendHeader(const FileInfo& info, bool with_extensions, ByteWriter&
   return message;
 }
 
-std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter& out) {
+std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter& out,
+                         const std::optional<ChoiceInfo>& choice) {
   wire::CFileFooter footer;
   wire::Extensions extensions;
   DescribeColumn(info, footer, extensions);
@@ -466,6 +468,7 @@ std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter&
     if (info.statistics) SetPointer(info.statistics, extensions.statistics);
     if (info.bloom_filter) DescribeBloomFilter(*info.bloom_filter, extensions);
     extensions.created_by = kCreatedBy;
+    if (choice) wire::Mutable(extensions.choice) = DescribeChoice(*choice, info.encoding);
     wire::Mutable(footer.extensions) = std::move(extensions);
   }
   std::string message = wire::Serialize(footer);

@@ -93,6 +93,7 @@ class TryingEncoder final : public AutoEncoder<T> {
   }
 
   uint64_t trial_cost_bytes() const override { return trial_bytes_; }
+  const std::optional<ChoiceInfo>& choice() const override { return found_; }
 
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
     // A block that ends with its sample is most likely the last one.
@@ -160,6 +161,7 @@ class TryingEncoder final : public AutoEncoder<T> {
     trial_interval_ =
         same ? std::min(2 * trial_interval_, kLastTrialInterval) : kFirstTrialInterval;
     chosen_ = trial.storage;
+    if (!found_ || trial.found.num_values >= found_->num_values) found_ = trial.found;
     nature_ = nature_now_;
     last_trial_at_ = value_bytes_;
     last_trial_bytes_ = trial.cost_bytes;
@@ -244,6 +246,7 @@ class TryingEncoder final : public AutoEncoder<T> {
   // The choice of the last trial, the nature of that trial's values, what the trial cost, and how
   // many bytes of values were written before it.
   Storage chosen_;
+  std::optional<ChoiceInfo> found_;  // by the trial with the most values
   std::optional<Nature> nature_;
   uint64_t last_trial_bytes_ = 0;
   uint64_t last_trial_at_ = 0;

@@ -121,6 +121,7 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, const
 absl::Status FileWriter::CopyBlock(const CopiedBlock& block, uint64_t first_ordinal,
                                    std::string_view value_key) {
   assert(info_.has_movable_blocks());
+  has_copies_ = true;
   if (value_) CFILE_RETURN_IF_ERROR(value_->MakeRoom(value_key, *appender_));
   CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,
                          appender_->AppendMoved(block.head, block.bytes, block.offset,
@@ -174,7 +175,8 @@ absl::Status FileWriter::Finish(uint64_t num_rows, const ByteWriter* dictionary,
     info_.compatible_features |= kCompatibleFeatureStatistics;
   }
   ByteWriter footer;
-  const std::string message = AppendFooter(info_, policy_.extensions, footer);
+  const std::string message = AppendFooter(info_, policy_.extensions, footer,
+                                           has_copies_ ? std::nullopt : choice_);
   CFILE_RETURN_IF_ERROR(Named(CheckFooter(message, footer.size(), options_), name()));
   CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(footer.span()), sink_->name()));
   footer_bytes_ = footer.size();

@@ -11,6 +11,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/choice_info.h"
 #include "cfile/file_info.h"
 #include "cfile/internal/format/block_appender.h"
 #include "cfile/internal/format/file_policy.h"
@@ -63,6 +64,10 @@ class FileWriter {
   // kInvalidArgument if `key` is reserved for the library.
   absl::Status AddFooterMetadata(std::string_view key, std::string_view value);
 
+  // Finish records `choice` in the footer, unless blocks were copied: `choice` does not say why the
+  // copied blocks are stored as they are.
+  void SetChoice(const ChoiceInfo& choice) { choice_ = choice; }
+
   // Writes the indexes, the dictionary unless it is nullptr, the statistics unless they are empty,
   // and the footer of a file of `num_rows` rows, and makes the file visible. `num_entries`: only
   // for a file with levels other than those of Kudu's arrays.
@@ -103,6 +108,8 @@ class FileWriter {
   std::optional<IndexWriter> positional_;
   std::optional<IndexWriter> value_;
   std::vector<EncodingTotals> encodings_;
+  std::optional<ChoiceInfo> choice_;
+  bool has_copies_ = false;  // CopyBlock was called
   uint64_t footer_bytes_ = 0;
 };
 

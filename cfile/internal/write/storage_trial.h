@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "cfile/choice_info.h"
 #include "cfile/options.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/registry.h"
@@ -47,6 +48,7 @@ uint64_t DecodedBytes(std::span<const T> values) {
 // The outcome of a trial.
 struct Trial {
   Storage storage;
+  ChoiceInfo found;
   // The cost of the trial: for each encoding, the decoded bytes of the values that it encoded, and
   // the encoded bytes that were compressed.
   uint64_t cost_bytes = 0;
