@@ -14,6 +14,7 @@
 #include "cfile/internal/format/choice_message.h"
 #include "cfile/internal/format/file_metadata.h"
 #include "cfile/internal/wire/write_message.h"
+#include "cfile/levels.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "tests/cfile/column_testing.h"
