@@ -38,7 +38,8 @@ struct ChoiceInfo {
 // Returns what is recorded in the footer. Returns nullopt if nothing is recorded, or if what is
 // recorded contradicts itself. Nothing is recorded in these cases:
 // - the encoding was named in the options
-// - the file has no values, or blocks that were copied from another file
+// - the file is smaller than about 1,000 bytes
+// - the file has blocks that were copied from another file
 // - the file is of version 1 or written for Kudu, or an older version of the library wrote it.
 CFILE_EXPORT std::optional<ChoiceInfo> RecordedChoice(const FileInfo& info);
 

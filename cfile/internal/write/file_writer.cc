@@ -22,6 +22,10 @@ namespace cfile::internal {
 
 using encodings::ByteWriter;
 
+// A file that is smaller than this does not record the choice of its encoding: the record would make
+// the file noticeably larger.
+constexpr uint64_t kLeastBytesWithChoice = 1000;
+
 FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
                        const WriterOptions& options)
     : sink_(std::move(sink)), options_(options), policy_(PolicyOf(options)) {
@@ -174,9 +178,9 @@ absl::Status FileWriter::Finish(uint64_t num_rows, const ByteWriter* dictionary,
     info_.bloom_filter = statistics.bloom_info;
     info_.compatible_features |= kCompatibleFeatureStatistics;
   }
+  if (has_copies_ || appender_->offset() < kLeastBytesWithChoice) choice_.reset();
   ByteWriter footer;
-  const std::string message = AppendFooter(info_, policy_.extensions, footer,
-                                           has_copies_ ? std::nullopt : choice_);
+  const std::string message = AppendFooter(info_, policy_.extensions, footer, choice_);
   CFILE_RETURN_IF_ERROR(Named(CheckFooter(message, footer.size(), options_), name()));
   CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(footer.span()), sink_->name()));
   footer_bytes_ = footer.size();

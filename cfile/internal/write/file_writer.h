@@ -64,8 +64,8 @@ class FileWriter {
   // kInvalidArgument if `key` is reserved for the library.
   absl::Status AddFooterMetadata(std::string_view key, std::string_view value);
 
-  // Finish records `choice` in the footer, unless blocks were copied: `choice` does not say why the
-  // copied blocks are stored as they are.
+  // Finish records `choice` in the footer, unless the file is very small or blocks were copied:
+  // `choice` does not say why the copied blocks are stored as they are.
   void SetChoice(const ChoiceInfo& choice) { choice_ = choice; }
 
   // Writes the indexes, the dictionary unless it is nullptr, the statistics unless they are empty,
