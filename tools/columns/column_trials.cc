@@ -8,7 +8,6 @@
 #include "cfile/status.h"
 #include "tools/columns/forms.h"
 #include "tools/columns/new_output.h"
-#include "tools/dump/choice_text.h"
 #include "tools/dump/totals.h"
 #include "tools/encoding_reason.h"
 

@@ -13,7 +13,7 @@
 #include "cfile/types.h"
 #include "tools/columns/sample.h"
 #include "tools/columns/stored_column.h"
-#include "tools/dump/choice_text.h"
+#include "tools/encoding_reason.h"
 
 namespace cfile::tools {
 

@@ -16,7 +16,6 @@
 #include "cfile/status.h"
 #include "tools/columns/column_trials.h"
 #include "tools/columns/forms.h"
-#include "tools/dump/choice_text.h"
 #include "tools/dump/totals.h"
 #include "tools/encoding_reason.h"
 #include "tools/progress.h"

@@ -8,8 +8,8 @@
 #include "absl/strings/str_format.h"
 #include "absl/strings/str_join.h"
 #include "tools/dump/bounds.h"
-#include "tools/dump/choice_text.h"
 #include "tools/dump/totals.h"
+#include "tools/encoding_reason.h"
 #include "tools/text_table.h"
 #include "tools/utf8.h"
 

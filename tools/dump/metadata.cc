@@ -15,8 +15,8 @@
 #include "absl/strings/str_join.h"
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
-#include "tools/dump/choice_text.h"
 #include "tools/dump/dump.h"
+#include "tools/encoding_reason.h"
 #include "tools/location.h"
 #include "tools/utf8.h"
 

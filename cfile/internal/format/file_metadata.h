@@ -23,8 +23,8 @@ namespace cfile::internal {
 std::string AppendHeader(const FileInfo& info, bool with_extensions, encodings::ByteWriter& out);
 
 // Appends a footer with the contents of `info` and, if given, a recorded choice. If
-// `with_extensions` is false, the footer has only the fields that Kudu has. Returns the bytes of the
-// footer's message.
+// `with_extensions` is false, the footer has only the fields that Kudu has. Returns the bytes of
+// the footer's message.
 std::string AppendFooter(const FileInfo& info, bool with_extensions, encodings::ByteWriter& out,
                          const std::optional<ChoiceInfo>& choice = std::nullopt);
 

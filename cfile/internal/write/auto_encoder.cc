@@ -134,11 +134,10 @@ class TryingEncoder final : public AutoEncoder<T> {
       // A page of numbers ends when its values have the size of a block, before they are encoded
       // (encodings/parquet/page_codec.h).
       using P = encodings::PageType<T>;
-      const auto number = static_cast<uint32_t>(row.encoding);
-      const bool is_page =
-          number >= encodings::kFirstExtendedNumber && number < encodings::kFirstOwnNumber;
       if constexpr (!kIsBytes<P>) {
-        if (is_page) return sizeof(P) - sizeof(T);
+        const auto number = static_cast<uint32_t>(row.encoding);
+        if (number >= encodings::kFirstExtendedNumber && number < encodings::kFirstOwnNumber)
+          return uint32_t{sizeof(P) - sizeof(T)};
       }
     }
     return row.worst_extra_bytes_per_value;

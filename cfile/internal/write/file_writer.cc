@@ -22,8 +22,8 @@ namespace cfile::internal {
 
 using encodings::ByteWriter;
 
-// A file that is smaller than this does not record the choice of its encoding: the record would make
-// the file noticeably larger.
+// A file that is smaller than this does not record the choice of its encoding: the record would
+// make the file noticeably larger.
 constexpr uint64_t kLeastBytesWithChoice = 1000;
 
 FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,

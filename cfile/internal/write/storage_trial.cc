@@ -150,8 +150,8 @@ struct DictionarySizes {
 // Estimates DictionarySizes for a sample of a column of `column_values` values. A sample shows only
 // some of a file's values, so the number of distinct values is estimated in two ways: from the
 // values that occur once and twice (Chao's estimator), and from how many values are new in the last
-// quarters of the sample (ExtrapolateDistinct: in sorted columns, new values follow to the end). The
-// larger estimate counts. The share is the dictionary's size times the number of values in the
+// quarters of the sample (ExtrapolateDistinct: in sorted columns, new values follow to the end).
+// The larger estimate counts. The share is the dictionary's size times the number of values in the
 // sample, divided by the number of values in one block. The dictionary counts with at most as many
 // entries as a block has values. Returns nullopt if the whole dictionary would exceed its limit.
 template <typename T>
