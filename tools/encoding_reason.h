@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "cfile/choice_info.h"
 #include "cfile/file_info.h"
 #include "cfile/options.h"
 #include "cfile/types.h"

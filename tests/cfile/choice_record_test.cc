@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-#include "cfile/choice_info.h"
+#include "cfile/file_info.h"
 #include "cfile/concatenate.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/format/choice_message.h"
@@ -37,7 +37,7 @@ File Write(const std::vector<int64_t>& values, const WriterOptions& options) {
 }
 
 Reader Open(const File& file) { return Reader::Open(NewMemorySource(file)).value(); }
-std::optional<ChoiceInfo> ChoiceOf(const File& file) { return RecordedChoice(Open(file).info()); }
+std::optional<ChoiceInfo> ChoiceOf(const File& file) { return Open(file).info().choice; }
 
 // Values below 2,000 in a random order: `for` needs 11 bits.
 std::vector<int64_t> Delays(size_t count) {
@@ -54,7 +54,7 @@ TEST(ChoiceRecord, SaysWhatTheTrialFound) {
       const File file = Write(Delays(count), {.goal = goal});
       EXPECT_EQ(Write(Delays(count), {.goal = goal}), file);
       const Reader reader = Open(file);
-      const auto choice = RecordedChoice(reader.info());
+      const auto choice = reader.info().choice;
       ASSERT_TRUE(choice.has_value());
       EXPECT_EQ(choice->goal, goal);
       EXPECT_EQ(choice->chosen.encoding, reader.info().encoding);
@@ -82,11 +82,11 @@ TEST(ChoiceRecord, SaysWhatTheTrialFound) {
 // The record takes few bytes: it is in each column of each part of a table.
 TEST(ChoiceRecord, IsSmall) {
   for (const size_t count : {1'000u, 300'000u}) {
-    const FileInfo info = Open(Write(Delays(count), {.goal = Goal::kSize})).info();
-    const auto choice = RecordedChoice(info);
-    ASSERT_TRUE(choice.has_value());
+    FileInfo info = Open(Write(Delays(count), {.goal = Goal::kSize})).info();
+    ASSERT_TRUE(info.choice.has_value());
     encodings::ByteWriter with, without;
-    internal::AppendFooter(info, /*extensions=*/true, with, choice);
+    internal::AppendFooter(info, /*extensions=*/true, with);
+    info.choice.reset();
     internal::AppendFooter(info, /*extensions=*/true, without);
     EXPECT_EQ(with.size(), info.footer_size_bytes);
     EXPECT_LE(with.size(), without.size() + 40);
@@ -190,13 +190,13 @@ TEST(ChoiceRecord, AnyNumbers) {
 
 TEST(ChoiceRecord, AContradictionIsIgnored) {
   const File file = Write(Delays(1000), {});
-  const FileInfo info = Open(file).info();
-  ChoiceInfo wrong = *RecordedChoice(info);
+  FileInfo info = Open(file).info();
+  ASSERT_TRUE(info.choice.has_value());
   // An unknown goal. Goal has a byte, so the message can hold this number.
-  wrong.goal = static_cast<Goal>(99);
+  info.choice->goal = static_cast<Goal>(99);
   File changed(file.begin(), file.end() - static_cast<ptrdiff_t>(info.footer_size_bytes));
   encodings::ByteWriter footer;
-  internal::AppendFooter(info, /*extensions=*/true, footer, wrong);
+  internal::AppendFooter(info, /*extensions=*/true, footer);
   changed.insert(changed.end(), footer.data(), footer.data() + footer.size());
   EXPECT_FALSE(ChoiceOf(changed).has_value());
   EXPECT_TRUE(Verify(Open(changed)).ok());

@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cfile/choice_info.h"
+#include "cfile/file_info.h"
 #include "cfile/options.h"
 #include "cfile/types.h"
 #include "tools/columns/sample.h"
@@ -41,7 +41,7 @@ std::optional<StoredForm> MainForm(const std::vector<EncodingTotals>& encodings,
 struct FormsInUse {
   std::vector<EncodingTotals> encodings;
   Compression compression = Compression::kNone;  // of the compressed blocks
-  std::optional<ChoiceInfo> choice;              // RecordedChoice of the file
+  std::optional<ChoiceInfo> choice;              // of the file
 };
 inline constexpr uint64_t kMostShownBlocks = 64;
 // Returns the forms of the first kMostShownBlocks blocks of a file. For a column of a table, reads

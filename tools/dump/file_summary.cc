@@ -198,7 +198,7 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader,
   facts.Add("order", info.value_index_root ? Json("ascending") : Json(nullptr),
             info.value_index_root ? "ascending" : "not declared");
   AddEncodings(info, blocks, facts);
-  if (const auto choice = RecordedChoice(info)) {
+  if (const auto& choice = info.choice) {
     facts.Add("choice", ChoiceJson(*choice),
               absl::StrCat("goal ", GoalName(choice->goal), ": ",
                            ChoiceText(*choice, info.compression)));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -94,7 +95,7 @@ ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
     document[header ? "header" : "footer"] = std::move(parsed);
     absl::StrAppend(&output.text, document.dump(2), "\n");
   } else {
-    const auto choice = RecordedChoice(info);
+    const std::optional<ChoiceInfo>& choice = info.choice;
     // The first line is a comment in protobuf's text format, so that all of the output is valid.
     absl::StrAppend(&output.text, "# ", header ? "header" : "footer", ": offset ", offset, ", ",
                     size, " bytes\n",

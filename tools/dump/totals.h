@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cfile/choice_info.h"
+#include "cfile/file_info.h"
 #include "cfile/statistics.h"
 #include "tools/dump/dump.h"
 

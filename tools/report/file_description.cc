@@ -229,7 +229,7 @@ Json FactsJson(const FileInfo& info, const FileStatistics& statistics, const Blo
   add("codec", absl::StrCat(CompressionName(info.compression), ", in ",
                             WithCommas(sums.compressed_blocks), " of ",
                             Plural(sums.blocks, "block")));
-  if (const auto choice = RecordedChoice(info)) {
+  if (const auto& choice = info.choice) {
     add("automatic choice", absl::StrCat("goal ", GoalName(choice->goal), ": ",
                                          ChoiceText(*choice, info.compression)));
   }

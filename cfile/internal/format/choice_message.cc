@@ -3,10 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
-#include "cfile/internal/wire/parse_message.h"
-
-namespace cfile {
-namespace internal {
+namespace cfile::internal {
 namespace {
 
 // The unit of wire::Choice::scan_speed.
@@ -66,16 +63,4 @@ std::optional<ChoiceInfo> InterpretChoice(const wire::Choice& message, Encoding 
   return choice;
 }
 
-}  // namespace internal
-
-std::optional<ChoiceInfo> RecordedChoice(const FileInfo& info) {
-  namespace wire = internal::wire;
-  const uint64_t limit = std::max<uint64_t>(info.footer_message.size(), kMaxMetadataSizeBytes);
-  wire::CFileFooter footer;
-  if (!wire::ParseMessage(info.footer_message, limit, footer).ok()) return std::nullopt;
-  const wire::Extensions& extensions = wire::OrEmpty(footer.extensions);
-  if (extensions.choice == nullptr) return std::nullopt;
-  return internal::InterpretChoice(*extensions.choice, info.encoding);
-}
-
-}  // namespace cfile
+}  // namespace cfile::internal

@@ -1,8 +1,9 @@
 // Writes and reads the choice that a footer records (cfile/FORMAT.md, The recorded choice).
-// RecordedChoice (cfile/choice_info.h) is also defined here.
 #pragma once
 
-#include "cfile/choice_info.h"
+#include <optional>
+
+#include "cfile/file_info.h"
 #include "cfile/internal/wire/messages.h"
 
 namespace cfile::internal {

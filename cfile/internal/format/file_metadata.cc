@@ -315,6 +315,8 @@ class MetadataReader {
     if (info_.compression == Compression::kDefault) info_.compression = Compression::kNone;
     info_.nullable = footer_.is_type_nullable.value_or(false);
     info_.created_by = extensions.created_by.value_or("");
+    if (extensions.choice != nullptr)
+      info_.choice = InterpretChoice(*extensions.choice, info_.encoding);
     info_.footer_metadata = ToPairs(footer_.metadata);
 
     CFILE_RETURN_IF_ERROR(Named(CheckFeatures(info_.incompatible_features), source_.name()));
@@ -450,8 +452,7 @@ std::string AppendHeader(const FileInfo& info, bool with_extensions, ByteWriter&
   return message;
 }
 
-std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter& out,
-                         const std::optional<ChoiceInfo>& choice) {
+std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter& out) {
   wire::CFileFooter footer;
   wire::Extensions extensions;
   DescribeColumn(info, footer, extensions);
@@ -468,7 +469,8 @@ std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter&
     if (info.statistics) SetPointer(info.statistics, extensions.statistics);
     if (info.bloom_filter) DescribeBloomFilter(*info.bloom_filter, extensions);
     extensions.created_by = kCreatedBy;
-    if (choice) wire::Mutable(extensions.choice) = DescribeChoice(*choice, info.encoding);
+    if (info.choice)
+      wire::Mutable(extensions.choice) = DescribeChoice(*info.choice, info.encoding);
     wire::Mutable(footer.extensions) = std::move(extensions);
   }
   std::string message = wire::Serialize(footer);

@@ -2,14 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
-#include "cfile/choice_info.h"
 #include "cfile/file_info.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
@@ -22,11 +20,9 @@ namespace cfile::internal {
 // message.
 std::string AppendHeader(const FileInfo& info, bool with_extensions, encodings::ByteWriter& out);
 
-// Appends a footer with the contents of `info` and, if given, a recorded choice. If
-// `with_extensions` is false, the footer has only the fields that Kudu has. Returns the bytes of
-// the footer's message.
-std::string AppendFooter(const FileInfo& info, bool with_extensions, encodings::ByteWriter& out,
-                         const std::optional<ChoiceInfo>& choice = std::nullopt);
+// Appends a footer with the contents of `info`. If `with_extensions` is false, the footer has only
+// the fields that Kudu has. Returns the bytes of the footer's message.
+std::string AppendFooter(const FileInfo& info, bool with_extensions, encodings::ByteWriter& out);
 
 // Return kOutOfRange if readers would refuse a header or a footer: because its size, `size_bytes`,
 // exceeds the limit of `options` or Kudu's limit, or because its protobuf message, `message`, takes

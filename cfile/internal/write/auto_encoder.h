@@ -5,7 +5,7 @@
 #include <memory>
 #include <optional>
 
-#include "cfile/choice_info.h"
+#include "cfile/file_info.h"
 #include "cfile/internal/write/storage_trial.h"
 #include "encodings/core/block_codec.h"
 

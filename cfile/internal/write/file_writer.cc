@@ -178,9 +178,9 @@ absl::Status FileWriter::Finish(uint64_t num_rows, const ByteWriter* dictionary,
     info_.bloom_filter = statistics.bloom_info;
     info_.compatible_features |= kCompatibleFeatureStatistics;
   }
-  if (has_copies_ || appender_->offset() < kLeastBytesWithChoice) choice_.reset();
+  if (has_copies_ || appender_->offset() < kLeastBytesWithChoice) info_.choice.reset();
   ByteWriter footer;
-  const std::string message = AppendFooter(info_, policy_.extensions, footer, choice_);
+  const std::string message = AppendFooter(info_, policy_.extensions, footer);
   CFILE_RETURN_IF_ERROR(Named(CheckFooter(message, footer.size(), options_), name()));
   CFILE_RETURN_IF_ERROR(NamedSink(sink_->Append(footer.span()), sink_->name()));
   footer_bytes_ = footer.size();

@@ -11,7 +11,6 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "cfile/choice_info.h"
 #include "cfile/file_info.h"
 #include "cfile/internal/format/block_appender.h"
 #include "cfile/internal/format/file_policy.h"
@@ -66,7 +65,7 @@ class FileWriter {
 
   // Finish records `choice` in the footer, unless the file is very small or blocks were copied:
   // `choice` does not say why the copied blocks are stored as they are.
-  void SetChoice(const ChoiceInfo& choice) { choice_ = choice; }
+  void SetChoice(const ChoiceInfo& choice) { info_.choice = choice; }
 
   // Writes the indexes, the dictionary unless it is nullptr, the statistics unless they are empty,
   // and the footer of a file of `num_rows` rows, and makes the file visible. `num_entries`: only
@@ -108,7 +107,6 @@ class FileWriter {
   std::optional<IndexWriter> positional_;
   std::optional<IndexWriter> value_;
   std::vector<EncodingTotals> encodings_;
-  std::optional<ChoiceInfo> choice_;
   bool has_copies_ = false;  // CopyBlock was called
   uint64_t footer_bytes_ = 0;
 };

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "cfile/choice_info.h"
+#include "cfile/file_info.h"
 #include "cfile/options.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/registry.h"
