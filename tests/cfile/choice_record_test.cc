@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <random>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 #include "cfile/file_info.h"
@@ -13,7 +15,6 @@
 #include "cfile/inspect.h"
 #include "cfile/internal/format/choice_message.h"
 #include "cfile/internal/format/file_metadata.h"
-#include "cfile/internal/wire/write_message.h"
 #include "cfile/levels.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
@@ -133,8 +134,8 @@ TEST(ChoiceRecord, CopiedBlocks) {
 
 // The codec of the options, and the cost of decompression, which does not count for the choice.
 TEST(ChoiceRecord, NamedCodecs) {
-  std::vector<int64_t> values(20'000);
-  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i % 64 * 1'000'003);
+  std::vector<int64_t> values = Delays(20'000);
+  for (int64_t& value : values) value = value % 64 * 1'000'003;
   for (const Compression codec : BuiltInCompressions()) {
     const File file = Write(values, {.goal = Goal::kSpeed, .compression = codec});
     const auto choice = ChoiceOf(file);

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "cfile/internal/write/sample.h"
-#include "encodings/parquet/page_codec.h"
 #include "encodings/registry.h"
 
 namespace cfile::internal {
@@ -126,29 +125,12 @@ class TryingEncoder final : public AutoEncoder<T> {
   }
 
  private:
-  // Returns an upper bound of the bytes that an encoding adds to a value, as far as they count for
-  // the end of a block.
-  static uint32_t ExtraBytesPerValue(const encodings::EncodingRow& row) {
-    if constexpr (!kIsBytes<T>) {
-      if (row.encoding == Encoding::kPlain) return 0;  // only strings have offsets
-      // A page of numbers ends when its values have the size of a block, before they are encoded
-      // (encodings/parquet/page_codec.h).
-      using P = encodings::PageType<T>;
-      if constexpr (!kIsBytes<P>) {
-        const auto number = static_cast<uint32_t>(row.encoding);
-        if (number >= encodings::kFirstExtendedNumber && number < encodings::kFirstOwnNumber)
-          return uint32_t{sizeof(P) - sizeof(T)};
-      }
-    }
-    return row.worst_extra_bytes_per_value;
-  }
-
   // Limits of the sample: with every encoding, the sample fits into one block.
   SampleLimits SampleLimit() const {
     SampleLimits limits{.block_bytes = options_.block_size_bytes};
     for (const encodings::EncodingRow* row : candidates_) {
       limits.extra_bytes_per_value =
-          std::max(limits.extra_bytes_per_value, ExtraBytesPerValue(*row));
+          std::max(limits.extra_bytes_per_value, row->worst_extra_bytes_per_value);
       limits.extra_bytes_per_block =
           std::max(limits.extra_bytes_per_block, row->worst_extra_bytes_per_block);
     }

@@ -73,9 +73,6 @@ struct DistinctValues {
   size_t twice = 0;  // distinct values that occur twice
   size_t runs = 0;   // runs of equal values
   size_t bytes = 0;  // size of the distinct values in a dictionary
-  // The values that occur in the third or the last quarter of the sample, but not before.
-  size_t new_in_third = 0;
-  size_t new_in_last = 0;
 };
 
 template <typename P>
@@ -86,15 +83,9 @@ DistinctValues CountDistinct(std::span<const P> values) {
   codes.CodesOf(values, code_of.data());
   std::vector<uint32_t> counts(codes.size());
   DistinctValues found{.distinct = counts.size(), .bytes = codes.bytes()};
-  uint32_t known = 0;  // the codes so far: they ascend in the order of first occurrences
   for (size_t i = 0; i < code_of.size(); ++i) {
     ++counts[code_of[i]];
     if (i == 0 || code_of[i] != code_of[i - 1]) ++found.runs;
-    if (code_of[i] < known) continue;
-    known = code_of[i] + 1;
-    const size_t quarter = 4 * i / code_of.size();
-    found.new_in_third += quarter == 2;
-    found.new_in_last += quarter == 3;
   }
   for (const uint32_t count : counts) {
     found.once += count == 1;
@@ -122,22 +113,6 @@ DistinctValues CountDistinctAsPages(std::span<const T> values) {
   }
 }
 
-// Returns how many distinct values `count` values have, of which a sample has the first
-// `sample_count`. New values become rarer from quarter to quarter, at the rate that the last two
-// quarters of the sample show. If few values are new in the last quarter, assumes that no others
-// follow.
-double ExtrapolateDistinct(const DistinctValues& found, double sample_count, double count) {
-  constexpr size_t kFewNew = 16;
-  if (found.new_in_last < kFewNew || count <= sample_count)
-    return static_cast<double>(found.distinct);
-  const auto last = static_cast<double>(found.new_in_last);
-  const double rate = std::min(1.0, last / std::max(1.0, static_cast<double>(found.new_in_third)));
-  const double quarters = 4 * (count - sample_count) / sample_count;
-  const double more =
-      rate == 1 ? quarters : rate * (1 - std::pow(rate, quarters)) / (1 - rate);
-  return std::min(count, static_cast<double>(found.distinct) + last * more);
-}
-
 // Estimated sizes of the parts of a sample that is dictionary-encoded.
 struct DictionarySizes {
   double codes = 0;  // the bytes of the codes
@@ -148,12 +123,11 @@ struct DictionarySizes {
 };
 
 // Estimates DictionarySizes for a sample of a column of `column_values` values. A sample shows only
-// some of a file's values, so the number of distinct values is estimated in two ways: from the
-// values that occur once and twice (Chao's estimator), and from how many values are new in the last
-// quarters of the sample (ExtrapolateDistinct: in sorted columns, new values follow to the end).
-// The larger estimate counts. The share is the dictionary's size times the number of values in the
-// sample, divided by the number of values in one block. The dictionary counts with at most as many
-// entries as a block has values. Returns nullopt if the whole dictionary would exceed its limit.
+// some of a file's values, so the number of distinct values is estimated from the values that occur
+// once and twice (Chao's estimator). The share is the dictionary's size times the number of values
+// in the sample, divided by the number of values in one block. The dictionary counts with at most
+// as many entries as a block has values. Returns nullopt if the whole dictionary would exceed its
+// limit.
 template <typename T>
 std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values,
                                                   uint64_t column_values,
@@ -162,17 +136,12 @@ std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values,
   const auto count = static_cast<double>(values.size());
   const auto distinct = static_cast<double>(found.distinct);
   const auto once = static_cast<double>(found.once);
-  const double chao =
-      distinct + once * once / (2 * std::max(1.0, static_cast<double>(found.twice)));
+  const double all = distinct + once * once / (2 * std::max(1.0, static_cast<double>(found.twice)));
   const double entry_bytes = static_cast<double>(found.bytes) / distinct;
+  if (all * entry_bytes > static_cast<double>(options.max_dictionary_bytes)) return std::nullopt;
   const auto width_of = [](double distinct_values) {
     return static_cast<double>(std::bit_width(static_cast<uint64_t>(distinct_values) - 1));
   };
-  // The distinct values after a block of codes that have the width of the sample's.
-  const auto block_bits = 8 * static_cast<double>(options.block_size_bytes);
-  const double all = std::max(
-      chao, ExtrapolateDistinct(found, count, block_bits / std::max(1.0, width_of(chao))));
-  if (all * entry_bytes > static_cast<double>(options.max_dictionary_bytes)) return std::nullopt;
   const double width = width_of(all);
   const double code_bytes = width / 8;
   const double codes =
@@ -180,11 +149,9 @@ std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values,
   const double block_values = std::clamp(
       static_cast<double>(options.block_size_bytes) / std::max(code_bytes, 0.125), count,
       static_cast<double>(column_values));
-  const double block_distinct = std::max(std::min(chao, block_values),
-                                         ExtrapolateDistinct(found, count, block_values));
   return DictionarySizes{.codes = codes,
                          .wider = width / std::max(1.0, width_of(distinct)),
-                         .share = count * block_distinct * entry_bytes / block_values};
+                         .share = count * std::min(all, block_values) * entry_bytes / block_values};
 }
 
 // The bytes of a sample that was encoded into one block.
