@@ -10,8 +10,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "cfile/file_info.h"
 #include "cfile/concatenate.h"
+#include "cfile/file_info.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/format/choice_message.h"
 #include "cfile/internal/format/file_metadata.h"
