@@ -55,11 +55,25 @@ constexpr double kDictionaryBytes = 40;
 // fraction of the uncompressed size.
 constexpr double kAlwaysCompressedTo = 0.9;
 
+// If a dictionary made a column of many more values smaller than the chosen encoding by this
+// factor, another trial follows when there are more values.
+constexpr double kMuchSmaller = 0.8;
+
 // A way to store the sample, with its estimated size and time.
 struct Candidate {
   Storage storage;
   double bytes = 0;
-  double picoseconds = 0;  // of a scan
+  double bytes_to_share = 0;  // part of `bytes`, which many more values of the column would share
+  double picoseconds = 0;  // of a scan, as it counts for the choice
+  // Decoded bytes that a scan reads in a second, whatever the choice counts. 0: nothing is decoded.
+  double bytes_per_second = 0;
+  bool is_compressed = false;  // `bytes` is the size after compression
+
+  StorageSize size() const {
+    return {.encoding = storage.row->encoding,
+            .compressed = is_compressed,
+            .size_bytes = static_cast<uint64_t>(std::max(1.0, std::round(bytes)))};
+  }
 };
 
 // Counts of the distinct values of a sample.
@@ -116,6 +130,7 @@ struct DictionarySizes {
   // of the sample.
   double wider = 1;
   double share = 0;  // the bytes of the dictionary that are charged to the sample
+  double least_share = 0;  // the share if the column had many more values
 };
 
 // Estimates DictionarySizes for a sample of a column of `column_values` values. A sample shows only
@@ -142,12 +157,17 @@ std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values,
   const double code_bytes = width / 8;
   const double codes =
       std::min(count * code_bytes, static_cast<double>(found.runs) * (2 + std::ceil(code_bytes)));
-  const double block_values = std::clamp(
-      static_cast<double>(options.block_size_bytes) / std::max(code_bytes, 0.125), count,
-      static_cast<double>(column_values));
-  return DictionarySizes{.codes = codes,
-                         .wider = width / std::max(1.0, width_of(distinct)),
-                         .share = count * std::min(all, block_values) * entry_bytes / block_values};
+  // The share if the dictionary is for `block_values` values.
+  const auto share_of = [&](double block_values) {
+    return count * std::min(all, block_values) * entry_bytes / block_values;
+  };
+  const double full_block = std::max(
+      count, static_cast<double>(options.block_size_bytes) / std::max(code_bytes, 0.125));
+  return DictionarySizes{
+      .codes = codes,
+      .wider = width / std::max(1.0, width_of(distinct)),
+      .share = share_of(std::min(full_block, static_cast<double>(column_values))),
+      .least_share = share_of(full_block)};
 }
 
 // The bytes of a sample that was encoded into one block.
@@ -221,6 +241,9 @@ class Trials {
     return candidates_;
   }
 
+  // Returns the size of the values as PLAIN without compression.
+  double plain_bytes() const { return plain_bytes_; }
+
   // Returns the best of `candidates` for the Goal, or `plain` if no candidate is acceptable.
   // `plain`: PLAIN without compression; candidates larger than `plain` are not acceptable.
   // `candidates`: some candidates of the last call of Run.
@@ -243,13 +266,11 @@ class Trials {
     return static_cast<double>(values_.size()) / static_cast<double>(column_values_);
   }
 
+  // Returns the time in which a scan decodes the values, which are not compressed.
   double ScanPicoseconds(const EncodingRow& row) const {
     const encodings::ScanCost& cost = row.scan_cost;
-    const double picoseconds =
-        static_cast<double>(values_.size()) * (kIsBytes<T> ? cost.string : cost.number) +
-        own_bytes_ * cost.byte;
-    return choice_.value_index && cost.decodes_to_search ? kSearchFactor * picoseconds
-                                                         : picoseconds;
+    return static_cast<double>(values_.size()) * (kIsBytes<T> ? cost.string : cost.number) +
+           own_bytes_ * cost.byte;
   }
 
   // Returns the size of `bytes` after compression, or nullopt if the codec fails.
@@ -263,8 +284,16 @@ class Trials {
 
   void TryRow(const EncodingRow& row) {
     const bool all_values = column_values_ == values_.size();
+    const double scan = ScanPicoseconds(row);
+    const double search_factor =
+        choice_.value_index && row.scan_cost.decodes_to_search ? kSearchFactor : 1;
+    const auto speed = [&](double picoseconds) {
+      const auto bytes = static_cast<double>(DecodedBytes(values_));
+      return picoseconds == 0 ? 0 : 1e12 * bytes / picoseconds;
+    };
     Candidate candidate{.storage = {.row = &row, .compressed = choice_.compress_all},
-                        .picoseconds = ScanPicoseconds(row)};
+                        .picoseconds = search_factor * scan,
+                        .bytes_per_second = speed(scan)};
     cost_bytes_ += DecodedBytes(values_);
     const auto encoded = EncodeSample(values_, type_, options_, row.encoding);
     double encoded_bytes = encoded ? static_cast<double>(encoded->block.size()) : 0;
@@ -280,29 +309,37 @@ class Trials {
       if (encoded) beside += part() * static_cast<double>(encoded->dictionary.size());
     } else if (row.has_dictionary) {
       double share = encoded ? static_cast<double>(encoded->dictionary.size()) : 0;
+      double least_share = share;
       if (!all_values) {
         const auto estimate = EstimateDictionary(values_, column_values_, options_);
         if (!estimate) return;
         share = estimate->share;
+        least_share = estimate->least_share;
         scale = std::max(1.0, estimate->wider);
         encoded_bytes = encoded ? scale * encoded_bytes : estimate->codes;
       }
-      if (encoded) share *= DictionaryRatio(encoded->dictionary);
+      if (encoded) {
+        const double ratio = DictionaryRatio(encoded->dictionary);
+        share *= ratio;
+        least_share *= ratio;
+      }
       beside += part() * kDictionaryBytes + share;
+      candidate.bytes_to_share = share - least_share;
     }
     if (!encoded && (!row.has_codes || all_values)) return;
     candidate.bytes = beside + encoded_bytes;
+    if (row.encoding == Encoding::kPlain) plain_bytes_ = candidate.bytes;
     const auto decompression = [&](size_t compressed_size) {
-      if (choice_.compress_all) return 0.0;
-      const bool searched = choice_.for_searches && kIsBytes<T>;
-      return (searched ? kSearchFactor : 1) *
-             static_cast<double>(DecompressionPicoseconds(choice_.compression, compressed_size,
+      return static_cast<double>(DecompressionPicoseconds(choice_.compression, compressed_size,
                                                           encoded->block.size()));
     };
+    // How many times a decompression counts.
+    const bool searched = choice_.for_searches && kIsBytes<T>;
+    const double counted = choice_.compress_all ? 0 : searched ? kSearchFactor : 1;
     std::optional<size_t> compressed;
     if (encoded && choice_.compression != Compression::kNone &&
         std::ranges::find(no_gain_, &row) == no_gain_.end() &&
-        candidate.picoseconds + decompression(0) <= budget()) {
+        candidate.picoseconds + counted * decompression(0) <= budget()) {
       compressed = CompressedSize(encoded->block);
     }
     const double most = choice_.compress_all ? kAlwaysCompressedTo : limits_.compressed_to;
@@ -311,9 +348,10 @@ class Trials {
     const bool pays = compressed && compressed_bytes <= most * candidate.bytes;
     if (!pays || !choice_.compress_all) candidates_.push_back(candidate);
     if (!pays) return;
-    candidate.storage.compressed = true;
+    candidate.storage.compressed = candidate.is_compressed = true;
     candidate.bytes = compressed_bytes;
-    candidate.picoseconds += decompression(*compressed);
+    candidate.picoseconds += counted * decompression(*compressed);
+    candidate.bytes_per_second = speed(scan + decompression(*compressed));
     candidates_.push_back(candidate);
   }
 
@@ -333,6 +371,7 @@ class Trials {
   const AutoOptions& choice_;
   const GoalLimits limits_;
   uint64_t cost_bytes_ = 0;
+  double plain_bytes_ = 0;  // of the values of the last call of Run that tried PLAIN
   ByteWriter compressed_;
 
   // The arguments and the result of the current call of Run.
@@ -407,6 +446,8 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
   std::vector<Candidate> candidates = trials.Run(few, column_values, tried);
   Candidate plain = candidates.front();
   Candidate best = trials.Best(candidates, plain);
+  double plain_bytes = trials.plain_bytes();
+  std::vector<Candidate> others;  // the candidates that are not finalists
   if (few.size() < values.size()) {
     // The finalists: the best encoding, the best encoding of the others, and so on. A finalist is
     // compressed again only if compression has made it small enough before.
@@ -423,12 +464,34 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
       std::erase_if(candidates, [&](const Candidate& other) { return other.storage.row == row; });
       each = &trials.Best(candidates, plain);
     }
+    others = std::move(candidates);
     candidates = trials.Run(values, column_values, finalists, std::move(no_gain));
-    plain.bytes *=
+    const double more =
         static_cast<double>(DecodedBytes(values)) / static_cast<double>(DecodedBytes(few));
+    plain.bytes *= more;
+    plain_bytes *= more;
+    for (Candidate& other : others) other.bytes *= more;
     best = trials.Best(candidates, plain);
   }
-  return {.storage = best.storage, .cost_bytes = trials.cost_bytes()};
+  candidates.insert(candidates.end(), others.begin(), others.end());
+  Candidate smallest = best;
+  bool depends_on_count = false;
+  for (const Candidate& each : candidates) {
+    if (each.bytes < smallest.bytes) smallest = each;
+    depends_on_count =
+        depends_on_count || (each.bytes_to_share > 0 && each.storage.row != best.storage.row &&
+                             each.bytes - each.bytes_to_share < kMuchSmaller * best.bytes);
+  }
+  return {.storage = best.storage,
+          .depends_on_count = depends_on_count,
+          .found = {.goal = choice.goal,
+                    .num_values = values.size(),
+                    .plain_size_bytes =
+                        static_cast<uint64_t>(std::max(1.0, std::round(plain_bytes))),
+                    .chosen = best.size(),
+                    .smallest = smallest.size(),
+                    .scan_bytes_per_second = static_cast<uint64_t>(best.bytes_per_second)},
+          .cost_bytes = trials.cost_bytes()};
 }
 
 #define CFILE_INSTANTIATE(T)                                                              \

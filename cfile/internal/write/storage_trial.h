@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "cfile/file_info.h"
 #include "cfile/options.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/registry.h"
@@ -51,6 +52,9 @@ uint64_t DecodedBytes(std::span<const T> values) {
 // The outcome of a trial.
 struct Trial {
   Storage storage;
+  // With many more values, a dictionary would be better: it would be shared by more blocks.
+  bool depends_on_count = false;
+  ChoiceInfo found;
   // The cost of the trial: for each encoding, the decoded bytes of the values that it encoded, and
   // the encoded bytes that were compressed.
   uint64_t cost_bytes = 0;
