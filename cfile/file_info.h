@@ -76,6 +76,30 @@ struct ColumnTotals {
   uint64_t null_count() const { return num_entries - num_present; }
 };
 
+// A way to store blocks, and the size of some values in it.
+struct StorageSize {
+  Encoding encoding = Encoding::kPlain;
+  bool compressed = false;  // with the file's codec
+  uint64_t size_bytes = 0;
+  friend bool operator==(const StorageSize&, const StorageSize&) = default;
+};
+
+// Why automatic choice has stored the blocks of a file as they are (cfile/FORMAT.md, The recorded
+// choice): what the largest trial of the writer found. A trial encodes some of the first values of
+// a block with several encodings; in a small column, all values. The sizes are estimates. They
+// count what a block needs besides its values, and a share of the file's dictionary.
+struct ChoiceInfo {
+  Goal goal = Goal::kBalanced;
+  uint64_t num_values = 0;        // the number of values that the trial encoded
+  uint64_t plain_size_bytes = 0;  // their size as PLAIN without compression
+  StorageSize chosen;
+  StorageSize smallest;  // of all storages that were tried; possibly the same as `chosen`
+  // Estimated speed of a scan of the chosen storage, in bytes of decoded values, rounded to 100 MB
+  // per second. A string counts as its bytes plus 16 bytes for its view. 0: a scan uses the values
+  // in place.
+  uint64_t scan_bytes_per_second = 0;
+};
+
 // The contents of the header and the footer.
 struct FileInfo {
   FormatVersion version = FormatVersion::kV2;
@@ -108,6 +132,13 @@ struct FileInfo {
   std::vector<std::pair<std::string, std::string>> header_metadata;
   std::vector<std::pair<std::string, std::string>> footer_metadata;
   std::string created_by;
+  // Absent if the footer has no choice, or one that contradicts itself. The footer has no choice in
+  // these cases:
+  // - the encoding was named in the options
+  // - the file is smaller than about 1,000 bytes
+  // - the file has blocks that were copied from another file
+  // - the file is of version 1 or written for Kudu, or an older version of the library wrote it.
+  std::optional<ChoiceInfo> choice;
   // The serialized messages of header and footer, as stored; DescribeMetadata shows them.
   std::string header_message;
   std::string footer_message;

@@ -66,11 +66,11 @@ constexpr bool Describes = requires {
 };
 
 template <typename Codec>
-constexpr bool IsAutomatic() {
+constexpr Automatic AutomaticOf() {
   if constexpr (requires { Codec::kAutomatic; }) {
     return Codec::kAutomatic;
   } else {
-    return true;
+    return Automatic::kAlways;
   }
 }
 
@@ -86,7 +86,7 @@ constexpr EncodingRow RowOf() {
           Codec::kWorstExtraBytesPerValue,
           Codec::kWorstExtraBytesPerBlock,
           Codec::kScanCost,
-          IsAutomatic<Codec>(),
+          AutomaticOf<Codec>(),
           HasDictionary<Codec>,
           CodecHasCodes<Codec>(),
           Describes<Codec>};
@@ -116,14 +116,14 @@ static_assert(
       for (uint32_t type = 0; type < kNumPhysicalTypes; ++type) {
         int dictionaries = 0;
         for (const EncodingRow& row : kRows) {
-          dictionaries +=
-              row.automatic && row.has_dictionary && row.Supports(static_cast<PhysicalType>(type));
+          dictionaries += row.automatic != Automatic::kNever && row.has_codes &&
+                          row.Supports(static_cast<PhysicalType>(type));
         }
         if (dictionaries > 1) return false;
       }
       return true;
     }(),
-    "a file has one dictionary, so automatic choice has one dictionary encoding for each type");
+    "automatic choice has at most one encoding with a dictionary of values for each type");
 
 // The C++ type of each PhysicalType, in the order of the enum.
 #define CFILE_IDENTITY(T) std::type_identity<T>,

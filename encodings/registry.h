@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "encodings/core/automatic.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/block_fields.h"
 #include "encodings/core/encoding.h"
@@ -31,9 +32,8 @@ struct EncodingRow {
   uint32_t worst_extra_bytes_per_value;
   uint32_t worst_extra_bytes_per_block;
   ScanCost scan_cost;
-  // True if automatic choice may take this encoding. The value is Codec::kAutomatic; an encoding
-  // without kAutomatic counts as true.
-  bool automatic;
+  // The value is Codec::kAutomatic; an encoding without kAutomatic counts as kAlways.
+  Automatic automatic;
 
   // True if the blocks of a file share a dictionary: see BlockEncoder::FinishDictionary and
   // LoadDictionary.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <type_traits>
@@ -59,6 +60,14 @@ std::optional<uint64_t> WidthOf(const ColumnType& type) {
   });
 }
 
+std::string StorageText(const StorageSize& storage, Compression codec) {
+  const std::string encoding = EncodingName(storage.encoding);
+  return storage.compressed ? absl::StrCat(encoding, " with ", CompressionName(codec)) : encoding;
+}
+
+// Two digits for small numbers, all digits before the point for large ones.
+std::string Short(double number) { return absl::StrFormat("%.*f", number < 9.95 ? 1 : 0, number); }
+
 }  // namespace
 
 std::string EncodingReason(const ColumnType& type, const ColumnTotals& totals) {
@@ -81,6 +90,31 @@ std::string EncodingReason(const ColumnType& type, const ColumnTotals& totals) {
   // Small files are mostly header and footer.
   if (part >= 1) return reason;
   return absl::StrFormat("%s: %.*f %% of plain", reason, part < 0.1 ? 1 : 0, 100 * part);
+}
+
+std::string GoalName(Goal goal) {
+  const auto* const named =
+      std::ranges::find_if(kGoals, [&](const NamedGoal& each) { return each.goal == goal; });
+  return named == std::end(kGoals) ? "unknown" : std::string(named->name);
+}
+
+std::string ChoiceText(const ChoiceInfo& choice, Compression codec) {
+  const auto bytes = static_cast<double>(choice.chosen.size_bytes);
+  const double smaller = static_cast<double>(choice.plain_size_bytes) / bytes;
+  const double above = 100 * (bytes / static_cast<double>(choice.smallest.size_bytes) - 1);
+  std::string text =
+      absl::StrCat(StorageText(choice.chosen, codec), ", ",
+                   Short(8 * bytes / static_cast<double>(choice.num_values)), " bits: ");
+  if (smaller >= 1.05) absl::StrAppend(&text, Short(smaller), " × smaller than plain, ");
+  if (choice.smallest == choice.chosen) {
+    text += "the smallest, ";
+  } else {
+    absl::StrAppend(&text, above < 1 ? "less than 1" : absl::StrFormat("%.0f", above),
+                    " % above the smallest (", StorageText(choice.smallest, codec), "), ");
+  }
+  if (choice.scan_bytes_per_second == 0) return text + "scanned in place";
+  return absl::StrFormat("%sscans %.1f GB/s", text,
+                         static_cast<double>(choice.scan_bytes_per_second) / 1e9);
 }
 
 }  // namespace cfile::tools

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "cfile/file_info.h"
+#include "cfile/options.h"
 #include "cfile/types.h"
 
 namespace cfile::tools {
@@ -14,5 +16,18 @@ namespace cfile::tools {
 // `type`: the type of the column. `totals`: the totals after Finish of a writer that chose the
 // encoding automatically.
 std::string EncodingReason(const ColumnType& type, const ColumnTotals& totals);
+
+// The goals of automatic choice, with the names that the options of the tools have.
+struct NamedGoal {
+  Goal goal;
+  std::string_view name;
+};
+inline constexpr NamedGoal kGoals[] = {
+    {Goal::kSize, "size"}, {Goal::kBalanced, "balanced"}, {Goal::kSpeed, "speed"}};
+std::string GoalName(Goal goal);
+
+// Returns what the footer of a file records about automatic choice: "for, 11 bits: 1.9 × smaller
+// than plain, 3 % above the smallest (compact), scans 4.1 GB/s". `codec`: the codec of the file.
+std::string ChoiceText(const ChoiceInfo& choice, Compression codec);
 
 }  // namespace cfile::tools

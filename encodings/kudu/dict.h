@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "encodings/core/automatic.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
@@ -29,7 +30,7 @@ struct DictCodec {
   static constexpr uint32_t kWorstExtraBytesPerValue = 5;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 192;
   static constexpr ScanCost kScanCost{.string = 1300, .decodes_to_search = true};
-  static constexpr bool kAutomatic = false;  // RLE_DICTIONARY is chosen instead
+  static constexpr Automatic kAutomatic = Automatic::kNever;  // RLE_DICTIONARY is chosen instead
 
   template <typename T>
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,

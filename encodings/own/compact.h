@@ -18,6 +18,7 @@
 #include <memory>
 #include <string_view>
 
+#include "encodings/core/automatic.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
@@ -41,7 +42,7 @@ struct CompactCodec {
   static constexpr uint32_t kWorstExtraBytesPerValue = 1;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 24;
   static constexpr ScanCost kScanCost{.number = 1000, .decodes_to_search = true};
-  static constexpr bool kAutomatic = false;
+  static constexpr Automatic kAutomatic = Automatic::kForSize;
 
   template <typename T>
   static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,

@@ -17,6 +17,7 @@
 #include <span>
 #include <string_view>
 
+#include "encodings/core/automatic.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
@@ -48,7 +49,7 @@ struct FsstCodec {
   static constexpr uint32_t kWorstExtraBytesPerValue = 9;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 6 + 21;
   static constexpr ScanCost kScanCost{.string = 4000, .byte = 60};
-  static constexpr bool kAutomatic = false;
+  static constexpr Automatic kAutomatic = Automatic::kForSearches;
   static constexpr bool kHasCodes = false;  // the dictionary consists of symbols, not of values
 
   template <typename T>

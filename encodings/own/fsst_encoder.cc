@@ -17,9 +17,11 @@
 namespace cfile::encodings {
 namespace {
 
-// The table is made from pieces of the first block's text, which together have about this many
-// bytes. A larger sample makes blocks hardly smaller, but takes longer.
-constexpr size_t kSampleBytes = 48 * 1024;
+// The table is made from pieces of the first block's text: an eighth of the text, but at least
+// kLeastSampleBytes and at most kMostSampleBytes if there are so many. A larger sample makes blocks
+// hardly smaller, but takes longer.
+constexpr size_t kLeastSampleBytes = 4 * 1024;
+constexpr size_t kMostSampleBytes = 48 * 1024;
 constexpr size_t kPieceBytes = 512;
 
 // The bytes of a group besides packed sizes and text: its offset, two widths and three vints, at
@@ -175,13 +177,15 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   std::string Sample() const {
     const size_t groups = group_texts_.size() - 1;
     const size_t text = text_.size() - groups * common_;
+    const size_t wanted =
+        std::min(text, std::clamp(text / 8, kLeastSampleBytes, kMostSampleBytes));
     std::string sample;
     size_t due = 0;  // bytes of text that should be in the sample by now, times `text`
     for (size_t group = 0; group < groups; ++group) {
       const std::string_view whole = GroupText(group);
-      due += std::min(text, kSampleBytes) * whole.size();
+      due += wanted * whole.size();
       if (sample.size() * text < due)
-        sample += whole.substr(0, text <= kSampleBytes ? whole.size() : kPieceBytes);
+        sample += whole.substr(0, wanted == text ? whole.size() : kPieceBytes);
     }
     return sample;
   }

@@ -39,7 +39,7 @@ template <typename T>
 size_t SmallestBytes(const ColumnType& type, std::span<const T> values) {
   size_t smallest = SIZE_MAX;
   for (const encodings::EncodingRow& row : encodings::Encodings()) {
-    if (!row.automatic || !row.Supports(type.physical())) continue;
+    if (row.automatic != encodings::Automatic::kAlways || !row.Supports(type.physical())) continue;
     for (const Compression codec : {Compression::kNone, Compression::kZstd}) {
       if (!CheckCompressionBuiltIn(codec).ok()) continue;
       smallest = std::min(

@@ -703,6 +703,21 @@ class WhatIf(ToolTest):
         self.assertRegex(text, rf"\n{marked['encoding']} +{marked['compression']} .*<- automatic")
         self.assertRegex(text, r"\n  automatic \(recomputed on the sample, goal balanced\): .*: " + re.escape(imported["encoding_reason"]) + "\n")
 
+    def test_recorded_choice(self):
+        path = self.file("x", [i * i % 2003 for i in range(20_000)])
+        choice = self.trials(path)["in_file"]["choice"]
+        self.assertEqual(choice["goal"], "balanced")
+        self.assertEqual(self.json(path)["choice"], choice)
+        sentence = rf"{choice['chosen']['encoding']}[^,]*, [0-9.]+ bits: [0-9.]+ × smaller than plain, .*the smallest.*, scan[^,]*"
+        self.assertRegex(self.dump(path), rf"\nchoice +goal balanced: {sentence}\n")
+        self.assertRegex(self.dump("footer", path), rf"\n  choice {{  # {sentence}\n")
+        text = " ".join(self.dump("whatif", path).split())
+        self.assertRegex(text, rf" automatic \(recorded in the file, goal balanced\): {sentence}")
+        self.assertIn(" automatic (recomputed on the sample, goal size): ", " ".join(self.dump("whatif", path, "--for", "size").split()))
+        named = self.file("y", [1, 2, 3], "--encoding", "plain")
+        self.assertIsNone(self.json(named)["choice"])
+        self.assertIsNone(self.trials(named)["in_file"]["choice"])
+
     def test_order(self):
         path = self.file("x", [i * i % 1000 for i in range(3000)])
         for order in ("decode", "encode"):

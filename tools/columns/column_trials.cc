@@ -174,7 +174,8 @@ Json ToJson(const ColumnTrials& trials, const TrialOptions& options) {
             {"ranges", std::move(ranges)}}},
           {"in_file",
            {{"blocks", FormsJson(trials.in_use.encodings)},
-            {"compression", CompressionName(trials.in_use.compression)}}},
+            {"compression", CompressionName(trials.in_use.compression)},
+            {"choice", trials.in_use.choice ? ChoiceJson(*trials.in_use.choice) : Json()}}},
           {"automatic", std::move(automatic_json)},
           {"tried", std::move(tried)},
           {"recommended", std::move(recommended)}};

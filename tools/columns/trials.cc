@@ -59,6 +59,7 @@ absl::StatusOr<FormsInUse> FindFormsInUse(const StoredColumn& column) {
   CFILE_ASSIGN_OR_RETURN(const std::optional<Reader> file, FirstFile(column));
   if (!file) return forms;
   forms.compression = file->info().compression;
+  forms.choice = file->info().choice;
   CFILE_RETURN_IF_ERROR(VisitBlocks(*file, [&](const BlockInfo& block) {
     EncodingTotals& totals = TotalsOf(block.encoding, forms.encodings);
     ++totals.blocks;

@@ -8,10 +8,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/file_info.h"
 #include "cfile/options.h"
 #include "cfile/types.h"
 #include "tools/columns/sample.h"
 #include "tools/columns/stored_column.h"
+#include "tools/encoding_reason.h"
 
 namespace cfile::tools {
 
@@ -39,6 +41,7 @@ std::optional<StoredForm> MainForm(const std::vector<EncodingTotals>& encodings,
 struct FormsInUse {
   std::vector<EncodingTotals> encodings;
   Compression compression = Compression::kNone;  // of the compressed blocks
+  std::optional<ChoiceInfo> choice;              // of the file
 };
 inline constexpr uint64_t kMostShownBlocks = 64;
 // Returns the forms of the first kMostShownBlocks blocks of a file. For a column of a table, reads
@@ -56,12 +59,5 @@ absl::StatusOr<WriterOptions> OptionsInUse(const StoredColumn& column);
 // is larger than the smallest form by at most the goal's factor. nullptr: no trial is left.
 // `decoded_bytes`: the size of the decoded values of the sample.
 const FormTrial* Recommend(const std::vector<FormTrial>& trials, Goal goal, uint64_t decoded_bytes);
-
-struct NamedGoal {
-  Goal goal;
-  std::string_view name;  // as users write the goal after --for
-};
-inline constexpr NamedGoal kGoals[] = {
-    {Goal::kSize, "size"}, {Goal::kBalanced, "balanced"}, {Goal::kSpeed, "speed"}};
 
 }  // namespace cfile::tools

@@ -5,6 +5,7 @@
 
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -114,9 +115,13 @@ void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, s
     return;
   }
   const ColumnTotals& automatic = trials.automatic.totals;
+  const std::optional<ChoiceInfo>& recorded = trials.in_use.choice;
+  const bool is_recorded = recorded && GoalName(recorded->goal) == arguments.trials.goal;
   const std::string choice = absl::StrCat(
-      "  automatic (recomputed on the sample, goal ", arguments.trials.goal, "): ",
-      trials.automatic_status.ok()
+      "  automatic (", is_recorded ? "recorded in the file" : "recomputed on the sample", ", goal ",
+      arguments.trials.goal, "): ",
+      is_recorded ? ChoiceText(*recorded, trials.in_use.compression)
+      : trials.automatic_status.ok()
           ? absl::StrCat(FormsText(automatic.encodings, automatic.compression), ": ",
                          EncodingReason(trials.column.schema.type, automatic))
           : "fails: " + FailureText(trials.automatic_status));
@@ -232,8 +237,9 @@ void AddWhatIfCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "run. Blocks have the default size. Codecs have their default levels; automatic choice may\n"
       "use another level of zstd.\n"
       "'<- file' marks the form of most bytes of the file (of its first 64 blocks; of a table, in\n"
-      "the first part). '<- automatic' marks what `--encoding auto` chooses for the sample. Files\n"
-      "do not record why an encoding was chosen, so the choice and its reason are found again.\n"
+      "the first part). '<- automatic' marks what `--encoding auto` chooses for the sample. If the\n"
+      "file records why its encoding was chosen for this goal, the reason comes from the file.\n"
+      "Otherwise it is found again.\n"
       "A sample has up to 16 ranges of rows, spread evenly. Each range begins with a block.\n"
       "A decode speed '-' means that nothing is decoded: the values are read where they are in\n"
       "the block.\n\n"

@@ -9,6 +9,7 @@
 #include "absl/strings/str_join.h"
 #include "tools/dump/bounds.h"
 #include "tools/dump/totals.h"
+#include "tools/encoding_reason.h"
 #include "tools/text_table.h"
 #include "tools/utf8.h"
 
@@ -197,6 +198,13 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader,
   facts.Add("order", info.value_index_root ? Json("ascending") : Json(nullptr),
             info.value_index_root ? "ascending" : "not declared");
   AddEncodings(info, blocks, facts);
+  if (const auto& choice = info.choice) {
+    facts.Add("choice", ChoiceJson(*choice),
+              absl::StrCat("goal ", GoalName(choice->goal), ": ",
+                           ChoiceText(*choice, info.compression)));
+  } else {
+    facts.Add("choice", nullptr, "");
+  }
   facts.Add("blocks", integer(blocks.blocks), absl::StrCat(blocks.blocks, mark));
   facts.Add("stored", integer(blocks.stored_bytes), Plural(blocks.stored_bytes, "byte") + mark);
   facts.Add("encoded", integer(blocks.encoded_bytes), Plural(blocks.encoded_bytes, "byte") + mark);

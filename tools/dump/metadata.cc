@@ -1,7 +1,9 @@
 // cfile-dump header, cfile-dump footer: the header message and the footer message of a file.
 #include "tools/dump/commands.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +17,7 @@
 #include "absl/strings/str_split.h"
 #include "absl/strings/string_view.h"
 #include "tools/dump/dump.h"
+#include "tools/encoding_reason.h"
 #include "tools/location.h"
 #include "tools/utf8.h"
 
@@ -27,20 +30,22 @@ enum class Part { kHeader, kFooter };
 // names of features. Empty if `field` is another field.
 std::string MeaningOf(std::string_view field, uint64_t number) {
   constexpr uint64_t kInExtensions = 999;
+  if (field == "goal") return GoalName(static_cast<Goal>(std::min<uint64_t>(number, UINT8_MAX)));
   if (field == "incompatible_features")
     return absl::StrJoin(FeatureNames(static_cast<uint32_t>(number)), ", ");
-  const bool named = field == "encoding" || field == "compression" || field == "data_type";
+  const bool is_encoding = field == "encoding" || field == "smallest_encoding";
+  const bool named = is_encoding || field == "compression" || field == "data_type";
   if (!named) return "";
   if (number == kInExtensions) return absl::StrCat("see extensions.", std::string(field));
-  if (field == "encoding") return EncodingName(static_cast<Encoding>(number));
+  if (is_encoding) return EncodingName(static_cast<Encoding>(number));
   if (field == "compression") return CompressionName(static_cast<Compression>(number));
   return ColumnType{.data_type = static_cast<DataType>(number)}.ToString();
 }
 
 // Makes a message in protobuf's text format easier to read: adds the meaning of numbers as
 // comments, and writes printable text as it is instead of octal escapes. The text is still the
-// same message.
-std::string Explained(const std::string& text) {
+// same message. `choice`: the comment for the recorded choice.
+std::string Explained(const std::string& text, const std::string& choice) {
   std::string result;
   // True if the line before is the key of the pair in which the library stores the column.
   bool of_column = false;
@@ -51,6 +56,7 @@ std::string Explained(const std::string& text) {
     uint64_t number = 0;
     std::string bytes;
     absl::StrAppend(&result, field.first, field.second.empty() ? "" : ": ");
+    if (name == "choice {" && !choice.empty()) absl::StrAppend(&result, "  # ", choice);
     if (absl::SimpleAtoi(field.second, &number)) {
       const std::string meaning = MeaningOf({name.data(), name.size()}, number);
       absl::StrAppend(&result, field.second, meaning.empty() ? "" : "  # ", meaning);
@@ -89,10 +95,12 @@ ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
     document[header ? "header" : "footer"] = std::move(parsed);
     absl::StrAppend(&output.text, document.dump(2), "\n");
   } else {
+    const std::optional<ChoiceInfo>& choice = info.choice;
     // The first line is a comment in protobuf's text format, so that all of the output is valid.
     absl::StrAppend(&output.text, "# ", header ? "header" : "footer", ": offset ", offset, ", ",
                     size, " bytes\n",
-                    Explained(header ? described.header_text : described.footer_text));
+                    Explained(header ? described.header_text : described.footer_text,
+                              choice ? ChoiceText(*choice, info.compression) : ""));
   }
   return output.Finish(kFine);
 }

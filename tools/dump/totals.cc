@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "cfile/levels.h"
+#include "tools/encoding_reason.h"
 
 namespace cfile::tools {
 namespace {
@@ -173,6 +174,26 @@ double BitsPerValue(uint64_t bytes, uint64_t values) {
 
 double Rounded(double value) {
   return static_cast<double>(static_cast<int64_t>(value * 100 + 0.5)) / 100;
+}
+
+namespace {
+
+Json StorageJson(const StorageSize& storage) {
+  return {{"encoding", EncodingName(storage.encoding)},
+          {"compressed", storage.compressed},
+          {"bytes", JsonInteger(storage.size_bytes)}};
+}
+
+}  // namespace
+
+Json ChoiceJson(const ChoiceInfo& choice) {
+  const uint64_t speed = choice.scan_bytes_per_second;
+  return {{"goal", GoalName(choice.goal)},
+          {"values", JsonInteger(choice.num_values)},
+          {"plain_bytes", JsonInteger(choice.plain_size_bytes)},
+          {"chosen", StorageJson(choice.chosen)},
+          {"smallest", StorageJson(choice.smallest)},
+          {"scan_bytes_per_second", speed == 0 ? Json(nullptr) : JsonInteger(speed)}};
 }
 
 }  // namespace cfile::tools

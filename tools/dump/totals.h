@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cfile/file_info.h"
 #include "cfile/statistics.h"
 #include "tools/dump/dump.h"
 
@@ -74,5 +75,9 @@ void AddName(const std::string& name, std::vector<std::string>& names);
 double BitsPerValue(uint64_t bytes, uint64_t values);
 // `value`, which is not negative, rounded to two digits after the point, for JSON.
 double Rounded(double value);
+
+// Returns the members of `choice` as an object. scan_bytes_per_second is null if a scan uses the
+// values in place.
+Json ChoiceJson(const ChoiceInfo& choice);
 
 }  // namespace cfile::tools

@@ -16,6 +16,7 @@
 #include "cfile/status.h"
 #include "tools/dump/bounds.h"
 #include "tools/dump/totals.h"
+#include "tools/encoding_reason.h"
 #include "tools/progress.h"
 #include "tools/report/block_values.h"
 #include "tools/report/value_scale.h"
@@ -228,6 +229,10 @@ Json FactsJson(const FileInfo& info, const FileStatistics& statistics, const Blo
   add("codec", absl::StrCat(CompressionName(info.compression), ", in ",
                             WithCommas(sums.compressed_blocks), " of ",
                             Plural(sums.blocks, "block")));
+  if (const auto& choice = info.choice) {
+    add("automatic choice", absl::StrCat("goal ", GoalName(choice->goal), ": ",
+                                         ChoiceText(*choice, info.compression)));
+  }
   add("format version", absl::StrCat(static_cast<uint64_t>(info.version)));
   add("created by", info.created_by.empty() ? "not recorded" : Printable(info.created_by));
   add("checksums", info.has_checksums() ? "yes" : "no");

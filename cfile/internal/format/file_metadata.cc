@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/format/choice_message.h"
 #include "cfile/internal/format/column_message.h"
 #include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/format/feature_bits.h"
@@ -314,6 +315,8 @@ class MetadataReader {
     if (info_.compression == Compression::kDefault) info_.compression = Compression::kNone;
     info_.nullable = footer_.is_type_nullable.value_or(false);
     info_.created_by = extensions.created_by.value_or("");
+    if (extensions.choice != nullptr)
+      info_.choice = InterpretChoice(*extensions.choice, info_.encoding);
     info_.footer_metadata = ToPairs(footer_.metadata);
 
     CFILE_RETURN_IF_ERROR(Named(CheckFeatures(info_.incompatible_features), source_.name()));
@@ -466,6 +469,8 @@ std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter&
     if (info.statistics) SetPointer(info.statistics, extensions.statistics);
     if (info.bloom_filter) DescribeBloomFilter(*info.bloom_filter, extensions);
     extensions.created_by = kCreatedBy;
+    if (info.choice)
+      wire::Mutable(extensions.choice) = DescribeChoice(*info.choice, info.encoding);
     wire::Mutable(footer.extensions) = std::move(extensions);
   }
   std::string message = wire::Serialize(footer);

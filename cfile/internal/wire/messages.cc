@@ -25,6 +25,18 @@ constexpr Field kCFileHeader[] = {
     Make<&CFileHeader::minor_version>(2, "minor_version"),
     Make<&CFileHeader::metadata>(3, "metadata"),
 };
+constexpr Field kChoice[] = {
+    Make<&Choice::num_values>(1, "num_values"),
+    Make<&Choice::plain_bytes>(2, "plain_bytes"),
+    Make<&Choice::bytes>(3, "bytes"),
+    Make<&Choice::scan_speed>(4, "scan_speed"),
+    Make<&Choice::goal>(5, "goal"),
+    Make<&Choice::encoding>(6, "encoding"),
+    Make<&Choice::compressed>(7, "compressed"),
+    Make<&Choice::smallest_bytes>(8, "smallest_bytes"),
+    Make<&Choice::smallest_encoding>(9, "smallest_encoding"),
+    Make<&Choice::smallest_compressed>(10, "smallest_compressed"),
+};
 constexpr Field kExtensions[] = {
     Make<&Extensions::data_type>(1, "data_type"),
     Make<&Extensions::encoding>(2, "encoding"),
@@ -42,6 +54,7 @@ constexpr Field kExtensions[] = {
     Make<&Extensions::created_by>(15, "created_by"),
     Make<&Extensions::bloom_filter_size_bytes>(16, "bloom_filter_size_bytes"),
     Make<&Extensions::bloom_filter_distinct_values>(17, "bloom_filter_distinct_values"),
+    Make<&Extensions::choice>(18, "choice"),
 };
 constexpr Field kBlockStatistics[] = {
     Make<&BlockStatistics::present_count>(1, "present_count"),
@@ -156,6 +169,7 @@ constinit const MessageType BTreeInfo::kType = TypeOf<BTreeInfo>("BTreeInfoPB", 
 constinit const MessageType IndexBlockTrailer::kType =
     TypeOf<IndexBlockTrailer>("IndexBlockTrailerPB", kIndexBlockTrailer);
 constinit const MessageType CFileHeader::kType = TypeOf<CFileHeader>("CFileHeaderPB", kCFileHeader);
+constinit const MessageType Choice::kType = TypeOf<Choice>("ChoicePB", kChoice);
 constinit const MessageType Extensions::kType = TypeOf<Extensions>("ExtensionsPB", kExtensions);
 constinit const MessageType BlockStatistics::kType =
     TypeOf<BlockStatistics>("BlockStatisticsPB", kBlockStatistics);

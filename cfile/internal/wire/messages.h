@@ -48,6 +48,20 @@ struct CFileHeader {
   std::vector<FileMetadataPair> metadata;
 };
 
+struct Choice {
+  static const MessageType kType;
+  std::optional<uint64_t> num_values;
+  std::optional<uint64_t> plain_bytes;
+  std::optional<uint64_t> bytes;
+  std::optional<uint32_t> scan_speed;
+  std::optional<int32_t> goal;
+  std::optional<int32_t> encoding;
+  std::optional<bool> compressed;
+  std::optional<uint64_t> smallest_bytes;
+  std::optional<int32_t> smallest_encoding;
+  std::optional<bool> smallest_compressed;
+};
+
 struct Extensions {
   static const MessageType kType;
   std::optional<int32_t> data_type;
@@ -66,6 +80,7 @@ struct Extensions {
   Text created_by;
   std::optional<uint64_t> bloom_filter_size_bytes;
   std::optional<uint64_t> bloom_filter_distinct_values;
+  std::unique_ptr<Choice> choice;
 };
 
 struct BlockStatistics {

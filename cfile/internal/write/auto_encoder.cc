@@ -48,7 +48,7 @@ class TryingEncoder final : public AutoEncoder<T> {
         options_(options),
         trial_options_(TrialOptions(options, choice.block_size_bytes)),
         choice_(choice),
-        candidates_(TrialCandidates(type)),
+        candidates_(TrialCandidates(type, choice)),
         sample_(SampleLimit()) {
     chosen_.row = candidates_.front();
   }
@@ -93,6 +93,7 @@ class TryingEncoder final : public AutoEncoder<T> {
   }
 
   uint64_t trial_cost_bytes() const override { return trial_bytes_; }
+  const std::optional<ChoiceInfo>& choice() const override { return found_; }
 
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
     // A block that ends with its sample is most likely the last one.
@@ -113,7 +114,12 @@ class TryingEncoder final : public AutoEncoder<T> {
 
   bool AdoptDictionary(const encodings::Dictionary& dictionary,
                        std::vector<uint32_t>& codes) override {
-    return EncoderOf(Encoding::kParquetDictionary).AdoptDictionary(dictionary, codes);
+    // A file has one dictionary.
+    const bool has_other = std::ranges::any_of(encoders_, [](const auto& each) {
+      return each.first != Encoding::kParquetDictionary &&
+             encodings::FindEncoding(each.first)->has_dictionary;
+    });
+    return !has_other && EncoderOf(Encoding::kParquetDictionary).AdoptDictionary(dictionary, codes);
   }
 
   bool FinishDictionary(ByteWriter& out) override {
@@ -142,7 +148,8 @@ class TryingEncoder final : public AutoEncoder<T> {
     nature_now_ = NatureOf(values);
     if (last_trial_bytes_ == 0) return true;
     if (!MayTry()) return false;
-    return !nature_ || nature_now_.DiffersFrom(*nature_) ||
+    const bool has_doubled = values_before_ >= 2 * last_trial_values_;
+    return !nature_ || nature_now_.DiffersFrom(*nature_) || (depends_on_count_ && has_doubled) ||
            value_bytes_ >= last_trial_at_ + trial_interval_ * last_trial_bytes_;
   }
 
@@ -160,6 +167,9 @@ class TryingEncoder final : public AutoEncoder<T> {
     trial_interval_ =
         same ? std::min(2 * trial_interval_, kLastTrialInterval) : kFirstTrialInterval;
     chosen_ = trial.storage;
+    depends_on_count_ = trial.depends_on_count;
+    last_trial_values_ = so_far;
+    if (!found_ || trial.found.num_values >= found_->num_values) found_ = trial.found;
     nature_ = nature_now_;
     last_trial_at_ = value_bytes_;
     last_trial_bytes_ = trial.cost_bytes;
@@ -222,6 +232,12 @@ class TryingEncoder final : public AutoEncoder<T> {
     auto encoder = encodings::MakeEncoder<T>(encoding, type_, options_);
     assert(encoder.ok());
     encoders_.emplace_back(encoding, *std::move(encoder));
+    if (encodings::FindEncoding(encoding)->has_dictionary) {
+      // A file has one dictionary.
+      std::erase_if(candidates_, [&](const encodings::EncodingRow* row) {
+        return row->has_dictionary && row->encoding != encoding;
+      });
+    }
     return *encoders_.back().second;
   }
 
@@ -229,7 +245,7 @@ class TryingEncoder final : public AutoEncoder<T> {
   const EncoderOptions options_;
   const EncoderOptions trial_options_;
   const AutoOptions choice_;
-  const std::vector<const encodings::EncodingRow*> candidates_;
+  std::vector<const encodings::EncodingRow*> candidates_;
   // One encoder for each encoding that was used.
   std::vector<std::pair<Encoding, std::unique_ptr<BlockEncoder<T>>>> encoders_;
 
@@ -244,9 +260,13 @@ class TryingEncoder final : public AutoEncoder<T> {
   // The choice of the last trial, the nature of that trial's values, what the trial cost, and how
   // many bytes of values were written before it.
   Storage chosen_;
+  std::optional<ChoiceInfo> found_;  // by the trial with the most values
   std::optional<Nature> nature_;
   uint64_t last_trial_bytes_ = 0;
   uint64_t last_trial_at_ = 0;
+  // Trial::depends_on_count of the last trial, and the number of values up to its end.
+  bool depends_on_count_ = false;
+  uint64_t last_trial_values_ = 0;
   uint64_t trial_interval_ = kFirstTrialInterval;
   Nature nature_now_;         // of the current block's first values
   uint64_t trial_bytes_ = 0;  // the cost of all trials

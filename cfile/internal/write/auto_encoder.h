@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 
+#include "cfile/file_info.h"
 #include "cfile/internal/write/storage_trial.h"
 #include "encodings/core/block_codec.h"
 
@@ -15,6 +17,9 @@ class AutoEncoder : public encodings::BlockEncoder<T> {
  public:
   // Returns the sum of Trial::cost_bytes of all trials so far.
   virtual uint64_t trial_cost_bytes() const = 0;
+  // Returns what the trial with the most values found; of several such trials, the last one.
+  // Nullopt if there was no trial, because there were no values.
+  virtual const std::optional<ChoiceInfo>& choice() const = 0;
 };
 
 // Makes an AutoEncoder. It gathers the first values of a block (the sample), chooses an encoding

@@ -79,6 +79,9 @@ absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const Col
                                .compression_level = options.compression_level,
                                .compress_all = options.compression != Compression::kDefault,
                                .value_index = options.value_index,
+                               .for_searches = options.value_index &&
+                                               options.compression == Compression::kDefault &&
+                                               !PolicyOf(options).movable_blocks,
                                .block_size_bytes = options.block_size_bytes});
   }
   return encodings::MakeEncoder<T>(options.encoding, type.physical(), encoder_options);

@@ -14,6 +14,7 @@
 #include "cfile/file_info.h"
 #include "cfile/internal/format/statistics_block.h"
 #include "cfile/internal/io/named_status.h"
+#include "cfile/internal/write/auto_encoder.h"
 #include "cfile/internal/write/column_encoder.h"
 #include "cfile/internal/write/copied_block.h"
 #include "cfile/internal/write/file_writer.h"
@@ -95,6 +96,8 @@ class ColumnPipeline {
     encodings::ByteWriter dictionary;
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);
     CFILE_ASSIGN_OR_RETURN(const auto statistics, Named(statistics_.Finish(), file_.name()));
+    const auto* chooser = dynamic_cast<const AutoEncoder<T>*>(encoder_.get());
+    if (chooser != nullptr && chooser->choice()) file_.SetChoice(*chooser->choice());
     CFILE_RETURN_IF_ERROR(
         file_.Finish(num_rows, has_dictionary ? &dictionary : nullptr, statistics, num_entries));
     if (!statistics.message.empty()) file_statistics_ = statistics_.file_statistics();

@@ -22,6 +22,10 @@ namespace cfile::internal {
 
 using encodings::ByteWriter;
 
+// A file that is smaller than this does not record the choice of its encoding: the record would
+// make the file noticeably larger.
+constexpr uint64_t kLeastBytesWithChoice = 1000;
+
 FileWriter::FileWriter(std::unique_ptr<Sink> sink, const ColumnType& type,
                        const WriterOptions& options)
     : sink_(std::move(sink)), options_(options), policy_(PolicyOf(options)) {
@@ -121,6 +125,7 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, const
 absl::Status FileWriter::CopyBlock(const CopiedBlock& block, uint64_t first_ordinal,
                                    std::string_view value_key) {
   assert(info_.has_movable_blocks());
+  has_copies_ = true;
   if (value_) CFILE_RETURN_IF_ERROR(value_->MakeRoom(value_key, *appender_));
   CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,
                          appender_->AppendMoved(block.head, block.bytes, block.offset,
@@ -173,6 +178,7 @@ absl::Status FileWriter::Finish(uint64_t num_rows, const ByteWriter* dictionary,
     info_.bloom_filter = statistics.bloom_info;
     info_.compatible_features |= kCompatibleFeatureStatistics;
   }
+  if (has_copies_ || appender_->offset() < kLeastBytesWithChoice) info_.choice.reset();
   ByteWriter footer;
   const std::string message = AppendFooter(info_, policy_.extensions, footer);
   CFILE_RETURN_IF_ERROR(Named(CheckFooter(message, footer.size(), options_), name()));

@@ -63,6 +63,10 @@ class FileWriter {
   // kInvalidArgument if `key` is reserved for the library.
   absl::Status AddFooterMetadata(std::string_view key, std::string_view value);
 
+  // Finish records `choice` in the footer, unless the file is very small or blocks were copied:
+  // `choice` does not say why the copied blocks are stored as they are.
+  void SetChoice(const ChoiceInfo& choice) { info_.choice = choice; }
+
   // Writes the indexes, the dictionary unless it is nullptr, the statistics unless they are empty,
   // and the footer of a file of `num_rows` rows, and makes the file visible. `num_entries`: only
   // for a file with levels other than those of Kudu's arrays.
@@ -103,6 +107,7 @@ class FileWriter {
   std::optional<IndexWriter> positional_;
   std::optional<IndexWriter> value_;
   std::vector<EncodingTotals> encodings_;
+  bool has_copies_ = false;  // CopyBlock was called
   uint64_t footer_bytes_ = 0;
 };
 

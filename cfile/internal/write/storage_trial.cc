@@ -3,7 +3,6 @@
 #include "cfile/internal/write/storage_trial.h"
 
 #include <algorithm>
-#include <bit>
 #include <cassert>
 #include <cmath>
 #include <cstdint>
@@ -17,9 +16,8 @@
 #include "cfile/options.h"
 #include "cfile/internal/format/compress.h"
 #include "cfile/internal/format/compression.h"
+#include "cfile/internal/write/dictionary_estimate.h"
 #include "encodings/core/bytes.h"
-#include "encodings/core/value_codes.h"
-#include "encodings/parquet/page_codec.h"
 
 namespace cfile::internal {
 namespace {
@@ -38,8 +36,13 @@ constexpr double kNegligibleBytes = 16;
 // Of two candidates whose scan times differ by less than this factor, the smaller one is better.
 constexpr double kAsFast = 0.95;
 
-// Cost multiplier for encodings that must decode values to search by key.
+// Cost multiplier for encodings that must decode values to search by key, and for the decompression
+// of blocks that are searched.
 constexpr double kSearchFactor = 4;
+
+// To make a table of symbols from a sample costs as much as to encode this many times the bytes of
+// the sample.
+constexpr uint64_t kTrainingFactor = 8;
 
 // The bytes of a block besides its values (envelope, checksum and index entry), and of a dictionary
 // besides its values. They make a difference if the values take almost no space.
@@ -50,100 +53,26 @@ constexpr double kDictionaryBytes = 40;
 // fraction of the uncompressed size.
 constexpr double kAlwaysCompressedTo = 0.9;
 
+// If a dictionary made a column of many more values smaller than the chosen encoding by this
+// factor, another trial follows when there are more values.
+constexpr double kMuchSmaller = 0.8;
+
 // A way to store the sample, with its estimated size and time.
 struct Candidate {
   Storage storage;
   double bytes = 0;
-  double picoseconds = 0;  // of a scan
-};
+  double bytes_to_share = 0;  // part of `bytes`, which many more values of the column would share
+  double picoseconds = 0;  // of a scan, as it counts for the choice
+  // Decoded bytes that a scan reads in a second, whatever the choice counts. 0: nothing is decoded.
+  double bytes_per_second = 0;
+  bool is_compressed = false;  // `bytes` is the size after compression
 
-// Counts of the distinct values of a sample.
-struct DistinctValues {
-  size_t distinct = 0;
-  size_t once = 0;   // distinct values that occur once
-  size_t twice = 0;  // distinct values that occur twice
-  size_t runs = 0;   // runs of equal values
-  size_t bytes = 0;  // size of the distinct values in a dictionary
-};
-
-template <typename P>
-DistinctValues CountDistinct(std::span<const P> values) {
-  encodings::ValueCodes<P> codes(kIsBytes<P> ? sizeof(uint32_t) : 0,
-                                 std::numeric_limits<uint32_t>::max() - 1, values.size());
-  std::vector<uint32_t> code_of(values.size());
-  codes.CodesOf(values, code_of.data());
-  std::vector<uint32_t> counts(codes.size());
-  DistinctValues found{.distinct = counts.size(), .bytes = codes.bytes()};
-  for (size_t i = 0; i < code_of.size(); ++i) {
-    ++counts[code_of[i]];
-    if (i == 0 || code_of[i] != code_of[i - 1]) ++found.runs;
+  StorageSize size() const {
+    return {.encoding = storage.row->encoding,
+            .compressed = is_compressed,
+            .size_bytes = static_cast<uint64_t>(std::max(1.0, std::round(bytes)))};
   }
-  for (const uint32_t count : counts) {
-    found.once += count == 1;
-    found.twice += count == 2;
-  }
-  return found;
-}
-
-template <typename T>
-DistinctValues CountDistinctAsPages(std::span<const T> values) {
-  using P = encodings::PageType<T>;
-  if constexpr (std::is_same_v<T, P>) {
-    return CountDistinct<P>(values);
-  } else {
-    std::vector<P> converted;
-    converted.reserve(values.size());
-    for (const T& value : values) {
-      if constexpr (kIsBytes<P>) {
-        converted.emplace_back(reinterpret_cast<const char*>(&value), sizeof(T));
-      } else {
-        converted.push_back(static_cast<P>(value));
-      }
-    }
-    return CountDistinct<P>(converted);
-  }
-}
-
-// Estimated sizes of the parts of a sample that is dictionary-encoded.
-struct DictionarySizes {
-  double codes = 0;  // the bytes of the codes
-  // The width of codes for all values of the column, divided by the width of codes for the values
-  // of the sample.
-  double wider = 1;
-  double share = 0;  // the bytes of the dictionary that are charged to the sample
 };
-
-// Estimates DictionarySizes for a sample of a column of `column_values` values. A sample shows only
-// some of a file's values, so the number of distinct values is estimated from the values that occur
-// once and twice (Chao's estimator). The share is the dictionary's size times the number of values
-// in the sample, divided by the number of values in one block. The dictionary counts with at most
-// as many entries as a block has values. Returns nullopt if the whole dictionary would exceed its
-// limit.
-template <typename T>
-std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values,
-                                                  uint64_t column_values,
-                                                  const EncoderOptions& options) {
-  const DistinctValues found = CountDistinctAsPages(values);
-  const auto count = static_cast<double>(values.size());
-  const auto distinct = static_cast<double>(found.distinct);
-  const auto once = static_cast<double>(found.once);
-  const double all = distinct + once * once / (2 * std::max(1.0, static_cast<double>(found.twice)));
-  const double entry_bytes = static_cast<double>(found.bytes) / distinct;
-  if (all * entry_bytes > static_cast<double>(options.max_dictionary_bytes)) return std::nullopt;
-  const auto width_of = [](double distinct_values) {
-    return static_cast<double>(std::bit_width(static_cast<uint64_t>(distinct_values) - 1));
-  };
-  const double width = width_of(all);
-  const double code_bytes = width / 8;
-  const double codes =
-      std::min(count * code_bytes, static_cast<double>(found.runs) * (2 + std::ceil(code_bytes)));
-  const double block_values = std::clamp(
-      static_cast<double>(options.block_size_bytes) / std::max(code_bytes, 0.125), count,
-      static_cast<double>(column_values));
-  return DictionarySizes{.codes = codes,
-                         .wider = width / std::max(1.0, width_of(distinct)),
-                         .share = count * std::min(all, block_values) * entry_bytes / block_values};
-}
 
 // The bytes of a sample that was encoded into one block.
 struct EncodedSample {
@@ -216,6 +145,9 @@ class Trials {
     return candidates_;
   }
 
+  // Returns the size of the values as PLAIN without compression.
+  double plain_bytes() const { return plain_bytes_; }
+
   // Returns the best of `candidates` for the Goal, or `plain` if no candidate is acceptable.
   // `plain`: PLAIN without compression; candidates larger than `plain` are not acceptable.
   // `candidates`: some candidates of the last call of Run.
@@ -238,13 +170,11 @@ class Trials {
     return static_cast<double>(values_.size()) / static_cast<double>(column_values_);
   }
 
+  // Returns the time in which a scan decodes the values, which are not compressed.
   double ScanPicoseconds(const EncodingRow& row) const {
     const encodings::ScanCost& cost = row.scan_cost;
-    const double picoseconds =
-        static_cast<double>(values_.size()) * (kIsBytes<T> ? cost.string : cost.number) +
-        own_bytes_ * cost.byte;
-    return choice_.value_index && cost.decodes_to_search ? kSearchFactor * picoseconds
-                                                         : picoseconds;
+    return static_cast<double>(values_.size()) * (kIsBytes<T> ? cost.string : cost.number) +
+           own_bytes_ * cost.byte;
   }
 
   // Returns the size of `bytes` after compression, or nullopt if the codec fails.
@@ -258,8 +188,16 @@ class Trials {
 
   void TryRow(const EncodingRow& row) {
     const bool all_values = column_values_ == values_.size();
+    const double scan = ScanPicoseconds(row);
+    const double search_factor =
+        choice_.value_index && row.scan_cost.decodes_to_search ? kSearchFactor : 1;
+    const auto speed = [&](double picoseconds) {
+      const auto bytes = static_cast<double>(DecodedBytes(values_));
+      return picoseconds == 0 ? 0 : 1e12 * bytes / picoseconds;
+    };
     Candidate candidate{.storage = {.row = &row, .compressed = choice_.compress_all},
-                        .picoseconds = ScanPicoseconds(row)};
+                        .picoseconds = search_factor * scan,
+                        .bytes_per_second = speed(scan)};
     cost_bytes_ += DecodedBytes(values_);
     const auto encoded = EncodeSample(values_, type_, options_, row.encoding);
     double encoded_bytes = encoded ? static_cast<double>(encoded->block.size()) : 0;
@@ -269,29 +207,43 @@ class Trials {
     const double blocks = own_bytes_ / static_cast<double>(options_.block_size_bytes);
     double beside = (is_page ? std::max(part(), std::min(1.0, blocks)) : part()) * kBlockBytes;
     double scale = 1;  // the encoded bytes count this many times
-    if (row.has_dictionary) {
+    if (row.has_dictionary && !row.has_codes) {
+      // The file has one table of symbols, for all values.
+      cost_bytes_ += kTrainingFactor * DecodedBytes(values_);
+      if (encoded) beside += part() * static_cast<double>(encoded->dictionary.size());
+    } else if (row.has_dictionary) {
       double share = encoded ? static_cast<double>(encoded->dictionary.size()) : 0;
+      double least_share = share;
       if (!all_values) {
         const auto estimate = EstimateDictionary(values_, column_values_, options_);
         if (!estimate) return;
         share = estimate->share;
+        least_share = estimate->least_share;
         scale = std::max(1.0, estimate->wider);
         encoded_bytes = encoded ? scale * encoded_bytes : estimate->codes;
       }
-      if (encoded) share *= DictionaryRatio(encoded->dictionary);
+      if (encoded) {
+        const double ratio = DictionaryRatio(encoded->dictionary);
+        share *= ratio;
+        least_share *= ratio;
+      }
       beside += part() * kDictionaryBytes + share;
+      candidate.bytes_to_share = share - least_share;
     }
-    if (!encoded && (!row.has_dictionary || all_values)) return;
+    if (!encoded && (!row.has_codes || all_values)) return;
     candidate.bytes = beside + encoded_bytes;
+    if (row.encoding == Encoding::kPlain) plain_bytes_ = candidate.bytes;
     const auto decompression = [&](size_t compressed_size) {
-      if (choice_.compress_all) return 0.0;
       return static_cast<double>(DecompressionPicoseconds(choice_.compression, compressed_size,
                                                           encoded->block.size()));
     };
+    // How many times a decompression counts.
+    const bool searched = choice_.for_searches && kIsBytes<T>;
+    const double counted = choice_.compress_all ? 0 : searched ? kSearchFactor : 1;
     std::optional<size_t> compressed;
     if (encoded && choice_.compression != Compression::kNone &&
         std::ranges::find(no_gain_, &row) == no_gain_.end() &&
-        candidate.picoseconds + decompression(0) <= budget()) {
+        candidate.picoseconds + counted * decompression(0) <= budget()) {
       compressed = CompressedSize(encoded->block);
     }
     const double most = choice_.compress_all ? kAlwaysCompressedTo : limits_.compressed_to;
@@ -300,9 +252,10 @@ class Trials {
     const bool pays = compressed && compressed_bytes <= most * candidate.bytes;
     if (!pays || !choice_.compress_all) candidates_.push_back(candidate);
     if (!pays) return;
-    candidate.storage.compressed = true;
+    candidate.storage.compressed = candidate.is_compressed = true;
     candidate.bytes = compressed_bytes;
-    candidate.picoseconds += decompression(*compressed);
+    candidate.picoseconds += counted * decompression(*compressed);
+    candidate.bytes_per_second = speed(scan + decompression(*compressed));
     candidates_.push_back(candidate);
   }
 
@@ -322,6 +275,7 @@ class Trials {
   const AutoOptions& choice_;
   const GoalLimits limits_;
   uint64_t cost_bytes_ = 0;
+  double plain_bytes_ = 0;  // of the values of the last call of Run that tried PLAIN
   ByteWriter compressed_;
 
   // The arguments and the result of the current call of Run.
@@ -359,10 +313,20 @@ std::span<const T> Spread(std::span<const T> values, size_t piece_values,
 
 }  // namespace
 
-std::vector<const EncodingRow*> TrialCandidates(PhysicalType type) {
+std::vector<const EncodingRow*> TrialCandidates(PhysicalType type, const AutoOptions& choice) {
+  const bool for_size = choice.goal == Goal::kSize;
+  const auto may_take = [&](encodings::Automatic automatic) {
+    switch (automatic) {
+      case encodings::Automatic::kNever: return false;
+      case encodings::Automatic::kForSize: return for_size;
+      case encodings::Automatic::kForSearches: return choice.for_searches && !for_size;
+      case encodings::Automatic::kAlways: break;
+    }
+    return true;
+  };
   std::vector<const EncodingRow*> candidates;
   for (const EncodingRow& row : encodings::Encodings()) {
-    if (row.automatic && row.Supports(type)) candidates.push_back(&row);
+    if (may_take(row.automatic) && row.Supports(type)) candidates.push_back(&row);
   }
   return candidates;
 }
@@ -386,6 +350,8 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
   std::vector<Candidate> candidates = trials.Run(few, column_values, tried);
   Candidate plain = candidates.front();
   Candidate best = trials.Best(candidates, plain);
+  double plain_bytes = trials.plain_bytes();
+  std::vector<Candidate> others;  // the candidates that are not finalists
   if (few.size() < values.size()) {
     // The finalists: the best encoding, the best encoding of the others, and so on. A finalist is
     // compressed again only if compression has made it small enough before.
@@ -402,12 +368,34 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
       std::erase_if(candidates, [&](const Candidate& other) { return other.storage.row == row; });
       each = &trials.Best(candidates, plain);
     }
+    others = std::move(candidates);
     candidates = trials.Run(values, column_values, finalists, std::move(no_gain));
-    plain.bytes *=
+    const double more =
         static_cast<double>(DecodedBytes(values)) / static_cast<double>(DecodedBytes(few));
+    plain.bytes *= more;
+    plain_bytes *= more;
+    for (Candidate& other : others) other.bytes *= more;
     best = trials.Best(candidates, plain);
   }
-  return {.storage = best.storage, .cost_bytes = trials.cost_bytes()};
+  candidates.insert(candidates.end(), others.begin(), others.end());
+  Candidate smallest = best;
+  bool depends_on_count = false;
+  for (const Candidate& each : candidates) {
+    if (each.bytes < smallest.bytes) smallest = each;
+    depends_on_count =
+        depends_on_count || (each.bytes_to_share > 0 && each.storage.row != best.storage.row &&
+                             each.bytes - each.bytes_to_share < kMuchSmaller * best.bytes);
+  }
+  return {.storage = best.storage,
+          .depends_on_count = depends_on_count,
+          .found = {.goal = choice.goal,
+                    .num_values = values.size(),
+                    .plain_size_bytes =
+                        static_cast<uint64_t>(std::max(1.0, std::round(plain_bytes))),
+                    .chosen = best.size(),
+                    .smallest = smallest.size(),
+                    .scan_bytes_per_second = static_cast<uint64_t>(best.bytes_per_second)},
+          .cost_bytes = trials.cost_bytes()};
 }
 
 #define CFILE_INSTANTIATE(T)                                                              \

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "cfile/file_info.h"
 #include "cfile/options.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/registry.h"
@@ -25,6 +26,10 @@ struct AutoOptions {
   // decompression in scans.
   bool compress_all = false;
   bool value_index = false;
+  // The file has a value index, and its blocks are not copied into other files. So encodings that
+  // are searched fast may need a dictionary, and the decompression of strings counts as part of a
+  // search.
+  bool for_searches = false;
   // Approximate size at which blocks end. EncoderOptions::block_size_bytes may be another size. The
   // estimate of a dictionary's cost divides the size of the dictionary by the number of values in
   // one block of this size.
@@ -47,13 +52,17 @@ uint64_t DecodedBytes(std::span<const T> values) {
 // The outcome of a trial.
 struct Trial {
   Storage storage;
+  // With many more values, a dictionary would be better: it would be shared by more blocks.
+  bool depends_on_count = false;
+  ChoiceInfo found;
   // The cost of the trial: for each encoding, the decoded bytes of the values that it encoded, and
   // the encoded bytes that were compressed.
   uint64_t cost_bytes = 0;
 };
 
 // The encodings that automatic choice may take for a column of `type`, PLAIN first.
-std::vector<const encodings::EncodingRow*> TrialCandidates(PhysicalType type);
+std::vector<const encodings::EncodingRow*> TrialCandidates(PhysicalType type,
+                                                           const AutoOptions& choice);
 
 // Encodes `values` with each candidate, compresses the results where this may save enough, and
 // chooses by the Goal. `values`: the first values of a block. `column_values`: an estimate of the
@@ -62,7 +71,8 @@ std::vector<const encodings::EncodingRow*> TrialCandidates(PhysicalType type);
 // which are spread over `values`. Then the two best candidates (for kSize, the three best) encode
 // up to four times as many values. `options`: the options of the encoders that will write the
 // blocks. Preconditions: `values` is not empty; `column_values` is not less than the number of
-// `values`; `candidates` are TrialCandidates(type).
+// `values`; `candidates` are TrialCandidates(type, choice),
+// or some of them.
 template <typename T>
 Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType type,
                  const encodings::EncoderOptions& options, const AutoOptions& choice,

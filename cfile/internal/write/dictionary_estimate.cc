@@ -1,0 +1,106 @@
+#include "cfile/internal/write/dictionary_estimate.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
+#include "encodings/core/value_codes.h"
+#include "encodings/parquet/page_codec.h"
+
+namespace cfile::internal {
+namespace {
+
+using encodings::EncoderOptions;
+using encodings::kIsBytes;
+
+// Counts of the distinct values of a sample.
+struct DistinctValues {
+  size_t distinct = 0;
+  size_t once = 0;   // distinct values that occur once
+  size_t twice = 0;  // distinct values that occur twice
+  size_t runs = 0;   // runs of equal values
+  size_t bytes = 0;  // size of the distinct values in a dictionary
+};
+
+template <typename P>
+DistinctValues CountDistinct(std::span<const P> values) {
+  encodings::ValueCodes<P> codes(kIsBytes<P> ? sizeof(uint32_t) : 0,
+                                 std::numeric_limits<uint32_t>::max() - 1, values.size());
+  std::vector<uint32_t> code_of(values.size());
+  codes.CodesOf(values, code_of.data());
+  std::vector<uint32_t> counts(codes.size());
+  DistinctValues found{.distinct = counts.size(), .bytes = codes.bytes()};
+  for (size_t i = 0; i < code_of.size(); ++i) {
+    ++counts[code_of[i]];
+    if (i == 0 || code_of[i] != code_of[i - 1]) ++found.runs;
+  }
+  for (const uint32_t count : counts) {
+    found.once += count == 1;
+    found.twice += count == 2;
+  }
+  return found;
+}
+
+template <typename T>
+DistinctValues CountDistinctAsPages(std::span<const T> values) {
+  using P = encodings::PageType<T>;
+  if constexpr (std::is_same_v<T, P>) {
+    return CountDistinct<P>(values);
+  } else {
+    std::vector<P> converted;
+    converted.reserve(values.size());
+    for (const T& value : values) {
+      if constexpr (kIsBytes<P>) {
+        converted.emplace_back(reinterpret_cast<const char*>(&value), sizeof(T));
+      } else {
+        converted.push_back(static_cast<P>(value));
+      }
+    }
+    return CountDistinct<P>(converted);
+  }
+}
+
+}  // namespace
+
+template <typename T>
+std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values,
+                                                  uint64_t column_values,
+                                                  const EncoderOptions& options) {
+  const DistinctValues found = CountDistinctAsPages(values);
+  const auto count = static_cast<double>(values.size());
+  const auto distinct = static_cast<double>(found.distinct);
+  const auto once = static_cast<double>(found.once);
+  const double all = distinct + once * once / (2 * std::max(1.0, static_cast<double>(found.twice)));
+  const double entry_bytes = static_cast<double>(found.bytes) / distinct;
+  if (all * entry_bytes > static_cast<double>(options.max_dictionary_bytes)) return std::nullopt;
+  const auto width_of = [](double distinct_values) {
+    return static_cast<double>(std::bit_width(static_cast<uint64_t>(distinct_values) - 1));
+  };
+  const double width = width_of(all);
+  const double code_bytes = width / 8;
+  const double codes =
+      std::min(count * code_bytes, static_cast<double>(found.runs) * (2 + std::ceil(code_bytes)));
+  // The share if the dictionary is for `block_values` values.
+  const auto share_of = [&](double block_values) {
+    return count * std::min(all, block_values) * entry_bytes / block_values;
+  };
+  const double full_block = std::max(
+      count, static_cast<double>(options.block_size_bytes) / std::max(code_bytes, 0.125));
+  return DictionarySizes{
+      .codes = codes,
+      .wider = width / std::max(1.0, width_of(distinct)),
+      .share = share_of(std::min(full_block, static_cast<double>(column_values))),
+      .least_share = share_of(full_block)};
+}
+
+#define CFILE_INSTANTIATE(T)                                     \
+  template std::optional<DictionarySizes> EstimateDictionary<T>( \
+      std::span<const T>, uint64_t, const EncoderOptions&);
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile::internal
