@@ -28,20 +28,23 @@ constexpr std::array<std::array<int8_t, 8>, 256> MakeSpreadTable() {
 }
 alignas(64) inline constexpr auto kSpread = MakeSpreadTable();
 
-// The same table for 4 rows whose values have two 32-bit lanes each; the indexes are indexes of
+// The same table for 8 / kLanes rows whose values have kLanes lanes each; the indexes are indexes of
 // lanes.
-constexpr std::array<std::array<int8_t, 8>, 16> MakeSpreadPairsTable() {
-  std::array<std::array<int8_t, 8>, 16> table{};
-  for (size_t mask = 0; mask < 16; ++mask) {
+template <size_t kLanes>
+constexpr auto MakeSpreadLanesTable() {
+  std::array<std::array<int8_t, 8>, size_t{1} << 8 / kLanes> table{};
+  for (size_t mask = 0; mask < table.size(); ++mask) {
     for (size_t lane = 0; lane < 8; ++lane) {
-      const int8_t value = kSpread[mask][lane / 2];
+      const int value = kSpread[mask][lane / kLanes];
       table[mask][lane] =
-          static_cast<int8_t>(value < 0 ? -1 : 2 * value + static_cast<int>(lane % 2));
+          static_cast<int8_t>(value < 0 ? -1 : static_cast<int>(kLanes) * value +
+                                                   static_cast<int>(lane % kLanes));
     }
   }
   return table;
 }
-alignas(64) inline constexpr auto kSpreadPairs = MakeSpreadPairsTable();
+alignas(64) inline constexpr auto kSpreadPairs = MakeSpreadLanesTable<2>();
+alignas(64) inline constexpr auto kSpreadQuads = MakeSpreadLanesTable<4>();
 
 // Returns, for each byte of `word`, the number of ones in the bytes below it. Sets `total` to the
 // number of ones in `word`.
@@ -69,16 +72,24 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 #if CFILE_SPREAD_SIMD
 #if CFILE_SPREAD_WIDE
-// Writes 8 lanes of 32 bits to `out`: lane i is the lane of `present` with index indices[i], or
-// zero if that index is -1.
+// Writes 8 lanes of 32 or 64 bits to `out`: lane i is the lane of `present` with index indices[i],
+// or zero if that index is -1.
 template <typename D>
 HWY_INLINE void PickLanes(D d, const uint8_t* present, const int8_t* indices, uint8_t* out) {
+  using Lane = hn::TFromD<D>;
+  const hn::Rebind<int32_t, D> d32;
   const hn::Rebind<int8_t, D> d8;
-  const auto index = hn::PromoteTo(d, hn::Load(d8, indices));
-  const auto lanes = hn::IndicesFromVec(d, hn::And(index, hn::Set(d, 7)));
-  const auto values = hn::LoadU(d, reinterpret_cast<const int32_t*>(present));
+  const auto index = [&](auto narrow) HWY_ATTR {
+    if constexpr (sizeof(Lane) == 8) {
+      return hn::PromoteTo(d, narrow);
+    } else {
+      return narrow;
+    }
+  }(hn::PromoteTo(d32, hn::Load(d8, indices)));
+  const auto lanes = hn::IndicesFromVec(d, hn::And(index, hn::Set(d, Lane{7})));
+  const auto values = hn::LoadU(d, reinterpret_cast<const Lane*>(present));
   hn::StoreU(hn::AndNot(hn::BroadcastSignBit(index), hn::TableLookupLanes(values, lanes)), d,
-             reinterpret_cast<int32_t*>(out));
+             reinterpret_cast<Lane*>(out));
 }
 #endif
 
@@ -115,12 +126,27 @@ HWY_INLINE void SpreadByte(const uint8_t* present, uint32_t mask, uint8_t* out) 
       present += 4 * static_cast<size_t>(hwy::PopCount(nibble));
     }
 #endif
-  } else {
+  } else if constexpr (kSize == 8) {
 #if CFILE_SPREAD_WIDE
     const hn::FixedTag<int32_t, 8> d;
     PickLanes(d, present, kSpreadPairs[mask & 15].data(), out);
     present += 8 * hwy::PopCount(uint64_t{mask & 15});
     PickLanes(d, present, kSpreadPairs[mask >> 4].data(), out + 32);
+#endif
+  } else {
+    static_assert(kSize == 16);
+#if CFILE_SPREAD_WIDE && HWY_MAX_BYTES >= 64
+    const hn::FixedTag<int64_t, 8> d;
+    PickLanes(d, present, kSpreadPairs[mask & 15].data(), out);
+    present += 16 * hwy::PopCount(uint64_t{mask & 15});
+    PickLanes(d, present, kSpreadPairs[mask >> 4].data(), out + 64);
+#elif CFILE_SPREAD_WIDE
+    const hn::FixedTag<int32_t, 8> d;
+    for (size_t pair = 0; pair < 4; ++pair) {
+      const uint32_t bits = mask >> (2 * pair) & 3;
+      PickLanes(d, present, kSpreadQuads[bits].data(), out + 32 * pair);
+      present += 16 * ((bits & 1) + (bits >> 1));
+    }
 #endif
   }
 }
@@ -130,7 +156,7 @@ HWY_INLINE void SpreadByte(const uint8_t* present, uint32_t mask, uint8_t* out) 
 template <size_t kSize>
 constexpr bool HasSpreadByte() {
 #if CFILE_SPREAD_WIDE
-  return kSize <= 8;
+  return kSize != 12;
 #elif CFILE_SPREAD_SIMD
   return kSize <= 4;
 #else
