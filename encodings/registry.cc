@@ -17,6 +17,7 @@
 #include "encodings/kudu/plain.h"
 #include "encodings/kudu/prefix.h"
 #include "encodings/kudu/rle.h"
+#include "encodings/own/alp_rd.h"
 #include "encodings/own/compact.h"
 #include "encodings/own/for.h"
 #include "encodings/parquet/alp.h"
@@ -43,7 +44,7 @@ using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
                          ParquetPlainCodec, ParquetGroupVarintCodec, ParquetRleCodec,
                          DeltaBinaryPackedCodec, DeltaLengthByteArrayCodec, DeltaByteArrayCodec,
                          ParquetDictionaryCodec, ByteStreamSplitCodec, AlpCodec, ForCodec,
-                         CompactCodec>;
+                         CompactCodec, AlpRdCodec>;
 
 template <typename Codec>
 constexpr bool HasDictionary = requires {

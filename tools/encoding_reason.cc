@@ -41,6 +41,8 @@ std::string_view PropertyOf(Encoding encoding) {
       return "a small range";
     case Encoding::kCompact:
       return "some numbers are frequent";
+    case Encoding::kAlpRd:
+      return "few first bits";
     case Encoding::kParquetAlp:
       return "few decimal digits";
     default:

@@ -33,6 +33,7 @@ enum class Encoding : uint32_t {
   kParquetAlp = 110,
   kFor = 1000,
   kCompact = 1002,
+  kAlpRd = 1003,
 };
 
 // Encodings with this number or a higher one need extended blocks in a CFile (cfile/FORMAT.md,
