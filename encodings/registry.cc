@@ -17,6 +17,7 @@
 #include "encodings/kudu/plain.h"
 #include "encodings/kudu/prefix.h"
 #include "encodings/kudu/rle.h"
+#include "encodings/own/alp_rd.h"
 #include "encodings/own/compact.h"
 #include "encodings/own/for.h"
 #include "encodings/own/fsst.h"
@@ -44,7 +45,7 @@ using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
                          ParquetPlainCodec, ParquetGroupVarintCodec, ParquetRleCodec,
                          DeltaBinaryPackedCodec, DeltaLengthByteArrayCodec, DeltaByteArrayCodec,
                          ParquetDictionaryCodec, ByteStreamSplitCodec, AlpCodec, ForCodec,
-                         FsstCodec, CompactCodec>;
+                         FsstCodec, CompactCodec, AlpRdCodec>;
 
 template <typename Codec>
 constexpr bool HasDictionary = requires {

@@ -12,8 +12,8 @@
 
 namespace cfile::encodings {
 
-// True if VisitValuePlaces supports the encoding and the type: PLAIN values of a fixed width, and
-// FOR.
+// True if VisitValuePlaces supports the encoding and the type: PLAIN values of a fixed width, FOR,
+// and ALP_RD.
 bool HasValuePlaces(Encoding encoding, PhysicalType type);
 
 // BlockDecoder::Open reads at most this many bytes from the front of such a block.

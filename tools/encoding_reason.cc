@@ -44,6 +44,8 @@ std::string_view PropertyOf(Encoding encoding) {
       return "the same short texts occur often";
     case Encoding::kCompact:
       return "some numbers are frequent";
+    case Encoding::kAlpRd:
+      return "few first bits";
     case Encoding::kParquetAlp:
       return "few decimal digits";
     default:

@@ -34,6 +34,7 @@ enum class Encoding : uint32_t {
   kFor = 1000,
   kFsst = 1001,
   kCompact = 1002,
+  kAlpRd = 1003,
 };
 
 // Encodings with this number or a higher one need extended blocks in a CFile (cfile/FORMAT.md,

@@ -3,109 +3,17 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
-#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encodings/kernels/interleaved_bits.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
+#include "encodings/kernels/interleaved_bits-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace cfile::encodings {
 namespace HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-// The tag of SIMD vectors that are at most as long as a row.
-template <typename U>
-using RowTag = hn::CappedTag<U, kVectorRowBytes / sizeof(U)>;
-template <typename U>
-inline constexpr size_t kRowLanes = kVectorRowBytes / sizeof(U);
-template <typename U>
-inline constexpr size_t kBitsOf = 8 * sizeof(U);
-
-// Load and store packed words. The memory may have any alignment.
-template <typename U>
-HWY_INLINE hn::Vec<RowTag<U>> LoadWords(const uint8_t* from) {
-#if HWY_TARGET == HWY_SCALAR
-  return hn::Set(RowTag<U>(), LoadLittleEndian<U>(from));
-#else
-  return hn::LoadU(RowTag<U>(), reinterpret_cast<const U*>(from));
-#endif
-}
-template <typename U>
-HWY_INLINE void StoreWords(hn::Vec<RowTag<U>> words, uint8_t* to) {
-#if HWY_TARGET == HWY_SCALAR
-  StoreLittleEndian<U>(hn::GetLane(words), to);
-#else
-  hn::StoreU(words, RowTag<U>(), reinterpret_cast<U*>(to));
-#endif
-}
-
-// Shift all lanes by the same number of bits. There are no shifts of 8-bit lanes, so pairs of these
-// lanes are shifted as 16-bit lanes. Then a lane gets bits of its neighbour, which the caller must
-// clear.
-#if HWY_TARGET == HWY_SCALAR
-template <typename U>
-using ShiftTag = RowTag<U>;
-#else
-template <typename U>
-using ShiftTag = hn::Repartition<std::conditional_t<sizeof(U) == 1, uint16_t, U>, RowTag<U>>;
-#endif
-template <typename U>
-HWY_INLINE hn::Vec<RowTag<U>> ShiftRight(hn::Vec<RowTag<U>> v, size_t bits) {
-  return hn::BitCast(RowTag<U>(), hn::ShiftRightSame(hn::BitCast(ShiftTag<U>(), v),
-                                                     static_cast<int>(bits)));
-}
-template <typename U>
-HWY_INLINE hn::Vec<RowTag<U>> ShiftLeft(hn::Vec<RowTag<U>> v, size_t bits) {
-  return hn::BitCast(RowTag<U>(), hn::ShiftLeftSame(hn::BitCast(ShiftTag<U>(), v),
-                                                    static_cast<int>(bits)));
-}
-
-// Packed numbers form rows; a row has one number for each lane. The function calls visit(index,
-// numbers) for each of the first `rows` rows. `index` is the index of the first number in the row.
-// numbers(lane) returns a SIMD vector with the numbers of the row, beginning with this lane.
-// Precondition: width > 0.
-template <typename U, typename Visit>
-HWY_INLINE void VisitRows(const uint8_t* packed, size_t width, size_t rows, const Visit& visit) {
-  constexpr size_t kBits = kBitsOf<U>;
-  const RowTag<U> d;
-  const U all = static_cast<U>(LowBits(static_cast<int>(width)));
-  const auto mask = hn::Set(d, all);
-  for (size_t row = 0; row < rows; ++row) {
-    const size_t bit = row * width;
-    const size_t shift = bit % kBits;
-    const uint8_t* const words = packed + bit / kBits * kVectorRowBytes;
-    const size_t index = row * kRowLanes<U>;
-    if (shift + width <= kBits) {
-      visit(index, [&](size_t lane) HWY_ATTR {
-        return hn::And(ShiftRight<U>(LoadWords<U>(words + lane * sizeof(U)), shift), mask);
-      });
-      continue;
-    }
-    // The numbers continue in the next words.
-    const U low_bits = static_cast<U>(LowBits(static_cast<int>(kBits - shift)));
-    const auto low_mask = hn::Set(d, low_bits);
-    const auto high_mask = hn::Set(d, static_cast<U>(all & ~low_bits));
-    visit(index, [&](size_t lane) HWY_ATTR {
-      const uint8_t* const word = words + lane * sizeof(U);
-      auto low = ShiftRight<U>(LoadWords<U>(word), shift);
-      if constexpr (sizeof(U) == 1) low = hn::And(low, low_mask);
-      const auto high = ShiftLeft<U>(LoadWords<U>(word + kVectorRowBytes), kBits - shift);
-      return hn::Or(low, hn::And(high, high_mask));
-    });
-  }
-}
-
-// Unpacks the first `rows` rows of packed numbers. Calls put(index, numbers) for each SIMD vector
-// of numbers. `index` is the index of its first number. Precondition: width > 0.
-template <typename U, typename Put>
-HWY_INLINE void UnpackRows(const uint8_t* packed, size_t width, size_t rows, const Put& put) {
-  const size_t lanes = hn::Lanes(RowTag<U>());
-  VisitRows<U>(packed, width, rows, [&](size_t index, const auto& numbers) HWY_ATTR {
-    for (size_t lane = 0; lane < kRowLanes<U>; lane += lanes) put(index + lane, numbers(lane));
-  });
-}
 
 template <typename U>
 HWY_INLINE void Unpack(const uint8_t* packed, size_t width, U reference, U* HWY_RESTRICT out) {

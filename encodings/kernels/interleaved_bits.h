@@ -81,6 +81,14 @@ U UnpackOneInterleaved(const uint8_t* packed, int width, size_t index) {
   return static_cast<U>((low | high) & LowBits(width));
 }
 
+// Prefetches the memory of number `index` of a packed vector. Precondition: index < kVectorValues.
+template <typename U>
+void PrefetchInterleaved(const uint8_t* packed, int width, size_t index) {
+  const uint8_t* const word = packed + PlaceOfInterleaved<U>(width, index).offset;
+  __builtin_prefetch(word);
+  __builtin_prefetch(word + kVectorRowBytes);
+}
+
 // Unpacks a vector of differences, and writes kVectorValues values. Value i is first + i * step +
 // the sum of the packed numbers 0 to i.
 template <typename U>

@@ -4,17 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
-#include <cstring>
-#include <limits>
 #include <span>
 #include <utility>
-#include <vector>
 
-#include "encodings/core/bytes.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/interleaved_bits.h"
 #include "encodings/kernels/min_max.h"
 #include "encodings/own/for_layout.h"
+#include "encodings/own/vector_encoder.h"
 
 namespace cfile::encodings {
 namespace {
@@ -154,95 +151,30 @@ class FrameSearch {
 };
 
 template <typename T>
-class ForEncoder final : public BlockEncoder<T> {
+class ForEncoder final : public VectorEncoder<T, ForLane<T>, ForEntry<T>> {
  public:
   using U = ForLane<T>;
+  using Base = VectorEncoder<T, U, ForEntry<T>>;
 
-  explicit ForEncoder(const EncoderOptions& options)
-      : block_size_bytes_(options.block_size_bytes), whole_records_(options.whole_records) {
-    BeginVector();
-  }
-
-  size_t Append(std::span<const T> values) override {
-    size_t taken = 0;
-    while (taken < values.size() && !full()) {
-      const std::span<const T> rest = values.subspan(taken);
-      if (pending_ == 0 && most_pending_ == kVectorValues && rest.size() >= kVectorValues) {
-        PutVector(reinterpret_cast<const U*>(rest.data()), kVectorValues);
-        taken += kVectorValues;
-        BeginVector();
-        continue;
-      }
-      const size_t some = std::min(rest.size(), most_pending_ - pending_);
-      std::memcpy(values_.data() + pending_, rest.data(), some * sizeof(T));
-      pending_ += some;
-      taken += some;
-      if (pending_ == kVectorValues) {
-        PutVector(values_.data(), kVectorValues);
-        pending_ = 0;
-        BeginVector();
-      }
-    }
-    return taken;
-  }
-
-  bool full() const override { return pending_ == most_pending_; }
-  uint32_t count() const override {
-    return static_cast<uint32_t>(entries_.size() * kVectorValues + pending_);
-  }
-  size_t size_bytes() const override {
-    return WholeBytes() + (pending_ == 0 ? 0 : ForEntry<T>::kBytes + pending_ * sizeof(T));
-  }
-
-  void Finish(uint64_t /*first_ordinal*/, EncodedBlock& block) override {
-    block.Clear();
-    block.count = count();
-    if (pending_ > 0) PutVector(values_.data(), pending_);
-    const size_t table_bytes = entries_.size() * ForEntry<T>::kBytes;
-    block.bytes.Reserve(table_bytes + vectors_.size());
-    for (ForEntry<T> entry : entries_) {
-      entry.offset += static_cast<uint32_t>(table_bytes);
-      entry.Put(block.bytes);
-    }
-    block.bytes.PutBytes(vectors_.span());
-    entries_.clear();
-    vectors_.Clear();
-    pending_ = 0;
-    BeginVector();
-  }
+  explicit ForEncoder(const EncoderOptions& options) : Base(options) {}
 
  private:
-  size_t WholeBytes() const { return entries_.size() * ForEntry<T>::kBytes + vectors_.size(); }
+  using Base::AddEntry;
+  using Base::Pack;
+  using Base::vectors;
 
-  // Sets most_pending_. It is 0 if the block is full. It is less than kVectorValues if a whole
-  // vector could make the block larger than one and a half times its target size.
-  void BeginVector() {
-    const size_t bytes = WholeBytes();
-    if (bytes >= block_size_bytes_ && !entries_.empty()) {
-      most_pending_ = 0;
-    } else if (whole_records_) {
-      most_pending_ = kVectorValues;
-    } else {
-      const size_t used = bytes + ForEntry<T>::kBytes;
-      const size_t most_bytes = block_size_bytes_ + block_size_bytes_ / 2;
-      const size_t room = most_bytes - std::min(most_bytes, used);
-      most_pending_ = std::clamp<size_t>(room / sizeof(T), 1, kVectorValues);
-    }
-  }
-
-  void PutVector(const U* values, size_t count) {
+  void PutVector(const U* values, size_t count) override {
     const std::span<const U> all(values, count);
     const MinMax<T> bounds = FindMinMax(std::span(reinterpret_cast<const T*>(values), count));
     const U min = static_cast<U>(bounds.min);
     const U max = static_cast<U>(bounds.max);
     const Frame<U> frame = FrameSearch<T>(all, min, max).best();
     if (count == kVectorValues && PutDeltas(values, frame.bytes, min, max)) return;
-    entries_.push_back({.offset = static_cast<uint32_t>(vectors_.size()),
-                        .width = static_cast<uint8_t>(frame.width),
-                        .form = static_cast<uint8_t>(ForForm::kFrame),
-                        .exceptions = static_cast<uint16_t>(frame.exceptions),
-                        .min = min,
-                        .max = max});
+    AddEntry({.width = static_cast<uint8_t>(frame.width),
+              .form = static_cast<uint8_t>(ForForm::kFrame),
+              .exceptions = static_cast<uint16_t>(frame.exceptions),
+              .min = min,
+              .max = max});
     if (frame.exceptions == 0) return Pack(all, frame.reference, frame.width);
     // Every value has a packed difference. The packed difference of an exception is 0.
     std::array<U, kVectorValues> patched;
@@ -257,9 +189,9 @@ class ForEncoder final : public BlockEncoder<T> {
     }
     assert(found == frame.exceptions);
     Pack({patched.data(), count}, frame.reference, frame.width);
-    vectors_.PutFixed(frame.reference);
-    for (size_t i = 0; i < found; ++i) vectors_.PutFixed(positions[i]);
-    for (size_t i = 0; i < found; ++i) vectors_.PutFixed(values[positions[i]]);
+    vectors().PutFixed(frame.reference);
+    for (size_t i = 0; i < found; ++i) vectors().PutFixed(positions[i]);
+    for (size_t i = 0; i < found; ++i) vectors().PutFixed(values[positions[i]]);
   }
 
   // Writes the vector in the delta form if that takes at most three quarters of `frame_bytes`, and
@@ -278,37 +210,16 @@ class ForEncoder final : public BlockEncoder<T> {
     const int width = ForWidth(static_cast<U>(static_cast<U>(bounds.max) - least));
     if (4 * ForDeltaBytes<T>(width) > 3 * frame_bytes) return false;
     deltas[0] = least;
-    entries_.push_back({.offset = static_cast<uint32_t>(vectors_.size()),
-                        .width = static_cast<uint8_t>(width),
-                        .form = static_cast<uint8_t>(ForForm::kDelta),
-                        .exceptions = 0,
-                        .min = min,
-                        .max = max});
+    AddEntry({.width = static_cast<uint8_t>(width),
+              .form = static_cast<uint8_t>(ForForm::kDelta),
+              .exceptions = 0,
+              .min = min,
+              .max = max});
     Pack({deltas.data(), kVectorValues}, least, width);
-    vectors_.PutFixed(values[0]);
-    vectors_.PutFixed(least);
+    vectors().PutFixed(values[0]);
+    vectors().PutFixed(least);
     return true;
   }
-
-  void Pack(std::span<const U> values, U reference, int width) {
-    if (width == 0) return;
-    if (values.size() == kVectorValues) {
-      PackInterleaved<U>(values.data(), reference, width, vectors_.Extend(InterleavedBytes(width)));
-      return;
-    }
-    std::array<U, kVectorValues> differences;
-    for (size_t i = 0; i < values.size(); ++i)
-      differences[i] = static_cast<U>(values[i] - reference);
-    PackBits<U>({differences.data(), values.size()}, width, vectors_);
-  }
-
-  const size_t block_size_bytes_;
-  const bool whole_records_;
-  std::vector<ForEntry<T>> entries_;  // offsets are counted from the first vector, until Finish
-  ByteWriter vectors_;
-  std::array<U, kVectorValues> values_;  // the values of the next vector
-  size_t pending_ = 0;                   // the number of values in values_
-  size_t most_pending_ = 0;  // the most values that the next vector may have; 0: the block is full
 };
 
 }  // namespace

@@ -1,19 +1,21 @@
 // How decoders of FOR find the vectors of a block in its table. Internal to FOR.
 #pragma once
 
-#include <algorithm>
 #include <cassert>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 #include "encodings/core/block_codec.h"
 #include "encodings/core/bytes.h"
-#include "encodings/core/lower_bound.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/interleaved_bits.h"
+#include "encodings/own/for.h"
 #include "encodings/own/for_layout.h"
+#include "encodings/own/vector_decoder.h"
+#include "encodings/own/vector_table.h"
 
 namespace cfile::encodings {
 
@@ -23,9 +25,8 @@ struct ForVector {
   using U = ForLane<T>;
 
   std::span<const uint8_t> packed;
-  const uint8_t* positions;  // the positions of the exceptions, 16 bits each; the values follow
-  uint32_t count;            // the number of values
-  uint32_t exceptions;
+  VectorExceptions exceptions;  // after their positions, the values of the exceptions follow
+  uint32_t count;               // the number of values
   int width;
   U reference;  // for the form kDelta: the first value
   U step;       // for the form kDelta: the least difference; otherwise 0
@@ -33,12 +34,9 @@ struct ForVector {
   T min;
   T max;
 
-  // The position and the value of an exception. Its position is not checked (ForTable::Find).
-  uint16_t position(uint32_t exception) const {
-    return LoadLittleEndian<uint16_t>(positions + exception * sizeof(uint16_t));
-  }
   U exception_value(uint32_t exception) const {
-    return LoadLittleEndian<U>(positions + exceptions * sizeof(uint16_t) + exception * sizeof(U));
+    return LoadLittleEndian<U>(exceptions.positions + exceptions.count * sizeof(uint16_t) +
+                               exception * sizeof(U));
   }
   // Returns value `index`. Precondition: index < count.
   U value(uint32_t index) const {
@@ -46,31 +44,20 @@ struct ForVector {
       const U sum = SumInterleaved<U>(packed.data(), width, index + 1);
       return static_cast<U>(reference + uint64_t{step} * index + sum);
     }
-    if (exceptions > 0) {
-      const uint32_t found =
-          FindLowerBound(exceptions, [&](uint32_t i) { return position(i) < index; });
-      if (found < exceptions && position(found) == index) return exception_value(found);
-    }
+    const uint32_t exception = exceptions.Find(index);
+    if (exception < exceptions.count) return exception_value(exception);
     const U number = count == kVectorValues
                          ? UnpackOneInterleaved<U>(packed.data(), width, index)
                          : static_cast<U>(UnpackOne(packed, width, index));
     return static_cast<U>(number + reference);
   }
+  void Prefetch(uint32_t index) const { PrefetchInterleaved<U>(packed.data(), width, index); }
+  uint32_t FewValues() const { return form == ForForm::kFrame ? 16 : 1; }
 };
-
-// Converts a value back from its unsigned integer.
-template <typename T>
-T FromBits(ForLane<T> bits) {
-  if constexpr (std::is_same_v<T, bool>) {
-    return bits != 0;
-  } else {
-    return static_cast<T>(bits);
-  }
-}
 
 // The table of a block. The bytes of the block belong to the caller of Open.
 template <typename T>
-class ForTable {
+class ForTable : public VectorTable<ForEntry<T>> {
  public:
   using U = ForLane<T>;
   using Entry = ForEntry<T>;
@@ -78,46 +65,24 @@ class ForTable {
 
   // kDataLoss: the block is too short for its table, or it has bytes but no values. Then size() is
   // 0.
-  absl::Status Open(const BlockView& block) {
-    const uint32_t vectors = VectorsOf(block.count);
-    const uint64_t table_bytes = uint64_t{vectors} * Entry::kBytes;
-    count_ = size_ = 0;
-    if (table_bytes > block.bytes.size()) {
-      return DataLoss("for: the table of ", vectors, " vectors takes ", table_bytes,
-                      " bytes, found ", block.bytes.size());
-    }
-    if (vectors == 0 && !block.bytes.empty()) {
-      return DataLoss("for: a block without values has ", block.bytes.size(),
-                      " bytes, expected 0");
-    }
-    bytes_ = block.bytes;
-    count_ = block.count;
-    size_ = vectors;
-    return absl::OkStatus();
-  }
-
-  // The number of vectors.
-  uint32_t size() const { return size_; }
+  absl::Status Open(const BlockView& block) { return this->OpenTable(block, kName); }
 
   // Preconditions of the functions below: index < size().
-  Entry LoadEntry(uint32_t index) const {
-    return Entry::Load(bytes_.data() + size_t{index} * Entry::kBytes);
-  }
+
   // Checks the entry and the size of vector `index`, and sets `vector`. Does not check the
   // positions of the exceptions. Returns false if the vector is damaged. Then Damage returns the
   // error.
   bool Find(uint32_t index, Vector& vector) const {
-    const Entry entry = LoadEntry(index);
-    const uint32_t count = CountOf(index);
+    const Entry entry = this->LoadEntry(index);
+    const uint32_t count = this->CountOf(index);
     if (FaultOf(index, entry, count) != Fault::kNone) return false;
     const bool delta = IsDelta(entry);
-    const uint8_t* const packed = bytes_.data() + entry.offset;
+    const uint8_t* const packed = this->bytes().data() + entry.offset;
     const size_t packed_bytes = ForPackedBytes(count, entry.width);
     const bool patched = entry.exceptions > 0;
     vector = {.packed = {packed, packed_bytes},
-              .positions = packed + packed_bytes + (patched ? sizeof(U) : 0),
+              .exceptions = {packed + packed_bytes + (patched ? sizeof(U) : 0), entry.exceptions},
               .count = count,
-              .exceptions = entry.exceptions,
               .width = entry.width,
               .reference =
                   patched || delta ? LoadLittleEndian<U>(packed + packed_bytes) : entry.min,
@@ -130,11 +95,10 @@ class ForTable {
 
   // Returns the error of a vector for which Find has returned false.
   [[gnu::cold]] absl::Status Damage(uint32_t index) const {
-    const Entry entry = LoadEntry(index);
-    const size_t at = size_t{index} * Entry::kBytes;
-    const uint32_t count = CountOf(index);
+    const Entry entry = this->LoadEntry(index);
+    const uint32_t count = this->CountOf(index);
     const auto damaged = [&](size_t offset, const auto&... parts) {
-      return DataLoss("for: vector ", index, ", at byte ", at + offset, ": ", parts...);
+      return this->DamageOf(index, kName, offset, parts...);
     };
     switch (FaultOf(index, entry, count)) {
       case Fault::kForm:
@@ -152,9 +116,7 @@ class ForTable {
         return damaged(4, "a width of ", int{entry.width}, " bits, expected ", WidthOf(entry),
                        " for this minimum and maximum");
       case Fault::kPlace:
-        return damaged(0, "it lies at bytes ", entry.offset, " to ", EndOf(index), " of ",
-                       bytes_.size(), ", expected ", BytesOf(entry, count), " bytes from ",
-                       index == 0 ? "" : "at least ", TableBytes(), " on");
+        return this->PlaceDamageOf(index, kName, BytesOf(entry, count));
       case Fault::kNone:
         break;
     }
@@ -163,6 +125,8 @@ class ForTable {
   }
 
  private:
+  static constexpr std::string_view kName = ForCodec::kName;
+
   // What is wrong with a vector.
   enum class Fault {
     kNone,
@@ -185,24 +149,7 @@ class ForTable {
     }
     if (!IsDelta(entry) && entry.exceptions == 0 && entry.width != WidthOf(entry))
       return Fault::kWidthOfBounds;
-    const size_t begin = entry.offset;
-    const size_t end = EndOf(index);
-    if (begin < TableBytes() || (index == 0 && begin != TableBytes()) || end > bytes_.size() ||
-        begin > end || end - begin != BytesOf(entry, count)) {
-      return Fault::kPlace;
-    }
-    return Fault::kNone;
-  }
-
-  uint64_t TableBytes() const { return uint64_t{size_} * Entry::kBytes; }
-  uint32_t CountOf(uint32_t index) const {
-    return std::min<uint32_t>(kVectorValues, count_ - index * uint32_t{kVectorValues});
-  }
-  // Returns where the vector ends. There the next vector begins, or the block ends.
-  size_t EndOf(uint32_t index) const {
-    return index + 1 == size_
-               ? bytes_.size()
-               : LoadLittleEndian<uint32_t>(bytes_.data() + size_t{index + 1} * Entry::kBytes);
+    return this->HasPlace(index, entry, BytesOf(entry, count)) ? Fault::kNone : Fault::kPlace;
   }
 
   static bool IsDelta(const Entry& entry) {
@@ -223,10 +170,6 @@ class ForTable {
     return IsDelta(entry) ? ForDeltaBytes<T>(entry.width)
                           : ForVectorBytes<T>(count, entry.width, entry.exceptions);
   }
-
-  std::span<const uint8_t> bytes_;
-  uint32_t count_ = 0;  // the number of values
-  uint32_t size_ = 0;   // the number of vectors
 };
 
 }  // namespace cfile::encodings

@@ -380,6 +380,7 @@ constexpr std::string_view kFsstCodes =
     "page string fsst count=3 dictionary=0202000000696e0300000067732f";
 constexpr std::string_view kCompact = "page double compact count=4";
 constexpr std::string_view kCompactCodes = "page int32 compact count=12";
+constexpr std::string_view kAlpRd = "page double alp-rd count=5";
 constexpr Breach kBreaches[] = {
     // Version 1 has no checksums.
     {"F1", "file int32", 0x00, "6c"},
@@ -548,6 +549,16 @@ constexpr Breach kBreaches[] = {
     {"CO8", kCompact, 0x11, "05"},
     {"CO8", kCompact, 0x16, "04"},
     {"CO9", kCompact, 0x15, "f3"},
+    {"AR1", kAlpRd, 0x00, "0a"},
+    {"AR1", kAlpRd, kEnd, kCut},
+    {"AR1", kAlpRd, kEnd, "00"},
+    {"AR2", kAlpRd, 0x04, "04"},
+    {"AR2", kAlpRd, 0x05, "41"},
+    {"AR2", kAlpRd, 0x06, "3f"},
+    {"AR2", kAlpRd, 0x06, "3e"},
+    {"AR3", kAlpRd, 0x07, "06"},
+    {"AR3", kAlpRd, 0x1b, "05"},
+    {"AR4", kAlpRd, 0x1a, "b0"},
     {"ST3", "statistics double rows=4", kEnd, kCut},
     {"ST4", "statistics double rows=4", 0x37, "04"},
     {"ST5", "statistics double rows=4", 0x03, "03"},

@@ -546,6 +546,9 @@ TEST(Movable, FewRowsReadPartsOfABlock) {
   ExpectFewRowsReadParts<int32_t>(ColumnType::Int32(), Encoding::kFor,
                                   numbers(int32_t{}, 20'000, 1 << 20));
   ExpectFewRowsReadParts<int64_t>(ColumnType::Int64(), Encoding::kFor, wide);
+  std::vector<double> reals(7'000);
+  for (double& each : reals) each = 1 / static_cast<double>(1 + random() % 1'000'000);
+  ExpectFewRowsReadParts<double>(ColumnType::Double(), Encoding::kAlpRd, reals);
   ExpectFewRowsReadParts<bool>(ColumnType::Bool(), Encoding::kPlain,
                                numbers(bool{}, 450'000, 2));
   std::string text(8'000 * 7, ' ');

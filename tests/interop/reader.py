@@ -788,9 +788,31 @@ def own_compact(cursor, count, shape, dictionary=None):
     cursor.done("the last page")
     return as_signed(out, 8 * size) if not is_float and shape.signed else out
 
+def own_alp_rd(cursor, count, shape, dictionary=None):
+    size, start, bits, out = shape.size, cursor.pos, 8 * shape.size, []
+    entries = [(cursor.fixed32(), *[cursor.number(1) for _ in range(3)], cursor.number(2)) for _ in range((count + 1023) // 1024)]
+    for v, (offset, code_width, width, shift, exceptions) in enumerate(entries):
+        n = min(1024, count - 1024 * v)
+        high_bits = bits - width - shift
+        cursor.refuse(cursor.pos - start != offset, f"vector {v} does not follow what is before it")
+        cursor.refuse(code_width > 3 or code_width + width > bits or shift >= bits or high_bits < (code_width > 0),
+                      f"the widths of vector {v} are out of range")
+        cursor.refuse(exceptions > (n if high_bits else 0), f"vector {v} has {exceptions} exceptions")
+        bases = [cursor.number(size) for _ in range(1 << code_width)]
+        numbers = unpack_vector(cursor, code_width + width, n, size)
+        values = [bases[number >> width] + ((number & (1 << width) - 1) << shift) for number in numbers]
+        places = [cursor.number(2) for _ in range(exceptions)]
+        cursor.refuse(any(a >= b for a, b in zip(places, places[1:] + [n])), f"the exceptions of vector {v} do not ascend")
+        for place in places:
+            values[place] += cursor.number((high_bits + 7) // 8) << width + shift
+        out += [value & (1 << bits) - 1 for value in values]
+    cursor.done("the last vector")
+    return out
+
 OWN = {1000: (own_for, lambda s: s.kind == "bool" or s.kind == "int" and s.size <= 8),
        1001: (own_fsst, lambda s: s.kind == "bytes"),
-       1002: (own_compact, lambda s: s.kind == "float" or s.kind == "int" and s.size <= 8)}
+       1002: (own_compact, lambda s: s.kind == "float" or s.kind == "int" and s.size <= 8),
+       1003: (own_alp_rd, lambda s: s.kind == "float")}
 
 def takes(encoding, shape):
     """True if this reader decodes blocks of this encoding and shape."""

@@ -1,0 +1,57 @@
+// ALP_RD: floats that are no short decimals, as offsets from up to eight bases, in vectors of 1,024
+// values (cfile/FORMAT.md, Own data blocks).
+//
+//   block   an entry of the table for each vector · the vectors
+//   entry   offset of the vector fixed32 · width of a code, 1 byte · width of an offset, 1 byte ·
+//           shift, 1 byte · number of exceptions, 16 bits
+//   vector  bases · packed numbers · positions of the exceptions · their high parts
+//
+// A number is a code, which is the index of a base, and an offset from this base. The bits of a
+// value, as an integer, are the base + offset * 2^shift. So the first bits of values, which are
+// similar, are stored once. This is the idea of ALP-RD ("ALP: Adaptive Lossless floating-Point
+// Compression", Afroozeh, Kuffo and Boncz, SIGMOD 2023), with these differences: a vector has its
+// own bases; a base may be any number; code and offset are packed together, so one or two loads
+// are enough to read any single value; and last bits that are 0 in all values are not stored.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "encodings/core/automatic.h"
+#include "encodings/core/block_codec.h"
+#include "encodings/core/block_description.h"
+#include "encodings/core/encoding.h"
+#include "encodings/core/physical_type.h"
+
+namespace cfile::encodings {
+
+// The encoder and decoder of ALP_RD, for floats and doubles. All bits of a value are preserved,
+// also those of NaNs and of -0.
+//
+// A decoder checks the size of the table in Open, and a vector when it reads from the vector. It
+// reads only the vectors that it needs. Gather and SeekToKey decode no vectors.
+struct AlpRdCodec {
+  static constexpr Encoding kEncoding = Encoding::kAlpRd;
+  static constexpr std::string_view kName = "alp-rd";
+  static constexpr bool Supports(PhysicalType type) {
+    return type == PhysicalType::kFloat || type == PhysicalType::kDouble;
+  }
+  // The worst case is a block of one vector that is packed with all bits of the type. Its entry
+  // and its base take up to 17 bytes.
+  static constexpr uint32_t kWorstExtraBytesPerValue = 1;
+  static constexpr uint32_t kWorstExtraBytesPerBlock = 24;
+  static constexpr ScanCost kScanCost{.number = 50, .byte = 20};
+  static constexpr Automatic kAutomatic = Automatic::kAlways;
+
+  template <typename T>
+  static std::unique_ptr<BlockEncoder<T>> MakeEncoder(PhysicalType type,
+                                                      const EncoderOptions& options);
+  template <typename T>
+  static std::unique_ptr<BlockDecoder<T>> MakeDecoder(PhysicalType type,
+                                                      const DecoderOptions& options);
+  static absl::Status Describe(PhysicalType type, const DecoderOptions& options,
+                               const BlockView& block, BlockDescription& description);
+};
+
+}  // namespace cfile::encodings
