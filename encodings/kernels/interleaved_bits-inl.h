@@ -1,12 +1,12 @@
 // Reads interleaved vectors (interleaved_bits.h) row by row, for kernels that use the unpacked
-// numbers at once. Files that are compiled for several targets include this file once per target.
+// numbers at once. Files that are compiled for several targets include this file once per target,
+// and interleaved_bits.h before it.
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "encodings/core/bytes.h"
-#include "encodings/kernels/interleaved_bits.h"
 #include "hwy/highway.h"
 
 #if defined(CFILE_ENCODINGS_INTERLEAVED_BITS_INL_H) == defined(HWY_TARGET_TOGGLE)

@@ -12,7 +12,6 @@
 #include "encodings/core/status.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/interleaved_bits.h"
-#include "encodings/own/for.h"
 #include "encodings/own/for_layout.h"
 #include "encodings/own/vector_decoder.h"
 #include "encodings/own/vector_table.h"
@@ -125,7 +124,7 @@ class ForTable : public VectorTable<ForEntry<T>> {
   }
 
  private:
-  static constexpr std::string_view kName = ForCodec::kName;
+  static constexpr std::string_view kName = "for";  // in messages
 
   // What is wrong with a vector.
   enum class Fault {
