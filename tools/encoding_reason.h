@@ -27,7 +27,7 @@ inline constexpr NamedGoal kGoals[] = {
 std::string GoalName(Goal goal);
 
 // Returns what the footer of a file records about automatic choice: "for, 11 bits: 1.9 × smaller
-// than plain, 3 % above the smallest (compact), scans 4.1 GB/s". `codec`: the codec of the file.
+// than plain, 3 % above the smallest (parquet-dict), scans 4.1 GB/s". `codec`: the file's codec.
 std::string ChoiceText(const ChoiceInfo& choice, Compression codec);
 
 }  // namespace cfile::tools
