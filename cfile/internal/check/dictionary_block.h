@@ -11,8 +11,8 @@
 
 namespace cfile::internal {
 
-// The values of a dictionary are a block of a PLAIN encoding (cfile/FORMAT.md, DICT, RLE_DICTIONARY
-// and FSST, where the values are symbols).
+// The values of a dictionary are a block of a PLAIN encoding (cfile/FORMAT.md, DICT and
+// RLE_DICTIONARY), and so are the symbols of FSST.
 struct DictionaryBlock {
   size_t count_bytes = 0;  // the size of the number of values before the block
   Encoding encoding = Encoding::kPlain;
