@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -23,12 +24,25 @@ namespace {
 
 enum class Part { kHeader, kFooter };
 
+// The names of feature bits that readers may ignore.
+std::string CompatibleFeatureNames(uint32_t features) {
+  std::vector<std::string> names;
+  for (int bit = 0; bit < 32; ++bit) {
+    const uint32_t feature = uint32_t{1} << bit;
+    if ((features & feature) == 0) continue;
+    names.push_back(feature == kCompatibleFeatureStatistics ? "statistics"
+                                                            : absl::StrCat("bit ", bit));
+  }
+  return absl::StrJoin(names, ", ");
+}
+
 // Returns the meaning of the value of a field: the name of an encoding, a codec or a type, or the
 // names of features. Empty if `field` is another field.
 std::string MeaningOf(std::string_view field, uint64_t number) {
   constexpr uint64_t kInExtensions = 999;
   if (field == "incompatible_features")
     return absl::StrJoin(FeatureNames(static_cast<uint32_t>(number)), ", ");
+  if (field == "compatible_features") return CompatibleFeatureNames(static_cast<uint32_t>(number));
   const bool named = field == "encoding" || field == "compression" || field == "data_type";
   if (!named) return "";
   if (number == kInExtensions) return absl::StrCat("see extensions.", std::string(field));
