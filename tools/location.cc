@@ -194,10 +194,11 @@ std::string HelpWithUrls(const char* text) {
 #ifdef CFILE_WITH_HTTP
   constexpr char kUrls[] =
       "URLs:\n"
-      "  A file or a table may be at an s3://BUCKET/KEY URL, or, to be read, at an http:// or\n"
-      "  https:// URL. For s3://, the keys come from AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and\n"
-      "  AWS_SESSION_TOKEN, or from the profile AWS_PROFILE in ~/.aws/credentials. AWS_REGION is\n"
-      "  the region, and AWS_ENDPOINT_URL the server if it is not Amazon's.\n"
+      "  A file or a table may be at an s3://BUCKET/KEY URL, or, to be read, at an\n"
+      "  http:// or https:// URL. For s3://, the keys come from AWS_ACCESS_KEY_ID,\n"
+      "  AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, or from the profile AWS_PROFILE\n"
+      "  in ~/.aws/credentials. AWS_REGION is the region, and AWS_ENDPOINT_URL the\n"
+      "  server if it is not Amazon's.\n"
       "  AWS_SKIP_SIGNATURE=true reads public objects without keys.\n\n";
   return std::string(kUrls) + text;
 #else

@@ -20,6 +20,7 @@ namespace {
 
 constexpr size_t kGap = 2;
 constexpr std::string_view kDots = "...";
+constexpr size_t kLeastWidth = 40;
 
 // Makes the columns `shown` narrower, in the order of TextColumn::shorten, until a line has at most
 // `max_width` cells. Returns false if this is not possible.
@@ -77,12 +78,20 @@ std::string Shortened(std::string_view text, size_t width, bool keep_end) {
                   : absl::StrCat(std::string(rest()), std::string(kDots));
 }
 
+std::string ShortenedInMiddle(std::string_view text, size_t width) {
+  if (CountCells(text) <= width) return std::string(text);
+  const size_t end = (width - kDots.size()) / 2;  // the number of cells after the dots
+  return absl::StrCat(
+      Shortened(text, width - end),
+      Shortened(text, end + kDots.size(), /*keep_end=*/true).substr(kDots.size()));
+}
+
 TextLines::TextLines(std::vector<TextColumn> columns, const std::vector<size_t>& natural,
                      std::optional<size_t> width)
     : columns_(std::move(columns)),
       shown_(columns_.size()),
       widths_(natural),
-      shortens_(width.has_value()) {
+      width_(width) {
   std::iota(shown_.begin(), shown_.end(), size_t{0});
   if (!width || Shrink(columns_, shown_, *width, widths_)) return;
   std::vector<int> left_out;
@@ -108,8 +117,11 @@ TextLines::TextLines(std::vector<TextColumn> columns, const std::vector<size_t>&
 
 void TextLines::Append(std::span<const std::string> cells, std::string& out) const {
   for (const size_t i : shown_) {
-    const bool shortened = shortens_ && columns_[i].shorten > 0;
-    const std::string cell = shortened ? Shortened(cells[i], widths_[i]) : cells[i];
+    const bool shortened = width_ && columns_[i].shorten > 0;
+    const std::string cell = !shortened ? cells[i]
+                             : columns_[i].cut == TextColumn::Cut::kMiddle
+                                 ? ShortenedInMiddle(cells[i], widths_[i])
+                                 : Shortened(cells[i], widths_[i]);
     const std::string padding(widths_[i] - std::min(widths_[i], CountCells(cell)), ' ');
     absl::StrAppend(&out, i == shown_[0] ? "" : std::string(kGap, ' '),
                     columns_[i].right ? padding + cell : cell + padding);
@@ -121,7 +133,10 @@ void TextLines::Append(std::span<const std::string> cells, std::string& out) con
 void TextLines::AppendNote(std::string& out) const {
   const size_t hidden = columns_.size() - shown_.size();
   if (hidden == 0) return;
-  absl::StrAppend(&out, hidden, hidden == 1 ? " column" : " columns", " not shown: use --json\n");
+  const std::string note =
+      absl::StrCat(hidden, hidden == 1 ? " column of this list does" : " columns of this list do",
+                   " not fit: use --json, or a wider terminal");
+  absl::StrAppend(&out, Wrapped(note, std::max(width_.value_or(kLeastWidth), kLeastWidth)), "\n");
 }
 
 std::string AlignText(const std::vector<std::vector<std::string>>& lines,
@@ -165,16 +180,15 @@ std::string Wrapped(std::string_view text, size_t width, size_t indentation) {
 }
 
 std::optional<size_t> OutputWidth() {
-  constexpr size_t kLeast = 40;
   size_t columns = 0;
   if (const char* set = std::getenv("COLUMNS"); set != nullptr && absl::SimpleAtoi(set, &columns))
-    return std::max(columns, kLeast);
+    return std::max(columns, kLeastWidth);
   struct winsize size = {};
   if (isatty(STDOUT_FILENO) == 0 || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 ||
       size.ws_col == 0) {
     return std::nullopt;
   }
-  return std::max<size_t>(size.ws_col, kLeast);
+  return std::max<size_t>(size.ws_col, kLeastWidth);
 }
 
 std::string ShortenedForOutput(std::string_view text, size_t used, bool keep_end) {

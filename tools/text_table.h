@@ -23,6 +23,8 @@ struct TextColumn {
   // them after columns with larger numbers were left out, they are shown nevertheless.
   // 0: the column is always shown.
   int drop = 0;
+  // What a shortened cell loses. kMiddle is for names, which often differ only at the end.
+  enum class Cut { kEnd, kMiddle } cut = Cut::kEnd;
 };
 
 // Formats the lines of a table one by one. Use this class instead of AlignText if there may be too
@@ -39,14 +41,15 @@ class TextLines {
   // given, a cell that is wider than its column is shortened, unless TextColumn::shorten is 0.
   // Other cells that are too wide make the line longer.
   void Append(std::span<const std::string> cells, std::string& out) const;
-  // Appends a line that says how many columns were left out; nothing if all columns are shown.
+  // Says how many columns were left out, in lines of at least 40 cells. Appends nothing if all
+  // columns are shown.
   void AppendNote(std::string& out) const;
 
  private:
   const std::vector<TextColumn> columns_;
   std::vector<size_t> shown_;   // the indexes of the columns that are not left out
   std::vector<size_t> widths_;  // the width of each column of columns_, in cells
-  const bool shortens_;         // whether long cells are shortened
+  const std::optional<size_t> width_;
 };
 
 // Joins the cells of `lines` into text with two spaces between columns. Lines have no spaces at the
@@ -67,6 +70,10 @@ std::string AlignText(const std::vector<std::vector<std::string>>& lines,
 // and "...". With `keep_end`, which is for paths, the function returns "..." and the end.
 // Precondition: `width` is at least 3, the width of "...".
 std::string Shortened(std::string_view text, size_t width, bool keep_end = false);
+
+// Returns `text` with at most `width` cells. Of a longer text, the function returns the beginning,
+// "..." and the end. Precondition: `width` is at least 3.
+std::string ShortenedInMiddle(std::string_view text, size_t width);
 
 // Breaks `text` at spaces, so that lines have at most `width` cells if their words are not longer.
 // Each line but the first begins with `indentation` spaces, which `width` does not count.

@@ -164,6 +164,7 @@ class Foreign(ErrorsTest):
         begin = "cfile-dump: killed is a directory, but not a table: it has no table.cft; an import or another writer did not finish here. "
         end = " If no writer is at work, the directory can be removed: rm -r killed\n"
         self.assertEqual(self.run_dump("killed"), (3, "", f"{begin}{salvage}.{end}"))
+        self.assertEqual(self.run_dump("salvage", "killed", "out"), (3, "", f"{begin}{salvage}.{end}"))
         for i in range(2, 8):
             (self.folder / f"killed/part-1/.000{i}-x.cfile.4711-0.cfile-tmp").write_bytes(b"kuducfl2")
         self.assertEqual(self.run_dump("killed")[2],

@@ -184,6 +184,10 @@ class Ranges(RowsTest):
             before, _, advice = error.partition("which this command prints: cfile-dump ")
             self.assertEqual(before, "cfile-dump: column tags.list.element is nested, so a row is a record, ")
             self.assertEqual([json.loads(line)["id"] for line in self.dump(*shlex.split(advice)).splitlines()], [*expected])
+        for options, fields in ((["--column", "tags.list.element"], {"tags"}), (["--columns", "id,tags.list.element"], {"id", "tags"})):
+            advice = self.run_dump("values", "my nest", *options)[2].partition("which this command prints: cfile-dump ")[2]
+            lines = self.dump(*shlex.split(advice)).splitlines()
+            self.assertEqual((len(lines), set(json.loads(lines[0]))), (9, fields))
         self.assertEqual(self.dump("values", "my nest", "--columns", "id", "--head", 2), "id\n0\n1\n")
 
     def test_misuse(self):

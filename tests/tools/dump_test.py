@@ -14,6 +14,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import textwrap
 import unicodedata
 import unittest
 
@@ -207,7 +208,9 @@ class Json(DumpTest):
         self.assertEqual(len(values(fields, "footer", "rest of the message, which is malformed")), 1)
         self.assertEqual(values(fields, "header", "checksum"), ["right"])
         # Nothing can be understood.
-        self.assertEqual(self.hexdump_fields(bytes(range(128, 228)), 2), [])
+        for data in (bytes(range(128, 228)), *(b"kuducfl2kuducfl2"[:size] for size in (1, 2, 11))):
+            field, = self.hexdump_fields(data, 2)
+            self.assertEqual((field["region"], field["offset"], field["size"]), ("gap", 0, len(data)))
 
     def test_hexdump_shows_the_column_of_the_header(self):
         fields = [json.loads(line) for line in self.dump("hexdump", "--json", "t", "--column", "id").splitlines()]
@@ -346,6 +349,37 @@ class Json(DumpTest):
             self.assertLessEqual(cells, width, (arguments, line))
         return lines
 
+    @staticmethod
+    def left_out(hidden, width):
+        """The lines that say that columns were left out."""
+        what = "column of this list does" if hidden == 1 else "columns of this list do"
+        return textwrap.wrap(f"{hidden} {what} not fit: use --json, or a wider terminal" if hidden else "", width, break_on_hyphens=False)
+
+    def test_long_names_differ_on_the_terminal(self):
+        names = [f"a_very_long_column_name_of_a_table_{i:03}" for i in range(40)]
+        (self.folder / "names.csv").write_text(",".join(names) + "\n" + ",".join("1" * 40) + "\n")
+        self.make("names.csv", "names")
+        lines = self.lines_on_terminal(80, "names")
+        self.assertEqual(len({line.split()[0] for line in lines[-42:-2]}), 40, lines)
+
+    def test_explain_shows_by_what_rows_were_excluded(self):
+        (self.folder / "big.csv").write_text("id,city,other\n" + "".join(f"{i},{'AB'[i // 1500]}{i % 7},{i % 90}\n" for i in range(3000)))
+        self.make("big.csv", "big", "--sorted-by", "id", "--bloom-filter", "city=16", "--block-size", "4KiB")
+        where = "id > 5 and city in (B1, B2, 'a city that is not in the table') and other < 1000 and other >= 0"
+        for width in (80, 200):
+            lines = self.lines_on_terminal(width, "explain", "big", "--where", where)
+            begin = lines.index("rows that each condition excluded (by what), rows compared, and blocks read")
+            total = json.loads(self.dump("explain", "--json", "big", "--where", where))["conditions"]
+            means = {"bounds": "bounds", "statistics": "statistics", "Bloom filter": "bloom_filter", "index": "value_index"}
+            used = [name for name, member in means.items() if any(each[f"rows_excluded_by_{member}"] for each in total)]
+            self.assertTrue({"statistics", "index"} <= set(used), total)
+            self.assertEqual(re.split(" {2,}", lines[begin + 1]), ["condition", *used, "compared", "blocks", "of"])
+            self.assertEqual(lines[begin + 2 + len(total)], "no rows were excluded by: " + ", ".join(set(means) - set(used)))
+            for line, condition in zip(lines[begin + 2:], total):
+                numbers = [condition[f"rows_excluded_by_{means[name]}"] for name in used]
+                numbers += [condition[name] for name in ("rows_compared", "blocks_read", "blocks")]
+                self.assertEqual([int(number.replace(",", "")) for number in line.split()[-len(numbers):]], numbers)
+
     def test_summary_fits_the_terminal(self):
         name = "a name that is longer than most others are"
         row = {"id": 1, "nested": {"with a long name": ["value"]}, "名前が長い列": "値" * 30, name: "text " * 20, "day": "2024-05-01"}
@@ -360,9 +394,11 @@ class Json(DumpTest):
                     self.assertIn(",".join(column["encodings"])[:12], line)
                     self.assertRegex(line, rf"\b{column['size']}\b")
                 hidden = 10 - len(table_lines[0].split())
-                notice = f"{hidden} columns not shown: use --json"
-                self.assertEqual(table_lines[-1] == notice, hidden > 0, (width, table_lines))
+                notice = self.left_out(hidden, width)
+                self.assertEqual(table_lines[1 + len(columns) + 1:], notice, (width, table_lines))
                 self.assertEqual(hidden > 0, width < 100)
+                if width >= 80:  # the share and the ratio are left out first
+                    self.assertTrue({"nulls", "minimum", "maximum"} <= set(table_lines[0].split()), table_lines)
         # Without a terminal nothing is cut, and nothing is left out.
         self.assertIn(name + " ", self.dump("terminal"))
         self.assertIn("maximum", self.dump("terminal"))
@@ -403,7 +439,7 @@ class Json(DumpTest):
             shown = re.split(" {2,}", header.strip())
             self.assertEqual(shown, [name for name in names if name in shown])
             hidden = len(names) - len(shown)
-            self.assertEqual(note, [f"{hidden} column{'s' if hidden > 1 else ''} not shown: use --json"] if hidden else [])
+            self.assertEqual(note, self.left_out(hidden, width))
             self.assertEqual(hidden == 0, width > 100)
             self.assertTrue({"offset", "size", "first row", "rows"} <= set(shown))
             for member, name in zip(members, names):  # each cell is below its name
@@ -423,13 +459,13 @@ class Json(DumpTest):
         self.assertEqual(title.split()[:3], ["encoding", "codec", "bytes"])
         self.assertNotIn("Mvalue/s", title)
         self.assertTrue(any("<- file" in line for line in lines))
-        self.assertTrue(any(re.fullmatch(r"\d columns not shown: use --json", line) for line in lines))
+        self.assertTrue(any(lines[-4:].count(line) for hidden in range(1, 9) for line in self.left_out(hidden, 80)), lines)
         self.assertIn("Mvalue/s", "".join(self.lines_on_terminal(200, "whatif", path)))
 
     def test_commands_without_json_refuse_it(self):
         for command, *arguments in (["export", "t"], ["report", "t", "--html", "t.html"]):
             code, out, error = self.run_dump("--json", command, *arguments)
-            self.assertEqual((code, out, error), (1, "", f"cfile-dump: {command} has no --json\nSee cfile-dump --help\n"))
+            self.assertEqual((code, out, error), (1, "", f"cfile-dump: {command} has no --json\nSee cfile-dump {command} --help\n"))
             code, out, error = self.run_dump(command, "--json", *arguments)
             self.assertEqual((code, out), (1, ""))
             self.assertIn("--json", error)
@@ -439,7 +475,7 @@ class Json(DumpTest):
         commands = re.findall(r"(?m)^  ([a-z]+) {2,}", self.dump("--help").partition("Subcommands:")[2])
         self.assertGreater(len(commands), 15)
         for command in ([], *([each] for each in commands)):
-            lines = [line for line in self.lines_on_terminal(100, *command, "--help") if line.startswith("  -")]
+            lines = [line for line in self.lines_on_terminal(80, *command, "--help") if line.startswith("  -")]
             self.assertTrue(lines or command == [])
 
     def test_json_says_what_it_cuts(self):
@@ -762,6 +798,7 @@ class Columns(DumpTest):
         self.assertEqual(self.dump("at", "parts", "1", "--column", "id", "--part", "1"), "0\n")
         self.assertIn("ordinal  2\n", self.dump("find", "parts", "--column", "id", "7"))
         self.assertIn("ordinal  2\n", self.dump("find", "parts", "--column", "id", "--part", "1", "7"))
+        self.assertIn("ordinal  2\n", self.dump("find", "parts", "7", "--part", "1"))  # id is the only column with a value index
 
     def test_verify(self):
         def files(*options):
@@ -781,6 +818,8 @@ class Columns(DumpTest):
                 (["blocks", "t", "--column", "id", "--part", "1"], "there is no part 1: t has 1 part, counted from 0"),
                 (["verify", "t", "--part", "1"], "there is no part 1: t has 1 part, counted from 0"),
                 (["values", "t", "--part", "0"], "--part needs --column"),
+                (["records", "words.cfile"],
+                 "words.cfile is a single column, but only tables have records: cfile-dump values words.cfile shows its values"),
                 (["blocks", "words.cfile", "--column", "id"],
                  "--column and --part are for tables, but words.cfile is a single column"),
                 (["values", "words.cfile", "--column", "id"],
@@ -789,6 +828,46 @@ class Columns(DumpTest):
                  "--column and --part are for tables, but words.cfile is a single column")):
             code, out, error = self.run_dump(*arguments)
             self.assertEqual((code, out, error), (1, "", f"cfile-dump: {expected}\n"))
+
+
+    def test_misuse_names_the_help(self):
+        for arguments, expected in (
+                (["--colum", "id", "t"], "unknown option --colum\nSee cfile-dump --help"),
+                (["t", "--colum", "id"], "unknown option --colum\nSee cfile-dump --help"),
+                (["whatif", "t", "--part", "0"], "unknown option --part\nSee cfile-dump whatif --help"),
+                (["at", "t", "0", "1", "2"], "unexpected arguments: 1 2\nSee cfile-dump at --help"),
+                (["values", "t", "--count", "x"],
+                 "--count: 'x' is not a number from 0 to 2^64 - 1\nSee cfile-dump values --help")):
+            self.assertEqual(self.run_dump(*arguments), (1, "", f"cfile-dump: {expected}\n"))
+        self.assertIn("neither a file nor a subcommand", self.run_dump("valeus", "t", "--head", "3")[2])
+
+    def test_zero_bounds_have_no_sign(self):
+        (self.folder / "zeros.csv").write_text("x\n0.0\n0.0\n")
+        self.make("zeros.csv", "zeros", "--type", "x=double")
+        column, = json.loads(self.dump("--json", "zeros"))["columns"]
+        self.assertEqual((column["minimum"]["text"], column["maximum"]["text"]), ("0", "0"))
+        for command in ([], ["stats"], ["blocks"]):
+            self.assertNotIn("-0", self.dump(*command, "zeros", "--column", "x").replace("part-", ""), command)
+
+    def test_footer_and_hexdump_name_features_and_bounds(self):
+        self.assertIn("compatible_features: 1  # statistics\n", self.dump("footer", "t", "--column", "id"))
+        fields = [json.loads(line) for line in self.dump("hexdump", "--json", "t", "--column", "id").splitlines()]
+        values = {field["name"]: field["value"] for field in fields if field["region"] in ("footer", "statistics")}
+        self.assertEqual(values["compatible_features"], "1 (statistics)")
+        stats = json.loads(self.dump("stats", "--json", "t", "--column", "id"))["file"]
+        self.assertRegex(values["min_key"], rf" \({stats['minimum']['text']}\)$")
+        self.assertRegex(values["max_key"], rf" \({stats['maximum']['text']}\)$")
+
+    def test_explain_has_the_version_of_the_schema(self):
+        for command in (["find", "t", "7"], ["at", "t", "0"]):
+            _, second = self.dump(command[0], "--explain", "--json", *command[1:]).splitlines()
+            self.assertEqual(list(json.loads(second)), ["schema_version", "path", "explain"])
+
+    def test_verify_counts_only_bytes_that_were_checked(self):
+        code, out, _ = self.run_dump("verify", "--max-block-size", "1", "t", "--column", "text")
+        self.assertEqual(code, 4, out)
+        checked, size = map(int, re.search(r"checked (\d+) of (\d+) bytes", out).groups())
+        self.assertLess(checked, size)
 
 
 class Damage(DumpTest):

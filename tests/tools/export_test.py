@@ -186,7 +186,7 @@ class Options(ExportTest):
 
     def test_import_options_as_the_help_shows(self):
         # The example of --help also works for names that a shell would change, or in which cfile-import would find another delimiter.
-        example, = re.findall(r"\n  (eval cfile-import .*)\n", self.succeed(DUMP, "export", "--help").decode())
+        example, = re.findall(r"\n  (eval cfile-import .*\\\n.*)\n", self.succeed(DUMP, "export", "--help").decode())
         for number, name in enumerate(("a;b", "a\tb", "two  spaces", "two\nlines", "it's", "$HOME *")):
             self.write_csv([name], [["1"], ["2"]])
             self.succeed(IMPORT, "--quiet", "t.csv", f"t{number}", "--delimiter", ",")

@@ -399,6 +399,9 @@ class Output(ReportTest):
         self.assertIn("<!DOCTYPE html>", out.read_text())
         (self.folder / "link.html").symlink_to("nowhere")
         self.expect_error("exists already", "t", "--html", "link.html", exit_code=1)
+        for force in ((), ("--force",)):
+            self.expect_error("^cfile-dump: /dev/full is a device, a pipe or a socket: choose another place", "t", "--html", "/dev/full",
+                              *force, exit_code=1)
 
     def test_errors_leave_no_files(self):
         self.make_table(10)

@@ -2,15 +2,20 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "tools/command_line.h"
+#include "tools/progress.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
+
+const std::string kOneLeftOut =
+    "1 column of this list does not fit: use\n--json, or a wider terminal\n";
 
 TEST(TextTableTest, CellsOfCharacters) {
   EXPECT_EQ(CountCells("abc"), 3u);
@@ -63,12 +68,10 @@ TEST(TextTableTest, ShortensInOrderAndThenLeavesOut) {
             "name         size  note\nabcdefg...  12345  mnopq...\n");
   // A column that remains has its full width if there is room again.
   EXPECT_EQ(AlignText(lines, columns, 26),
-            "name           size\nabcdefghijkl  12345\n"
-            "1 column not shown: use --json\n");
+            "name           size\nabcdefghijkl  12345\n" + kOneLeftOut);
   // Nothing is left to shorten.
   EXPECT_EQ(AlignText(lines, columns, 10),
-            "name         size\nabcdefg...  12345\n"
-            "1 column not shown: use --json\n");
+            "name         size\nabcdefg...  12345\n" + kOneLeftOut);
 }
 
 TEST(TextTableTest, LinesOneByOne) {
@@ -86,7 +89,7 @@ TEST(TextTableTest, LinesOneByOne) {
   EXPECT_EQ(text(std::nullopt), "  7  abcdefghijkl    123\n");
   EXPECT_EQ(text(22), "  7  abcdefg...    123\n");
   EXPECT_EQ(text(20), "  7  abcde...    123\n");
-  EXPECT_EQ(text(19), "  7  abcdefg...\n1 column not shown: use --json\n");
+  EXPECT_EQ(text(19), "  7  abcdefg...\n" + kOneLeftOut);
   // There are no spaces at the end of a line.
   std::string out;
   TextLines(columns, {3, 10, 5}, std::nullopt).Append(std::vector<std::string>{"7", "", ""}, out);
@@ -98,10 +101,39 @@ TEST(TextTableTest, ColumnsThatFitAreNotLeftOut) {
   const std::vector<TextColumn> columns = {{}, {.drop = 1}, {.drop = 2}, {.drop = 3}};
   EXPECT_EQ(AlignText(lines, columns, 22), "key  a  long column  b\n");
   EXPECT_EQ(AlignText(lines, columns, 21),
-            "key  long column  b\n1 column not shown: use --json\n");
+            "key  long column  b\n" + kOneLeftOut);
   // Column a is left out first. It is shown again, because leaving out the long column makes room.
-  EXPECT_EQ(AlignText(lines, columns, 18), "key  a  b\n1 column not shown: use --json\n");
-  EXPECT_EQ(AlignText(lines, columns, 8), "key  b\n2 columns not shown: use --json\n");
+  EXPECT_EQ(AlignText(lines, columns, 18), "key  a  b\n" + kOneLeftOut);
+  EXPECT_EQ(AlignText(lines, columns, 8), "key  b\n2 columns of this list do not fit: use\n--json, or a wider terminal\n");
+}
+
+TEST(TextTableTest, NamesAreCutInTheMiddle) {
+  EXPECT_EQ(ShortenedInMiddle("a long name 1", 13), "a long name 1");
+  EXPECT_EQ(ShortenedInMiddle("a long name 1", 12), "a lon...me 1");
+  EXPECT_EQ(ShortenedInMiddle("a long name 1", 3), "...");
+  EXPECT_EQ(ShortenedInMiddle("東京都千代田区", 9), "東...区");
+  const TextColumn name = {.shorten = 1, .cut = TextColumn::Cut::kMiddle};
+  EXPECT_EQ(AlignText({{"a long name 1"}, {"a long name 2"}}, {name}, 8), "a l... 1\na l... 2\n");
+}
+
+// The line that `progress` shows for this number of rows.
+std::string ProgressLine(uint64_t rows) {
+  testing::internal::CaptureStderr();
+  {
+    Progress progress(/*shown=*/true);
+    progress.Begin("reading", 1000);
+    // The first line is shown after a short time.
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+    while (std::chrono::steady_clock::now() < end) EXPECT_TRUE(progress.Update(500, rows).ok());
+  }
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(TextTableTest, ProgressShowsRowsThatAreCounted) {
+  EXPECT_NE(ProgressLine(7).find("MB/s  7 rows"), std::string::npos);
+  const std::string line = ProgressLine(0);
+  EXPECT_NE(line.find("MB/s"), std::string::npos);
+  EXPECT_EQ(line.find("rows"), std::string::npos);
 }
 
 TEST(TextTableTest, BreaksLinesAtSpaces) {

@@ -88,7 +88,7 @@ absl::StatusOr<ColumnTrials> TryAll(const StoredColumn& column, const CommonOpti
   if (automatic.ok()) result.automatic = *std::move(automatic);
   for (const StoredForm& form : forms) {
     const uint64_t tried = result.trials.size() + 1;
-    CFILE_RETURN_IF_ERROR(progress.Update(sample.decoded_bytes * tried, sample.num_rows * tried));
+    CFILE_RETURN_IF_ERROR(progress.Update(sample.decoded_bytes * tried, 0));
     options.encoding = form.encoding;
     options.compression = form.compression;
     result.trials.push_back({form, sample.Try(options)});

@@ -111,6 +111,17 @@ class DifferencePrinter {
   const bool has_levels_;
 };
 
+// The columns by which the rows of a table are found: its key columns, or the column that has a
+// value index. A damaged file counts as a file without an index: comparing its values says what is
+// wrong.
+std::vector<size_t> KeyColumnsOf(const TableReader& table) {
+  if (!table.schema().key_columns.empty()) return table.schema().key_columns;
+  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
+    if (table.has_value_index(column).value_or(false)) return {column};
+  }
+  return {};
+}
+
 class Diff {
  public:
   Diff(const DiffArguments& arguments, const CommonOptions& common, Output& output)
@@ -188,7 +199,8 @@ class Diff {
   }
 
   void CompareTables(const TableReader& a, const TableReader& b) {
-    const auto names = [](const Schema& schema, const std::vector<size_t>& columns) {
+    const auto names = [](const Schema& schema, const std::vector<size_t>& columns) -> std::string {
+      if (columns.empty()) return "none";
       std::vector<std::string> all;
       for (const size_t column : columns) {
         all.push_back(NameAsWritten(schema.columns[column].name));
@@ -202,8 +214,8 @@ class Diff {
     };
     if (arguments_.values_only) return;
     Property("schema", "", "columns", order(a.schema()), order(b.schema()));
-    Property("schema", "", "key columns", names(a.schema(), a.schema().key_columns),
-             names(b.schema(), b.schema().key_columns));
+    Property("schema", "", "key columns", names(a.schema(), KeyColumnsOf(a)),
+             names(b.schema(), KeyColumnsOf(b)));
     Property("layout", "", "parts", absl::StrCat(a.num_parts()), absl::StrCat(b.num_parts()));
   }
 
@@ -225,6 +237,7 @@ class Diff {
         same_values_ = same_columns_ = false;
         const auto kind = [](const Side& side) { return side.input.file ? "file" : "table"; };
         Property("schema", "", "kind", kind(a), kind(b));
+        different_kinds_ = true;
       }
       return;
     }
@@ -335,7 +348,10 @@ class Diff {
       return;
     }
     std::vector<std::string> results;
-    if (!same_columns_) results.emplace_back("the columns or their types differ");
+    if (different_kinds_) {
+      results.emplace_back(
+          "a file was not compared with a whole table: choose a column with --column NAME");
+    } else if (!same_columns_) results.emplace_back("the columns or their types differ");
     if (!same_row_counts_) results.emplace_back("the row counts differ");
     if (different_ > 0) {
       // A row may differ in several columns.
@@ -370,6 +386,7 @@ class Diff {
   uint64_t num_rows_ = 0;      // the number of rows of the shorter side
   uint64_t num_columns_ = 0;   // the number of columns that both sides have
   uint64_t compared_ = 0;      // the rows compared so far, added up over the columns
+  bool different_kinds_ = false;  // a file is compared with a table of several columns
   bool any_compared_ = false;  // whether values of any column were compared
 };
 

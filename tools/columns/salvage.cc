@@ -254,6 +254,11 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
   absl::StatusOr<RepairReport> report = Repair(ObserveStorage(storage, end_if_cancelled),
                                                {.salvage = true, .reader = OptionsOf(common)});
   progress.End();
+  if (absl::IsNotFound(report.status())) {
+    // If a writer did not finish there, the error of OpenTableAt says how to salvage its files.
+    const auto table = OpenTableAt(common.path, OptionsOf(common));
+    if (absl::IsNotFound(table.status())) return table.status();
+  }
   if (absl::IsNotFound(report.status()) || absl::IsDataLoss(report.status()))
     return absl::Status(report.status().code(), renamed(report.status().message()));
   if (!report.ok()) return copy.WithFinalPath(report.status());

@@ -180,6 +180,8 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
   Recommendations recommendations;
   Json document = JsonDocument(common.path);
   document["columns"] = Json::array();
+  bool any_table = false, any_measured = false;
+  ExitCode code = kFine;       // of the failures that were printed
   absl::Status first_failure;  // after a failure, the command goes on with the next column
   for (const StoredColumn& column : *columns) {
     absl::StatusOr<ColumnTrials> trials = TryAll(column, common, arguments.trials, progress);
@@ -192,8 +194,7 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
       } else if (arguments.recommend) {
         recommendations.AddFailure(column, trials.status());
       } else {
-        absl::StrAppend(&output.text, &column == columns->data() ? "" : "\n",
-                        Printable(column.schema.name), ": ", FailureText(trials.status()), "\n");
+        code = output.Fail(trials.status());
       }
       continue;
     }
@@ -202,7 +203,9 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
     } else if (arguments.recommend) {
       recommendations.Add(*trials);
     } else {
-      if (&column != columns->data()) output.text += '\n';
+      if (any_table) output.text += '\n';
+      any_table = true;
+      any_measured = any_measured || trials->sample->num_present > 0;
       AppendTable(*trials, arguments, output.text);
       output.Flush();
     }
@@ -213,12 +216,15 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
   } else if (arguments.recommend) {
     output.text += recommendations.Text();
   } else {
-    output.text += "\nSpeeds were measured on this machine, in memory, with one thread.\n";
-    if (const auto names = NotBuiltIn(); !names.empty()) {
+    if (any_measured) {
+      output.text += "\nSpeeds were measured on this machine, in memory, with one thread.\n";
+    }
+    if (const auto names = NotBuiltIn(); any_measured && !names.empty()) {
       absl::StrAppend(&output.text, "This build lacks ", absl::StrJoin(names, ", "), ".\n");
     }
   }
-  return first_failure.ok() ? output.Finish(kFine) : output.Fail(first_failure);
+  if (first_failure.ok() || code != kFine) return output.Finish(code);
+  return output.Fail(first_failure);
 }
 
 }  // namespace
@@ -231,8 +237,8 @@ void AddWhatIfCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  bytes       of a file with these rows: blocks, indexes, header and footer\n"
       "  bits/value  per row; in a column with levels, per entry\n"
       "  ratio       to the smallest file\n"
-      "  Mvalue/s    million values in a second, and MB/s: million bytes of decoded values in a\n"
-      "              second; a string counts as its bytes and 16 more\n"
+      "  Mvalue/s    million values in a second, and MB/s: million bytes of decoded\n"
+      "              values in a second; a string counts as its bytes and 16 more\n"
       "The speeds are measured while the command runs, with one thread, and differ from run to\n"
       "run. Blocks have the default size. Codecs have their default levels; automatic choice may\n"
       "use another level of zstd.\n"

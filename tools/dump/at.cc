@@ -49,7 +49,7 @@ void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action) {
                  "  cfile-dump at keys.cfile 123456\n"
                  "  cfile-dump at --explain flights 123456    # what was read");
   AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, kOneColumn, kAllParts);
+  AddColumnOptions(*command, common, kOneColumn, kPartOfColumn);
   auto options = std::make_shared<AtOptions>();
   AddExplainOption(*command, options->explain);
   command->add_option("N", options->ordinal, "The ordinal; the first value has ordinal 0")

@@ -10,7 +10,12 @@ BoundTexts TextOfBounds(const ColumnType& type, const BlockStatistics& statistic
     const auto text = [&](const std::optional<Owned<T>>& value) -> std::optional<std::string> {
       if (!value) return std::nullopt;
       std::string out;
-      AppendText<T>(type, T(*value), out);
+      T bound(*value);
+      if constexpr (kIsFloat<T>) {
+        // The sign of a zero bound has no meaning: files store bounds that hold both zeros.
+        if (bound == 0) bound = 0;
+      }
+      AppendText<T>(type, bound, out);
       return out;
     };
     return BoundTexts{text(statistics.Min<T>()), text(statistics.Max<T>())};

@@ -308,9 +308,13 @@ void EndByClosedPipe() {
 absl::Status CheckOutIsFree(const std::string& path, bool force) {
   CFILE_RETURN_IF_ERROR(CheckOutIsOutsideTables(path));
   std::error_code ignored;
-  if (force || !fs::exists(fs::symlink_status(path, ignored))) {
-    return absl::OkStatus();
+  const fs::file_status status = fs::symlink_status(path, ignored);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status) &&
+      !fs::is_symlink(status)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, " is a device, a pipe or a socket: choose another place for the output"));
   }
+  if (force || !fs::exists(status)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(path, " exists already; --force replaces it"));
 }
 

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <string>
@@ -208,6 +209,65 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
   return result;
 }
 
+// Appends what each condition excluded, and by what. A means that excluded no row has no column.
+void AppendConditions(const Explanation& explanation, bool table, std::string& out) {
+  struct Means {
+    const char* name;
+    uint64_t ConditionCounters::* rows_excluded;
+    int drop;  // see TextColumn
+  };
+  constexpr Means kMeans[] = {
+      {"bounds", &ConditionCounters::rows_excluded_by_bounds, 5},
+      {"statistics", &ConditionCounters::rows_excluded_by_statistics, 4},
+      {"Bloom filter", &ConditionCounters::rows_excluded_by_bloom_filter, 2},
+      {"index", &ConditionCounters::rows_excluded_by_value_index, 3}};
+  const std::vector<ConditionCounters>& conditions = explanation.total.conditions;
+  std::vector<Means> shown;
+  std::vector<std::string> without;  // the names of the means that excluded no row
+  for (const Means& means : kMeans) {
+    if (!table && means.rows_excluded == &ConditionCounters::rows_excluded_by_bounds) continue;
+    if (std::any_of(conditions.begin(), conditions.end(),
+                    [&](const auto& each) { return each.*means.rows_excluded > 0; })) {
+      shown.push_back(means);
+    } else {
+      without.emplace_back(means.name);
+    }
+  }
+  // The rows compared and the blocks read explain a slow scan, so these columns are always shown.
+  std::vector<std::vector<std::string>> lines = {{"condition"}};
+  std::vector<TextColumn> columns = {{.shorten = 1}};
+  for (const Means& means : shown) {
+    lines[0].emplace_back(means.name);
+    columns.push_back({.right = true, .drop = means.drop});
+  }
+  for (const auto& [name, drop] : {std::pair("compared", 0), {"blocks", 0}, {"of", 1}}) {
+    lines[0].emplace_back(name);
+    columns.push_back({.right = true, .drop = drop});
+  }
+  for (size_t i = 0; i < conditions.size(); ++i) {
+    constexpr size_t kMostCells = 40;
+    const bool has_text = i < explanation.tests.size();
+    const std::string& text = has_text ? explanation.tests[i] : conditions[i].column;
+    std::vector<std::string> row = {Shortened(TerminalSafe(text), kMostCells)};
+    for (const Means& means : shown) row.push_back(WithCommas(conditions[i].*means.rows_excluded));
+    for (const uint64_t number : {conditions[i].rows_compared, conditions[i].blocks_read,
+                                  explanation.blocks_of_conditions[i]}) {
+      row.push_back(WithCommas(number));
+    }
+    lines.push_back(std::move(row));
+  }
+  absl::StrAppend(
+      &out, "\n",
+      WrappedForOutput(
+          "rows that each condition excluded (by what), rows compared, and blocks read", 0),
+      "\n", AlignText(lines, columns, OutputWidth()));
+  if (!without.empty()) {
+    const std::string note =
+        absl::StrCat("no rows were excluded by: ", absl::StrJoin(without, ", "));
+    absl::StrAppend(&out, WrappedForOutput(note, 0), "\n");
+  }
+}
+
 void AppendText(const Explanation& explanation, bool table, std::string& out) {
   const TableScanCounters& total = explanation.total;
   absl::StrAppend(&out, WithCommas(total.rows_returned), " of ", WithCommas(explanation.num_rows),
@@ -217,38 +277,7 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
                     WithCommas(total.parts_skipped), " of ", WithCommas(explanation.parts.size()),
                     "\n");
   }
-  if (!total.conditions.empty()) {
-    out += "\nrows that a condition excluded, and blocks that it read\n";
-    std::vector<std::vector<std::string>> lines;
-    std::vector<std::string> header = {"condition"};
-    if (table) header.emplace_back("by bounds of parts");
-    for (const char* name : {"by statistics", "by Bloom filter", "by value index", "rows compared",
-                             "blocks read", "of"}) {
-      header.emplace_back(name);
-    }
-    // On a narrow terminal, some columns are left out. The three columns of counts that explain a
-    // slow scan are always shown: the rows compared, the blocks read, and all blocks.
-    std::vector<TextColumn> columns = {{.shorten = 1, .least = 20}};
-    if (table) columns.push_back({.right = true, .drop = 4});
-    for (const int drop : {3, 1, 2, 0, 0, 0}) columns.push_back({.right = true, .drop = drop});
-    lines.push_back(std::move(header));
-    for (size_t i = 0; i < total.conditions.size(); ++i) {
-      constexpr size_t kMostCells = 40;
-      const ConditionCounters& condition = total.conditions[i];
-      const bool has_text = i < explanation.tests.size();
-      std::vector<std::string> row = {
-          Shortened(TerminalSafe(has_text ? explanation.tests[i] : condition.column), kMostCells)};
-      if (table) row.push_back(WithCommas(condition.rows_excluded_by_bounds));
-      for (const uint64_t number :
-           {condition.rows_excluded_by_statistics, condition.rows_excluded_by_bloom_filter,
-            condition.rows_excluded_by_value_index, condition.rows_compared, condition.blocks_read,
-            explanation.blocks_of_conditions[i]}) {
-        row.push_back(WithCommas(number));
-      }
-      lines.push_back(std::move(row));
-    }
-    out += AlignText(lines, columns, OutputWidth());
-  }
+  if (!total.conditions.empty()) AppendConditions(explanation, table, out);
   if (!explanation.columns.empty()) {
     out += "\nblocks that were read for the values of the rows that match\n";
     std::vector<std::vector<std::string>> lines = {{"column", "blocks read", "of"}};
@@ -256,7 +285,11 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
       lines.push_back({TerminalSafe(column.name), WithCommas(column.blocks_read),
                        WithCommas(column.blocks)});
     }
-    out += AlignText(lines, "<>>", OutputWidth());
+    out += AlignText(
+        lines,
+        std::vector<TextColumn>{
+            {.shorten = 1, .cut = TextColumn::Cut::kMiddle}, {.right = true}, {.right = true}},
+        OutputWidth());
   }
   absl::StrAppend(&out, "\nread ", WithCommas(explanation.reads.source_bytes), " bytes in ",
                   Plural(explanation.reads.source_requests, "request"),
@@ -335,7 +368,7 @@ void AddExplainCommand(CLI::App& app, CommonOptions& common, Action& action) {
       app, common, "explain", "Run a scan, and say what it read and what it skipped, and why",
       "Runs the scan of `cfile-dump values` with these options, and counts instead of printing.\n"
       "A condition excludes rows without reading their values if\n"
-      "  the bounds of a part in table.cft (the least and the greatest value) exclude it,\n"
+      "  the bounds of a part in table.cft (the least and greatest value) exclude it,\n"
       "  the statistics of the file or of a block exclude it,\n"
       "  the Bloom filter of the file does not have the value, or\n"
       "  the value index, or the index of compound keys, shows where the keys lie.\n"
@@ -348,7 +381,7 @@ void AddExplainCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "`find` and `at` have an option --explain.\n\n"
       "Examples:\n"
       "  cfile-dump explain flights --where \"carrier = 'UA' and month between 6 and 8\"\n"
-      "  cfile-dump explain flights --where 'dep_delay > 600' --columns day,carrier --json\n"
+      "  cfile-dump explain flights --where 'dep_delay > 600' --columns day --json\n"
       "  cfile-dump explain keys.cfile --where 'value >= 1007'");
   AddIgnoreChecksumsOption(*command, common);
   auto choice = std::make_shared<RowChoice>();

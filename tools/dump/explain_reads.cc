@@ -325,7 +325,9 @@ absl::Status AppendExplanation(const Input& input, const CommonOptions& common, 
                   {"blocks_read", JsonInteger(total.blocks_read)},
                   {"blocks_cached", JsonInteger(total.blocks_cached)},
                   {"nanoseconds", log.time().count()}};
-  absl::StrAppend(&out, Json{{"explain", std::move(explain)}}.dump(), "\n");
+  Json document = JsonDocument(common.path);
+  document["explain"] = std::move(explain);
+  absl::StrAppend(&out, document.dump(), "\n");
   return absl::OkStatus();
 }
 

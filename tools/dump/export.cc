@@ -252,14 +252,14 @@ void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "Examples:\n"
       "  cfile-dump export flights flights.csv\n"
       "  cfile-dump export flights | gzip >flights.csv.gz\n"
-      "  cfile-dump export flights --columns 'day,\"a,b\"' --where 'month = 7' --to tsv july.txt\n"
+      "  cfile-dump export flights --columns 'day,\"a,b\"' --where 'month = 7' july.csv\n"
       "  cfile-dump export log log.jsonl\n"
       "  cfile-dump export flights flights.parquet --report\n"
-      "  cfile-dump export flights flights.parquet --compression snappy --page-version 1\n"
+      "  cfile-dump export flights out.parquet --compression snappy --page-version 1\n"
       "  cfile-dump export flights s3://bucket/flights.parquet\n"
       "  cfile-dump export keys.cfile --no-header\n"
-      "  eval cfile-import flights.csv copy \"$(cfile-dump export flights "
-      "--print-import-options)\"");
+      "  eval cfile-import flights.csv copy \\\n"
+      "    \"$(cfile-dump export flights --print-import-options)\"");
   AddIgnoreChecksumsOption(*command, common);
   auto line = std::make_shared<CommandLine>();
   command->add_option("OUT", line->out, "The file to write; - or none: standard output")

@@ -2,17 +2,20 @@
 #include "tools/dump/commands.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
+#include "cfile/status.h"
 #include "cfile/table_scan.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/dump.h"
 #include "tools/dump/explain_reads.h"
 #include "tools/key_text.h"
+#include "tools/location.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
@@ -120,7 +123,27 @@ absl::StatusOr<Found> FindRow(const TableReader& table, const std::vector<std::s
   return found;
 }
 
-ExitCode PrintFound(const FindOptions& options, const CommonOptions& common, Output& output) {
+// Returns `common` with a column if it has a part of a table, but no column: --part alone chooses
+// the part of the only column with a value index.
+absl::StatusOr<CommonOptions> WithKeyColumn(const CommonOptions& common) {
+  if (!common.part || !common.column.empty()) return common;
+  CFILE_ASSIGN_OR_RETURN(const std::optional<TableReader> table,
+                         OpenTableAt(common.path, OptionsOf(common)));
+  if (!table) return common;  // OpenInput says what is wrong
+  if (table->schema().key_index()) {
+    return absl::InvalidArgumentError(
+        "--part needs --column: keys of several columns are searched in all parts together");
+  }
+  CFILE_ASSIGN_OR_RETURN(const size_t column, FindKeyColumn(*table, ""));
+  CommonOptions chosen = common;
+  chosen.column = table->schema().columns[column].name;
+  return chosen;
+}
+
+ExitCode PrintFound(const FindOptions& options, const CommonOptions& given, Output& output) {
+  const absl::StatusOr<CommonOptions> with_column = WithKeyColumn(given);
+  if (!with_column.ok()) return output.Fail(with_column.status());
+  const CommonOptions& common = *with_column;
   ReadLog log;
   const auto input = OpenInput(common, options.explain ? log.observer() : nullptr);
   if (!input.ok()) return output.Fail(input.status());
@@ -183,7 +206,9 @@ void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action) {
   command->add_option("KEY", options->keys, "The key to look for")->required()->type_name("");
   AddExplainOption(*command, options->explain);
   AddColumnOptions(*command, common,
-                   "The column of a table (default: the only one with a value index)", kAllParts);
+                   "The column of a table (default: the only one with a value index)",
+                   "Only this part of a table, counted from 0 (default: all); ordinals count from "
+                   "the beginning of the part");
   command->callback([&action, options] {
     action = [options](const CommonOptions& chosen, Output& output) {
       return PrintFound(*options, chosen, output);

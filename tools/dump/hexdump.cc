@@ -8,11 +8,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
 #include "cfile/inspect.h"
+#include "cfile/statistics.h"
+#include "tools/dump/bounds.h"
 #include "tools/dump/dump.h"
 #include "tools/location.h"
 #include "tools/utf8.h"
@@ -40,8 +43,11 @@ std::string TitleOf(const FileRegion& region) {
 // Prints the fields of regions.
 class Printer {
  public:
-  Printer(const HexdumpOptions& options, bool json, uint64_t file_size_bytes, Output& output)
+  // `type`: the type of the values; nullopt if it is not known.
+  Printer(const HexdumpOptions& options, bool json, uint64_t file_size_bytes,
+          std::optional<ColumnType> type, Output& output)
       : options_(options),
+        type_(std::move(type)),
         json_(json),
         offset_digits_(std::max(4, static_cast<int>(std::bit_width(file_size_bytes) + 3) / 4)),
         output_(output) {}
@@ -83,10 +89,28 @@ class Printer {
   }
 
  private:
-  bool Print(const BlockField& field, const std::vector<uint8_t>& bytes, uint64_t begin,
-             bool in_file) {
+  // If `field` is a bound of values that are not strings, adds the bound as values are printed.
+  // `bytes`: the tag, the size and the bound in memcmp form.
+  void AddBound(std::string_view bytes, BlockField& field) const {
+    constexpr size_t kTagAndSize = 2;  // two bytes, because only strings have longer bounds
+    const bool min = field.name == "min_key";
+    if (!type_ || (!min && field.name != "max_key")) return;
+    if (type_->physical() == PhysicalType::kBytes) return;
+    if (bytes.size() < kTagAndSize || bytes.size() - kTagAndSize != static_cast<uint8_t>(bytes[1]))
+      return;
+    BlockStatistics statistics;
+    (min ? statistics.min_key : statistics.max_key) = bytes.substr(kTagAndSize);
+    const BoundTexts bounds = TextOfBounds(*type_, statistics);
+    const auto& bound = min ? bounds.min : bounds.max;
+    if (bound) absl::StrAppend(&field.value, " (", *bound, ")");
+  }
+
+  bool Print(BlockField field, const std::vector<uint8_t>& bytes, uint64_t begin, bool in_file) {
     // `bytes` is empty for a gap between regions.
     const std::string_view all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    if (details_->region.kind == RegionKind::kStatistics && !bytes.empty()) {
+      AddBound(all.substr(field.offset, field.size), field);
+    }
     const size_t shown = std::min(field.size, options_.shown_bytes);
     const std::string_view of_field = bytes.empty() ? "" : all.substr(field.offset, shown);
     if (json_) {
@@ -139,6 +163,7 @@ class Printer {
   }
 
   const HexdumpOptions& options_;
+  const std::optional<ColumnType> type_;
   const bool json_;
   const int offset_digits_;
   Output& output_;
@@ -154,12 +179,7 @@ ExitCode PrintEnds(const HexdumpOptions& options, const CommonOptions& common,
   const auto regions = DescribeEnds(**source, OptionsOf(common), options.max_fields);
   // `status` says more than the error of DescribeEnds: what is damaged, and how to salvage values.
   if (!regions.ok()) return output.Fail(status);
-  // If neither the header nor the footer can be read, there are no fields to print.
-  const bool understood = std::any_of(regions->begin(), regions->end(), [](const auto& details) {
-    return details.region.kind != RegionKind::kGap;
-  });
-  if (!understood) return output.Fail(status);
-  Printer printer(options, common.json, (*source)->size(), output);
+  Printer printer(options, common.json, (*source)->size(), std::nullopt, output);
   for (const RegionDetails& details : *regions) {
     if (!printer.Print(details)) return output.Finish(kFine);
   }
@@ -179,7 +199,7 @@ ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common
   }
   if (!reader.ok()) return output.Fail(status);
   const FileLayout layout = ListRegions(*reader);
-  Printer printer(options, common.json, reader->info().file_size_bytes, output);
+  Printer printer(options, common.json, reader->info().file_size_bytes, reader->type(), output);
   bool found = false;
   uint64_t num_blocks = 0;
   for (const FileRegion& region : layout.regions) {

@@ -1,17 +1,25 @@
 // cfile-dump: shows what is in a CFile or a table, and whether it is valid.
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <span>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
+#include "absl/strings/string_view.h"
 #include "tools/command_line.h"
 #include "tools/dump/commands.h"
 #include "tools/dump/dump.h"
 #include "tools/location.h"
+#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -46,10 +54,38 @@ class DumpHelpFormatter final : public HelpFormatter {
     if (app->get_parent() != nullptr) return "\n" + Formatter::make_usage(app, name);
     return "\nUsage: cfile-dump [OPTIONS] FILE\n       cfile-dump SUBCOMMAND [OPTIONS] FILE ...\n";
   }
+
+  // On a terminal, wraps the paragraphs of the text at the width of the terminal.
+  std::string make_footer(const CLI::App* app) const override {
+    const std::optional<size_t> width = OutputWidth();
+    const std::string footer = CLI::Formatter::make_footer(app);
+    if (!width) return footer;
+    // Only lines that follow each other at the margin are a paragraph: other lines are examples and
+    // items of lists.
+    std::string result, paragraph;
+    const auto end_paragraph = [&] {
+      if (!paragraph.empty()) absl::StrAppend(&result, tools::Wrapped(paragraph, *width), "\n");
+      paragraph.clear();
+    };
+    for (const absl::string_view line : absl::StrSplit(footer, '\n')) {
+      if (line.empty() || line.front() == ' ') {
+        end_paragraph();
+        absl::StrAppend(&result, line, "\n");
+      } else {
+        absl::StrAppend(&paragraph, paragraph.empty() ? "" : " ", line);
+      }
+    }
+    end_paragraph();
+    if (!result.empty()) result.pop_back();
+    return result;
+  }
 };
 
-ExitCode Misuse(const std::string& message) {
-  std::fprintf(stderr, "cfile-dump: %s\nSee cfile-dump --help\n", TerminalSafe(message).c_str());
+ExitCode Misuse(const CLI::App& app, const std::string& message) {
+  const auto chosen = app.get_subcommands();
+  const std::string command = chosen.empty() ? "" : chosen[0]->get_name() + " ";
+  std::fprintf(stderr, "cfile-dump: %s\nSee cfile-dump %s--help\n", TerminalSafe(message).c_str(),
+               command.c_str());
   return kUsage;
 }
 
@@ -78,6 +114,29 @@ std::string WrongArguments(const CLI::App& app, const std::vector<std::string>& 
                         names);
   }
   return files.size() > 1 ? absl::StrCat("expected one file, found also '", files[1], "'") : "";
+}
+
+// The error of a command line that cannot be parsed. `files`: the arguments of the option FILE.
+std::string TextOf(const CLI::ParseError& error, const CLI::App& app,
+                   std::span<const char* const> arguments, const std::vector<std::string>& files) {
+  const std::vector<std::string> unexpected = app.remaining(/*recurse=*/true);
+  const auto option = std::find_if(unexpected.begin(), unexpected.end(),
+                                   [](const std::string& each) { return each.starts_with("-"); });
+  const std::string wrong = files.empty() ? "" : WrongArguments(app, files);
+  if (option != unexpected.end()) {
+    // The value of an unknown option looks like a file. But after a FILE that does not exist, the
+    // file may be a misspelled subcommand, and the option may be an option of this subcommand.
+    const auto place_of = [&](const std::string& text) {
+      return std::find(arguments.begin(), arguments.end(), text);
+    };
+    const bool comes_first = !files.empty() && place_of(*option) < place_of(files[0]);
+    const bool is_file = !files.empty() && app.get_subcommands().empty() && Exists(files[0]);
+    if (wrong.empty() || comes_first || is_file) return "unknown option " + *option;
+  }
+  if (!wrong.empty()) return wrong;
+  if (unexpected.empty()) return error.what();
+  return absl::StrCat(unexpected.size() == 1 ? "unexpected argument: " : "unexpected arguments: ",
+                      absl::StrJoin(unexpected, " "));
 }
 
 int Run(int argc, char** argv) {
@@ -136,15 +195,18 @@ int Run(int argc, char** argv) {
     output.text = text.str();
     return output.Finish(kFine);
   } catch (const CLI::ParseError& error) {
-    const std::string wrong =
-        file_option->count() > 0 ? WrongArguments(app, file_option->results()) : "";
-    const ExitCode code = Misuse(wrong.empty() ? error.what() : wrong);
+    const std::span<const char* const> arguments(argv, static_cast<size_t>(argc));
+    const std::vector<std::string> given =
+        file_option->count() > 0 ? file_option->results() : std::vector<std::string>();
+    const ExitCode code = Misuse(app, TextOf(error, app, arguments, given));
     return app.got_subcommand("diff") ? TroubleOfDiff(code) : code;
   }
-  if (const std::string wrong = WrongArguments(app, files); !wrong.empty()) return Misuse(wrong);
+  if (const std::string wrong = WrongArguments(app, files); !wrong.empty()) {
+    return Misuse(app, wrong);
+  }
   for (const CLI::App* command : app.get_subcommands()) {
     if (common.json && command->get_option_no_throw("--json") == nullptr) {
-      return Misuse(absl::StrCat(command->get_name(), " has no --json"));
+      return Misuse(app, absl::StrCat(command->get_name(), " has no --json"));
     }
   }
   if (!files.empty()) common.path = files[0];

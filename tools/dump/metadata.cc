@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
@@ -26,6 +27,18 @@ namespace {
 
 enum class Part { kHeader, kFooter };
 
+// The names of feature bits that readers may ignore.
+std::string CompatibleFeatureNames(uint32_t features) {
+  std::vector<std::string> names;
+  for (int bit = 0; bit < 32; ++bit) {
+    const uint32_t feature = uint32_t{1} << bit;
+    if ((features & feature) == 0) continue;
+    names.push_back(feature == kCompatibleFeatureStatistics ? "statistics"
+                                                            : absl::StrCat("bit ", bit));
+  }
+  return absl::StrJoin(names, ", ");
+}
+
 // Returns the meaning of the value of a field: the name of an encoding, a codec or a type, or the
 // names of features. Empty if `field` is another field.
 std::string MeaningOf(std::string_view field, uint64_t number) {
@@ -33,6 +46,7 @@ std::string MeaningOf(std::string_view field, uint64_t number) {
   if (field == "goal") return GoalName(static_cast<Goal>(std::min<uint64_t>(number, UINT8_MAX)));
   if (field == "incompatible_features")
     return absl::StrJoin(FeatureNames(static_cast<uint32_t>(number)), ", ");
+  if (field == "compatible_features") return CompatibleFeatureNames(static_cast<uint32_t>(number));
   const bool is_encoding = field == "encoding" || field == "smallest_encoding";
   const bool named = is_encoding || field == "compression" || field == "data_type";
   if (!named) return "";

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "cfile/status.h"
 #include "tools/dump/column_text.h"
 #include "tools/dump/level_rows.h"
@@ -121,11 +122,19 @@ std::unique_ptr<RowPrinter> NewPrinter(const std::vector<ColumnSchema>& columns,
   return std::make_unique<ValuePrinter>(columns, form, table);
 }
 
-// kInvalidArgument: a column of `table` is nested. The message names the command that prints whole
-// records. Precondition: the user chose no columns, so all of them would be printed.
+// kInvalidArgument: a column of `names` is nested; no names: a column of `table`. The message names
+// the command that prints whole records.
 absl::Status CheckFlat(const TableReader& table, const CommonOptions& common,
-                       const RangeChoice& range) {
-  for (const ColumnSchema& column : table.schema().columns) {
+                       const RangeChoice& range, const std::vector<std::string>& names) {
+  std::vector<ColumnSchema> columns;
+  std::vector<std::string> written;
+  for (const std::string& name : names) {
+    CFILE_ASSIGN_OR_RETURN(const size_t column, FindColumn(table, name));
+    columns.push_back(table.schema().columns[column]);
+    written.push_back(NameAsWritten(columns.back().name));
+  }
+  if (names.empty()) columns = table.schema().columns;
+  for (const ColumnSchema& column : columns) {
     if (!column.has_levels()) continue;
     std::string rows;
     if (range.ordinal > 0) absl::StrAppend(&rows, " --ordinal ", range.ordinal);
@@ -133,7 +142,8 @@ absl::Status CheckFlat(const TableReader& table, const CommonOptions& common,
     return absl::InvalidArgumentError(absl::StrCat(
         "column ", NameAsWritten(column.name),
         " is nested, so a row is a record, which this command prints: cfile-dump records",
-        rows, " ", ShellQuoted(common.path)));
+        rows, " ", ShellQuoted(common.path),
+        names.empty() ? "" : " --columns " + ShellQuoted(absl::StrJoin(written, ","))));
   }
   return absl::OkStatus();
 }
@@ -145,8 +155,8 @@ absl::Status AppendRows(const Input& input, const CommonOptions& common, RowChoi
   if (input.file && input.file->info().has_levels())
     return AppendLevelRows(*input.file, common, choice, range, format, output);
   if (!common.column.empty() && input.table) choice.columns = {common.column};
-  if (input.table && choice.columns.empty()) {
-    CFILE_RETURN_IF_ERROR(CheckFlat(*input.table, common, range));
+  if (input.table) {
+    CFILE_RETURN_IF_ERROR(CheckFlat(*input.table, common, range, choice.columns));
   }
   CFILE_ASSIGN_OR_RETURN(RowSelection selection, SelectRows(input, choice));
   CFILE_ASSIGN_OR_RETURN(RowRanges ranges, ChooseRows(input, common, range, selection));

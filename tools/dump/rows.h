@@ -10,6 +10,11 @@
 
 namespace cfile::tools {
 
+// The help of --part of commands that print rows and need --column if --part is given.
+inline constexpr const char* kPartOfColumn =
+    "Only this part of the file of --column, counted from 0 (default: all); ordinals count from "
+    "the beginning of the part";
+
 // The values of --format.
 inline constexpr const char* kRowFormats[] = {"text", "csv", "tsv", "jsonl", "hex"};
 

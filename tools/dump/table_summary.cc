@@ -217,17 +217,19 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
                    percent(!lacks_files, bytes), ratio(known, decoded, stored),
                    number(known, nulls), "", ""});
   // How the table fits a narrow terminal: bounds are shortened first, then names and types, then
-  // lists of encodings and of codecs.
-  const std::vector<TextColumn> form = {{.shorten = 2, .least = 12},
-                                        {.shorten = 2, .least = 9, .drop = 6},
-                                        {.shorten = 3, .least = 16},
-                                        {.shorten = 3, .drop = 5},
-                                        {.right = true},
-                                        {.right = true, .drop = 3},
-                                        {.right = true, .drop = 4},
-                                        {.right = true, .drop = 2},
-                                        {.shorten = 1, .drop = 1},
-                                        {.shorten = 1, .drop = 1}};
+  // lists of encodings and of codecs. The share and the ratio are left out before the bounds.
+  const TextColumn bound = {.shorten = 1, .least = 8, .drop = 3};
+  const std::vector<TextColumn> form = {
+      {.shorten = 2, .least = 12, .cut = TextColumn::Cut::kMiddle},
+      {.shorten = 2, .least = 8, .drop = 6},
+      {.shorten = 3, .least = 10},
+      {.shorten = 3, .least = 5, .drop = 5},
+      {.right = true},
+      {.right = true, .drop = 1},
+      {.right = true, .drop = 2},
+      {.right = true, .drop = 4},
+      bound,
+      bound};
 
   if (common.json) {
     Json json = JsonDocument(common.path);

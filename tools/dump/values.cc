@@ -70,12 +70,11 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "Examples:\n"
       "  cfile-dump values --head 10 keys.cfile\n"
       "  cfile-dump values --sample 100 --seed 7 --format csv flights\n"
-      "  cfile-dump values --from 2013-06-01 --to 2013-07-01 --columns day,carrier flights\n"
+      "  cfile-dump values --from 2013-06-01 --to 2013-07-01 flights\n"
       "  cfile-dump values --where 'value >= 1007' keys.cfile\n"
-      "  cfile-dump values --where \"carrier = 'UA' and month between 6 and 8\" --columns "
-      "day,carrier flights\n"
-      "  cfile-dump values --where \"dep_delay > 600 or (month = 7 and carrier in (HA, F9))\" "
-      "flights\n"
+      "  cfile-dump values --where \"carrier = 'UA' and month between 6 and 8\" flights\n"
+      "  cfile-dump values --where \"delay > 600 or (month = 7 and carrier in (HA, F9))\" \\\n"
+      "    flights\n"
       "  cfile-dump values --ordinal 1000000 --count 10 --columns year,carrier flights");
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<ValuesOptions>();
@@ -91,7 +90,9 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
   command->add_flag("--explain", options->explain,
                     "Print to standard error how many bytes and blocks were read");
   AddColumnOptions(*command, common,
-                   "Only this column of a table, printed like the column of a file", kAllParts);
+                   "Only this column of a table, printed like the column of a file; for a nested "
+                   "column, write --part, too, or use `records` with --columns",
+                   kPartOfColumn);
   AddRowChoiceOptions(*command, options->choice)->excludes("--column");
   command->callback([&action, options] {
     action = [options](const CommonOptions& chosen, Output& output) {

@@ -33,6 +33,8 @@ using wire::WireType;
 std::string NameOfNumber(const Field& field, uint64_t number) {
   if (field.name == "incompatible_features")
     return absl::StrJoin(FeatureNames(static_cast<uint32_t>(number)), ", ");
+  if (field.name == "compatible_features" && number == kCompatibleFeatureStatistics)
+    return "statistics";
   const bool encoding = field.name == "encoding";
   const bool compression = field.name == "compression";
   // In ColumnPB, the type is named "type".

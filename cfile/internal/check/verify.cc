@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -60,6 +61,7 @@ class Verifier {
   void Report(absl::Status status, std::optional<BlockPointer> block = std::nullopt,
               std::optional<uint64_t> first = std::nullopt,
               std::optional<uint64_t> last = std::nullopt) {
+    if (block && absl::IsOutOfRange(status)) unchecked_.insert(block->offset);
     report_.Add({.status = std::move(status),
                  .block = block,
                  .first_ordinal = first,
@@ -163,6 +165,7 @@ class Verifier {
       // The dictionary exceeds a limit, which has been reported. So the error of a block that needs
       // the dictionary is not damage.
       const bool limited = dictionary_exceeds_limit_ && encodings::IsMissingDictionary(status);
+      if (limited) unchecked_.insert(pointer.offset);
       if (!status.ok() && !limited) {
         Report(internal::InBlock(status, name(), pointer), pointer, first,
                end > first ? end - 1 : first);
@@ -274,6 +277,7 @@ class Verifier {
     for (const FileRegion& region : layout.regions) {
       const bool gap = region.kind == RegionKind::kGap;
       if (gap && whole) CheckZeros(region.offset, region.end());
+      if (unchecked_.contains(region.offset)) continue;
       if (!gap || complete) report_.bytes_checked += region.size_bytes;
     }
   }
@@ -301,6 +305,7 @@ class Verifier {
   std::shared_ptr<const encodings::Dictionary> dictionary_;
   bool dictionary_exceeds_limit_ = false;  // if true, dictionary_ is null
   std::vector<Entry> entries_[2];    // indexed by IndexKind
+  std::unordered_set<uint64_t> unchecked_;  // offsets of blocks above a limit
   bool complete_[2] = {true, true};  // by IndexKind: all nodes could be read
   VerifyReport report_;
 };

@@ -112,7 +112,8 @@ class MetadataReader {
   absl::StatusOr<FileInfo> Read() {
     if (source_.size() < 2 * kEndBytes) {
       return Error("expected a CFile, which has at least ", 2 * kEndBytes,
-                   " bytes, found a file of ", source_.size(), " bytes");
+                   " bytes, found a file of ", source_.size(),
+                   source_.size() == 1 ? " byte" : " bytes");
     }
     info_.file_size_bytes = source_.size();
     CFILE_RETURN_IF_ERROR(ReadFooter());
