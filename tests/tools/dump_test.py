@@ -360,11 +360,11 @@ class Json(DumpTest):
         (self.folder / "names.csv").write_text(",".join(names) + "\n" + ",".join("1" * 40) + "\n")
         self.make("names.csv", "names")
         lines = self.lines_on_terminal(80, "names")
-        self.assertEqual(len({line.split()[0] for line in lines[-42:-2]}), 40, lines)
+        self.assertEqual(len({line.split()[0] for line in lines if line.startswith("a_ve")}), 40, lines)
 
     def test_explain_shows_by_what_rows_were_excluded(self):
         (self.folder / "big.csv").write_text("id,city,other\n" + "".join(f"{i},{'AB'[i // 1500]}{i % 7},{i % 90}\n" for i in range(3000)))
-        self.make("big.csv", "big", "--sorted-by", "id", "--bloom-filter", "city=16", "--block-size", "4KiB")
+        self.make("big.csv", "big", "--sorted-by", "id", "--bloom", "city", "--block-size", "4KiB")
         where = "id > 5 and city in (B1, B2, 'a city that is not in the table') and other < 1000 and other >= 0"
         for width in (80, 200):
             lines = self.lines_on_terminal(width, "explain", "big", "--where", where)
@@ -374,7 +374,8 @@ class Json(DumpTest):
             used = [name for name, member in means.items() if any(each[f"rows_excluded_by_{member}"] for each in total)]
             self.assertTrue({"statistics", "index"} <= set(used), total)
             self.assertEqual(re.split(" {2,}", lines[begin + 1]), ["condition", *used, "compared", "blocks", "of"])
-            self.assertEqual(lines[begin + 2 + len(total)], "no rows were excluded by: " + ", ".join(set(means) - set(used)))
+            unused = [name for name in means if name not in used]
+            self.assertEqual(lines[begin + 2 + len(total)], "no rows were excluded by: " + ", ".join(unused))
             for line, condition in zip(lines[begin + 2:], total):
                 numbers = [condition[f"rows_excluded_by_{means[name]}"] for name in used]
                 numbers += [condition[name] for name in ("rows_compared", "blocks_read", "blocks")]
@@ -391,7 +392,7 @@ class Json(DumpTest):
                 lines = self.lines_on_terminal(width, table)
                 table_lines = lines[lines.index("") + 1:]
                 for column, line in zip(columns, table_lines[1:]):
-                    self.assertIn(",".join(column["encodings"])[:12], line)
+                    self.assertIn(",".join(column["encodings"])[:9], line)
                     self.assertRegex(line, rf"\b{column['size']}\b")
                 hidden = 10 - len(table_lines[0].split())
                 notice = self.left_out(hidden, width)

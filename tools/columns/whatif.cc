@@ -194,7 +194,7 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
       } else if (arguments.recommend) {
         recommendations.AddFailure(column, trials.status());
       } else {
-        code = output.Fail(trials.status());
+        code = Worse(code, output.Fail(trials.status()));
       }
       continue;
     }

@@ -220,9 +220,9 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
   // lists of encodings and of codecs. The share and the ratio are left out before the bounds.
   const TextColumn bound = {.shorten = 1, .least = 8, .drop = 3};
   const std::vector<TextColumn> form = {
-      {.shorten = 2, .least = 12, .cut = TextColumn::Cut::kMiddle},
+      {.shorten = 2, .least = 10, .cut = TextColumn::Cut::kMiddle},
       {.shorten = 2, .least = 8, .drop = 6},
-      {.shorten = 3, .least = 10},
+      {.shorten = 3, .least = 12},
       {.shorten = 3, .least = 5, .drop = 5},
       {.right = true},
       {.right = true, .drop = 1},
