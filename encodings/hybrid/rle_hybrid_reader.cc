@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "encodings/hybrid/fill_run.h"
 #include "encodings/kernels/bit_appender.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/count_ones.h"
@@ -12,24 +13,6 @@ namespace {
 
 constexpr uint64_t kRunsPerCheckpoint = 32;
 constexpr uint64_t kLiteralsPerCheckpoint = 4096;
-
-// Runs are mostly short and of random length. If there is room, this many bytes are written at once
-// for any shorter run, which avoids unpredictable branches.
-constexpr size_t kShortRunBytes = 256;
-
-// Writes `value` to `out` `count` times. May overwrite up to `room` values.
-template <typename T>
-inline void FillRun(T* out, size_t count, size_t room, T value) {
-  constexpr size_t kShort = kShortRunBytes / sizeof(T);
-  if (room < kShort) {
-    std::fill_n(out, count, value);
-    return;
-  }
-  const uint64_t pattern = value * (~uint64_t{0} / LowBits(8 * sizeof(T)));
-  uint8_t* const bytes = reinterpret_cast<uint8_t*>(out);
-  for (size_t i = 0; i < kShortRunBytes; i += 8) StoreLittleEndian(pattern, bytes + i);
-  if (count > kShort) std::fill_n(out + kShort, count - kShort, value);
-}
 
 // Copies `count` values from `in` to `out`. May read up to `available` bytes and overwrite up to
 // `room` values.
