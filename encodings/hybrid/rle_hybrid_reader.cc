@@ -200,6 +200,33 @@ absl::StatusOr<uint64_t> RleHybridReader::SeekAndCountOnes(uint64_t position) {
   return PassTo(position, /*may_begin_here=*/false);
 }
 
+absl::Status RleHybridReader::RanksOfOnes(std::span<const uint32_t> positions, uint32_t* ranks) {
+  assert(cursor_.width == 1);
+  HybridCursor cursor;
+  uint64_t at = 0;
+  uint64_t ones = 0;
+  for (size_t i = 0; i < positions.size(); ++i) {
+    const uint64_t position = positions[i];
+    // A seek uses checkpoints, and makes new ones. Short ways are faster without them.
+    if (i == 0 || position - at > kLiteralsPerCheckpoint) {
+      CFILE_ASSIGN_OR_RETURN(ones, PassTo(position, /*may_begin_here=*/false));
+      cursor = cursor_;
+      at = position;
+    }
+    while (true) {
+      if (cursor.left == 0 && !cursor.NextRun()) return Damaged(cursor, at);
+      if (at == position) break;
+      const uint64_t taken = std::min(cursor.left, position - at);
+      ones += cursor.literals == nullptr ? cursor.value * taken
+                                         : CountOnes(cursor.packed(), cursor.first, taken);
+      cursor.Pass(taken);
+      at += taken;
+    }
+    ranks[i] = cursor.ValueAt(cursor.first) != 0 ? static_cast<uint32_t>(ones) : kNotOne;
+  }
+  return absl::OkStatus();
+}
+
 absl::StatusOr<uint64_t> RleHybridReader::PassTo(uint64_t position, bool may_begin_here) {
   if (checkpoints_.empty() && known_.empty()) checkpoints_.push_back({});
   const auto all = checkpoints();
