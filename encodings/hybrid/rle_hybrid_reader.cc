@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "encodings/hybrid/fill_run.h"
 #include "encodings/kernels/bit_appender.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/count_ones.h"
@@ -12,24 +13,6 @@ namespace {
 
 constexpr uint64_t kRunsPerCheckpoint = 32;
 constexpr uint64_t kLiteralsPerCheckpoint = 4096;
-
-// Runs are mostly short and of random length. If there is room, this many bytes are written at once
-// for any shorter run, which avoids unpredictable branches.
-constexpr size_t kShortRunBytes = 256;
-
-// Writes `value` to `out` `count` times. May overwrite up to `room` values.
-template <typename T>
-inline void FillRun(T* out, size_t count, size_t room, T value) {
-  constexpr size_t kShort = kShortRunBytes / sizeof(T);
-  if (room < kShort) {
-    std::fill_n(out, count, value);
-    return;
-  }
-  const uint64_t pattern = value * (~uint64_t{0} / LowBits(8 * sizeof(T)));
-  uint8_t* const bytes = reinterpret_cast<uint8_t*>(out);
-  for (size_t i = 0; i < kShortRunBytes; i += 8) StoreLittleEndian(pattern, bytes + i);
-  if (count > kShort) std::fill_n(out + kShort, count - kShort, value);
-}
 
 // Copies `count` values from `in` to `out`. May read up to `available` bytes and overwrite up to
 // `room` values.
@@ -215,6 +198,33 @@ absl::Status RleHybridReader::SeekTo(uint64_t position) {
 absl::StatusOr<uint64_t> RleHybridReader::SeekAndCountOnes(uint64_t position) {
   assert(cursor_.width == 1);
   return PassTo(position, /*may_begin_here=*/false);
+}
+
+absl::Status RleHybridReader::RanksOfOnes(std::span<const uint32_t> positions, uint32_t* ranks) {
+  assert(cursor_.width == 1);
+  HybridCursor cursor;
+  uint64_t at = 0;
+  uint64_t ones = 0;
+  for (size_t i = 0; i < positions.size(); ++i) {
+    const uint64_t position = positions[i];
+    // A seek uses checkpoints, and makes new ones. Short ways are faster without them.
+    if (i == 0 || position - at > kLiteralsPerCheckpoint) {
+      CFILE_ASSIGN_OR_RETURN(ones, PassTo(position, /*may_begin_here=*/false));
+      cursor = cursor_;
+      at = position;
+    }
+    while (true) {
+      if (cursor.left == 0 && !cursor.NextRun()) return Damaged(cursor, at);
+      if (at == position) break;
+      const uint64_t taken = std::min(cursor.left, position - at);
+      ones += cursor.literals == nullptr ? cursor.value * taken
+                                         : CountOnes(cursor.packed(), cursor.first, taken);
+      cursor.Pass(taken);
+      at += taken;
+    }
+    ranks[i] = cursor.ValueAt(cursor.first) != 0 ? static_cast<uint32_t>(ones) : kNotOne;
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<uint64_t> RleHybridReader::PassTo(uint64_t position, bool may_begin_here) {

@@ -27,22 +27,6 @@ void MatchEach(const T* values, size_t count, const Matches& matches, uint8_t* b
   }
 }
 
-// The number of bits that are 1 among the first `count` bits.
-inline size_t CountOnes(const uint8_t* bits, size_t count) {
-  size_t ones = 0;
-  size_t i = 0;
-  for (; i + 64 <= count; i += 64) {
-    uint64_t word;
-    std::memcpy(&word, bits + i / 8, 8);
-    ones += static_cast<size_t>(std::popcount(word));
-  }
-  for (; i < count; i += 8) {
-    const unsigned mask = count - i < 8 ? (1u << (count - i)) - 1 : 0xff;
-    ones += static_cast<size_t>(std::popcount(bits[i / 8] & mask));
-  }
-  return ones;
-}
-
 // Writes `first` + i to `out` for each bit i < count that is 1, in ascending order. Returns how
 // many positions it wrote. Reads (count + 7) / 8 bytes. Preconditions: `out` has room for the
 // positions; the unused bits of the last byte are 0.

@@ -10,6 +10,7 @@
 #include "encodings/core/packed_strings.h"
 #include "encodings/core/value_dictionary.h"
 #include "encodings/hybrid/describe_runs.h"
+#include "encodings/hybrid/fill_run.h"
 #include "encodings/hybrid/rle_hybrid.h"
 #include "encodings/kernels/bit_packing.h"
 
@@ -146,7 +147,7 @@ class DictionaryDecoder final : public BlockDecoder<P> {
       const P* const values = dictionary_->values.get();
       P* const to = out.data() + done;
       if (cursor.literals == nullptr) {
-        std::fill_n(to, taken, values[cursor.value]);
+        FillRun(to, taken, wanted - done, values[cursor.value]);
       } else {
         for (size_t i = 0; i < taken; ++i) to[i] = values[codes_[i]];
       }
@@ -197,7 +198,7 @@ class DictionaryDecoder final : public BlockDecoder<P> {
     for (size_t done = 0; done < wanted;) {
       CFILE_ASSIGN_OR_RETURN(const size_t taken, NextCodes(cursor, wanted - done, done));
       if (cursor.literals == nullptr) {
-        std::fill_n(out.data() + done, taken, static_cast<uint32_t>(cursor.value));
+        FillRun(out.data() + done, taken, wanted - done, static_cast<uint32_t>(cursor.value));
       } else {
         std::copy_n(codes_, taken, out.data() + done);
       }

@@ -118,7 +118,9 @@ void ExpectKernelsKeepValues() {
           expected = static_cast<U>(expected + bases[code] +
                                     ((numbers[i] & LowBits(width)) << shift));
           ASSERT_EQ(expected, values[i]) << code_width << " " << width << " " << shift;
-          if (highs[i] == 0) ASSERT_EQ(decoded[i], values[i]);
+          if (highs[i] == 0) {
+            ASSERT_EQ(decoded[i], values[i]);
+          }
           const bool fits = std::any_of(bases, bases + form.bases(), [&](U base) {
             const U above = static_cast<U>(values[i] - base);
             return form.covered() == kBits || above >> form.covered() == 0;

@@ -93,6 +93,20 @@ TEST(ValidityTest, ReadsAndSeeks) {
           const std::vector<bool> expected(rows.begin() + begin, rows.begin() + begin + taken);
           ASSERT_EQ(std::memcmp(bits.get(), BitsOf(expected).get(), (taken + 7) / 8), 0);
           if (read % 3 == 2 || taken == left) {
+            if (read % 2 == 0) {
+              std::vector<uint32_t> wanted(random() % 300);
+              const uint64_t range = random() % 2 == 0 ? rows.size() : 1 + random() % 2000;
+              for (uint32_t& row : wanted)
+                row = static_cast<uint32_t>(rows.size() - 1 - random() % range);
+              std::sort(wanted.begin(), wanted.end());
+              std::vector<uint32_t> found(wanted.size());
+              ASSERT_TRUE(decoder.FindValues(wanted, found.data()).ok());
+              for (size_t i = 0; i < wanted.size(); ++i) {
+                ASSERT_EQ(found[i],
+                          rows[wanted[i]] ? valid_before[wanted[i]] : ValidityDecoder::kNull)
+                    << "row " << wanted[i];
+              }
+            }
             const uint32_t position = static_cast<uint32_t>(random() % (rows.size() + 1));
             ASSERT_EQ(*decoder.SeekTo(position), valid_before[position]);
           }
@@ -136,6 +150,9 @@ TEST(ValidityTest, TooShortBitmapIsDamage) {
     EXPECT_EQ(decoder.position(), 0u);
     EXPECT_EQ(decoder.SeekTo(1000).status().code(), absl::StatusCode::kDataLoss);
     EXPECT_EQ(decoder.position(), 0u);
+    const uint32_t wanted[] = {0, 10, 999};
+    uint32_t found[3];
+    EXPECT_EQ(decoder.FindValues(wanted, found).code(), absl::StatusCode::kDataLoss);
   }
 }
 
@@ -151,6 +168,36 @@ TEST(ValidityTest, ABillionNullsAreNothing) {
   uint8_t bits = 0;
   EXPECT_EQ(*decoder.Read(2, &bits), 1u);
   EXPECT_EQ(bits, 2);
+}
+
+TEST(ValidityTest, AllTargetsSpreadBits) {
+  std::mt19937_64 random(5);
+  GuardedBytes room(1000);
+  WithEachTarget([&] {
+    for (const uint64_t percent : {0, 1, 10, 50, 90, 99, 100}) {
+      for (size_t count : {0, 1, 7, 8, 9, 63, 64, 65, 127, 128, 200, 1000, 5000}) {
+        const std::vector<bool> rows =
+            RandomRows(random, count, percent, random() % 2 == 0 ? 1 : 100);
+        const size_t valid = static_cast<size_t>(std::count(rows.begin(), rows.end(), true));
+        const size_t size = (count + 7) / 8;
+        const auto bits = room.Last<uint8_t>(size);
+        for (uint8_t& byte : bits) byte = static_cast<uint8_t>(random());
+        std::vector<bool> expected(count);
+        size_t next = 0;
+        for (size_t i = 0; i < count; ++i) {
+          if (!rows[i]) continue;
+          expected[i] = (bits[next / 8] >> next % 8 & 1) != 0;
+          ++next;
+        }
+        const std::unique_ptr<uint8_t[]> rows_bits = BitsOf(rows);
+        if (count % 8 != 0)
+          rows_bits[count / 8] |= static_cast<uint8_t>(0xff << (count % 8));  // after the last row
+        SpreadBits(bits.data(), rows_bits.get(), count, valid);
+        ASSERT_EQ(std::memcmp(bits.data(), BitsOf(expected).get(), size), 0)
+            << count << " rows, " << percent << " % nulls";
+      }
+    }
+  });
 }
 
 template <typename T>

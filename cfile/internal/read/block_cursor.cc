@@ -187,6 +187,24 @@ absl::StatusOr<size_t> BlockCursor<T>::NextValidity(size_t count) {
 }
 
 template <typename T>
+absl::StatusOr<size_t> BlockCursor<T>::FindValues(std::span<const uint32_t> rows,
+                                                  uint32_t* positions, uint8_t* valid) {
+  CFILE_RETURN_IF_ERROR(validity_.FindValues(rows, positions));
+  size_t present = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const uint32_t position = positions[i];
+    valid[i] = position != encodings::ValidityDecoder::kNull;
+    positions[present] = position;
+    present += valid[i];
+  }
+  if (present > 0 && positions[present - 1] >= decoder_->count()) {
+    return DataLoss("the null bitmap has at least ", positions[present - 1] + uint64_t{1},
+                    " present values, the block ", decoder_->count());
+  }
+  return present;
+}
+
+template <typename T>
 absl::StatusOr<size_t> BlockCursor<T>::CutAfter(size_t present) {
   const size_t count = encodings::PositionOfOne(validity_bits_.data(), 0, present);
   CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_ + static_cast<uint32_t>(count)).status());

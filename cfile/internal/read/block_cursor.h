@@ -69,15 +69,13 @@ class BlockCursor final : public RowBlock {
   // Then the batch begins at `out`. `out` must have room for `max_rows` values.
   absl::StatusOr<Batch<T>> NextInto(size_t max_rows, T* out);
 
-  // Compares the values of the next `count` rows with a range, like BlockDecoder::ReadMatches.
-  // Returns false, and does nothing, if the block has a null bitmap or ReadMatches returns false.
-  // Precondition: the block has `count` more rows.
-  absl::StatusOr<bool> NextMatches(const T& low, const T& high, size_t count, uint8_t* bits) {
-    if (nullable_) return false;
-    CFILE_ASSIGN_OR_RETURN(const bool matched, decoder_->ReadMatches(low, high, count, bits));
-    if (matched) row_ += static_cast<uint32_t>(count);
-    return matched;
-  }
+  // Compares the values of the next `count` rows with a predicate, without decoding them
+  // (PredicateMatcher::MatchBy). Sets `bits`, and sets `validity` as Batch::validity; the bit of a
+  // null is 0. Returns false, and does nothing, if this is not possible. Preconditions: those of
+  // MatchBy; the block has `count` more rows.
+  template <typename Matcher>
+  absl::StatusOr<bool> NextMatches(const Matcher& matcher, size_t count, uint8_t* bits,
+                                   const uint8_t*& validity);
 
   // Does the same as Next for strings, but appends the strings to `out`. Appends "" for a null.
   // Sets the validity and the null count of the batch, but no values.
@@ -131,6 +129,11 @@ class BlockCursor final : public RowBlock {
   // Reads the next `count` bits of the validity. Returns how many of these bits are 1.
   // kDataLoss: the block has another number of values.
   absl::StatusOr<size_t> NextValidity(size_t count);
+  // Sets valid[i] to 1 if rows[i] holds a value, otherwise to 0, and writes the positions of these
+  // values in the decoder to `positions`. Returns how many there are. `rows` must ascend.
+  // kDataLoss: the block has another number of values.
+  absl::StatusOr<size_t> FindValues(std::span<const uint32_t> rows, uint32_t* positions,
+                                    uint8_t* valid);
   // Call it if only the first `present` values could be read for the rows of the last NextValidity.
   // Goes back to the first of these rows that lacks its value.
   // Returns the number of these rows before that row.
@@ -168,18 +171,56 @@ V* BlockCursor<T>::Reserve(size_t count, std::unique_ptr<V[]>& buffer, size_t& c
 }
 
 template <typename T>
+template <typename Matcher>
+absl::StatusOr<bool> BlockCursor<T>::NextMatches(const Matcher& matcher, size_t count,
+                                                 uint8_t* bits, const uint8_t*& validity) {
+  size_t present = count;
+  if (nullable_) {
+    CFILE_ASSIGN_OR_RETURN(present, NextValidity(count));
+  }
+  const uint32_t position = decoder_->position();
+  const auto compare = [&](const T& low, const T& high, uint8_t* some) -> absl::StatusOr<bool> {
+    CFILE_RETURN_IF_ERROR(decoder_->SeekTo(position));
+    return decoder_->ReadMatches(low, high, present, some);
+  };
+  CFILE_ASSIGN_OR_RETURN(const bool matched, matcher.MatchBy(present, compare, bits));
+  if (!matched) {
+    if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_).status());
+    return false;
+  }
+  validity = present == count ? nullptr : validity_bits_.data();
+  if (validity != nullptr) encodings::SpreadBits(bits, validity, count, present);
+  row_ += static_cast<uint32_t>(count);
+  return true;
+}
+
+template <typename T>
 template <typename Put, typename PutNull>
 absl::Status BlockCursor<T>::Take(std::span<const uint32_t> rows, Put&& put, PutNull&& put_null) {
   if constexpr (!encodings::kIsBytes<T>) {
-    if (!nullable_) {
-      for (size_t begin = 0; begin < rows.size(); begin += kTakenRows) {
-        const auto some = rows.subspan(begin, std::min(kTakenRows, rows.size() - begin));
-        T* values = Reserve(some.size(), values_.packed, values_.packed_capacity);
+    uint32_t positions[kTakenRows];
+    for (size_t begin = 0; begin < rows.size(); begin += kTakenRows) {
+      const auto some = rows.subspan(begin, std::min(kTakenRows, rows.size() - begin));
+      T* const values = Reserve(some.size(), values_.packed, values_.packed_capacity);
+      if (!nullable_) {
         CFILE_RETURN_IF_ERROR(decoder_->Gather(some, {values, some.size()}));
         for (size_t i = 0; i < some.size(); ++i) put(begin + i, values[i]);
+        continue;
       }
-      return SeekToFront();
+      uint8_t valid[kTakenRows];
+      CFILE_ASSIGN_OR_RETURN(const size_t present, FindValues(some, positions, valid));
+      CFILE_RETURN_IF_ERROR(decoder_->Gather({positions, present}, {values, present}));
+      const T* next = values;
+      for (size_t i = 0; i < some.size(); ++i) {
+        if (valid[i] != 0) {
+          put(begin + i, *next++);
+        } else {
+          put_null(begin + i);
+        }
+      }
     }
+    if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(0).status());
+    return SeekToFront();
   }
   for (size_t i = 0; i < rows.size(); ++i) {
     CFILE_RETURN_IF_ERROR(SeekToRow(rows[i]));

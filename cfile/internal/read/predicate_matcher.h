@@ -46,10 +46,13 @@ class PredicateMatcher {
 
   // Does the same for `count` numbers that are not decoded. compare(low, high, bits) compares them
   // with a range, like BlockDecoder::ReadMatches, and returns absl::StatusOr<bool>. MatchBy returns
-  // true if it has set `bits`. It returns the result of `compare` if that is false or an error. It
-  // also returns false if the predicate is a list of more than kMaxListPasses constants.
+  // true if it has set `bits`. It returns the result of `compare` if that is false or an error.
+  // Preconditions: is_ranges(); count <= kMaxMatchBy.
   template <typename Compare>
   absl::StatusOr<bool> MatchBy(size_t count, const Compare& compare, uint8_t* bits) const;
+  static constexpr size_t kMaxMatchBy = 4096;
+  // True if few comparisons with ranges are enough: the predicate is not a long list.
+  bool is_ranges() const { return form_ != Form::kList || list_.size() <= kMaxListPasses; }
 
   // Tells whether none, some or all of the rows that `statistics` describe match. Returns kSome if
   // the statistics do not tell.
@@ -97,18 +100,19 @@ template <typename Compare>
 absl::StatusOr<bool> PredicateMatcher<T>::MatchBy(size_t count, const Compare& compare,
                                                   uint8_t* bits) const {
   assert(form_ == Form::kRange || form_ == Form::kNotEqual || form_ == Form::kList);
+  assert(is_ranges() && count <= kMaxMatchBy);
   if (form_ != Form::kList) {
     const absl::StatusOr<bool> done = compare(low_, high_, bits);
     if (done.value_or(false) && form_ == Form::kNotEqual) Invert(count, bits);
     return done;
   }
-  if (list_.size() > kMaxListPasses) return false;
-  std::vector<uint8_t> some((count + 7) / 8);
-  std::fill_n(bits, some.size(), uint8_t{0});
+  uint8_t some[kMaxMatchBy / 8];
+  const size_t bytes = (count + 7) / 8;
+  std::fill_n(bits, bytes, uint8_t{0});
   for (const T constant : list_) {
-    const absl::StatusOr<bool> done = compare(constant, constant, some.data());
+    const absl::StatusOr<bool> done = compare(constant, constant, some);
     if (!done.value_or(false)) return done;
-    for (size_t i = 0; i < some.size(); ++i) bits[i] |= some[i];
+    for (size_t i = 0; i < bytes; ++i) bits[i] |= some[i];
   }
   return true;
 }

@@ -13,6 +13,7 @@
 #include "cfile/internal/read/reader_access.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
+#include "encodings/kernels/count_ones.h"
 #include "encodings/kernels/match_range.h"
 
 namespace cfile::internal {
@@ -79,14 +80,14 @@ class ConditionRows : protected FileCursor {
     return Decode(begin, count, batch_, [&] { return NextRows(count); });
   }
 
-  // Compares `count` rows from `begin` on with a range, without decoding them
+  // Compares `count` rows from `begin` on with a predicate, without decoding them
   // (BlockCursor::NextMatches). Returns false if this is not possible for the open block.
-  absl::StatusOr<bool> Compare(uint64_t begin, size_t count, const T& low, const T& high,
-                               uint8_t* bits) {
+  absl::StatusOr<bool> Compare(uint64_t begin, size_t count, const PredicateMatcher<T>& matcher,
+                               uint8_t* bits, const uint8_t*& validity) {
     if (flat() == nullptr || !compares_) return false;
     decoded_ = OrdinalRange{};
     CFILE_RETURN_IF_ERROR(row_block_.SeekToRow(static_cast<uint32_t>(begin - first_ordinal_)));
-    CFILE_ASSIGN_OR_RETURN(compares_, flat()->NextMatches(low, high, count, bits));
+    CFILE_ASSIGN_OR_RETURN(compares_, flat()->NextMatches(matcher, count, bits, validity));
     return compares_;
   }
 
@@ -229,7 +230,7 @@ class ColumnFilter final : public RowFilter {
     CFILE_ASSIGN_OR_RETURN(const bool read, rows_->Enter(begin));
     blocks_read_ += read;
     count = std::min<uint64_t>(count, rows_->end() - begin);
-    const size_t left = encodings::CountOnes(bits, count);
+    const size_t left = encodings::CountOnes({bits, (count + 7) / 8}, 0, count);
     if (left == 0) return count;
     rows_compared_ += left;
     const FileInfo& info = rows_->file().info();
@@ -262,14 +263,13 @@ class ColumnFilter final : public RowFilter {
       return batch.size();
     }
     if constexpr (!kIsBytes<T> && !encodings::kIsFloat<T>) {
-      if (judge_.comparing()) {
-        const auto compare = [&](const T& low, const T& high, uint8_t* some) {
-          return rows_->Compare(begin, count, low, high, some);
-        };
-        CFILE_ASSIGN_OR_RETURN(const bool matched,
-                               judge_.matcher().MatchBy(count, compare, matches_));
+      if (judge_.comparing() && judge_.matcher().is_ranges()) {
+        const uint8_t* validity;
+        CFILE_ASSIGN_OR_RETURN(
+            const bool matched,
+            rows_->Compare(begin, count, judge_.matcher(), matches_, validity));
         if (matched) {
-          Apply(nullptr, count, bits);
+          Apply(validity, count, bits);
           return count;
         }
       }

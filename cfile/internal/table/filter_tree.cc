@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "encodings/core/status.h"
-#include "encodings/kernels/match_range.h"
+#include "encodings/kernels/count_ones.h"
 
 namespace cfile::internal {
 namespace {
@@ -87,14 +87,14 @@ FilterTree::Judgement FilterTree::Judge(uint64_t row) const {
 }
 
 absl::StatusOr<size_t> FilterTree::Match(uint64_t begin, size_t count, uint8_t* bits) {
-  const size_t asked = encodings::CountOnes(bits, count);
+  const size_t asked = encodings::CountOnes({bits, (count + 7) / 8}, 0, count);
   if (asked == 0) return count;
   auto examined = leaf_ != nullptr              ? MatchLeaf(begin, count, bits)
                   : kind_ == Filter::Kind::kAnd ? MatchAnd(begin, count, bits)
                                                 : MatchOr(begin, count, bits);
   if (examined.ok()) {
     rows_asked_ += asked;
-    rows_matched_ += encodings::CountOnes(bits, *examined);
+    rows_matched_ += encodings::CountOnes({bits, (*examined + 7) / 8}, 0, *examined);
   }
   return examined;
 }

@@ -15,6 +15,7 @@
 #include "cfile/internal/table/scan_parts.h"
 #include "cfile/internal/table/scan_source.h"
 #include "encodings/core/status.h"
+#include "encodings/kernels/count_ones.h"
 #include "encodings/kernels/match_range.h"
 
 namespace cfile {
@@ -272,10 +273,12 @@ class TableScan::Impl {
     std::memset(bits_, 0xff, (count + 7) / 8);
     CFILE_ASSIGN_OR_RETURN(const size_t examined, part_.tree->Match(begin, count, bits_));
     if (examined % 8 != 0) bits_[examined / 8] &= static_cast<uint8_t>((1u << examined % 8) - 1);
+    // Counts first: resize clears the new ordinals, and most filters match few rows.
     const size_t before = ordinals_.size();
-    ordinals_.resize(before + examined);
-    ordinals_.resize(before +
-                     encodings::PositionsOfOnes(bits_, examined, begin, ordinals_.data() + before));
+    const uint64_t matches = encodings::CountOnes({bits_, (examined + 7) / 8}, 0, examined);
+    ordinals_.resize(before + static_cast<size_t>(matches));
+    if (matches > 0)
+      encodings::PositionsOfOnes(bits_, examined, begin, ordinals_.data() + before);
     return examined;
   }
 
