@@ -77,11 +77,12 @@ void ExpectArrow(const TableReader& table, const ArrowExportOptions& options, co
     ASSERT_EQ(found[i]["x"], rows.rows[i] ? Json(*rows.rows[i]) : Json(nullptr)) << i;
 }
 
-// EXPECTs that a Parquet file of the table has the rows.
-void ExpectParquet(const TableReader& table, const ParquetExportOptions& options,
+// EXPECTs that a Parquet file of `exporting`, a table or a file, has the rows.
+template <typename TableOrFile>
+void ExpectParquet(const TableOrFile& exporting, const ParquetExportOptions& options,
                    const Strings& rows) {
   std::vector<uint8_t> parquet;
-  const auto exported = ExportParquet(table, NewMemorySink(&parquet), options);
+  const auto exported = ExportParquet(exporting, NewMemorySink(&parquet), options);
   ASSERT_TRUE(exported.ok()) << exported.status();
   const TableLocation back = NewMemoryStorage("back");
   const auto imported = ImportParquet(NewMemorySource(parquet), back);
@@ -113,6 +114,24 @@ TEST(SharedDictionary, ExportsOfEachPairOfEncodings) {
         ASSERT_NO_FATAL_FAILURE(ExpectParquet(
             *table, {.max_row_group_rows = 700, .data_page_v2 = v2}, rows));
       }
+    }
+  }
+}
+
+// The exporter sees the encodings of movable blocks before it writes a row group. For other blocks,
+// it knows only the encoding of the file.
+TEST(SharedDictionary, ParquetFilesOfEachEncoding) {
+  const Strings rows = Texts(1000, 0);
+  for (const encodings::EncodingRow* row : EncodingsOfStrings()) {
+    for (const bool movable : {false, true}) {
+      SCOPED_TRACE(std::string(row->name) + (movable ? ", movable" : ""));
+      const auto reader =
+          Reader::Open(NewMemorySource(testing_support::WriteColumn<std::string_view>(
+              ColumnType::String(),
+              {.encoding = row->encoding, .nullable = true, .movable_blocks = movable}, rows)));
+      ASSERT_TRUE(reader.ok()) << reader.status();
+      for (const bool v2 : {false, true})
+        ASSERT_NO_FATAL_FAILURE(ExpectParquet(*reader, {.data_page_v2 = v2}, rows));
     }
   }
 }
