@@ -357,9 +357,9 @@ class Json(DumpTest):
 
     def test_long_names_differ_on_the_terminal(self):
         names = [f"a_very_long_column_name_of_a_table_{i:03}" for i in range(40)]
-        (self.folder / "names.csv").write_text(",".join(names) + "\n" + ",".join("1" * 40) + "\n")
-        self.make("names.csv", "names")
-        lines = self.lines_on_terminal(80, "names")
+        (self.folder / "long_names.csv").write_text(",".join(names) + "\n" + ",".join("1" * 40) + "\n")
+        self.make("long_names.csv", "long_names")
+        lines = self.lines_on_terminal(80, "long_names")
         self.assertEqual(len({line.split()[0] for line in lines if line.startswith("a_ve")}), 40, lines)
 
     def test_explain_shows_by_what_rows_were_excluded(self):
