@@ -1,9 +1,10 @@
 // SpreadBits: moves bits of present values to their rows.
+#include "encodings/hybrid/validity.h"
+
 #include <array>
 #include <cstring>
 
 #include "encodings/core/bytes.h"
-#include "encodings/hybrid/validity.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encodings/hybrid/validity_bits.cc"
