@@ -64,9 +64,9 @@ class ValidityDecoder {
   // <= count(). kDataLoss: as for Read.
   absl::StatusOr<uint32_t> SeekTo(uint32_t position);
 
-  // Writes, for each of `rows`, which ascend: how many rows before it hold a value, or kNull if the
-  // row is null. Afterwards position() is unspecified. Precondition: the rows are less than count().
-  // kDataLoss: as for Read.
+  // Writes, for each of `rows`: how many rows before it hold a value, or kNull if the row is null.
+  // Afterwards position() is unspecified. Preconditions: the rows ascend (equal ones are allowed)
+  // and are less than count(). kDataLoss: as for Read.
   static constexpr uint32_t kNull = RleHybridReader::kNotOne;
   absl::Status FindValues(std::span<const uint32_t> rows, uint32_t* positions) {
     return runs_.RanksOfOnes(rows, positions);
@@ -87,8 +87,8 @@ void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out);
 
 // Does the same for bits: moves the first `present` bits of `bits` to the rows whose bit in `valid`
 // is 1, in place. The bits of the other rows become 0, and so do the unused bits of the last byte.
-// `bits` has (count + 7) / 8 bytes. Precondition: `present` of the first `count` bits of `valid` are
-// 1.
+// `bits` has (count + 7) / 8 bytes. Precondition: among the first `count` bits of `valid`, `present`
+// bits are 1.
 void SpreadBits(uint8_t* bits, const uint8_t* valid, size_t count, size_t present);
 
 // The reverse of SpreadValues: copies the values whose bit is 1 to the front of `present`, and

@@ -1,9 +1,10 @@
 // SpreadBits: moves bits of present values to their rows.
+#include "encodings/hybrid/validity.h"
+
 #include <array>
 #include <cstring>
 
 #include "encodings/core/bytes.h"
-#include "encodings/hybrid/validity.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "encodings/hybrid/validity_bits.cc"
@@ -38,8 +39,8 @@ HWY_BEFORE_NAMESPACE();
 namespace cfile::encodings {
 namespace HWY_NAMESPACE {
 
-// Returns a word with bit i of `bits` at the place of the i-th one of `mask`, counted from the least
-// significant bit. The other bits are 0.
+// Returns a word with bit i of `bits` at the place of the i-th one of `mask`. The least significant
+// bit is the first. The other bits are 0.
 HWY_INLINE uint64_t Deposit(uint64_t bits, uint64_t mask) {
   // Processors that have AVX2 but not AVX-512 may need hundreds of cycles for this instruction.
 #if HWY_ARCH_X86_64 && HWY_TARGET <= HWY_AVX3
@@ -76,7 +77,7 @@ void Spread(uint8_t* bits, const uint8_t* valid, size_t count, size_t present) {
       present -= ones;
       const size_t shift = present % 8;
       const uint8_t* const from = bits + present / 8;
-      // If the last byte of these bits is among the loaded bytes, the bits that it adds are not used.
+      // If the last byte of these bits is among the loaded bytes, Deposit ignores what it adds.
       const uint64_t last = from[(shift + ones - 1) / 8];
       word = Deposit(load(from) >> shift | last << 1 << (8 * bytes - 1 - shift), mask);
     }

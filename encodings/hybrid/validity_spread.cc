@@ -28,7 +28,7 @@ constexpr std::array<std::array<int8_t, 8>, 256> MakeSpreadTable() {
 }
 alignas(64) inline constexpr auto kSpread = MakeSpreadTable();
 
-// The same table for 8 / kLanes rows whose values have kLanes lanes each; the indexes are indexes of
+// The same table for 8 / kLanes rows whose values have kLanes lanes each. The indexes are those of
 // lanes.
 template <size_t kLanes>
 constexpr auto MakeSpreadLanesTable() {
