@@ -48,13 +48,10 @@ class RegisterLookup {
     if constexpr (kLanes >= kBases) {
       return hn::TableLookupLanes(low_, hn::IndicesFromVec(d, codes));
     } else {
-      // Bit 2 of the code, as a sign, selects the vector.
-      const hn::RebindToSigned<D> ds;
       const auto indices = hn::IndicesFromVec(d, hn::And(codes, hn::Set(d, U{3})));
-      const auto sign = hn::BitCast(ds, hn::ShiftLeft<8 * sizeof(U) - 3>(codes));
-      return hn::BitCast(
-          d, hn::IfNegativeThenElse(sign, hn::BitCast(ds, hn::TableLookupLanes(high_, indices)),
-                                    hn::BitCast(ds, hn::TableLookupLanes(low_, indices))));
+      return hn::IfThenElse(hn::TestBit(codes, hn::Set(d, U{4})),
+                            hn::TableLookupLanes(high_, indices),
+                            hn::TableLookupLanes(low_, indices));
     }
   }
 
