@@ -309,7 +309,7 @@ class DiffOfKeys(ToolTest):
         text = "city,id\nA,1\nB,2\n"
         self.table("sorted", text, "--sorted-by", "id")
         self.table("unsorted", text)
-        self.table("compound", text, "--sorted-by", "city,id")
+        self.table("compound", text, "--sorted-by", "city", "--sorted-by", "id")
         for a, b, expected in (("sorted", "unsorted", ("id", "none")), ("sorted", "compound", ("id", "city, id"))):
             self.assertIn("schema: key columns: {} | {}\n".format(*expected), self.dump("diff", a, b))
             found, = [each for each in self.json("diff", a, b)["schema"] if each["property"] == "key columns"]
@@ -385,7 +385,7 @@ class SalvageTable(ToolTest):
         self.refuse(1, "folder is not a table", "salvage", "t", "folder", "--force")
         self.refuse(1, "choose it with --column", "salvage", "t", "left", "--part", "0")
         self.refuse(1, "choose it with --column", "salvage", "t", "left", "--sorted")
-        self.refuse(3, "folder/table.cft", "salvage", "folder", "left")
+        self.refuse(3, "folder is a directory, but not a table", "salvage", "folder", "left")
         self.assertFalse((self.folder / "left").exists())
         self.dump("salvage", "t", "left")
         self.dump("salvage", "t", "left", "--force")

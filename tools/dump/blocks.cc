@@ -166,7 +166,7 @@ void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump blocks keys.cfile\n"
       "  cfile-dump blocks flights --column carrier\n"
       "  cfile-dump blocks --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"
-      "  tail -c +$((OFFSET + 1)) keys.cfile | head -c SIZE | xxd  # the bytes of a block");
+      "  tail -c +$((OFFSET + 1)) keys.cfile | head -c SIZE | xxd  # one block");
   AddIgnoreChecksumsOption(*command, common);
   AddColumnOptions(*command, common, kOneColumn, kAllParts);
   const auto with_bytes = std::make_shared<bool>(false);
