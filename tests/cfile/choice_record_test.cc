@@ -120,7 +120,7 @@ TEST(ChoiceRecord, NothingWasChosen) {
 
 // A file with copied blocks does not say that its writer has chosen their encoding.
 TEST(ChoiceRecord, CopiedBlocks) {
-  const File file = Write(Delays(300'000), {});
+  const File file = Write(Delays(300'000), {.movable_blocks = true});
   const std::vector<Reader> files = {Open(file), Open(file)};
   for (const bool movable : {true, false}) {
     File both;

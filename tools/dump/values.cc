@@ -73,8 +73,8 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump values --from 2013-06-01 --to 2013-07-01 flights\n"
       "  cfile-dump values --where 'value >= 1007' keys.cfile\n"
       "  cfile-dump values --where \"carrier = 'UA' and month between 6 and 8\" flights\n"
-      "  cfile-dump values --where \"delay > 600 or (month = 7 and carrier in (HA, F9))\" \\\n"
-      "    flights\n"
+      "  cfile-dump values flights --where \\\n"
+      "    \"delay > 600 or (month = 7 and carrier in (HA, F9))\"\n"
       "  cfile-dump values --ordinal 1000000 --count 10 --columns year,carrier flights");
   AddIgnoreChecksumsOption(*command, common);
   auto options = std::make_shared<ValuesOptions>();

@@ -287,9 +287,11 @@ class Trials {
 };
 
 // All candidates encode pieces of kPieceValues values. The best candidates then encode pieces of
-// kFinalPieceValues values.
+// kFinalPieceValues values. For kSize, there are more of the best candidates, so the pieces have
+// kFinalPieceValuesForSize values.
 constexpr size_t kPieceValues = 1024;
 constexpr size_t kFinalPieceValues = 4096;
+constexpr size_t kFinalPieceValuesForSize = 3072;
 
 // Copies four pieces of equal size that are spread evenly over `values`, and returns the copies.
 // Returns `values` if they are not more than four pieces. A piece has at most `piece_values`
@@ -338,7 +340,11 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
   Trials<T> trials(type, options, choice);
   std::unique_ptr<T[]> copies, final_copies;
   const bool at_end = column_values == values.size();
-  if (!at_end) values = Spread(values, kFinalPieceValues, final_copies);
+  if (!at_end) {
+    values = Spread(values,
+                    choice.goal == Goal::kSize ? kFinalPieceValuesForSize : kFinalPieceValues,
+                    final_copies);
+  }
   const std::span<const T> few = at_end ? values : Spread(values, kPieceValues, copies);
   std::vector<const EncodingRow*> tried(rows.begin(), rows.end());
   if (!at_end && !kIsBytes<T>) {
