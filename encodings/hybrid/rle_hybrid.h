@@ -290,8 +290,8 @@ class RleHybridReader {
   absl::Status SeekTo(uint64_t position);
   absl::StatusOr<uint64_t> SeekAndCountOnes(uint64_t position);
 
-  // Writes, for each of `positions`: how many values before it are 1, or kNotOne if the value at the
-  // position is not 1. Afterwards the reader is at one of the positions. Preconditions: the
+  // Writes, for each of `positions`: how many values before it are 1, or kNotOne if the value at
+  // the position is not 1. Afterwards the reader is at one of the positions. Preconditions: the
   // positions ascend (equal ones are allowed); the width is 1.
   static constexpr uint32_t kNotOne = UINT32_MAX;
   absl::Status RanksOfOnes(std::span<const uint32_t> positions, uint32_t* ranks);
