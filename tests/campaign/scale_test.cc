@@ -97,7 +97,9 @@ void WriteAndReadCell(Encoding encoding, Compression compression, uint64_t size)
   });
   const bool compressed = compression != Compression::kNone;
   EXPECT_LE(written, static_cast<int64_t>((compressed ? 6 : 4) * size) + 4 * kMiB);
-  EXPECT_FALSE(Reader::Open(path)->Get<std::string_view>(1).ok());
+  // FSST makes the block smaller than the default limit, and a symbol has at most 8 bytes.
+  const bool is_fsst = encoding == Encoding::kFsst;
+  EXPECT_EQ(Reader::Open(path)->Get<std::string_view>(1).ok(), is_fsst && size == 20 << 20);
   const int64_t read = MostHeapBytes([&] {
     const auto reader = Reader::Open(path, {.max_block_size_bytes = kMost});
     ASSERT_TRUE(reader.ok()) << reader.status();
@@ -110,7 +112,9 @@ void WriteAndReadCell(Encoding encoding, Compression compression, uint64_t size)
     }
     EXPECT_TRUE(Verify(*reader).ok());
   });
-  EXPECT_LE(read, static_cast<int64_t>((compressed ? 5 : 3) * size) + 4 * kMiB);
+  // A decoder of FSST also has the text of a group, and its buffer of values grows to twice the size.
+  const int most_copies = (compressed ? 5 : 3) + (is_fsst ? 2 : 0);
+  EXPECT_LE(read, static_cast<int64_t>(most_copies * size) + 4 * kMiB);
 }
 
 TEST(Scale, LargeCell) {
