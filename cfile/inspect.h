@@ -72,8 +72,8 @@ struct CFILE_EXPORT VerifyReport {
   uint64_t num_rows = 0;     // nulls included; in a file with levels: records
   uint64_t num_entries = 0;  // rows; in a file with levels: entries
   uint64_t null_count = 0;   // entries without a value
-  // The size of all parts that Verify found: header, blocks, footer. If all index nodes could be
-  // read, the bytes between the parts are included.
+  // The size of all parts that Verify checked: header, blocks, footer, but no blocks that exceed a
+  // limit. If all index nodes could be read, the bytes between the parts are included.
   uint64_t bytes_checked = 0;
   // The least and the greatest value, in memcmp form (cfile/statistics.h). Set only if the file has
   // a value index and at least one value.
