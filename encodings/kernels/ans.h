@@ -29,7 +29,7 @@ inline constexpr size_t kAnsStates = 8;
 inline constexpr int kMinAnsLog = 4;
 inline constexpr int kMaxAnsLog = 12;
 inline constexpr size_t kMaxAnsSymbols = 256;
-// The number of bytes of the longest stream of kVectorValues symbols.
+// A stream of kVectorValues symbols has at most this many bytes.
 inline constexpr size_t kMaxAnsBytes = (kVectorValues + kAnsStates) * kMaxAnsLog / 8;
 
 // Returns the symbol of each state. Preconditions: kMinAnsLog <= log <= kMaxAnsLog; there are at

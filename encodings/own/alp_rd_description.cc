@@ -7,6 +7,7 @@
 #include "encodings/kernels/interleaved_bits.h"
 #include "encodings/own/alp_rd_layout.h"
 #include "encodings/own/describe_number.h"
+#include "encodings/own/describe_vectors.h"
 
 namespace cfile::encodings {
 namespace {
@@ -16,22 +17,14 @@ absl::Status DescribeAlpRd(const BlockView& block, BlockDescription& description
   using U = AlpRdLane<T>;
   using Entry = AlpRdEntry;
   const uint32_t vectors = VectorsOf(block.count);
-  if (uint64_t{vectors} * Entry::kBytes > block.bytes.size()) {
-    return DataLoss("the table of ", vectors, " vectors takes ", uint64_t{vectors} * Entry::kBytes,
-                    " bytes, found ", block.bytes.size());
-  }
-  uint32_t described = 0;
-  for (; described < vectors && !description.full(); ++described) {
-    CFILE_RETURN_IF_ERROR(description.AddFixed32("offset of the vector").status());
-    description.BeginStructure();
+  const auto describe_rest = [&]() -> absl::Status {
     CFILE_RETURN_IF_ERROR(description.AddByte("width of a code").status());
     CFILE_RETURN_IF_ERROR(description.AddByte("width of an offset").status());
     CFILE_RETURN_IF_ERROR(description.AddByte("shift").status());
-    CFILE_RETURN_IF_ERROR(AddNumber<uint16_t>(description, "exceptions"));
-    description.EndStructure();
-  }
+    return AddNumber<uint16_t>(description, "exceptions");
+  };
   CFILE_RETURN_IF_ERROR(
-      description.AddBytes(uint64_t{vectors - described} * Entry::kBytes, "further entries"));
+      DescribeVectorTable(block, vectors, Entry::kBytes, description, describe_rest));
   for (uint32_t i = 0; i < vectors; ++i) {
     if (description.full()) {
       description.AddRest("further vectors");

@@ -36,9 +36,9 @@ class CompactHistogram {
  public:
   static constexpr size_t kMostIntervals = 256;
 
-  // Chooses at most `most_intervals` intervals that will have about equal counts. `sample` has some
-  // of the numbers, in ascending order. Preconditions: the sample is not empty; 1 <= most_intervals
-  // <= kMostIntervals.
+  // Divides the numbers into at most `most_intervals` intervals, so that each interval gets about
+  // as many numbers as the others. `sample` has some of the numbers, in ascending order.
+  // Preconditions: the sample is not empty; 1 <= most_intervals <= kMostIntervals.
   CompactHistogram(std::span<const uint64_t> sample, size_t most_intervals);
   // Makes an interval for each number from `least` to `most`. All numbers that are added must be in
   // this range. Precondition: 0 <= most - least < kMostIntervals.

@@ -419,9 +419,9 @@ TEST(Movable, FooterNeedsBothOtherBits) {
   }
 }
 
-// Returns the numbers of the parts of the block in which a changed byte makes `read` fail. The
-// parts of the sections are numbered from 0; -1 is the head. `read` opens a file and reads some
-// rows.
+// Changes a byte of the head of the block, and then of each part of its sections. Returns which of
+// these changes make `read` fail: -1 stands for the head, 0 for the first part, 1 for the second.
+// `read` opens a file and reads some rows.
 template <typename Read>
 std::vector<int> PartsThatMatter(const Bytes& file, const BlockPointer& block, const Read& read) {
   const internal::BlockHead head = HeadOf(file, block);

@@ -40,10 +40,10 @@ absl::StatusOr<ColumnTotals> CopyFile(const Reader& file, const WriterOptions& o
 
 // Writes the rows of `from` into a new table at `to`. Each part of `from` becomes one part of the
 // new table, so ordinals stay as they are. `options_of` returns the options for a column of a part.
-// The table appears in one commit. Returns one element for each column: the totals of the files of
-// this column in all parts. If the table has a key index, the last element has the totals of the
-// key index. Memory: that of a TableWriter.
-// Errors: those of TableReader::OpenColumn, TableWriter and CommitParts.
+// Readers see all parts at the same time, because one commit publishes them. Returns one element
+// for each column: the totals of the files of this column in all parts. If the table has a key
+// index, the last element has the totals of the key index. Memory: that of a TableWriter. Errors:
+// those of TableReader::OpenColumn, TableWriter and CommitParts.
 absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
     const TableReader& from, const TableLocation& to,
     const std::function<absl::StatusOr<WriterOptions>(size_t part, size_t column)>& options_of,

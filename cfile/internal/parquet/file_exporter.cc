@@ -33,8 +33,7 @@ using encodings::kMaxBatchValues;
 // A page whose values are encoded again has at most this many rows.
 constexpr uint32_t kMostRecodedRows = 65536;
 
-// The size of the header of a block with Kudu's PLAIN values of a fixed width.
-constexpr size_t kPlainHeaderBytes = 8;
+constexpr size_t kPlainHeaderBytes = 8;  // of a block with Kudu's PLAIN values of a fixed width
 
 // What happens to the values of a block: their bytes are those of a page; the same after a header
 // of kPlainHeaderBytes; they are codes of another form; or they must be encoded again.
@@ -67,8 +66,8 @@ class TypedExporter final : public FileExporter {
   const ColumnType& type() const { return blocks_.info().type; }
   // True if blocks of codes keep their codes. Then dictionary_ consists of values.
   bool has_codes() const {
-    return dictionary_ != nullptr && !std::is_same_v<T, bool> &&
-           encodings::HasCodes(blocks_.info().encoding);
+    const bool of_values = dictionary_ != nullptr && encodings::HasCodes(blocks_.info().encoding);
+    return of_values && !std::is_same_v<T, bool>;
   }
   // True if values must be checked or changed one by one.
   bool changes_values() const {
@@ -176,9 +175,8 @@ Encoding TypedExporter<T>::RecodedAs(Encoding encoding) const {
     if (type().physical() == PhysicalType::kBytes) {
       if (column_.categories != nullptr) return Encoding::kParquetDictionary;
       if (column_.plain_or_codes) return Encoding::kParquetPlain;
-      // These are front-coded.
-      if (encoding == Encoding::kPrefix || encoding == Encoding::kFsst)
-        return Encoding::kParquetDeltaByteArray;
+      const bool front_coded = encoding == Encoding::kPrefix || encoding == Encoding::kFsst;
+      if (front_coded) return Encoding::kParquetDeltaByteArray;
       return makes_dictionary_ ? Encoding::kParquetDictionary
                                : Encoding::kParquetDeltaLengthByteArray;
     }
@@ -476,14 +474,12 @@ absl::StatusOr<std::span<const T>> TypedExporter<T>::Changed(std::span<const T> 
 template <typename T>
 absl::StatusOr<BlockEncoder<T>*> TypedExporter<T>::EncoderOf(Encoding encoding) {
   auto& encoder = encoders_[encoding];
-  if (encoder == nullptr) {
-    CFILE_ASSIGN_OR_RETURN(
-        encoder, encodings::MakeEncoder<T>(
-                     encoding, type().physical(),
-                     {.block_size_bytes = size_t{encodings::parquet::kMaxPageBytes},
-                      .type_length = type().type_length,
-                      .skip_tables = false}));
-  }
+  if (encoder != nullptr) return encoder.get();
+  const encodings::EncoderOptions options = {
+      .block_size_bytes = size_t{encodings::parquet::kMaxPageBytes},
+      .type_length = type().type_length, .skip_tables = false};
+  CFILE_ASSIGN_OR_RETURN(encoder,
+                         encodings::MakeEncoder<T>(encoding, type().physical(), options));
   return encoder.get();
 }
 

@@ -359,7 +359,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t
   source_->WillRead(pointer.offset, std::min<uint64_t>(pointer.size, HeadBytesOf(pointer.size)));
   const auto stored =
       FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes, buffer);
-  // Errors are ignored here. The caller then reads the whole block, and returns the error.
+  // If this read fails, the function returns no error. The caller then reads the whole block. If
+  // that fails too, the caller returns the error.
   const bool has_places =
       stored.ok() && !stored->head.compressed() && stored->head.sections[kLevels].size == 0 &&
       stored->head.sections[kSkipTable].size == 0 &&

@@ -264,7 +264,8 @@ class TryingEncoder final : public AutoEncoder<T> {
   std::optional<Nature> nature_;
   uint64_t last_trial_bytes_ = 0;
   uint64_t last_trial_at_ = 0;
-  // Trial::depends_on_count of the last trial, and the number of values up to its end.
+  // What the last trial returned as Trial::depends_on_count, and how many values the column had
+  // then.
   bool depends_on_count_ = false;
   uint64_t last_trial_values_ = 0;
   uint64_t trial_interval_ = kFirstTrialInterval;
