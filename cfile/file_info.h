@@ -85,9 +85,10 @@ struct StorageSize {
 };
 
 // Why automatic choice has stored the blocks of a file as they are (cfile/FORMAT.md, The recorded
-// choice): what the largest trial of the writer found. A trial encodes some of the first values of
-// a block with several encodings; in a small column, all values. The sizes are estimates. They
-// count what a block needs besides its values, and a share of the file's dictionary.
+// choice): what a trial of the writer found. Of several trials, it is one whose choice stored the
+// most values. A trial encodes some of the first values of a block with several encodings; in a
+// small column, all values. The sizes are estimates. They count what a block needs besides its
+// values, and a share of the file's dictionary.
 struct ChoiceInfo {
   Goal goal = Goal::kBalanced;
   uint64_t num_values = 0;        // the number of values that the trial encoded

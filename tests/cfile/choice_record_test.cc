@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <span>
@@ -105,6 +106,19 @@ TEST(ChoiceRecord, OfAColumnWithLevels) {
   const auto choice = ChoiceOf(file);
   ASSERT_TRUE(choice.has_value());
   EXPECT_EQ(choice->chosen.encoding, Open(file).info().encoding);
+}
+
+// The record is about the choice that stored the most values, not about the last one.
+TEST(ChoiceRecord, OfMostValues) {
+  std::vector<int64_t> values(400'000);
+  std::iota(values.begin(), values.end(), int64_t{1'000'000});
+  const auto expected = ChoiceOf(Write(values, {}));
+  ASSERT_TRUE(expected.has_value());
+  std::mt19937_64 random(1);
+  for (size_t i = 0; i < 60'000; ++i) values.push_back(static_cast<int64_t>(random()));
+  const auto choice = ChoiceOf(Write(values, {}));
+  ASSERT_TRUE(choice.has_value());
+  EXPECT_EQ(choice->chosen.encoding, expected->chosen.encoding);
 }
 
 TEST(ChoiceRecord, NothingWasChosen) {

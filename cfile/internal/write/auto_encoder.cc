@@ -93,7 +93,9 @@ class TryingEncoder final : public AutoEncoder<T> {
   }
 
   uint64_t trial_cost_bytes() const override { return trial_bytes_; }
-  const std::optional<ChoiceInfo>& choice() const override { return found_; }
+  const std::optional<ChoiceInfo>& choice() const override {
+    return values_before_ - found_at_ >= kept_values_ ? found_ : kept_;
+  }
 
   void Finish(uint64_t first_ordinal, EncodedBlock& block) override {
     // A block that ends with its sample is most likely the last one.
@@ -166,10 +168,19 @@ class TryingEncoder final : public AutoEncoder<T> {
     const bool same = nature_ && trial.storage == chosen_;
     trial_interval_ =
         same ? std::min(2 * trial_interval_, kLastTrialInterval) : kFirstTrialInterval;
+    if (!found_ || trial.storage != chosen_) {
+      if (values_before_ - found_at_ >= kept_values_) {
+        kept_ = found_;
+        kept_values_ = values_before_ - found_at_;
+      }
+      found_ = trial.found;
+      found_at_ = values_before_;
+    } else if (trial.found.num_values >= found_->num_values) {
+      found_ = trial.found;
+    }
     chosen_ = trial.storage;
     depends_on_count_ = trial.depends_on_count;
     last_trial_values_ = so_far;
-    if (!found_ || trial.found.num_values >= found_->num_values) found_ = trial.found;
     nature_ = nature_now_;
     last_trial_at_ = value_bytes_;
     last_trial_bytes_ = trial.cost_bytes;
@@ -260,7 +271,13 @@ class TryingEncoder final : public AutoEncoder<T> {
   // The choice of the last trial, the nature of that trial's values, what the trial cost, and how
   // many bytes of values were written before it.
   Storage chosen_;
-  std::optional<ChoiceInfo> found_;  // by the trial with the most values
+  // What the trials that made the current choice found (of several, the one with the most values),
+  // and how many values the column had before. The same of the choice that has stored the most
+  // values so far, and how many.
+  std::optional<ChoiceInfo> found_;
+  uint64_t found_at_ = 0;
+  std::optional<ChoiceInfo> kept_;
+  uint64_t kept_values_ = 0;
   std::optional<Nature> nature_;
   uint64_t last_trial_bytes_ = 0;
   uint64_t last_trial_at_ = 0;
