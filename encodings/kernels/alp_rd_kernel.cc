@@ -160,7 +160,7 @@ namespace cfile::encodings {
 
 template <typename U>
 void CheckForm(const AlpRdForm& form) {
-  constexpr int kBits = 8 * sizeof(U);
+  [[maybe_unused]] constexpr int kBits = 8 * sizeof(U);
   assert(0 <= form.code_width && form.code_width <= AlpRdForm::kMaxCodeWidth);
   assert(form.offset_width >= 0 && form.shift >= 0);
   assert(form.width() <= kBits && form.covered() <= kBits);
