@@ -111,16 +111,17 @@ def measure(tools, directory, name, path, known):
     print(f"{name}: {len(full)} columns", file=sys.stderr)
     return {full[column]: {"smallest": smallest[full[column]],
                            **{goal: {"bytes": sizes[goal][column], "form": sizes[goal, "form"][column]} for goal in GOALS}}
-            for column in full}
+            for column in full if full[column] in smallest}
 
 
 def find_smallest(tools, table):
-    """Returns the bytes, the encoding and the codec of the smallest file, for each column of the table and each set of codecs."""
+    """Returns the bytes, the encoding and the codec of the smallest file, for each column with values and each set of codecs."""
     command = [tools / "cfile-dump", "whatif", table, "--json", "--sample-bytes", "1GiB"]
     found = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
     return {column["name"]: {name: min((trial["bytes"], trial["encoding"], trial["compression"]) for trial in column["tried"]
                                        if "bytes" in trial and (codecs is None or trial["compression"] in codecs))
-                             for name, codecs in CODECS.items()} for column in found["columns"]}
+                             for name, codecs in CODECS.items()}
+            for column in found["columns"] if any("bytes" in trial for trial in column["tried"])}
 
 
 def report(columns):

@@ -2,8 +2,8 @@
 // median of five warm runs with one thread. Prints the figures as lines of JSON.
 // tests/benchmarks/run adds the alternatives that need Python, and makes one table of all figures.
 //
-//   file_comparison DIRECTORY [DIVISOR]         10 million numbers and 5 million strings / DIVISOR;
-//                                               the data stays in DIRECTORY for other programs
+//   file_comparison DIRECTORY [DIVISOR]         10 million numbers, 5 million strings and 20 million
+//                                               URLs, all divided by DIVISOR; the data stays in DIRECTORY for other programs
 //   file_comparison --scale DIRECTORY MAX_ROWS  how costs grow with the rows of a file
 #include "file_comparison.h"
 
@@ -18,6 +18,7 @@ namespace {
 
 constexpr size_t kNumbers = 10'000'000;
 constexpr size_t kStrings = 5'000'000;
+constexpr size_t kManyStrings = 20'000'000;
 constexpr size_t kQueries = 50'000;
 
 // Returns the default options. Only a `sorted` column has a value index.
@@ -100,6 +101,8 @@ void Compare(const std::string& directory, size_t divisor) {
                  {{"default", Default(true)},
                   {"prefix", {.encoding = Encoding::kPrefix, .value_index = true}},
                   {"for size", ForSize(true)}});
+  MeasureCodes(numbers);
+  MeasureManyUrls(kManyStrings / divisor, kQueries, directory);
 }
 
 int Main(int argc, char** argv) {

@@ -61,6 +61,13 @@ void MeasureMemory(const Column<T>& column);
 // Measures binary search in a sorted array of views. The bytes of the keys are adjacent in memory.
 void MeasureSortedArray(const Column<std::string_view>& column, const Queries& queries);
 
+// Measures `count` numbers of 11 bits in blocks of FOR: the decoder in the cache of the processor,
+// takes and filters of a table in memory, also with a tenth of nulls.
+void MeasureCodes(size_t count);
+
+// Measures SeekToKey in the default file of `count` URLs, with a cache of 16 MiB.
+void MeasureManyUrls(size_t count, size_t searches, const std::string& directory);
+
 // Measures writes, sizes, scans and seeks of the available sorted key stores.
 void MeasureKeyValueStores(const Column<std::string_view>& column, const Queries& queries,
                            const std::string& directory);

@@ -96,6 +96,29 @@ TEST(Choice, SevenSensorNames) {
   ExpectSmall<std::string_view>(ColumnType::String(), Views(names), 1.5);
 }
 
+// Each name occurs three times in a row and never again. A sample has few names that occur once, so
+// that the column seems to have few names; but the names continue to be new.
+TEST(Choice, NewValuesContinueToCome) {
+  std::mt19937_64 random(9);
+  std::vector<std::string> names;
+  while (names.size() < 120'000) {
+    const std::string name = absl::StrFormat("%012x", random() % (uint64_t{1} << 48));
+    names.insert(names.end(), 3, name);
+  }
+  ExpectSmall<std::string_view>(ColumnType::String(), Views(names), 1.15);
+}
+
+// Blocks of numbers hold as many values as fit without anything beside them, and the sample has as
+// many.
+TEST(Choice, TheSampleHasABlockOfNumbers) {
+  std::mt19937_64 random(10);
+  std::vector<int64_t> values;
+  for (int64_t i = 0; i < 28'000; ++i) {
+    values.push_back(i < 22'000 ? i : static_cast<int64_t>(random()));
+  }
+  ExpectSmall<int64_t>(ColumnType::Int64(), values, 1.15);
+}
+
 // A column of one block is tried as a whole: the first values do not show what the others are.
 TEST(Choice, AllValuesOfASmallColumnCount) {
   std::mt19937_64 random(3);

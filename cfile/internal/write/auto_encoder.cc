@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cfile/internal/write/sample.h"
+#include "encodings/parquet/page_codec.h"
 #include "encodings/registry.h"
 
 namespace cfile::internal {
@@ -34,6 +35,23 @@ constexpr uint64_t kFreeTrialBytes = 4 << 20;
 // has changed, the block ends, unless it has less than a quarter of the size of a block.
 template <typename T>
 constexpr uint32_t kLookInterval = kIsBytes<T> ? 1 << 13 : 1 << 15;
+
+// Returns how many bytes a value counts beside its own bytes when an encoder of this encoding
+// decides that its block is full.
+template <typename T>
+uint32_t ExtraBytesPerValue(const encodings::EncodingRow& row) {
+  using P = encodings::PageType<T>;
+  if constexpr (!kIsBytes<P>) {
+    // A block of PLAIN has numbers and nothing else. A block of Parquet's encodings is full when
+    // the values, not the encoded page, have the size of a block.
+    if (row.encoding == Encoding::kPlain) return 0;
+    if (static_cast<Encoding>(encodings::kFirstExtendedNumber) <= row.encoding &&
+        row.encoding < Encoding::kFor) {
+      return uint32_t{std::max(sizeof(P), sizeof(T)) - sizeof(T)};
+    }
+  }
+  return row.worst_extra_bytes_per_value;
+}
 
 EncoderOptions TrialOptions(EncoderOptions options, size_t block_size_bytes) {
   options.block_size_bytes = block_size_bytes;
@@ -137,7 +155,7 @@ class TryingEncoder final : public AutoEncoder<T> {
     SampleLimits limits{.block_bytes = options_.block_size_bytes};
     for (const encodings::EncodingRow* row : candidates_) {
       limits.extra_bytes_per_value =
-          std::max(limits.extra_bytes_per_value, row->worst_extra_bytes_per_value);
+          std::max(limits.extra_bytes_per_value, ExtraBytesPerValue<T>(*row));
       limits.extra_bytes_per_block =
           std::max(limits.extra_bytes_per_block, row->worst_extra_bytes_per_block);
     }

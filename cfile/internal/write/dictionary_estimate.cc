@@ -22,9 +22,13 @@ struct DistinctValues {
   size_t distinct = 0;
   size_t once = 0;   // distinct values that occur once
   size_t twice = 0;  // distinct values that occur twice
+  size_t new_at_end = 0;  // distinct values that the last quarter of the sample has first
   size_t runs = 0;   // runs of equal values
   size_t bytes = 0;  // size of the distinct values in a dictionary
 };
+
+// Returns where the last quarter of a sample begins.
+size_t FirstAtEnd(size_t sample_values) { return sample_values - sample_values / 4; }
 
 template <typename P>
 DistinctValues CountDistinct(std::span<const P> values) {
@@ -35,7 +39,7 @@ DistinctValues CountDistinct(std::span<const P> values) {
   std::vector<uint32_t> counts(codes.size());
   DistinctValues found{.distinct = counts.size(), .bytes = codes.bytes()};
   for (size_t i = 0; i < code_of.size(); ++i) {
-    ++counts[code_of[i]];
+    if (counts[code_of[i]]++ == 0 && i >= FirstAtEnd(code_of.size())) ++found.new_at_end;
     if (i == 0 || code_of[i] != code_of[i - 1]) ++found.runs;
   }
   for (const uint32_t count : counts) {
@@ -43,6 +47,24 @@ DistinctValues CountDistinct(std::span<const P> values) {
     found.twice += count == 2;
   }
   return found;
+}
+
+// Estimates the number of distinct values of a column of `column_values` values, from a sample of
+// `count` values. Chao's estimator holds if each part of the column draws its values from the same
+// set. Then a value of the sample's end is new about as often as values of the sample occur once
+// (the estimator of Good and Turing). If more of them are new, each part of the column has values of
+// its own, and the rest of the column continues to add values.
+double ExtrapolateDistinct(const DistinctValues& found, size_t count, uint64_t column_values) {
+  constexpr double kChance = 1.5;
+  const auto distinct = static_cast<double>(found.distinct);
+  const auto once = static_cast<double>(found.once);
+  const double all = distinct + once * once / (2 * std::max(1.0, static_cast<double>(found.twice)));
+  const size_t at_end = count - FirstAtEnd(count);
+  if (at_end == 0) return all;
+  const double excess = static_cast<double>(found.new_at_end) / static_cast<double>(at_end) -
+                        kChance * once / static_cast<double>(count);
+  const double growing = distinct + excess * static_cast<double>(column_values - count);
+  return std::max(all, growing);
 }
 
 template <typename T>
@@ -73,8 +95,7 @@ std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values,
   const DistinctValues found = CountDistinctAsPages(values);
   const auto count = static_cast<double>(values.size());
   const auto distinct = static_cast<double>(found.distinct);
-  const auto once = static_cast<double>(found.once);
-  const double all = distinct + once * once / (2 * std::max(1.0, static_cast<double>(found.twice)));
+  const double all = ExtrapolateDistinct(found, values.size(), column_values);
   const double entry_bytes = static_cast<double>(found.bytes) / distinct;
   if (all * entry_bytes > static_cast<double>(options.max_dictionary_bytes)) return std::nullopt;
   const auto width_of = [](double distinct_values) {
