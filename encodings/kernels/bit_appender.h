@@ -72,6 +72,15 @@ class BitAppender {
       count -= static_cast<uint64_t>(taken);
     }
   }
+  // True if the bits appended so far fill whole words.
+  bool is_aligned() const { return filled_ == 0; }
+  // Appends `words` words of 8 bytes, which the caller writes to the result. Precondition:
+  // is_aligned().
+  uint8_t* Extend(size_t words) {
+    uint8_t* const from = out_;
+    out_ += 8 * words;
+    return from;
+  }
   // Writes the last bits, which do not fill a word.
   void Finish() {
     if (filled_ > 0) std::memcpy(out_, &word_, static_cast<size_t>((filled_ + 7) / 8));

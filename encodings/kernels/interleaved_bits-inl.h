@@ -68,6 +68,34 @@ HWY_INLINE hn::Vec<RowTag<U>> ShiftLeft(hn::Vec<RowTag<U>> v, size_t bits) {
                                                     static_cast<int>(bits)));
 }
 
+// Shifts all lanes by `bits`, like the functions above. With per-lane shifts, a shift takes one
+// operation; otherwise the processor copies `bits` to a SIMD register for each shift.
+template <typename U>
+class LaneShift {
+ public:
+  using V = hn::Vec<RowTag<U>>;
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  static constexpr bool kPerLane = sizeof(U) >= 4;
+#else
+  static constexpr bool kPerLane = false;
+#endif
+
+  HWY_INLINE explicit LaneShift(size_t bits)
+      : bits_(bits), counts_(hn::Set(RowTag<U>(), static_cast<U>(bits))) {}
+  HWY_INLINE V Right(V v) const {
+    if constexpr (kPerLane) return hn::Shr(v, counts_);
+    return ShiftRight<U>(v, bits_);
+  }
+  HWY_INLINE V Left(V v) const {
+    if constexpr (kPerLane) return hn::Shl(v, counts_);
+    return ShiftLeft<U>(v, bits_);
+  }
+
+ private:
+  const size_t bits_;
+  const V counts_;
+};
+
 // Packed numbers form rows; a row has one number for each lane. The function calls visit(index,
 // numbers) for each of the first `rows` rows. `index` is the index of the first number in the row.
 // numbers(lane) returns a SIMD vector with the numbers of the row, beginning with this lane.
@@ -83,9 +111,10 @@ HWY_INLINE void VisitRows(const uint8_t* packed, size_t width, size_t rows, cons
     const size_t shift = bit % kBits;
     const uint8_t* const words = packed + bit / kBits * kVectorRowBytes;
     const size_t index = row * kRowLanes<U>;
+    const LaneShift<U> to_front(shift);
     if (shift + width <= kBits) {
       visit(index, [&](size_t lane) HWY_ATTR {
-        return hn::And(ShiftRight<U>(LoadWords<U>(words + lane * sizeof(U)), shift), mask);
+        return hn::And(to_front.Right(LoadWords<U>(words + lane * sizeof(U))), mask);
       });
       continue;
     }
@@ -93,11 +122,12 @@ HWY_INLINE void VisitRows(const uint8_t* packed, size_t width, size_t rows, cons
     const U low_bits = static_cast<U>(LowBits(static_cast<int>(kBits - shift)));
     const auto low_mask = hn::Set(d, low_bits);
     const auto high_mask = hn::Set(d, static_cast<U>(all & ~low_bits));
+    const LaneShift<U> to_back(kBits - shift);
     visit(index, [&](size_t lane) HWY_ATTR {
       const uint8_t* const word = words + lane * sizeof(U);
-      auto low = ShiftRight<U>(LoadWords<U>(word), shift);
+      auto low = to_front.Right(LoadWords<U>(word));
       if constexpr (sizeof(U) == 1) low = hn::And(low, low_mask);
-      const auto high = ShiftLeft<U>(LoadWords<U>(word + kVectorRowBytes), kBits - shift);
+      const auto high = to_back.Left(LoadWords<U>(word + kVectorRowBytes));
       return hn::Or(low, hn::And(high, high_mask));
     });
   }

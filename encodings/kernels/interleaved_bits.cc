@@ -217,15 +217,20 @@ HWY_INLINE void Match(const uint8_t* packed, size_t width, U low, U high, uint8_
   const hn::RebindToSigned<RowTag<U>> ds;
   using I = hn::TFromD<decltype(ds)>;
   const size_t lanes = hn::Lanes(d);
-  // The condition is number - low <= high - low, without signs. Highway's comparison of signed
-  // lanes gives the same result after the sign bits of both sides are inverted.
+  // The condition is number - low < limit, without signs. Highway's comparison of signed lanes gives
+  // the same result after the sign bits of both sides are inverted.
+  const U limit = static_cast<U>(high - low + 1);
+  if (limit == 0) {
+    std::memset(bits, 0xff, kVectorValues / 8);
+    return;
+  }
   const U sign = static_cast<U>(U{1} << (kBitsOf<U> - 1));
   const auto offset = hn::Set(d, static_cast<U>(sign - low));
-  const auto most = hn::Set(ds, static_cast<I>(static_cast<U>((high - low) ^ sign)));
+  const auto limits = hn::Set(ds, static_cast<I>(static_cast<U>(limit ^ sign)));
   unsigned byte = 0;
   UnpackRows<U>(packed, width, kBitsOf<U>, [&](size_t index, auto numbers) HWY_ATTR {
     const auto moved = hn::BitCast(ds, hn::Add(numbers, offset));
-    const auto match = hn::Not(hn::Gt(moved, most));
+    const auto match = hn::Lt(moved, limits);
     if (lanes >= 8) {
       hn::StoreMaskBits(ds, match, bits + index / 8);
     } else {

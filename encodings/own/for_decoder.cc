@@ -65,8 +65,10 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
       const bool none = high < low || high < vector.min || vector.max < low;
       if (none || (low <= vector.min && vector.max <= high)) {
         out.AppendRepeated(!none, taken);
+      } else if (taken == kValues && out.is_aligned()) {
+        CFILE_RETURN_IF_ERROR(Match(index, vector, low, high, out.Extend(kValues / 64)));
       } else {
-        CFILE_RETURN_IF_ERROR(Match(index, vector, low, high));
+        CFILE_RETURN_IF_ERROR(HoldMatches(index, vector, low, high));
         out.AppendPacked(matches_, first, taken);
       }
       position += taken;
@@ -99,28 +101,33 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
         [&](uint16_t position, uint32_t i) { out[position] = vector.exception_value(i); });
   }
 
-  // Compares the values of a vector with a range and sets matches_.
-  absl::Status Match(uint32_t index, const Vector& vector, T low, T high) {
-    if (matched_ == index && matched_low_ == low && matched_high_ == high) return absl::OkStatus();
-    matched_ = kNone;
-    if (vector.count == kVectorValues && vector.form == ForForm::kFrame) {
-      // The range of packed numbers whose values match. It may wrap around.
-      const U from = static_cast<U>(static_cast<U>(low) - vector.reference);
-      const U to = static_cast<U>(static_cast<U>(high) - vector.reference);
-      MatchInterleaved<U>(vector.packed.data(), vector.width, from, to, matches_.data());
-      const auto match = [&](uint16_t position, uint32_t i) {
-        const T value = FromBits<T>(vector.exception_value(i));
-        uint8_t& byte = matches_[position / 8];
-        const unsigned bit = 1u << (position % 8);
-        const bool matches = low <= value && value <= high;
-        byte = static_cast<uint8_t>(matches ? byte | bit : byte & ~bit);
-      };
-      CFILE_RETURN_IF_ERROR(vector.exceptions.Visit(kName, index, vector.count, match));
-    } else {
+  // Compares the values of a vector with a range. Bit i of `bits` becomes 1 if value i matches.
+  absl::Status Match(uint32_t index, const Vector& vector, T low, T high, uint8_t* bits) {
+    if (vector.count < kVectorValues || vector.form != ForForm::kFrame) {
       CFILE_RETURN_IF_ERROR(Hold(index, vector));
       MatchRange<T>(reinterpret_cast<const T*>(this->held_values().data()), vector.count, low, high,
-                    matches_.data());
+                    bits);
+      return absl::OkStatus();
     }
+    // The range of packed numbers whose values match. It may wrap around.
+    const U from = static_cast<U>(static_cast<U>(low) - vector.reference);
+    const U to = static_cast<U>(static_cast<U>(high) - vector.reference);
+    MatchInterleaved<U>(vector.packed.data(), vector.width, from, to, bits);
+    return vector.exceptions.Visit(
+        kName, index, vector.count, [&](uint16_t position, uint32_t i) {
+          const T value = FromBits<T>(vector.exception_value(i));
+          uint8_t& byte = bits[position / 8];
+          const unsigned bit = 1u << (position % 8);
+          const bool matches = low <= value && value <= high;
+          byte = static_cast<uint8_t>(matches ? byte | bit : byte & ~bit);
+        });
+  }
+
+  // Does the same, and keeps the result in matches_ for the next call.
+  absl::Status HoldMatches(uint32_t index, const Vector& vector, T low, T high) {
+    if (matched_ == index && matched_low_ == low && matched_high_ == high) return absl::OkStatus();
+    matched_ = kNone;
+    CFILE_RETURN_IF_ERROR(Match(index, vector, low, high, matches_.data()));
     matched_ = index;
     matched_low_ = low;
     matched_high_ = high;

@@ -21,7 +21,7 @@ DATA = {
     "words": "strings, 10,000 words of 4 to 12 letters",
     "urls": "sorted strings, URLs of about 47 bytes",
     "many urls": "four times as many of them, and a cache of 16 MiB for blocks",
-    "codes": "random numbers from 0 to 2047, int64 in a table in memory; also with 10 % nulls. To decode: 16,384 of them",
+    "codes": "random numbers from 0 to 2047, int64 in a table in memory; also with 10 % nulls. To decode: 3,072 of them",
     "steps": "sums of such numbers",
 }
 # Peers that need no Python.

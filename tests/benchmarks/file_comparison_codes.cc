@@ -19,8 +19,8 @@ namespace {
 
 constexpr int64_t kCodes = 1 << 11;
 constexpr size_t kTakenRows = 10'000;
-constexpr size_t kDecodedValues = 16'384;  // the packed and the decoded values fit in the cache
-constexpr size_t kDecodedTimes = 1000;
+constexpr size_t kDecodedValues = 3072;  // packed and decoded, they fit in the first-level cache
+constexpr size_t kDecodedTimes = 5000;
 
 template <typename T>
 std::vector<T> RandomCodes(size_t count) {
