@@ -82,6 +82,8 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
   absl::Status BadFirstKey(uint32_t group);
   // Searches from the first value of a group on. The first value of the next group is not less.
   absl::StatusOr<LowerBound> SeekInGroup(uint32_t group, std::string_view key);
+  // Fetches a group of the usual size into the CPU cache.
+  void PrefetchGroup(uint32_t group) const;
   // True if the common prefix decides the search. `bound` is then the result.
   bool FindByCommon(std::string_view key, LowerBound& bound) const;
 

@@ -54,10 +54,18 @@ absl::Status FsstDecoder::BadFirstKey(uint32_t group) {
 
 bool FsstDecoder::FindByCommon(std::string_view key, LowerBound& bound) const {
   const std::string_view common = AsString(header_.common);
-  const std::string_view front = key.substr(0, common.size());
-  if (front == common) return false;
-  bound = {BytesLess(front, common) ? 0 : count_, false};
+  const size_t equal = CommonPrefix(key, common);
+  if (equal == common.size()) return false;
+  const bool less = equal == key.size() || AsBytes(key)[equal] < AsBytes(common)[equal];
+  bound = {less ? 0 : count_, false};
   return true;
+}
+
+void FsstDecoder::PrefetchGroup(uint32_t group) const {
+  constexpr size_t kLine = 64;
+  const std::span<const uint8_t> bytes = GroupBytes(group);
+  for (size_t at = 0; at < std::min<size_t>(bytes.size(), 16 * kLine); at += kLine)
+    __builtin_prefetch(bytes.data() + at);
 }
 
 absl::StatusOr<LowerBound> FsstDecoder::SeekToKey(const std::string_view& key) {
@@ -69,6 +77,7 @@ absl::StatusOr<LowerBound> FsstDecoder::SeekToKey(const std::string_view& key) {
     return bound;
   }
   CFILE_ASSIGN_OR_RETURN(const uint32_t group, FindGroup(key.substr(header_.common.size())));
+  PrefetchGroup(group);
   return SeekInGroup(group, key);
 }
 
@@ -79,13 +88,10 @@ absl::Status FsstDecoder::SeekToKeys(std::span<const std::string_view> keys,
   if (count_ == 0) return absl::OkStatus();
   // First find the groups of all keys and prefetch them. Then search the groups: by that time they
   // have arrived from memory.
-  constexpr size_t kLine = 64;
   for (size_t i = 0; i < keys.size(); ++i) {
     if (FindByCommon(keys[i], bounds[i])) continue;
     CFILE_ASSIGN_OR_RETURN(bounds[i].position, FindGroup(keys[i].substr(header_.common.size())));
-    const std::span<const uint8_t> bytes = GroupBytes(bounds[i].position);
-    for (size_t at = 0; at < std::min<size_t>(bytes.size(), 8 * kLine); at += kLine)
-      __builtin_prefetch(bytes.data() + at);
+    PrefetchGroup(bounds[i].position);
   }
   for (size_t i = 0; i < keys.size(); ++i) {
     LowerBound decided;
@@ -126,11 +132,12 @@ std::unique_ptr<const SeekIndex> FsstDecoder::BuildSeekIndex() {
   const uint32_t groups = FsstGroups(count_);
   auto index = std::make_unique<FsstSeekIndex>();
   bool sound = true;
-  index->first_keys = KeyHeads(groups - 1, [&](uint32_t before) {
+  const auto first_key = [&](uint32_t before) {
     std::string_view value;
     sound &= FirstKey(before + 1, value);
     return value;
-  });
+  };
+  index->first_keys = KeyHeads(groups - 1, first_key, size_t{2} * groups);
   for (uint32_t i = 0; i < groups; ++i) sound &= !GroupBytes(i).empty();
   if (!sound) return nullptr;
   index->block_bytes = block_.size();

@@ -1,0 +1,85 @@
+// Searches with KeyHeads give the positions of a binary search over the keys themselves.
+#include "encodings/core/key_heads.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace cfile::encodings {
+namespace {
+
+// Sorted keys with several common prefixes, equal keys, zeros and keys that begin with others.
+std::vector<std::string> Keys(size_t count, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const std::vector<std::string> parts = {
+      "a", "b", std::string(1, '\0'), "shop.example/", "shop.example/apples", "\xff\xff"};
+  std::vector<std::string> keys(count);
+  for (std::string& key : keys) {
+    key = "https://";
+    for (size_t i = random() % 8; i > 0; --i) key += parts[random() % parts.size()];
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
+TEST(KeyHeads, FindsThePositionOfEachKey) {
+  for (const size_t count : {0u, 1u, 2u, 15u, 16u, 17u, 1000u}) {
+    for (const size_t more_numbers : {0u, 20u, 5000u}) {
+      const std::vector<std::string> keys = Keys(count, count);
+      const auto key = [&](uint32_t i) -> std::string_view { return keys[i]; };
+      const KeyHeads heads(static_cast<uint32_t>(count), key, more_numbers);
+      std::vector<std::string> wanted = Keys(300, 99);
+      wanted.insert(wanted.end(), {"", "https:/", "https:0", "\xff"});
+      for (const std::string& each : keys) {
+        wanted.push_back(each);
+        wanted.push_back(each + '\0');
+        wanted.push_back(each.substr(0, each.size() - 1));
+      }
+      for (const std::string& each : wanted) {
+        const auto expected = std::lower_bound(keys.begin(), keys.end(), each);
+        ASSERT_EQ(heads.CountKeysLess(each, key), expected - keys.begin())
+            << each << " among " << count << " keys";
+      }
+      EXPECT_LE(heads.memory_usage_bytes(),
+                KeyHeads::MostBytesOfHeads(count) + sizeof(std::string) + 8 * more_numbers);
+    }
+  }
+}
+
+TEST(KeyHeads, MoreHeadsReplaceComparisonsOfKeys) {
+  std::vector<std::string> keys;
+  for (const char* host : {"www.apple", "www.bread"}) {
+    for (const char* path : {"/documents/first", "/documents/second"}) {
+      for (int i = 100; i < 150; ++i) keys.push_back(host + std::string(path) + std::to_string(i));
+    }
+  }
+  int compared = 0;
+  const auto key = [&](uint32_t i) -> std::string_view {
+    ++compared;
+    return keys[i];
+  };
+  for (const size_t more_numbers : {0u, 1000u}) {
+    const KeyHeads heads(static_cast<uint32_t>(keys.size()), key, more_numbers);
+    compared = 0;
+    for (size_t i = 0; i < keys.size(); ++i) ASSERT_EQ(heads.CountKeysLess(keys[i], key), i);
+    if (more_numbers == 0) {
+      EXPECT_GT(compared, 5 * 200);
+    } else {
+      EXPECT_LE(compared, 200);  // only with an equal key
+    }
+  }
+}
+
+TEST(KeyHeads, KeysThatDoNotAscendAreHarmless) {
+  std::vector<std::string> keys = Keys(500, 5);
+  std::shuffle(keys.begin(), keys.end(), std::mt19937_64(6));
+  const auto key = [&](uint32_t i) -> std::string_view { return keys[i]; };
+  const KeyHeads heads(500, key, 10'000);
+  for (const std::string& each : keys) EXPECT_LE(heads.CountKeysLess(each, key), 500u);
+}
+
+}  // namespace
+}  // namespace cfile::encodings
