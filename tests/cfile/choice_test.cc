@@ -105,7 +105,7 @@ TEST(Choice, NewValuesContinueToCome) {
     const std::string name = absl::StrFormat("%012x", random() % (uint64_t{1} << 48));
     names.insert(names.end(), 3, name);
   }
-  ExpectSmall<std::string_view>(ColumnType::String(), Views(names), 1.15);
+  ExpectSmall<std::string_view>(ColumnType::String(), Views(names), 1.15, 1.15);
 }
 
 // Blocks of numbers hold as many values as fit without anything beside them, and the sample has as

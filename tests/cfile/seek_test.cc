@@ -294,6 +294,30 @@ TEST(Seek, SplitsAtBlocks) {
   EXPECT_TRUE(empty.Split(4)->empty());
 }
 
+// A seek in a block that is used in place does not ask the cache, although other blocks of the file
+// may be compressed.
+TEST(Seek, BlocksInPlaceAreNotLookedUp) {
+  std::mt19937_64 random(5);
+  std::vector<int64_t> values(50'000);
+  for (int64_t& value : values) value = static_cast<int64_t>(random());
+  std::vector<uint8_t> file;
+  auto writer = *Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64(),
+                                         {.encoding = Encoding::kPlain,
+                                          .compression = Compression::kZstd,
+                                          .block_size_bytes = 8000});
+  ASSERT_TRUE(writer.Append(values).ok() && writer.Finish().ok());
+  const auto cache = std::make_shared<BlockCache>(size_t{8} << 20);
+  const Reader reader = *Reader::Open(NewMemoryViewSource(file), {.block_cache = cache});
+  ASSERT_EQ(reader.info().compression, Compression::kZstd);
+  auto cursor = *reader.NewCursor<int64_t>();
+  for (int round = 0; round < 4; ++round) {
+    for (size_t ordinal = 0; ordinal < values.size(); ordinal += 1000)
+      EXPECT_EQ(*cursor.Get(ordinal), values[ordinal]);
+  }
+  EXPECT_EQ(cache->counters().blocks, 0u);
+  EXPECT_LE(cache->counters().misses, 50u);
+}
+
 // A block that a seek decompressed stays in the cache for later seeks of all cursors, until it is
 // evicted.
 TEST(Seek, CacheHoldsWhatSeeksDecompress) {

@@ -276,7 +276,7 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
     buffer.stored.Clear();
     return InBlock(block.status(), source_->name(), pointer);
   }
-  leaf.SetVerified(entry);
+  leaf.SetVerified(entry, block->in_source);
   usage_.CountBlockRead();
   return block;
 }
@@ -300,7 +300,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
     access = BlockAccess::kSeek;
   }
   LoadedBlock loaded;
-  const bool may_be_cached = !in_memory() || format_.compression != Compression::kNone;
+  const bool may_be_cached =
+      !in_memory() || (format_.compression != Compression::kNone && !leaf.in_place(entry));
   if (may_be_cached) loaded.resident = cache.Find(key);
   loaded.seen_before = loaded.resident != nullptr;
   if (loaded.seen_before) usage_.CountBlockCached();

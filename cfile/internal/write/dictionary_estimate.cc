@@ -53,14 +53,16 @@ DistinctValues CountDistinct(std::span<const P> values) {
 // `count` values. Chao's estimator holds if each part of the column draws its values from the same
 // set. Then a value of the sample's end is new about as often as values of the sample occur once
 // (the estimator of Good and Turing). If more of them are new, each part of the column has values of
-// its own, and the rest of the column continues to add values.
+// its own. The rest of the column continues to add values, unless the end of the sample already adds
+// much fewer than the other parts do.
 double ExtrapolateDistinct(const DistinctValues& found, size_t count, uint64_t column_values) {
   constexpr double kChance = 1.5;
   const auto distinct = static_cast<double>(found.distinct);
   const auto once = static_cast<double>(found.once);
   const double all = distinct + once * once / (2 * std::max(1.0, static_cast<double>(found.twice)));
   const size_t at_end = count - FirstAtEnd(count);
-  if (at_end == 0) return all;
+  constexpr size_t kMuchFewer = 2;
+  if (at_end == 0 || found.new_at_end * count * kMuchFewer < found.distinct * at_end) return all;
   const double excess = static_cast<double>(found.new_at_end) / static_cast<double>(at_end) -
                         kChance * once / static_cast<double>(count);
   const double growing = distinct + excess * static_cast<double>(column_values - count);
