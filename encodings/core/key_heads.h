@@ -81,11 +81,8 @@ class KeyHeads {
     while (true) {
       const std::string_view common =
           std::string_view(commons_).substr(run->common_begin, run->common_size);
-      const size_t equal = CommonPrefix(rest, common);
-      if (equal < common.size()) {
-        const bool less = equal == rest.size() || AsBytes(rest)[equal] < AsBytes(common)[equal];
-        return run->begin + (less ? 0 : run->count);
-      }
+      if (CommonPrefix(rest, common) < common.size())
+        return run->begin + (BytesLess(rest, common) ? 0 : run->count);
       rest.remove_prefix(common.size());
       const uint64_t head = BytesHead(rest);
       const auto heads = std::span(heads_).subspan(run->heads_begin, run->count);
@@ -159,7 +156,8 @@ class KeyHeads {
     return found != last && found->begin == begin ? &*found : nullptr;
   }
 
-  // Returns how many keys are less, if all keys before `less` are, and no key from `end` on is.
+  // Returns how many keys are less than `wanted`. Compares keys. Preconditions: the first `less`
+  // keys are less than `wanted`; the keys from `end` on are not.
   template <typename Key>
   static uint32_t CompareKeys(std::string_view wanted, uint32_t less, uint32_t end, Key&& key) {
     while (less < end) {

@@ -290,9 +290,10 @@ class RleHybridReader {
   absl::Status SeekTo(uint64_t position);
   absl::StatusOr<uint64_t> SeekAndCountOnes(uint64_t position);
 
-  // Writes, for each of `positions`: how many values before it are 1, or kNotOne if the value at
-  // the position is not 1. Afterwards the reader is at one of the positions. Preconditions: the
-  // positions ascend (equal ones are allowed); the width is 1.
+  // Writes a number to `ranks` for each position. If the value at the position is 1, the number
+  // says how many values before it are 1. Otherwise, the number is kNotOne. Afterwards the reader
+  // is at one of the positions. Preconditions: the width is 1; the positions ascend, and the same
+  // position may occur several times.
   static constexpr uint32_t kNotOne = UINT32_MAX;
   absl::Status RanksOfOnes(std::span<const uint32_t> positions, uint32_t* ranks);
 

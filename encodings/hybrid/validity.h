@@ -64,9 +64,10 @@ class ValidityDecoder {
   // <= count(). kDataLoss: as for Read.
   absl::StatusOr<uint32_t> SeekTo(uint32_t position);
 
-  // Writes, for each of `rows`: how many rows before it hold a value, or kNull if the row is null.
-  // Afterwards position() is unspecified. Preconditions: the rows ascend (equal ones are allowed)
-  // and are less than count(). kDataLoss: as for Read.
+  // Writes a number to `positions` for each row. If the row holds a value, the number says how many
+  // rows before it hold a value. Otherwise, the number is kNull. Afterwards position() is
+  // unspecified. Preconditions: the rows ascend and are less than count(); the same row may occur
+  // several times. kDataLoss: as for Read.
   static constexpr uint32_t kNull = RleHybridReader::kNotOne;
   absl::Status FindValues(std::span<const uint32_t> rows, uint32_t* positions) {
     return runs_.RanksOfOnes(rows, positions);

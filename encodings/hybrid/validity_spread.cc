@@ -28,8 +28,8 @@ constexpr std::array<std::array<int8_t, 8>, 256> MakeSpreadTable() {
 }
 alignas(64) inline constexpr auto kSpread = MakeSpreadTable();
 
-// The same table for 8 / kLanes rows whose values have kLanes lanes each. The indexes are those of
-// lanes.
+// The same table for values that take kLanes lanes each. An entry is for 8 / kLanes rows, and its
+// elements are indexes of lanes.
 template <size_t kLanes>
 constexpr auto MakeSpreadLanesTable() {
   std::array<std::array<int8_t, 8>, size_t{1} << 8 / kLanes> table{};

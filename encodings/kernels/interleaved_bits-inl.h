@@ -68,8 +68,9 @@ HWY_INLINE hn::Vec<RowTag<U>> ShiftLeft(hn::Vec<RowTag<U>> v, size_t bits) {
                                                     static_cast<int>(bits)));
 }
 
-// Shifts all lanes by `bits`, like the functions above. With per-lane shifts, a shift takes one
-// operation; otherwise the processor copies `bits` to a SIMD register for each shift.
+// Shifts all lanes by `bits`, like the functions above. For these functions, the processor copies
+// `bits` to a SIMD register before each shift. From AVX2 on, there is an instruction that shifts
+// each lane by a number of its own. This class uses it, and copies `bits` only once.
 template <typename U>
 class LaneShift {
  public:

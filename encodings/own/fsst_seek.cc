@@ -54,10 +54,8 @@ absl::Status FsstDecoder::BadFirstKey(uint32_t group) {
 
 bool FsstDecoder::FindByCommon(std::string_view key, LowerBound& bound) const {
   const std::string_view common = AsString(header_.common);
-  const size_t equal = CommonPrefix(key, common);
-  if (equal == common.size()) return false;
-  const bool less = equal == key.size() || AsBytes(key)[equal] < AsBytes(common)[equal];
-  bound = {less ? 0 : count_, false};
+  if (CommonPrefix(key, common) == common.size()) return false;
+  bound = {BytesLess(key, common) ? 0 : count_, false};
   return true;
 }
 

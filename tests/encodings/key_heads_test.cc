@@ -11,7 +11,8 @@
 namespace cfile::encodings {
 namespace {
 
-// Sorted keys with several common prefixes, equal keys, zeros and keys that begin with others.
+// Returns sorted keys. Some share a prefix, some are equal, some have zero bytes, and some are the
+// beginning of other keys.
 std::vector<std::string> Keys(size_t count, uint64_t seed) {
   std::mt19937_64 random(seed);
   const std::vector<std::string> parts = {

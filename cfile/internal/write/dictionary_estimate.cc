@@ -52,10 +52,11 @@ DistinctValues CountDistinct(std::span<const P> values) {
 // Estimates the number of distinct values of a column of `column_values` values, from a sample of
 // `count` values. Chao's estimator holds if each part of the column draws its values from the same
 // set. Then a value of the sample's end is new about as often as values of the sample occur once
-// (the estimator of Good and Turing). If more of them are new, each part of the column has values of
-// its own. The rest of the column continues to add values, unless the end of the sample already adds
-// much fewer than the other parts do.
+// (the estimator of Good and Turing). If more of them are new, each part of the column has values
+// of its own. Then the rest of the column adds values, too, unless the end of the sample adds much
+// fewer than the other parts.
 double ExtrapolateDistinct(const DistinctValues& found, size_t count, uint64_t column_values) {
+  // By chance, the first rate may be greater than the second by about this factor.
   constexpr double kChance = 1.5;
   const auto distinct = static_cast<double>(found.distinct);
   const auto once = static_cast<double>(found.once);

@@ -287,8 +287,8 @@ class Trials {
 };
 
 // All candidates encode pieces of kPieceValues values. The best candidates then encode pieces of
-// kFinalPieceValues values. For kSize, there are more of the best candidates, so the pieces have
-// kFinalPieceValuesForSize values.
+// kFinalPieceValues values. For kSize, three candidates do this instead of two. So that this costs
+// as much, their pieces have only kFinalPieceValuesForSize values.
 constexpr size_t kPieceValues = 1024;
 constexpr size_t kFinalPieceValues = 4096;
 constexpr size_t kFinalPieceValuesForSize = 3072;
