@@ -484,6 +484,17 @@ void Remove(const std::string& path) {
   } while (error || fs::exists(path));
 }
 
+// Puts the table `next` at `path`, and the table that was there at `old`.
+void Replace(const std::string& path, const std::string& next, const std::string& old) {
+  Remove(old);
+  std::error_code error;
+  fs::rename(path, old, error);  // fails if there is no table yet
+  // A writer that was opened before creates the directory again for its part. It removes both when
+  // it gives up. A directory that is not empty cannot be replaced.
+  while (fs::rename(next, path, error), error == std::errc::directory_not_empty) Remove(path);
+  if (error) throw fs::filesystem_error("cannot replace", next, path, error);
+}
+
 // Gives the only part of a table the name that earlier versions used.
 absl::Status CountPart(const std::string& path) {
   const std::string file = internal::TableFilePath(path);
@@ -506,10 +517,7 @@ absl::Status ReplaceTables(const std::string& path, int64_t count, bool counted)
     }
     CFILE_RETURN_IF_ERROR(CreateTable(next, stamp));
     if (counted) CFILE_RETURN_IF_ERROR(CountPart(next));
-    Remove(old);
-    std::error_code none_yet;
-    fs::rename(path, old, none_yet);
-    fs::rename(next, path);
+    Replace(path, next, old);
   }
   Remove(old);
   return absl::OkStatus();
