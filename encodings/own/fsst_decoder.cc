@@ -39,8 +39,8 @@ SizeSums CompleteSizes(const FsstGroup& parts, size_t common, size_t count, uint
   const auto least_suffix = static_cast<Number>(parts.least_suffix);
   Number wrong = count > 1 && static_cast<Number>(shared[1]) + least_shared > first;
   for (size_t i = 2; i < count; ++i) {
-    const Number previous = static_cast<Number>(shared[i - 1]) +
-                            static_cast<Number>(suffixes[i - 1]) + least_suffix;
+    const Number previous =
+        static_cast<Number>(shared[i - 1]) + static_cast<Number>(suffixes[i - 1]) + least_suffix;
     wrong |= static_cast<Number>(shared[i]) > previous;
   }
   Number used = first, longest = first;
@@ -61,9 +61,9 @@ SizeSums CompleteAnySizes(const FsstGroup& parts, size_t common, size_t count, u
                           uint32_t* suffixes) {
   constexpr int kBits = 24;
   static_assert(uint64_t{kFsstGroupValues} << (kBits + 1) <= INT32_MAX + uint64_t{1});
-  const bool small = parts.shared_width < kBits && parts.suffix_width < kBits &&
-                     ((parts.first_size | parts.least_shared | parts.least_suffix | common) >>
-                      (kBits - 1)) == 0;
+  const bool small =
+      parts.shared_width < kBits && parts.suffix_width < kBits &&
+      ((parts.first_size | parts.least_shared | parts.least_suffix | common) >> (kBits - 1)) == 0;
   return small ? CompleteSizes<int32_t>(parts, common, count, shared, suffixes)
                : CompleteSizes<int64_t>(parts, common, count, shared, suffixes);
 }
@@ -105,9 +105,9 @@ absl::Status FsstDecoder::Open(const BlockView& view) {
 std::span<const uint8_t> FsstDecoder::GroupBytes(uint32_t group) const {
   const uint32_t groups = FsstGroups(count_);
   if (seek_index_ == nullptr) return FsstGroupBytes(block_, header_, groups, group);
-  const std::vector<uint32_t>& offsets = seek_index_->offsets;  // all are sound
-  const size_t end = group + 1 == groups ? block_.size() : offsets[group + 1];
-  return block_.subspan(offsets[group], end - offsets[group]);
+  const std::vector<FsstGroupSteps>& steps = seek_index_->groups;  // all offsets are sound
+  const size_t end = group + 1 == groups ? block_.size() : steps[group + 1].offset;
+  return block_.subspan(steps[group].offset, end - steps[group].offset);
 }
 
 absl::Status FsstDecoder::Damaged(uint32_t group, const std::string& what) const {
@@ -145,10 +145,7 @@ absl::Status FsstDecoder::LoadSizes(uint32_t group) {
   suffixes_[0] = parts.first_size;
 
   text_size_ = static_cast<size_t>(used);
-  if (text_size_ + 2 * kSlack > text_capacity_) {
-    text_capacity_ = std::max(text_size_ + 2 * kSlack, 2 * text_capacity_);
-    text_memory_.reset(new uint8_t[text_capacity_]());
-  }
+  ReserveText(text_size_);
   text_end_ = text();
   codes_ = parts.text;
   if (!parts.compressed) {
@@ -164,11 +161,18 @@ absl::Status FsstDecoder::LoadSizes(uint32_t group) {
   return absl::OkStatus();
 }
 
+void FsstDecoder::ReserveText(size_t size) {
+  group_ = kNoGroup;
+  if (size + 2 * kSlack <= text_capacity_) return;
+  text_capacity_ = std::max(size + 2 * kSlack, 2 * text_capacity_);
+  text_memory_.reset(new uint8_t[text_capacity_]());
+}
+
 absl::Status FsstDecoder::LoadText(size_t size) {
   const auto available = static_cast<size_t>(text_end_ - text());
   if (available >= size && (size < text_size_ || codes_.empty())) return absl::OkStatus();
-  const bool sound = DecompressSymbols(dictionary_->table, size - std::min(size, available),
-                                       codes_, text_end_);
+  const bool sound =
+      DecompressSymbols(dictionary_->table, size - std::min(size, available), codes_, text_end_);
   const auto loaded = static_cast<size_t>(text_end_ - text());
   if (sound && loaded >= size && loaded <= text_size_ && (size < text_size_ || codes_.empty()))
     return absl::OkStatus();

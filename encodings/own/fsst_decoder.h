@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,18 +18,34 @@
 
 namespace cfile::encodings {
 
-// A block's header, the offsets of its groups, and the first keys of all groups but the first one.
+// What a seek needs of a group. A search can begin at each step of kFsstStepValues values: it then
+// reads the sizes and decompresses the suffixes of one step.
+struct FsstGroupSteps {
+  enum class State : uint32_t { kUnknown, kSearched, kInWork, kKnown };
+
+  uint32_t offset = 0;  // of the group, from the block's start
+  // What follows takes about as long to find as a search. So it is found when the group is searched
+  // for the second time. It may be read if `state` is kKnown, and does not change any more.
+  std::atomic<State> state = State::kUnknown;
+  // The keys that a search in this group looks for begin with the same `depth` bytes.
+  uint32_t depth = 0;
+  FsstPlace places[kFsstGroupSteps];  // where the suffix of the second value of a step begins
+  // Of the first value of each step but the first step: the 8 bytes after the first `depth` ones.
+  uint64_t heads[kFsstGroupSteps - 1] = {};
+};
+
+// A block's header, the first keys of all groups but the first one, and the steps of each group.
 // A seek with this index reads only one group of the block, and seldom the first key of others.
 struct FsstSeekIndex final : public SeekIndex {
   size_t block_bytes = 0;
   uint32_t count = 0;
   FsstHeader header;  // without the common prefix
   std::string common;  // the common prefix
-  std::vector<uint32_t> offsets;  // of each group
   KeyHeads first_keys;  // without the common prefix
+  mutable std::vector<FsstGroupSteps> groups;
 
   size_t memory_usage_bytes() const override {
-    return sizeof(*this) + common.capacity() + offsets.capacity() * sizeof(uint32_t) +
+    return sizeof(*this) + common.capacity() + groups.capacity() * sizeof(FsstGroupSteps) +
            first_keys.memory_usage_bytes();
   }
 };
@@ -49,6 +66,8 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
 
  private:
   static constexpr uint32_t kNoGroup = UINT32_MAX;
+  // How a value compares with the key of a search.
+  enum class Match { kLess, kEqual, kGreater };
   // Bytes that may be read or written after strings and text.
   static constexpr size_t kSlack = std::max(kMaxShortStringBytes, kDecompressSlack);
 
@@ -62,6 +81,8 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
   absl::Status LoadSizes(uint32_t group);
   // Does the same, and makes the whole text available.
   absl::Status LoadGroup(uint32_t group);
+  // Makes room for `size` bytes of text. Afterwards there is no current group.
+  void ReserveText(size_t size);
   // Decompresses the current group's text until at least its first `size` bytes are available.
   // Precondition: size <= text_size_.
   absl::Status LoadText(size_t size);
@@ -78,12 +99,36 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
   // Returns the group that has the last value less than `key`, or whose first value is the first
   // one that is not less. `key` is without the common prefix. Precondition: the block has values.
   absl::StatusOr<uint32_t> FindGroup(std::string_view key);
-  // The error of a group whose first key FirstKey does not find.
-  absl::Status BadFirstKey(uint32_t group);
-  // Searches from the first value of a group on. The first value of the next group is not less.
-  absl::StatusOr<LowerBound> SeekInGroup(uint32_t group, std::string_view key);
-  // Fetches a group of the usual size into the CPU cache.
-  void PrefetchGroup(uint32_t group) const;
+  // The error of a group whose values a search cannot read.
+  absl::Status BadGroup(uint32_t group);
+  // Compares a value with the key. `matched`: the leading bytes that they share, before the call
+  // at most this many, and after it exactly. `value` begins with byte `begin` of the whole value.
+  static Match Compare(std::string_view value, size_t begin, std::string_view key, size_t& matched);
+  // Where a search begins: at value `first` of a group.
+  struct Start {
+    uint32_t group = 0;
+    uint32_t first = 0;
+    const FsstGroupSteps* steps = nullptr;  // if they are known
+    // True if the value is known to be less than the key, which shares its first `matched` bytes.
+    // Otherwise `first` is 0.
+    bool less = false;
+    size_t matched = 0;
+  };
+  // Moves `start`, the front of a group, to the last step whose first value is known to be less than
+  // the key. Fetches what the search reads first into the CPU cache.
+  void ChooseStep(std::string_view key, Start& start);
+  absl::StatusOr<LowerBound> SeekFrom(Start start, std::string_view key);
+  // Searches the values of a group after the first one of `start`: those of a step and the first
+  // value of the next step or, if the steps are not known, all. Moves to the value that is found,
+  // or else to the first value that was not searched. `matched`: the bytes that the value before
+  // the next one shares with the key, before and after the call.
+  absl::StatusOr<Match> SeekInGroup(const Start& start, std::string_view key, size_t& matched);
+  // Does the same for the first value of a group.
+  absl::StatusOr<Match> CompareFirst(uint32_t group, std::string_view key, size_t& matched);
+  // Returns the steps of a group, or nullptr if they are not known yet.
+  const FsstGroupSteps* StepsOf(uint32_t group);
+  // Returns false if the group is damaged.
+  bool FindSteps(uint32_t group, FsstGroupSteps& steps);
   // True if the common prefix decides the search. `bound` is then the result.
   bool FindByCommon(std::string_view key, LowerBound& bound) const;
 
@@ -118,6 +163,7 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
   std::unique_ptr<uint8_t[]> arena_;
   size_t arena_size_ = 0;
 
+  std::vector<Start> starts_;  // of the keys of SeekToKeys
   std::string first_keys_[2];  // the results of FirstKey
   uint32_t last_first_key_ = 0;
 };

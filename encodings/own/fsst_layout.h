@@ -15,6 +15,9 @@
 namespace cfile::encodings {
 
 inline constexpr uint32_t kFsstGroupValues = 64;
+// A search can begin at each step of this many values.
+inline constexpr uint32_t kFsstStepValues = 16;
+inline constexpr uint32_t kFsstGroupSteps = kFsstGroupValues / kFsstStepValues;
 
 enum class FsstForm : uint8_t { kFrontCoded = 1 };
 
@@ -112,6 +115,20 @@ inline std::span<const uint8_t> FsstGroupBytes(std::span<const uint8_t> block,
   if (begin < header.groups_begin || begin >= end || end > block.size()) return {};
   return block.subspan(begin, end - begin);
 }
+
+// A place in a block's texts: the bytes that code `code` of the block stands for, without the first
+// `skip` ones.
+class FsstPlace {
+ public:
+  // Preconditions: code < 2^29 (blocks are smaller); skip < kMaxSymbolBytes.
+  FsstPlace() = default;
+  FsstPlace(size_t code, size_t skip) : number_(static_cast<uint32_t>(code << 3 | skip)) {}
+  size_t code() const { return number_ >> 3; }
+  size_t skip() const { return number_ & 7; }
+
+ private:
+  uint32_t number_ = 0;
+};
 
 // Checks what can be checked of a block without its symbol table.
 inline absl::Status CheckFsstBlock(std::span<const uint8_t> block, uint32_t count) {

@@ -1,14 +1,28 @@
-// Searches blocks of FSST by key: first among the first values of the groups, then in one group.
+// Searches blocks of FSST by key: first among the first values of groups or, with a seek index, of
+// steps, then among the values that follow.
 #include "encodings/own/fsst_decoder.h"
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
 #include <utility>
+
+#include "encodings/core/value_dictionary.h"
 
 #include "encodings/core/compare_bytes.h"
 #include "encodings/core/lower_bound.h"
 
 namespace cfile::encodings {
+namespace {
+
+// Fetches the first `lines` cache lines of `bytes`.
+void Prefetch(std::span<const uint8_t> bytes, size_t lines) {
+  constexpr size_t kLine = 64;
+  for (size_t at = 0; at < std::min(bytes.size(), lines * kLine); at += kLine)
+    __builtin_prefetch(bytes.data() + at);
+}
+
+}  // namespace
 
 bool FsstDecoder::FirstKey(uint32_t group, std::string_view& key) {
   FsstGroup parts;
@@ -43,13 +57,13 @@ absl::StatusOr<uint32_t> FsstDecoder::FindGroup(std::string_view key) {
                 FsstGroups(count_) - 1,
                 [&](uint32_t before) { return BytesLess(first_key(before), key); },
                 [&](uint32_t before) { __builtin_prefetch(GroupBytes(before + 1).data()); });
-  if (damaged != 0) return BadFirstKey(damaged);
+  if (damaged != 0) return BadGroup(damaged);
   return group;
 }
 
-absl::Status FsstDecoder::BadFirstKey(uint32_t group) {
+absl::Status FsstDecoder::BadGroup(uint32_t group) {
   CFILE_RETURN_IF_ERROR(LoadGroup(group));
-  return Damaged(group, "its first value is damaged");
+  return Damaged(group, "a search found its values damaged");
 }
 
 bool FsstDecoder::FindByCommon(std::string_view key, LowerBound& bound) const {
@@ -59,11 +73,25 @@ bool FsstDecoder::FindByCommon(std::string_view key, LowerBound& bound) const {
   return true;
 }
 
-void FsstDecoder::PrefetchGroup(uint32_t group) const {
-  constexpr size_t kLine = 64;
-  const std::span<const uint8_t> bytes = GroupBytes(group);
-  for (size_t at = 0; at < std::min<size_t>(bytes.size(), 16 * kLine); at += kLine)
-    __builtin_prefetch(bytes.data() + at);
+void FsstDecoder::ChooseStep(std::string_view key, Start& start) {
+  const FsstGroupSteps* const steps = StepsOf(start.group);
+  if (steps == nullptr || key.size() < steps->depth) {
+    Prefetch(GroupBytes(start.group), 16);
+    return;
+  }
+  start.steps = steps;
+  const uint64_t head = BytesHead(key.substr(steps->depth));
+  uint32_t step = 0;
+  for (const uint64_t each : steps->heads) step += each < head ? 1 : 0;
+  if (step > 0) {
+    // At most the bytes of the key: the first byte that differs is greater in the key.
+    const int equal_bits = std::countl_zero(steps->heads[step - 1] ^ head);
+    start.first = step * kFsstStepValues;
+    start.less = true;
+    start.matched = steps->depth + static_cast<size_t>(equal_bits) / 8;
+  }
+  Prefetch(GroupBytes(start.group), 2);
+  Prefetch(block_.subspan(steps->places[step].code()), 3);
 }
 
 absl::StatusOr<LowerBound> FsstDecoder::SeekToKey(const std::string_view& key) {
@@ -74,9 +102,10 @@ absl::StatusOr<LowerBound> FsstDecoder::SeekToKey(const std::string_view& key) {
     position_ = bound.position;
     return bound;
   }
-  CFILE_ASSIGN_OR_RETURN(const uint32_t group, FindGroup(key.substr(header_.common.size())));
-  PrefetchGroup(group);
-  return SeekInGroup(group, key);
+  Start start;
+  CFILE_ASSIGN_OR_RETURN(start.group, FindGroup(key.substr(header_.common.size())));
+  ChooseStep(key, start);
+  return SeekFrom(start, key);
 }
 
 absl::Status FsstDecoder::SeekToKeys(std::span<const std::string_view> keys,
@@ -84,69 +113,110 @@ absl::Status FsstDecoder::SeekToKeys(std::span<const std::string_view> keys,
   assert(bounds.size() == keys.size());
   std::fill(bounds.begin(), bounds.end(), LowerBound{});
   if (count_ == 0) return absl::OkStatus();
-  // First find the groups of all keys and prefetch them. Then search the groups: by that time they
+  // Find the group of each key, then the step, then search: by that time, the bytes that are read
   // have arrived from memory.
+  starts_.assign(keys.size(), {});
   for (size_t i = 0; i < keys.size(); ++i) {
     if (FindByCommon(keys[i], bounds[i])) continue;
-    CFILE_ASSIGN_OR_RETURN(bounds[i].position, FindGroup(keys[i].substr(header_.common.size())));
-    PrefetchGroup(bounds[i].position);
+    CFILE_ASSIGN_OR_RETURN(starts_[i].group, FindGroup(keys[i].substr(header_.common.size())));
+    if (seek_index_ != nullptr) __builtin_prefetch(&seek_index_->groups[starts_[i].group]);
   }
+  LowerBound decided;
+  for (size_t i = 0; i < keys.size(); ++i)
+    if (!FindByCommon(keys[i], decided)) ChooseStep(keys[i], starts_[i]);
   for (size_t i = 0; i < keys.size(); ++i) {
-    LowerBound decided;
     if (FindByCommon(keys[i], decided)) continue;
-    CFILE_ASSIGN_OR_RETURN(bounds[i], SeekInGroup(bounds[i].position, keys[i]));
+    CFILE_ASSIGN_OR_RETURN(bounds[i], SeekFrom(starts_[i], keys[i]));
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<LowerBound> FsstDecoder::SeekInGroup(uint32_t group, std::string_view key) {
-  if (group_ != group) CFILE_RETURN_IF_ERROR(LoadSizes(group));
-  // Compare each value with the key without rebuilding the value. The value before is less than the
-  // key, and its first `matched` bytes equal those of the key.
-  size_t matched = header_.common.size();
-  size_t begin = 0;  // of the next suffix in the text
-  position_ = group * kFsstGroupValues;
-  for (uint32_t i = 0; i < group_count_; ++i, ++position_) {
-    const size_t suffix_begin = std::exchange(begin, begin + suffixes_[i]);
-    if (shared_[i] > matched) continue;  // less than the key, like the value before
-    // Decompress only what is compared, and somewhat more, so that the calls are few.
-    CFILE_RETURN_IF_ERROR(LoadText(std::min(begin + size_t{4} * suffixes_[i], text_size_)));
-    const std::string_view suffix = AsString({text() + suffix_begin, suffixes_[i]});
-    const std::string_view rest = key.substr(shared_[i]);
-    const size_t common = CommonPrefix(suffix, rest);
-    matched = shared_[i] + common;
-    if (common == rest.size()) return LowerBound{position_, common == suffix.size()};
-    if (common < suffix.size() && AsBytes(suffix)[common] > AsBytes(rest)[common])
-      return LowerBound{position_, false};
+absl::StatusOr<LowerBound> FsstDecoder::SeekFrom(Start start, std::string_view key) {
+  auto& [group, first, steps, less, matched] = start;
+  while (true) {
+    if (!less) {
+      CFILE_ASSIGN_OR_RETURN(const Match match, CompareFirst(group, key, matched));
+      if (match != Match::kLess) return LowerBound{position_, match == Match::kEqual};
+      less = true;
+    }
+    CFILE_ASSIGN_OR_RETURN(const Match match, SeekInGroup(start, key, matched));
+    if (match != Match::kLess || position_ == count_)
+      return LowerBound{position_, match == Match::kEqual};
+    first += steps != nullptr ? kFsstStepValues : kFsstGroupValues;
+    if (first == kFsstGroupValues) start = {.group = group + 1};
   }
-  if (position_ == count_) return LowerBound{position_, false};
-  std::string_view first;
-  if (!FirstKey(group + 1, first)) return BadFirstKey(group + 1);
-  return LowerBound{position_, first == key.substr(header_.common.size())};
 }
 
-std::unique_ptr<const SeekIndex> FsstDecoder::BuildSeekIndex() {
-  if (count_ <= kFsstGroupValues || seek_index_ != nullptr) return nullptr;
-  const uint32_t groups = FsstGroups(count_);
-  auto index = std::make_unique<FsstSeekIndex>();
-  bool sound = true;
-  const auto first_key = [&](uint32_t before) {
-    std::string_view value;
-    sound &= FirstKey(before + 1, value);
-    return value;
-  };
-  index->first_keys = KeyHeads(groups - 1, first_key, size_t{2} * groups);
-  for (uint32_t i = 0; i < groups; ++i) sound &= !GroupBytes(i).empty();
-  if (!sound) return nullptr;
-  index->block_bytes = block_.size();
-  index->count = count_;
-  index->header = header_;
-  index->header.common = {};
-  index->common = AsString(header_.common);
-  index->offsets.resize(groups);
-  for (uint32_t i = 0; i < groups; ++i)
-    index->offsets[i] = static_cast<uint32_t>(GroupBytes(i).data() - block_.data());
-  return index;
+FsstDecoder::Match FsstDecoder::Compare(std::string_view value, size_t begin, std::string_view key,
+                                        size_t& matched) {
+  const std::string_view rest = key.substr(begin);
+  const size_t common = CommonPrefix(value, rest);
+  matched = begin + common;
+  if (common == rest.size()) return common == value.size() ? Match::kEqual : Match::kGreater;
+  const bool greater = common < value.size() && AsBytes(value)[common] > AsBytes(rest)[common];
+  return greater ? Match::kGreater : Match::kLess;
+}
+
+absl::StatusOr<FsstDecoder::Match> FsstDecoder::CompareFirst(uint32_t group, std::string_view key,
+                                                             size_t& matched) {
+  position_ = group * kFsstGroupValues;
+  std::string_view first;
+  if (!FirstKey(group, first)) return BadGroup(group);
+  return Compare(first, header_.common.size(), key, matched);
+}
+
+absl::StatusOr<FsstDecoder::Match> FsstDecoder::SeekInGroup(const Start& start,
+                                                            std::string_view key, size_t& matched) {
+  const auto [group, first, steps, less, unused] = start;
+  position_ = group * kFsstGroupValues + first + 1;
+  const std::span<const uint8_t> bytes = GroupBytes(group);
+  const uint32_t group_count = FsstGroupCount(count_, group);
+  FsstGroup parts;
+  if (bytes.empty() || !ParseFsstGroup(bytes, group_count, parts)) return BadGroup(group);
+  if (parts.compressed && dictionary_ == nullptr) return MissingDictionary("fsst", count_);
+  const uint32_t count =
+      std::min(steps != nullptr ? kFsstStepValues : kFsstGroupValues, group_count - 1 - first);
+  group_ = kNoGroup;  // the arrays and the text are not those of a whole group
+  UnpackBits<uint32_t>(parts.shared, parts.shared_width, first, shared_, count);
+  UnpackBits<uint32_t>(parts.suffixes, parts.suffix_width, first, suffixes_, count);
+
+  // The suffixes begin at byte `begin` of the text.
+  size_t begin = parts.first_size;
+  std::span<const uint8_t> codes = parts.text;
+  if (steps != nullptr) {
+    const FsstPlace place = steps->places[first / kFsstStepValues];
+    begin = place.skip();
+    codes = bytes.subspan(std::min<size_t>(
+        place.code() - static_cast<size_t>(bytes.data() - block_.data()), bytes.size()));
+  }
+  uint64_t size = begin;
+  for (uint32_t i = 0; i < count; ++i) size += uint64_t{suffixes_[i]} + parts.least_suffix;
+  if (size > uint64_t{codes.size()} * (parts.compressed ? kMaxSymbolBytes : 1))
+    return BadGroup(group);
+  if (parts.compressed) ReserveText(size);
+  const uint8_t* const text = parts.compressed ? this->text() : codes.data();
+  uint8_t* end = this->text();
+
+  // Compare each value with the key without rebuilding the value. The value before is less than the
+  // key, and its first `matched` bytes equal those of the key.
+  const size_t least_shared = header_.common.size() + parts.least_shared;
+  for (uint32_t i = 0; i < count; ++i, ++position_) {
+    const size_t suffix_size = size_t{suffixes_[i]} + parts.least_suffix;
+    const size_t suffix_begin = std::exchange(begin, begin + suffix_size);
+    const size_t shared = least_shared + shared_[i];
+    if (shared > matched) continue;  // less than the key, like the value before
+    if (parts.compressed && static_cast<size_t>(end - text) < begin) {
+      // Decompress somewhat more than what is compared, so that the calls are few.
+      const size_t wanted = std::min<size_t>(begin + 3 * suffix_size, size);
+      if (!DecompressSymbols(dictionary_->table, wanted - static_cast<size_t>(end - text), codes,
+                             end) ||
+          static_cast<size_t>(end - text) < begin)
+        return BadGroup(group);
+    }
+    const Match match = Compare(AsString({text + suffix_begin, suffix_size}), shared, key, matched);
+    if (match != Match::kLess) return match;
+  }
+  return Match::kLess;
 }
 
 }  // namespace cfile::encodings

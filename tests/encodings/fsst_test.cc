@@ -262,9 +262,7 @@ TEST(Fsst, ReadsLongValues) {
 }
 
 // Seeks with and without an index, of present keys, of keys between them, and before and after all.
-TEST(Fsst, FindsKeys) {
-  std::vector<std::string> urls = Urls(3000);
-  for (size_t i = 1000; i < 1200; ++i) urls[i] = urls[1000];  // equal values over several groups
+void FindKeys(const std::vector<std::string>& urls) {
   const Block block = EncodeOne(urls);
   std::vector<std::string> keys = {"", "h", "https://www.shop.example/", "https://www.shop.f", "z"};
   for (size_t i = 0; i < urls.size(); i += 7) {
@@ -297,6 +295,54 @@ TEST(Fsst, FindsKeys) {
       }
     }
   }
+  size_t known = 0;
+  for (const FsstGroupSteps& group : dynamic_cast<const FsstSeekIndex&>(*index).groups)
+    known += group.state.load() == FsstGroupSteps::State::kKnown ? 1 : 0;
+  EXPECT_GT(known, 0);
+}
+
+TEST(Fsst, FindsKeys) {
+  std::vector<std::string> urls = Urls(3000);
+  for (size_t i = 1000; i < 1200; ++i) urls[i] = urls[1000];  // equal values over several groups
+  FindKeys(urls);
+}
+
+TEST(Fsst, FindsKeysThatEndInHeads) {
+  std::mt19937_64 random(5);
+  const std::string parts[] = {"a", std::string(1, '\0'), "shop.example/apples/", "\xff\xff"};
+  std::vector<std::string> values(2000);
+  for (std::string& value : values) {
+    for (size_t i = random() % 7; i > 0; --i) value += parts[random() % std::size(parts)];
+  }
+  std::sort(values.begin(), values.end());
+  FindKeys(values);
+}
+
+// The file may change after the index was made.
+TEST(Fsst, SearchesOfChangedBlocksAreHarmless) {
+  const std::vector<std::string> urls = Urls(400);
+  const Block sound = EncodeOne(urls);
+  const auto decoder = DecoderOf(sound);
+  BlockView view = GuardedView(sound);
+  ASSERT_TRUE(decoder->Open(view).ok());
+  const auto index = decoder->BuildSeekIndex();
+  view.seek_index = index.get();
+  ASSERT_TRUE(decoder->Open(view).ok());
+  for (const std::string& url : urls) ASSERT_TRUE(decoder->SeekToKey(url).ok());
+  size_t errors = 0;
+  for (size_t i = 0; i < sound.bytes.size(); ++i) {
+    Block changed = sound;
+    changed.bytes[i] ^= 0xff;
+    BlockView changed_view = GuardedView(changed);
+    changed_view.seek_index = index.get();
+    if (!decoder->Open(changed_view).ok()) continue;
+    for (size_t k = 0; k < urls.size(); k += 37) {
+      const auto found = decoder->SeekToKey(urls[k]);
+      errors += found.ok() ? 0 : 1;
+      EXPECT_LE(found.ok() ? found->position : 0, urls.size());
+    }
+  }
+  EXPECT_GT(errors, 0);
 }
 
 TEST(Fsst, DamageIsNamed) {

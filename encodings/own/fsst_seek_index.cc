@@ -1,0 +1,115 @@
+// Makes the seek index of a block of FSST: first the keys of its groups, later the steps of groups that
+// are searched.
+#include <algorithm>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "encodings/core/compare_bytes.h"
+#include "encodings/core/value_dictionary.h"
+#include "encodings/own/fsst_decoder.h"
+
+namespace cfile::encodings {
+namespace {
+
+// Finds the places of the steps of a group. `codes`: its text, which begins at byte `codes_begin` of
+// the block. `suffixes`: the sizes of the suffixes of its values. `table`: nullptr if the text is not
+// compressed. Precondition: the text is sound.
+void FindPlaces(std::span<const uint8_t> codes, size_t codes_begin, const SymbolTable* table,
+                std::span<const uint32_t> suffixes, FsstPlace* places) {
+  size_t place = 0;  // in the text
+  size_t at = 0;     // the code, and where its bytes begin in the text
+  size_t begin = 0;
+  for (size_t i = 0; i < suffixes.size(); ++i) {
+    place += suffixes[i];
+    if (i % kFsstStepValues != 0) continue;
+    if (table == nullptr) at = begin = place;
+    while (table != nullptr && at < codes.size()) {
+      const bool escape = codes[at] == kEscapeCode;
+      const size_t size = escape ? 1 : table->sizes[codes[at]];
+      if (begin + size > place) break;
+      begin += size;
+      at += escape ? 2 : 1;
+    }
+    *places++ = FsstPlace(codes_begin + at, place - begin);
+  }
+}
+
+}  // namespace
+
+const FsstGroupSteps* FsstDecoder::StepsOf(uint32_t group) {
+  using State = FsstGroupSteps::State;
+  if (seek_index_ == nullptr) return nullptr;
+  FsstGroupSteps& steps = seek_index_->groups[group];
+  State state = steps.state.load(std::memory_order_acquire);
+  if (state == State::kUnknown) {
+    steps.state.compare_exchange_strong(state, State::kSearched, std::memory_order_relaxed);
+    return nullptr;
+  }
+  // Steps of a damaged group stay in work. Each search in the group then finds the damage.
+  if (state == State::kSearched &&
+      steps.state.compare_exchange_strong(state, State::kInWork, std::memory_order_relaxed) &&
+      FindSteps(group, steps)) {
+    state = State::kKnown;
+    steps.state.store(state, std::memory_order_release);
+  }
+  return state == State::kKnown ? &steps : nullptr;
+}
+
+bool FsstDecoder::FindSteps(uint32_t group, FsstGroupSteps& steps) {
+  const size_t common = header_.common.size();
+  steps.depth = static_cast<uint32_t>(common);
+  // The keys of another group are between its first value and the next group's.
+  if (group > 0 && group + 1 < FsstGroups(count_)) {
+    std::string_view first, next;
+    if (!FirstKey(group, first) || !FirstKey(group + 1, next)) return false;
+    steps.depth = static_cast<uint32_t>(common + CommonPrefix(first, next));
+  }
+  FsstGroup parts;
+  if (!LoadGroup(group).ok() || !ParseFsstGroup(GroupBytes(group), group_count_, parts))
+    return false;
+  FindPlaces(parts.text, static_cast<size_t>(parts.text.data() - block_.data()),
+             parts.compressed ? &dictionary_->table : nullptr,
+             std::span(suffixes_).first(group_count_), steps.places);
+  std::fill(std::begin(steps.heads), std::end(steps.heads), std::numeric_limits<uint64_t>::max());
+  position_ = group * kFsstGroupValues;
+  for (uint32_t begin = 0; begin < group_count_;) {
+    std::string_view values[kFsstGroupValues];
+    const auto read = Read(std::span(values).first(group_count_ - begin));
+    if (!read.ok()) return false;
+    for (uint32_t i = begin; i < begin + *read; ++i) {
+      if (i == 0 || i % kFsstStepValues != 0) continue;
+      const std::string_view value = values[i - begin];
+      steps.heads[i / kFsstStepValues - 1] =
+          BytesHead(value.substr(std::min<size_t>(value.size(), steps.depth)));
+    }
+    begin += static_cast<uint32_t>(*read);
+  }
+  return true;
+}
+
+std::unique_ptr<const SeekIndex> FsstDecoder::BuildSeekIndex() {
+  if (count_ <= kFsstGroupValues || seek_index_ != nullptr) return nullptr;
+  const uint32_t groups = FsstGroups(count_);
+  auto index = std::make_unique<FsstSeekIndex>();
+  bool sound = true;
+  const auto first_key = [&](uint32_t before) {
+    std::string_view value;
+    sound &= FirstKey(before + 1, value);
+    return value;
+  };
+  index->first_keys = KeyHeads(groups - 1, first_key, size_t{2} * groups);
+  for (uint32_t i = 0; i < groups; ++i) sound &= !GroupBytes(i).empty();
+  if (!sound) return nullptr;
+  index->block_bytes = block_.size();
+  index->count = count_;
+  index->header = header_;
+  index->header.common = {};
+  index->common = AsString(header_.common);
+  index->groups = std::vector<FsstGroupSteps>(groups);
+  for (uint32_t i = 0; i < groups; ++i)
+    index->groups[i].offset = static_cast<uint32_t>(GroupBytes(i).data() - block_.data());
+  return index;
+}
+
+}  // namespace cfile::encodings
