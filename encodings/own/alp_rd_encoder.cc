@@ -31,7 +31,9 @@ struct AlpRdPlan {
 template <typename U>
 class PlanSearch {
  public:
-  explicit PlanSearch(std::span<const U> values) {
+  // `width`: the width of the best plan of a similar vector. Widths near it are tried first. If the
+  // best one of them lies within, others are not tried. kAnyWidth: all widths are tried.
+  PlanSearch(std::span<const U> values, int width) {
     U all = 0;
     for (const U value : values) all |= value;
     shift_ = all == 0 ? 0 : std::countr_zero(all);
@@ -47,38 +49,27 @@ class PlanSearch {
     sample_[samples + 1] = range;
     size_ = samples + 2;
     std::sort(sample_.begin(), sample_.begin() + static_cast<ptrdiff_t>(size_));
-    double best_bits = BitsOf(plain_.form, 0, values.size());
-    for (int width = plain_.form.offset_width - 1; width >= 0; --width) {
-      const Intervals intervals = FindIntervals(width);
-      size_t covered = 0;
-      for (int code_width = 0; code_width <= AlpRdForm::kMaxCodeWidth; ++code_width) {
-        const AlpRdForm form = {code_width, width, shift_};
-        if (form.width() > plain_.form.offset_width) break;
-        const size_t begin = code_width == 0 ? 0 : form.bases() / 2;
-        if (begin >= intervals.found) break;
-        const size_t end = std::min(form.bases(), intervals.found);
-        for (size_t i = begin; i < end; ++i) covered += intervals.most[i].count;
-        const double share = static_cast<double>(size_ - covered) / static_cast<double>(size_);
-        const double bits = BitsOf(form, share, values.size());
-        if (bits >= best_bits) continue;
-        best_bits = bits;
-        best_.form = form;
-        for (size_t i = 0; i < form.bases(); ++i) {
-          const U index = intervals.most[std::min(i, end - 1)].index;
-          best_.bases[i] = static_cast<U>(least_ + (index << width << shift_));
-        }
-      }
-      // Narrower intervals have even more exceptions.
-      if (2 * covered < size_) break;
+    best_bits_ = BitsOf(plain_.form, 0, values.size());
+    const int widest = plain_.form.offset_width - 1;
+    const int near_begin = std::max(width - kNearWidths, 0);
+    const int near_end = std::min(width + kNearWidths, widest);
+    if (width != kAnyWidth && near_begin <= near_end) {
+      TryWidths(near_end, near_begin, values.size());
+      const int found = best_.form.offset_width;
+      if ((near_begin < found || near_begin == 0) && (found < near_end || near_end == widest))
+        return;
     }
+    TryWidths(widest, 0, values.size());
   }
 
   // Returns the plan that is best for the sample, and the plan without exceptions.
   const AlpRdPlan<U>& best() const { return best_; }
   const AlpRdPlan<U>& plain() const { return plain_; }
+  static constexpr int kAnyWidth = -1;
 
  private:
-  static constexpr size_t kMostSamples = 126;
+  static constexpr size_t kMostSamples = 62;
+  static constexpr int kNearWidths = 2;
 
   struct Interval {
     U index;  // the interval begins at least_ + index * 2^(width + shift_)
@@ -89,6 +80,33 @@ class PlanSearch {
     std::array<Interval, AlpRdForm::kMaxBases> most;
     size_t found = 0;
   };
+
+  // Changes best_ if a width from `widest` down to `least` is better.
+  void TryWidths(int widest, int least, size_t count) {
+    for (int width = widest; width >= least; --width) {
+      const Intervals intervals = FindIntervals(width);
+      size_t covered = 0;
+      for (int code_width = 0; code_width <= AlpRdForm::kMaxCodeWidth; ++code_width) {
+        const AlpRdForm form = {code_width, width, shift_};
+        if (form.width() > plain_.form.offset_width) break;
+        const size_t begin = code_width == 0 ? 0 : form.bases() / 2;
+        if (begin >= intervals.found) break;
+        const size_t end = std::min(form.bases(), intervals.found);
+        for (size_t i = begin; i < end; ++i) covered += intervals.most[i].count;
+        const double share = static_cast<double>(size_ - covered) / static_cast<double>(size_);
+        const double bits = BitsOf(form, share, count);
+        if (bits >= best_bits_) continue;
+        best_bits_ = bits;
+        best_.form = form;
+        for (size_t i = 0; i < form.bases(); ++i) {
+          const U index = intervals.most[std::min(i, end - 1)].index;
+          best_.bases[i] = static_cast<U>(least_ + (index << width << shift_));
+        }
+      }
+      // Narrower intervals have even more exceptions.
+      if (2 * covered < size_) break;
+    }
+  }
 
   U Distance(U value) const { return static_cast<U>(value - least_) >> shift_; }
 
@@ -123,6 +141,7 @@ class PlanSearch {
   size_t size_ = 0;                         // of the sample
   AlpRdPlan<U> plain_;
   AlpRdPlan<U> best_;
+  double best_bits_ = 0;  // the size of a vector with best_
 };
 
 template <typename T>
@@ -145,7 +164,8 @@ class AlpRdEncoder final : public VectorEncoder<T, AlpRdLane<T>, AlpRdEntry> {
       std::fill(padded_.begin() + static_cast<ptrdiff_t>(count), padded_.end(), values[0]);
       values = padded_.data();
     }
-    const PlanSearch<U> search({values, count});
+    const PlanSearch<U> search({values, count}, last_width_);
+    last_width_ = search.best().form.offset_width;
     AlpRdPlan<U> plan = search.best();
     size_t exceptions = Encode(values, count, plan);
     if (AlpRdVectorBytes<U>(plan.form, count, exceptions) >
@@ -180,6 +200,7 @@ class AlpRdEncoder final : public VectorEncoder<T, AlpRdLane<T>, AlpRdEntry> {
     return found;
   }
 
+  int last_width_ = PlanSearch<U>::kAnyWidth;  // of the best plan of the vector before
   std::array<U, kVectorValues> padded_;
   std::array<U, kVectorValues> numbers_;
   std::array<U, kVectorValues> highs_;
@@ -195,7 +216,7 @@ std::unique_ptr<BlockEncoder<T>> AlpRdCodec::MakeEncoder(PhysicalType /*type*/,
 }
 
 template std::unique_ptr<BlockEncoder<float>> AlpRdCodec::MakeEncoder<float>(PhysicalType,
-                                                                            const EncoderOptions&);
+                                                                             const EncoderOptions&);
 template std::unique_ptr<BlockEncoder<double>> AlpRdCodec::MakeEncoder<double>(
     PhysicalType, const EncoderOptions&);
 

@@ -260,6 +260,28 @@ TEST(AlpRd, RareValuesAreExceptions) {
   });
 }
 
+// The encoder first tries the width of the vector before. It finds another one if that is better.
+TEST(AlpRd, VectorsOfAnotherNatureFindTheirWidth) {
+  std::mt19937_64 random(11);
+  std::normal_distribution<double> normal;
+  const auto value = [&](size_t nature) {
+    if (nature == 0) return 1 + normal(random) * 1e-6;
+    if (nature == 1) return normal(random) * 1e6;
+    return (random() % 2 == 0 ? 1.5 : -2.5e9) * (1 + normal(random) * 1e-9);
+  };
+  std::vector<double> values;
+  size_t alone_bytes = 0;
+  for (const size_t nature : {0, 1, 2, 2, 1, 0, 2, 0, 1, 1, 0, 0, 2, 1}) {
+    std::vector<double> vector(kVectorValues);
+    for (double& each : vector) each = value(nature);
+    alone_bytes += EncodeOne(vector).bytes.size();
+    values.insert(values.end(), vector.begin(), vector.end());
+  }
+  const Block block = EncodeOne(values);
+  EXPECT_LE(block.bytes.size(), alone_bytes + alone_bytes / 100);
+  ExpectRoundTrip(block, values);
+}
+
 TEST(AlpRd, DamageIsNamed) {
   auto values =
       Make<double>(2 * kVectorValues + 5, [](auto& random) { return 1 + Unit(random) / 4; });
