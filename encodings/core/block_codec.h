@@ -305,6 +305,14 @@ class CFILE_EXPORT BlockDecoder {
     return false;
   }
 
+  // Does the same, but sets bit i to 1 if value i is one of `wanted`. Preconditions: also
+  // 1 <= wanted.size() <= kMostMatches.
+  static constexpr size_t kMostMatches = 8;
+  virtual absl::StatusOr<bool> ReadMatchesOfAny(std::span<const T> /*wanted*/, size_t /*count*/,
+                                                uint8_t* /*bits*/) {
+    return false;
+  }
+
   // Finds the first value >= `key` and moves to it. Precondition: the block's values ascend in the
   // order of KeyLess. If they do not, the result is some position of the block.
   virtual absl::StatusOr<LowerBound> SeekToKey(const T& key) = 0;

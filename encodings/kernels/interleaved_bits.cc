@@ -211,12 +211,34 @@ HWY_INLINE void Pack(const U* HWY_RESTRICT values, U reference, size_t width,
   }
 }
 
+// Writes one bit for each number of a vector: the mask that matches(numbers) returns.
+template <typename U, typename Matches>
+HWY_INLINE void MatchRows(const uint8_t* packed, size_t width, const Matches& matches,
+                          uint8_t* bits) {
+  const RowTag<U> d;
+  const size_t lanes = hn::Lanes(d);
+  unsigned byte = 0;
+  UnpackRows<U>(packed, width, kBitsOf<U>, [&](size_t index, auto numbers) HWY_ATTR {
+    const auto match = matches(numbers);
+    if (lanes >= 8) {
+      hn::StoreMaskBits(d, match, bits + index / 8);
+    } else {
+      uint8_t some[8];
+      hn::StoreMaskBits(d, match, some);
+      byte |= (some[0] & ((1u << lanes) - 1)) << (index % 8);
+      if (index % 8 + lanes == 8) {
+        bits[index / 8] = static_cast<uint8_t>(byte);
+        byte = 0;
+      }
+    }
+  });
+}
+
 template <typename U>
 HWY_INLINE void Match(const uint8_t* packed, size_t width, U low, U high, uint8_t* bits) {
   const RowTag<U> d;
   const hn::RebindToSigned<RowTag<U>> ds;
   using I = hn::TFromD<decltype(ds)>;
-  const size_t lanes = hn::Lanes(d);
   // The condition is number - low < limit, without signs. Highway's comparison of signed lanes gives
   // the same result after the sign bits of both sides are inverted.
   const U limit = static_cast<U>(high - low + 1);
@@ -227,22 +249,39 @@ HWY_INLINE void Match(const uint8_t* packed, size_t width, U low, U high, uint8_
   const U sign = static_cast<U>(U{1} << (kBitsOf<U> - 1));
   const auto offset = hn::Set(d, static_cast<U>(sign - low));
   const auto limits = hn::Set(ds, static_cast<I>(static_cast<U>(limit ^ sign)));
-  unsigned byte = 0;
-  UnpackRows<U>(packed, width, kBitsOf<U>, [&](size_t index, auto numbers) HWY_ATTR {
+  MatchRows<U>(packed, width, [&](auto numbers) HWY_ATTR {
     const auto moved = hn::BitCast(ds, hn::Add(numbers, offset));
-    const auto match = hn::Lt(moved, limits);
-    if (lanes >= 8) {
-      hn::StoreMaskBits(ds, match, bits + index / 8);
-    } else {
-      uint8_t some[8];
-      hn::StoreMaskBits(ds, match, some);
-      byte |= (some[0] & ((1u << lanes) - 1)) << (index % 8);
-      if (index % 8 + lanes == 8) {
-        bits[index / 8] = static_cast<uint8_t>(byte);
-        byte = 0;
-      }
-    }
-  });
+    return hn::RebindMask(d, hn::Lt(moved, limits));
+  }, bits);
+}
+
+// `wanted` has kCount numbers.
+template <typename U, size_t kCount>
+HWY_INLINE void MatchSome(const uint8_t* packed, size_t width, const U* wanted, uint8_t* bits) {
+  const RowTag<U> d;
+  HWY_ALIGN U copies[kCount][kVectorRowBytes / sizeof(U)];
+  for (size_t i = 0; i < kCount; ++i)
+    hn::Store(hn::Set(d, wanted[i]), d, copies[i]);
+  MatchRows<U>(packed, width, [&](auto numbers) HWY_ATTR {
+    auto match = hn::Eq(numbers, hn::Load(d, copies[0]));
+    for (size_t i = 1; i < kCount; ++i)
+      match = hn::Or(match, hn::Eq(numbers, hn::Load(d, copies[i])));
+    return match;
+  }, bits);
+}
+
+template <typename U>
+HWY_INLINE void MatchAny(const uint8_t* packed, size_t width, const U* wanted, size_t count,
+                         uint8_t* bits) {
+  U some[kMostWanted];
+  for (size_t i = 0; i < kMostWanted; ++i) some[i] = wanted[i < count ? i : 0];
+  if (count <= 2) {
+    MatchSome<U, 2>(packed, width, some, bits);
+  } else if (count <= 4) {
+    MatchSome<U, 4>(packed, width, some, bits);
+  } else {
+    MatchSome<U, kMostWanted>(packed, width, some, bits);
+  }
 }
 
 template <typename U>
@@ -274,6 +313,10 @@ HWY_INLINE size_t Count(const U* values, size_t count, U reference, U limit) {
   void Match_##U(const uint8_t* packed, size_t width, U low, U high, uint8_t* bits) {            \
     Match<U>(packed, width, low, high, bits);                                                    \
   }                                                                                              \
+  void MatchAny_##U(const uint8_t* packed, size_t width, const U* wanted, size_t count,          \
+                    uint8_t* bits) {                                                             \
+    MatchAny<U>(packed, width, wanted, count, bits);                                             \
+  }                                                                                              \
   void Deltas_##U(const uint8_t* packed, size_t width, U first, U step, U* out) {                \
     Deltas<U>(packed, width, first, step, out);                                                  \
   }                                                                                              \
@@ -300,6 +343,7 @@ namespace cfile::encodings {
   HWY_EXPORT(Unpack_##U);                                                                   \
   HWY_EXPORT(Pack_##U);                                                                     \
   HWY_EXPORT(Match_##U);                                                                    \
+  HWY_EXPORT(MatchAny_##U);                                                                 \
   HWY_EXPORT(Deltas_##U);                                                                   \
   HWY_EXPORT(Sum_##U);                                                                      \
   HWY_EXPORT(Count_##U);                                                                    \
@@ -326,6 +370,19 @@ namespace cfile::encodings {
       std::memset(bits, all ? 0xff : 0, kVectorValues / 8);                                 \
     } else {                                                                                \
       HWY_DYNAMIC_DISPATCH(Match_##U)(packed, static_cast<size_t>(width), low, high, bits); \
+    }                                                                                       \
+  }                                                                                         \
+  template <>                                                                               \
+  void MatchAnyInterleaved<U>(const uint8_t* packed, int width, std::span<const U> wanted,  \
+                              uint8_t* bits) {                                              \
+    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                         \
+    assert(!wanted.empty() && wanted.size() <= kMostWanted);                                \
+    if (width == 0) {                                                                       \
+      const bool all = std::find(wanted.begin(), wanted.end(), U{0}) != wanted.end();       \
+      std::memset(bits, all ? 0xff : 0, kVectorValues / 8);                                 \
+    } else {                                                                                \
+      HWY_DYNAMIC_DISPATCH(MatchAny_##U)                                                    \
+      (packed, static_cast<size_t>(width), wanted.data(), wanted.size(), bits);             \
     }                                                                                       \
   }                                                                                         \
   template <>                                                                               \

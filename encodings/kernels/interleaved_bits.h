@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "encodings/core/bytes.h"
 #include "encodings/kernels/bit_packing.h"
@@ -48,6 +49,13 @@ void UnpackInterleaved(const uint8_t* packed, int width, U reference, U* out);
 // number, and from 0 to `high`.
 template <typename U>
 void MatchInterleaved(const uint8_t* packed, int width, U low, U high, uint8_t* bits);
+
+// Writes kVectorValues bits. Bit i is 1 if packed number i is one of `wanted`, otherwise 0.
+// Precondition: 1 <= wanted.size() <= kMostWanted.
+inline constexpr size_t kMostWanted = 8;
+template <typename U>
+void MatchAnyInterleaved(const uint8_t* packed, int width, std::span<const U> wanted,
+                         uint8_t* bits);
 
 // Where a number of a packed vector begins.
 struct InterleavedPlace {

@@ -53,6 +53,38 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
 
   absl::StatusOr<bool> ReadMatches(const T& low, const T& high, size_t count,
                                    uint8_t* bits) override {
+    return ReadBits(Query{.low = low, .high = high}, count, bits);
+  }
+
+  absl::StatusOr<bool> ReadMatchesOfAny(std::span<const T> wanted, size_t count,
+                                        uint8_t* bits) override {
+    assert(!wanted.empty() && wanted.size() <= this->kMostMatches);
+    Query query;
+    query.low = *std::min_element(wanted.begin(), wanted.end());
+    query.high = *std::max_element(wanted.begin(), wanted.end());
+    query.listed = wanted.size();
+    std::copy(wanted.begin(), wanted.end(), query.list.begin());
+    return ReadBits(query, count, bits);
+  }
+
+ private:
+  // What ReadMatches and ReadMatchesOfAny look for.
+  struct Query {
+    static_assert(Base::kMostMatches <= kMostWanted);
+    T low{};
+    T high{};
+    // The values that match, of those from low to high. If `listed` is 0, all of them match.
+    std::array<T, Base::kMostMatches> list{};
+    size_t listed = 0;
+
+    bool Matches(T value) const {
+      if (listed == 0) return low <= value && value <= high;
+      return std::find(list.begin(), list.begin() + listed, value) != list.begin() + listed;
+    }
+    bool operator==(const Query&) const = default;
+  };
+
+  absl::StatusOr<bool> ReadBits(const Query& query, size_t count, uint8_t* bits) {
     assert(count <= this->count_ - this->position_);
     BitAppender out(bits);
     uint32_t position = this->position_;
@@ -62,13 +94,17 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
       Vector vector;
       if (!table_.Find(index, vector)) return table_.Damage(index);
       const auto taken = static_cast<uint32_t>(std::min<size_t>(vector.count - first, left));
-      const bool none = high < low || high < vector.min || vector.max < low;
-      if (none || (low <= vector.min && vector.max <= high)) {
-        out.AppendRepeated(!none, taken);
+      const bool none =
+          query.high < query.low || query.high < vector.min || vector.max < query.low;
+      const bool all = vector.min == vector.max
+                           ? query.Matches(vector.min)
+                           : query.listed == 0 && query.low <= vector.min && vector.max <= query.high;
+      if (none || all) {
+        out.AppendRepeated(all, taken);
       } else if (taken == kValues && out.is_aligned()) {
-        CFILE_RETURN_IF_ERROR(Match(index, vector, low, high, out.Extend(kValues / 64)));
+        CFILE_RETURN_IF_ERROR(Match(index, vector, query, out.Extend(kValues / 64)));
       } else {
-        CFILE_RETURN_IF_ERROR(HoldMatches(index, vector, low, high));
+        CFILE_RETURN_IF_ERROR(HoldMatches(index, vector, query));
         out.AppendPacked(matches_, first, taken);
       }
       position += taken;
@@ -79,7 +115,6 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
     return true;
   }
 
- private:
   using Base::Hold;
   using Base::kNone;
   using Base::kValues;
@@ -101,43 +136,54 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
         [&](uint16_t position, uint32_t i) { out[position] = vector.exception_value(i); });
   }
 
-  // Compares the values of a vector with a range. Bit i of `bits` becomes 1 if value i matches.
-  absl::Status Match(uint32_t index, const Vector& vector, T low, T high, uint8_t* bits) {
+  // Sets bit i of `bits` to 1 if value i of a vector matches.
+  absl::Status Match(uint32_t index, const Vector& vector, const Query& query, uint8_t* bits) {
     if (vector.count < kVectorValues || vector.form != ForForm::kFrame) {
       CFILE_RETURN_IF_ERROR(Hold(index, vector));
-      MatchRange<T>(reinterpret_cast<const T*>(this->held_values().data()), vector.count, low, high,
-                    bits);
+      const auto* const values = reinterpret_cast<const T*>(this->held_values().data());
+      if (query.listed == 0) {
+        MatchRange<T>(values, vector.count, query.low, query.high, bits);
+      } else {
+        MatchEach(values, vector.count, [&](T value) { return query.Matches(value); }, bits);
+      }
       return absl::OkStatus();
     }
-    // The range of packed numbers whose values match. It may wrap around.
-    const U from = static_cast<U>(static_cast<U>(low) - vector.reference);
-    const U to = static_cast<U>(static_cast<U>(high) - vector.reference);
-    MatchInterleaved<U>(vector.packed.data(), vector.width, from, to, bits);
+    // The packed numbers whose values match. A range of them may wrap around.
+    const auto number = [&](T value) {
+      return static_cast<U>(static_cast<U>(value) - vector.reference);
+    };
+    if (query.listed == 0) {
+      MatchInterleaved<U>(vector.packed.data(), vector.width, number(query.low),
+                          number(query.high), bits);
+    } else {
+      std::array<U, Base::kMostMatches> numbers;
+      for (size_t i = 0; i < query.listed; ++i) numbers[i] = number(query.list[i]);
+      MatchAnyInterleaved<U>(vector.packed.data(), vector.width,
+                             std::span(numbers).first(query.listed), bits);
+    }
     return vector.exceptions.Visit(
         kName, index, vector.count, [&](uint16_t position, uint32_t i) {
           const T value = FromBits<T>(vector.exception_value(i));
           uint8_t& byte = bits[position / 8];
           const unsigned bit = 1u << (position % 8);
-          const bool matches = low <= value && value <= high;
+          const bool matches = query.Matches(value);
           byte = static_cast<uint8_t>(matches ? byte | bit : byte & ~bit);
         });
   }
 
   // Does the same, and keeps the result in matches_ for the next call.
-  absl::Status HoldMatches(uint32_t index, const Vector& vector, T low, T high) {
-    if (matched_ == index && matched_low_ == low && matched_high_ == high) return absl::OkStatus();
+  absl::Status HoldMatches(uint32_t index, const Vector& vector, const Query& query) {
+    if (matched_ == index && matched_query_ == query) return absl::OkStatus();
     matched_ = kNone;
-    CFILE_RETURN_IF_ERROR(Match(index, vector, low, high, matches_.data()));
+    CFILE_RETURN_IF_ERROR(Match(index, vector, query, matches_.data()));
     matched_ = index;
-    matched_low_ = low;
-    matched_high_ = high;
+    matched_query_ = query;
     return absl::OkStatus();
   }
 
-  // The vector that was compared last, and the range. matches_ has the result. kNone: no vector.
+  // The vector that was compared last. matches_ has the result. kNone: no vector.
   uint32_t matched_ = kNone;
-  T matched_low_{};
-  T matched_high_{};
+  Query matched_query_;
   std::array<uint8_t, kVectorValues / 8> matches_;
 };
 

@@ -217,6 +217,14 @@ TEST(For, ComparesWithoutDecoding) {
       const int32_t value = values[begin + i];
       ASSERT_EQ(bits[i / 8] >> i % 8 & 1, low <= value && value <= high ? 1 : 0) << begin + i;
     }
+    std::vector<int32_t> list(1 + random() % decoder->kMostMatches);
+    for (int32_t& each : list) each = constant();
+    ASSERT_TRUE(decoder->SeekTo(begin).ok());
+    ASSERT_TRUE(decoder->ReadMatchesOfAny(list, count, bits.data()).value());
+    for (size_t i = 0; i < count; ++i) {
+      const bool in = std::find(list.begin(), list.end(), values[begin + i]) != list.end();
+      ASSERT_EQ(bits[i / 8] >> i % 8 & 1, in ? 1 : 0) << begin + i;
+    }
   }
 }
 

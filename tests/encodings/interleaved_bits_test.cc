@@ -133,6 +133,26 @@ TYPED_TEST(InterleavedBits, MatchARangeThatMayWrapAround) {
   });
 }
 
+TYPED_TEST(InterleavedBits, MatchAny) {
+  using U = TypeParam;
+  std::mt19937_64 random(2);
+  this->ForWidths([&](const std::vector<U>& numbers, int width, std::span<const uint8_t> packed) {
+    for (size_t count = 1; count <= kMostWanted; ++count) {
+      std::vector<U> wanted(count);
+      for (U& each : wanted) {
+        each = random() % 3 == 0 ? static_cast<U>(random()) : numbers[random() % kVectorValues];
+      }
+      std::vector<uint8_t> bits(kVectorValues / 8 + 1, 0xee);
+      MatchAnyInterleaved<U>(packed.data(), width, wanted, bits.data());
+      ASSERT_EQ(bits.back(), 0xee);
+      for (size_t i = 0; i < kVectorValues; ++i) {
+        const bool in = std::find(wanted.begin(), wanted.end(), numbers[i]) != wanted.end();
+        ASSERT_EQ(bits[i / 8] >> i % 8 & 1, in ? 1 : 0) << "number " << i << " of " << count;
+      }
+    }
+  });
+}
+
 TYPED_TEST(InterleavedBits, CountAbove) {
   using U = TypeParam;
   WithEachTarget([] {

@@ -476,6 +476,19 @@ TEST_P(EveryEncoding, MatchesWhatItReads) {
               wanted.back() = 0xee;
               MatchRange<T>(expected.data() + begin, count, low, high, wanted.data());
               ASSERT_EQ(bits, wanted) << "shape " << static_cast<int>(shape);
+
+              const auto list = keys.span().subspan(
+                  i, std::min<size_t>(keys.size - i, 1 + random() % decoder.kMostMatches));
+              ASSERT_TRUE(decoder.SeekTo(begin).ok());
+              const auto listed = decoder.ReadMatchesOfAny(list, count, bits.data());
+              ASSERT_TRUE(listed.ok()) << listed.status();
+              if (!*listed) continue;
+              ASSERT_EQ(decoder.position(), begin + count);
+              const auto is_listed = [&](const T& value) {
+                return std::find(list.begin(), list.end(), value) != list.end();
+              };
+              MatchEach(expected.data() + begin, count, is_listed, wanted.data());
+              ASSERT_EQ(bits, wanted) << "shape " << static_cast<int>(shape);
             }
           }
         }

@@ -183,7 +183,12 @@ absl::StatusOr<bool> BlockCursor<T>::NextMatches(const Matcher& matcher, size_t 
     CFILE_RETURN_IF_ERROR(decoder_->SeekTo(position));
     return decoder_->ReadMatches(low, high, present, some);
   };
-  CFILE_ASSIGN_OR_RETURN(const bool matched, matcher.MatchBy(present, compare, bits));
+  const auto compare_list = [&](std::span<const T> list) -> absl::StatusOr<bool> {
+    if (list.size() > decoder_->kMostMatches) return false;
+    return decoder_->ReadMatchesOfAny(list, present, bits);
+  };
+  CFILE_ASSIGN_OR_RETURN(const bool matched,
+                         matcher.MatchBy(present, compare, compare_list, bits));
   if (!matched) {
     if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_).status());
     return false;

@@ -45,11 +45,13 @@ class PredicateMatcher {
   void Match(std::span<const T> values, uint8_t* bits) const;
 
   // Does the same for `count` numbers that are not decoded. compare(low, high, bits) compares them
-  // with a range, like BlockDecoder::ReadMatches, and returns absl::StatusOr<bool>. MatchBy returns
-  // true if it has set `bits`. It returns the result of `compare` if that is false or an error.
-  // Preconditions: is_ranges(); count <= kMaxMatchBy.
-  template <typename Compare>
-  absl::StatusOr<bool> MatchBy(size_t count, const Compare& compare, uint8_t* bits) const;
+  // with a range, like BlockDecoder::ReadMatches, and returns absl::StatusOr<bool>.
+  // compare_list(values) compares them with a list and sets `bits`, like ReadMatchesOfAny. MatchBy
+  // returns true if it has set `bits`. It returns the result of `compare` if that is false or an
+  // error. Preconditions: is_ranges(); count <= kMaxMatchBy.
+  template <typename Compare, typename CompareList>
+  absl::StatusOr<bool> MatchBy(size_t count, const Compare& compare,
+                               const CompareList& compare_list, uint8_t* bits) const;
   static constexpr size_t kMaxMatchBy = 4096;
   // True if few comparisons with ranges are enough: the predicate is not a long list.
   bool is_ranges() const { return form_ != Form::kList || list_.size() <= kMaxListPasses; }
@@ -96,8 +98,9 @@ class PredicateMatcher {
 };
 
 template <typename T>
-template <typename Compare>
+template <typename Compare, typename CompareList>
 absl::StatusOr<bool> PredicateMatcher<T>::MatchBy(size_t count, const Compare& compare,
+                                                  const CompareList& compare_list,
                                                   uint8_t* bits) const {
   assert(form_ == Form::kRange || form_ == Form::kNotEqual || form_ == Form::kList);
   assert(is_ranges() && count <= kMaxMatchBy);
@@ -106,6 +109,10 @@ absl::StatusOr<bool> PredicateMatcher<T>::MatchBy(size_t count, const Compare& c
     if (done.value_or(false) && form_ == Form::kNotEqual) Invert(count, bits);
     return done;
   }
+  T constants[kMaxListPasses];
+  std::copy(list_.begin(), list_.end(), constants);
+  const absl::StatusOr<bool> listed = compare_list(std::span<const T>(constants, list_.size()));
+  if (!listed.ok() || *listed) return listed;
   uint8_t some[kMaxMatchBy / 8];
   const size_t bytes = (count + 7) / 8;
   std::fill_n(bits, bytes, uint8_t{0});
