@@ -310,7 +310,7 @@ TEST(Fsst, DamageIsNamed) {
   };
   const size_t group = header.groups_begin;
   EXPECT_EQ(error(0, {}), "OK");
-  EXPECT_THAT(error(0, {2}), HasSubstr("fsst: form 2, expected 1"));
+  EXPECT_THAT(error(0, {3}), HasSubstr("fsst: form 3, expected 1 or 2"));
   EXPECT_THAT(error(1, {255, 255, 3}), HasSubstr("the common prefix is cut off in a block of "));
   EXPECT_THAT(error(header.offsets_begin, {1}), HasSubstr("the first group is at byte "));
   EXPECT_THAT(error(header.offsets_begin + 4, {0, 0, 0, 0}),
