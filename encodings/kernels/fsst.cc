@@ -41,6 +41,8 @@ class SampleCounts {
     previous_ = unit;
   }
   void AddByte(uint8_t byte) { Add(kMaxSymbols + 1 + byte); }
+  // No symbol has the units before and after this call.
+  void BeginText() { previous_ = kUnits; }
 
   // Returns the units, and the pairs of neighbours that fit into a symbol, the best ones first.
   std::vector<Candidate> Candidates() {
@@ -177,14 +179,18 @@ void SymbolCompressor::CompressTwo(const std::string_view (&texts)[2], uint8_t* 
   to[1] = Finish(second);
 }
 
-SymbolTable TrainSymbols(std::string_view sample) {
+SymbolTable TrainSymbols(std::string_view sample, std::span<const uint32_t> sizes) {
   SymbolTable table;
   for (int generation = 0; generation < kGenerations; ++generation) {
     const SymbolCompressor compressor(table);
     SampleCounts counts(table);
     const bool whole = generation >= kGenerations - 2 || sample.size() < kPart * kPieceBytes;
-    for (size_t begin = 0; begin < sample.size(); begin += (whole ? 1 : kPart) * kPieceBytes) {
-      std::string_view rest = sample.substr(begin, kPieceBytes);
+    for (size_t begin = 0, i = 0; begin < sample.size(); ++i) {
+      std::string_view rest = sample.substr(begin, sizes.empty() ? kPieceBytes : sizes[i]);
+      const bool used = whole || begin / kPieceBytes % kPart == 0;
+      begin += rest.size();
+      if (!used) continue;
+      if (!sizes.empty()) counts.BeginText();
       while (!rest.empty()) {
         const uint64_t text = LoadText(rest);
         const auto match = compressor.Find(text, rest.size());
@@ -197,11 +203,11 @@ SymbolTable TrainSymbols(std::string_view sample) {
       }
     }
     SymbolTable next;
-    uint8_t used[size_t{1} << SymbolCompressor::kSlotBits] = {};
+    uint8_t used_ways[size_t{1} << SymbolCompressor::kSlotBits] = {};
     for (const Candidate& each : counts.Candidates()) {
       if (next.count == kMaxSymbols) break;
       if (each.size > 2) {
-        uint8_t& slot = used[SymbolCompressor::SlotOf(each.symbol)];
+        uint8_t& slot = used_ways[SymbolCompressor::SlotOf(each.symbol)];
         if (slot == SymbolCompressor::kWays) continue;
         ++slot;
       }

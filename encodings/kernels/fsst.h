@@ -57,9 +57,10 @@ inline uint64_t LoadText(std::string_view text) {
 // its size. Slow: compares all symbols.
 SymbolMatch FindSymbol(const SymbolTable& table, uint64_t text, size_t size);
 
-// Makes a table for texts like `sample`. Takes about 0.2 µs for each byte of the sample. The same
+// Makes a table for texts like `sample`. `sizes`: the sizes of the texts that the sample consists of,
+// if they are to be compressed one by one; then no symbol extends over two of them. Takes about 0.2 µs for each byte of the sample. The same
 // sample always gives the same table.
-SymbolTable TrainSymbols(std::string_view sample);
+SymbolTable TrainSymbols(std::string_view sample, std::span<const uint32_t> sizes = {});
 
 // Compresses text: takes the longest symbol of a table, again and again. Immutable, so that threads
 // may share it. The table must be one that TrainSymbols made, or the first symbols of such a table.
@@ -82,7 +83,7 @@ class SymbolCompressor {
   void CompressTwo(const std::string_view (&texts)[2], uint8_t* (&to)[2]) const;
 
  private:
-  friend SymbolTable TrainSymbols(std::string_view sample);
+  friend SymbolTable TrainSymbols(std::string_view sample, std::span<const uint32_t> sizes);
 
   // The rest of a text, and where its codes go.
   struct Rest {

@@ -55,8 +55,10 @@ struct FsstCodec {
   // block: form, size of the prefix, and one more group.
   static constexpr uint32_t kWorstExtraBytesPerValue = 9;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 6 + 21;
+  // This is the cost of form 1. Form 2 costs up to three times as much. Only the smallest files take
+  // it, whatever it costs.
   static constexpr ScanCost kScanCost{.string = 4000, .byte = 60};
-  static constexpr Automatic kAutomatic = Automatic::kForSearches;
+  static constexpr Automatic kAutomatic = Automatic::kForSizeAndSearches;
   static constexpr bool kHasCodes = false;  // the dictionary consists of symbols, not of values
 
   template <typename T>

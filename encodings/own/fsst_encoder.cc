@@ -217,7 +217,8 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
 
   // Makes the table for texts of this form.
   void Train(FsstForm form) {
-    table_ = WithinLimits(TrainSymbols(Sample(form)), max_symbols_, max_table_bytes_);
+    const TrainingSample sample = Sample(form);
+    table_ = WithinLimits(TrainSymbols(sample.text, sample.sizes), max_symbols_, max_table_bytes_);
     compressor_.emplace(table_);
   }
 
@@ -251,20 +252,36 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     return separate_writer_.Put(*compressor_, values_.view(), sizes_, out);
   }
 
-  // Returns pieces of the texts of groups that are spread over the block.
-  std::string Sample(FsstForm form) {
-    const size_t groups = group_texts_.size() - 1;
+  // Pieces of the texts of groups that are spread over the block. In form 2, `sizes` are the sizes of
+  // the values, or of their first bytes.
+  struct TrainingSample {
+    std::string text;
+    std::vector<uint32_t> sizes;
+  };
+  TrainingSample Sample(FsstForm form) {
+    const auto groups = static_cast<uint32_t>(group_texts_.size() - 1);
     const size_t text = TextBytes(form);
     const size_t wanted = std::min(text, std::clamp(text / 8, kLeastSampleBytes, kMostSampleBytes));
-    std::string sample;
+    TrainingSample sample;
     size_t due = 0;  // bytes of text that should be in the sample by now, times `text`
     for (uint32_t group = 0; group < groups; ++group) {
       if (form == FsstForm::kSeparate) BuildValues(group);
       const std::string_view whole =
           form == FsstForm::kSeparate ? values_.view() : GroupText(group);
       due += wanted * whole.size();
-      if (sample.size() * text < due)
-        sample += whole.substr(0, wanted == text ? whole.size() : kPieceBytes);
+      if (sample.text.size() * text >= due) continue;
+      const size_t piece = wanted == text ? whole.size() : kPieceBytes;
+      if (form == FsstForm::kFrontCoded) {
+        sample.text += whole.substr(0, piece);
+        continue;
+      }
+      const size_t end = sample.text.size() + piece;
+      for (size_t i = 0, begin = 0; i < sizes_.size() && sample.text.size() < end; ++i) {
+        const size_t size = std::min<size_t>(sizes_[i], piece);
+        sample.text += whole.substr(begin, size);
+        sample.sizes.push_back(static_cast<uint32_t>(size));
+        begin += sizes_[i];
+      }
     }
     return sample;
   }
