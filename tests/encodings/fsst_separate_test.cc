@@ -151,7 +151,14 @@ TEST(FsstSeparate, TheEncoderChoosesTheForm) {
   auto urls = Urls(2000);
   std::swap(urls[1000], urls[1001]);
   EXPECT_EQ(form(urls), FsstForm::kFrontCoded);
+  urls.clear();
+  for (const std::string& url : RandomUrls(1000)) {
+    urls.push_back(url + "b");
+    if (urls.size() % 3 == 1) urls.push_back(url + "a");
+  }
+  EXPECT_EQ(form(urls), FsstForm::kFrontCoded);
   EXPECT_EQ(form({"a"}), FsstForm::kFrontCoded);
+  EXPECT_EQ(form({"a", "b"}), FsstForm::kFrontCoded);
   EXPECT_EQ(form({"b", "a"}), FsstForm::kSeparate);
   // The common prefix is stored once in form 2, too.
   const Block block = EncodeOne(RandomUrls(2000));
@@ -321,6 +328,8 @@ TEST(FsstSeparate, DamageIsNamed) {
   EXPECT_THAT(error(header.offsets_begin + 4, {0, 0, 0, 0}),
               HasSubstr("group 0, of 64 values from value 0 on: its offset, or the offset after"));
   EXPECT_THAT(error(group, {0x80 | 33}), HasSubstr("a width is more than 32 bits"));
+  ASSERT_GT(sound.bytes[group + 1], 0);
+  EXPECT_THAT(error(group + 1, {0}), HasSubstr("bytes of text"));
   EXPECT_THAT(error(group + 1, {100}), HasSubstr("bytes of text"));
   EXPECT_THAT(error(group + 1, {255, 255, 255, 255, 15}), HasSubstr("bytes of text"));
   EXPECT_THAT(error(sound.bytes.size() - 1, {kEscapeCode}),
