@@ -9,9 +9,9 @@ enum class Automatic : uint8_t {
   kNever,
   // For the smallest files only: encoding takes long.
   kForSize,
-  // For files that are searched by key, except the smallest ones: a search in a compressed block
-  // would decompress the whole block.
-  kForSearches,
+  // For the smallest files, and for files that are searched by key, where a search in a compressed
+  // block would decompress the whole block. Not if blocks may be copied into other files.
+  kForSizeAndSearches,
   kAlways,
 };
 

@@ -298,8 +298,9 @@ class CFILE_EXPORT BlockDecoder {
 
   // Compares the next `count` values with the range from `low` to `high` in their encoded form, and
   // moves past them. Sets bit i of `bits` to 1 if low <= value i <= high, otherwise to 0. Returns
-  // false, and does nothing, if this decoder has no such function. kDataLoss: a value is damaged.
-  // Preconditions: count <= count() - position(); T is not a float.
+  // false, and does nothing, if this decoder has no such function, or not for this range: for
+  // strings, only if low == high. kDataLoss: a value is damaged. (Values that are not compared may
+  // be damaged, too.) Preconditions: count <= count() - position(); T is not a float.
   virtual absl::StatusOr<bool> ReadMatches(const T& /*low*/, const T& /*high*/, size_t /*count*/,
                                            uint8_t* /*bits*/) {
     return false;

@@ -41,6 +41,8 @@ class SampleCounts {
     previous_ = unit;
   }
   void AddByte(uint8_t byte) { Add(kMaxSymbols + 1 + byte); }
+  // No symbol has the units before and after this call.
+  void BeginText() { previous_ = kUnits; }
 
   // Returns the units, and the pairs of neighbours that fit into a symbol, the best ones first.
   std::vector<Candidate> Candidates() {
@@ -95,18 +97,21 @@ class SampleCounts {
   uint32_t previous_ = kUnits;
 };
 
-// Loads the next 8 bytes of `text`; bytes after the end are zeros.
-uint64_t LoadText(std::string_view text) {
-  if (text.size() >= 8) return LoadLittleEndian<uint64_t>(AsBytes(text).data());
-  uint8_t last[8] = {};
-  if (!text.empty()) std::memcpy(last, text.data(), text.size());
-  return LoadLittleEndian<uint64_t>(last);
-}
-
 }  // namespace
 
+SymbolMatch FindSymbol(const SymbolTable& table, uint64_t text, size_t size) {
+  SymbolMatch found{kEscapeCode, 0};
+  for (uint32_t code = 0; code < table.count; ++code) {
+    const uint32_t symbol_size = table.sizes[code];
+    if (symbol_size > found.size && symbol_size <= size &&
+        FirstBytes(text, symbol_size) == table.symbols[code])
+      found = {code, symbol_size};
+  }
+  return found.size > 0 ? found : SymbolMatch{kEscapeCode, 1};
+}
+
 SymbolCompressor::SymbolCompressor(const SymbolTable& table)
-    : long_(new Bucket[size_t{1} << kSlotBits]()), short_(new uint16_t[1 << 16]) {
+    : table_(table), long_(new Bucket[size_t{1} << kSlotBits]()), short_(new uint16_t[1 << 16]) {
   // Longer symbols first: symbols of one byte are the default for two bytes that are no symbol.
   uint16_t ones[256];
   std::fill(std::begin(ones), std::end(ones), uint16_t{kEscapeCode | 1 << 8});
@@ -138,21 +143,20 @@ bool SymbolCompressor::Insert(uint64_t symbol, size_t size, uint8_t code) {
   return false;
 }
 
-inline SymbolCompressor::Match SymbolCompressor::Find(uint64_t text, size_t size) const {
+inline SymbolMatch SymbolCompressor::Find(uint64_t text, size_t size) const {
   const Bucket& bucket = long_[SlotOf(text)];
   uint32_t found = short_[text & 0xffff];
   for (size_t way = kWays; way-- > 0;) {
     const Slot& slot = bucket.ways[way];
     if ((text & slot.mask) == slot.symbol && bucket.codes[way] != 0) found = bucket.codes[way];
   }
-  Match match{found & 0xff, found >> 8};
-  // Zeros after the end of the text have been taken for bytes of the text.
-  if (match.size > size) match = {kEscapeCode, 1};
-  return match;
+  const SymbolMatch match{found & 0xff, found >> 8};
+  // Perhaps zeros after the end of the text have been taken for bytes of the text.
+  return match.size <= size ? match : FindSymbol(table_, text, size);
 }
 
 inline void SymbolCompressor::Put(uint64_t next, size_t left, Rest& rest) const {
-  const Match match = Find(next, left);
+  const SymbolMatch match = Find(next, left);
   rest.to[0] = static_cast<uint8_t>(match.code);
   rest.to[1] = static_cast<uint8_t>(next);
   rest.to += match.code == kEscapeCode ? 2 : 1;
@@ -175,14 +179,18 @@ void SymbolCompressor::CompressTwo(const std::string_view (&texts)[2], uint8_t* 
   to[1] = Finish(second);
 }
 
-SymbolTable TrainSymbols(std::string_view sample) {
+SymbolTable TrainSymbols(std::string_view sample, std::span<const uint32_t> sizes) {
   SymbolTable table;
   for (int generation = 0; generation < kGenerations; ++generation) {
     const SymbolCompressor compressor(table);
     SampleCounts counts(table);
     const bool whole = generation >= kGenerations - 2 || sample.size() < kPart * kPieceBytes;
-    for (size_t begin = 0; begin < sample.size(); begin += (whole ? 1 : kPart) * kPieceBytes) {
-      std::string_view rest = sample.substr(begin, kPieceBytes);
+    for (size_t begin = 0, i = 0; begin < sample.size(); ++i) {
+      std::string_view rest = sample.substr(begin, sizes.empty() ? kPieceBytes : sizes[i]);
+      const bool used = whole || begin / kPieceBytes % kPart == 0;
+      begin += rest.size();
+      if (!used) continue;
+      if (!sizes.empty()) counts.BeginText();
       while (!rest.empty()) {
         const uint64_t text = LoadText(rest);
         const auto match = compressor.Find(text, rest.size());
@@ -195,11 +203,11 @@ SymbolTable TrainSymbols(std::string_view sample) {
       }
     }
     SymbolTable next;
-    uint8_t used[size_t{1} << SymbolCompressor::kSlotBits] = {};
+    uint8_t used_ways[size_t{1} << SymbolCompressor::kSlotBits] = {};
     for (const Candidate& each : counts.Candidates()) {
       if (next.count == kMaxSymbols) break;
       if (each.size > 2) {
-        uint8_t& slot = used[SymbolCompressor::SlotOf(each.symbol)];
+        uint8_t& slot = used_ways[SymbolCompressor::SlotOf(each.symbol)];
         if (slot == SymbolCompressor::kWays) continue;
         ++slot;
       }
@@ -211,12 +219,6 @@ SymbolTable TrainSymbols(std::string_view sample) {
 }
 
 namespace {
-
-// Not 0 if a byte of `codes` is the escape code.
-uint64_t Escapes(uint64_t codes) {
-  constexpr uint64_t kOnes = 0x0101010101010101;
-  return (~codes - kOnes) & codes & kOnes << 7;
-}
 
 // Implements DecompressSymbols. kFull: the table has a symbol for each code.
 template <bool kFull>
@@ -235,7 +237,7 @@ bool Decompress(const SymbolTable& table, size_t wanted, std::span<const uint8_t
   // One test for escape codes serves 16 codes.
   while (end - at >= 16 && to < to_end) {
     uint64_t first = LoadLittleEndian<uint64_t>(at), second = LoadLittleEndian<uint64_t>(at + 8);
-    if ((Escapes(first) | Escapes(second)) == 0) {
+    if ((EscapeBits(first) | EscapeBits(second)) == 0) {
       for (int i = 0; i < 8; ++i, first >>= 8) put(first & 0xff);
       for (int i = 0; i < 8; ++i, second >>= 8) put(second & 0xff);
       at += 16;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -16,6 +17,13 @@ namespace cfile::encodings {
 inline constexpr size_t kMaxSymbols = 255;
 inline constexpr size_t kMaxSymbolBytes = 8;
 inline constexpr uint8_t kEscapeCode = 255;
+
+// The top bits of the bytes of `codes` that are the escape code. A bit that is not the lowest one
+// may be wrong.
+inline uint64_t EscapeBits(uint64_t codes) {
+  constexpr uint64_t kOnes = 0x0101010101010101;
+  return (~codes - kOnes) & codes & kOnes << 7;
+}
 
 // The symbols by code. symbols[c] has its first byte in the low bits, and zeros after its last
 // byte. For codes that the table does not have, symbol and size are 0.
@@ -31,12 +39,31 @@ struct SymbolTable {
   }
 };
 
-// Makes a table for texts like `sample`. Takes about 0.2 µs for each byte of the sample. The same
+// A step of compression: the symbol that the text begins with.
+struct SymbolMatch {
+  uint32_t code;  // kEscapeCode: there is no symbol, and the size is 1
+  uint32_t size;
+};
+
+// Loads the first 8 bytes of `text`. Bytes after its end are zeros.
+inline uint64_t LoadText(std::string_view text) {
+  if (text.size() >= 8) return LoadLittleEndian<uint64_t>(AsBytes(text).data());
+  uint8_t last[8] = {};
+  if (!text.empty()) std::memcpy(last, text.data(), text.size());
+  return LoadLittleEndian<uint64_t>(last);
+}
+
+// Returns the longest symbol of any table that a text begins with. `text`: LoadText of it; `size`:
+// its size. Slow: compares all symbols.
+SymbolMatch FindSymbol(const SymbolTable& table, uint64_t text, size_t size);
+
+// Makes a table for texts like `sample`. `sizes`: the sizes of the texts that the sample consists of,
+// if they are to be compressed one by one; then no symbol extends over two of them. Takes about 0.2 µs for each byte of the sample. The same
 // sample always gives the same table.
-SymbolTable TrainSymbols(std::string_view sample);
+SymbolTable TrainSymbols(std::string_view sample, std::span<const uint32_t> sizes = {});
 
 // Compresses text: takes the longest symbol of a table, again and again. Immutable, so that threads
-// may share it.
+// may share it. The table must be one that TrainSymbols made, or the first symbols of such a table.
 class SymbolCompressor {
  public:
   explicit SymbolCompressor(const SymbolTable& table);
@@ -56,12 +83,8 @@ class SymbolCompressor {
   void CompressTwo(const std::string_view (&texts)[2], uint8_t* (&to)[2]) const;
 
  private:
-  friend SymbolTable TrainSymbols(std::string_view sample);
+  friend SymbolTable TrainSymbols(std::string_view sample, std::span<const uint32_t> sizes);
 
-  struct Match {
-    uint32_t code;  // kEscapeCode: there is no symbol, and the size is 1
-    uint32_t size;
-  };
   // The rest of a text, and where its codes go.
   struct Rest {
     std::string_view text;
@@ -73,7 +96,7 @@ class SymbolCompressor {
   void Put(uint64_t next, size_t left, Rest& rest) const;
   // Returns the longest symbol that `text` begins with. Bytes of `text` after its end are zeros;
   // `size` is the number of bytes before.
-  Match Find(uint64_t text, size_t size) const;
+  SymbolMatch Find(uint64_t text, size_t size) const;
 
   // Symbols of 3 and more bytes, by a hash of the first 3. Two symbols may meet in one slot; then
   // the table has been made so that the slot has the longer one first.
@@ -97,9 +120,10 @@ class SymbolCompressor {
  public:
   // The memory of a compressor.
   static constexpr size_t kMemoryBytes =
-      (sizeof(Bucket) << kSlotBits) + (sizeof(uint16_t) << 16);
+      sizeof(SymbolTable) + (sizeof(Bucket) << kSlotBits) + (sizeof(uint16_t) << 16);
 
  private:
+  SymbolTable table_;
   std::unique_ptr<Bucket[]> long_;
   std::unique_ptr<uint16_t[]> short_;  // by the first two bytes: code + 256 * size
 };

@@ -1,14 +1,20 @@
-// FSST: front-coded strings whose bytes are codes of a symbol table (cfile/FORMAT.md, FSST). All
-// blocks of a file share one table:
+// FSST: strings whose bytes are codes of a symbol table (cfile/FORMAT.md, FSST). All blocks of a file
+// share one table:
 //
-//   block   form, 1 byte · size of the common prefix vint32 · common prefix · offset of each group
-//           fixed32 · the groups
-//   group   width of the shared sizes, top bit: codes · width of the suffix sizes · size of the
-//           first suffix, least shared size, least suffix size vint32 each · packed sizes · codes
-//   table   number of symbols vint64 · PLAIN (100) page of the symbols
+//   block     form, 1 byte · size of the common prefix vint32 · common prefix · offset of each group
+//             fixed32 · the groups
+//   table     number of symbols vint64 · PLAIN (100) page of the symbols
 //
-// A group has 64 values. Its first value shares only the common prefix of the block, so that
-// decoding can begin there. A symbol may extend over several suffixes of a group.
+// A group has 64 values. In form 1 they are front-coded: the first value shares only the common
+// prefix of the block, so that decoding can begin there. A symbol may extend over several suffixes.
+//
+//   group     width of the shared sizes, top bit: codes · width of the suffix sizes · size of the
+//             first suffix, least shared size, least suffix size vint32 each · packed sizes · codes
+//
+// In form 2 each value is compressed by itself, so that one value can be decoded, or compared for
+// equality, without the others.
+//
+//   group     width of the sizes, top bit: codes · least size vint32 · packed sizes · codes
 #pragma once
 
 #include <cstddef>
@@ -35,11 +41,12 @@ struct SymbolDictionary final : Dictionary {
 //
 // The encoder makes the table from a sample of the first block that has values, and keeps it. The
 // table keeps the limits that EncoderOptions has for dictionaries, with symbols as values. If
-// the codes of a group would take as many bytes as its text, the group has the text.
+// the codes of a group would take as many bytes as its text, the group has the text. Blocks whose
+// values ascend have form 1; the others have form 1 if it saves at least a twentieth.
 //
 // A decoder checks the header of a block in Open, and a group when it reads from the group. It
-// keeps the decompressed group, and about 1 MiB for the values of one Read. If the values would
-// take more, Read returns fewer values.
+// keeps the decompressed group (form 1), and about 1 MiB for the values of one Read. If the values
+// would take more, Read returns fewer values.
 struct FsstCodec {
   static constexpr Encoding kEncoding = Encoding::kFsst;
   static constexpr std::string_view kName = "fsst";
@@ -48,8 +55,10 @@ struct FsstCodec {
   // block: form, size of the prefix, and one more group.
   static constexpr uint32_t kWorstExtraBytesPerValue = 9;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 6 + 21;
+  // This is the cost of form 1. Form 2 costs up to three times as much. Only the smallest files take
+  // it, whatever it costs.
   static constexpr ScanCost kScanCost{.string = 4000, .byte = 60};
-  static constexpr Automatic kAutomatic = Automatic::kForSearches;
+  static constexpr Automatic kAutomatic = Automatic::kForSizeAndSearches;
   static constexpr bool kHasCodes = false;  // the dictionary consists of symbols, not of values
 
   template <typename T>

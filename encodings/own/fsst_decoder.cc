@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "encodings/core/value_dictionary.h"
-#include "encodings/parquet/parquet_dictionary.h"
 
 namespace cfile::encodings {
 namespace {
@@ -84,17 +83,8 @@ absl::Status FsstDecoder::Open(const BlockView& view) {
     seek_index_ = index;
     header_ = index->header;
     header_.common = AsBytes(index->common);
-  } else if (view.count > 0) {
-    FsstHeader header;
-    CFILE_RETURN_IF_ERROR(ParseFsstHeader(block_, view.count, header));
-    const auto first = LoadLittleEndian<uint32_t>(block_.data() + header.offsets_begin);
-    if (first != header.groups_begin) {
-      return DataLoss("fsst: the first group is at byte ", first, ", expected ",
-                      header.groups_begin);
-    }
-    header_ = header;
-  } else if (!block_.empty()) {
-    return DataLoss("fsst: a block without values has ", block_.size(), " bytes, expected 0");
+  } else {
+    CFILE_RETURN_IF_ERROR(OpenFsstBlock(block_, view.count, header_));
   }
   count_ = view.count;
   if (count_ > 0 && header_.common.size() <= sizeof(short_common_))
@@ -111,8 +101,7 @@ std::span<const uint8_t> FsstDecoder::GroupBytes(uint32_t group) const {
 }
 
 absl::Status FsstDecoder::Damaged(uint32_t group, const std::string& what) const {
-  return DataLoss("fsst: group ", group, ", of ", FsstGroupCount(count_, group),
-                  " values from value ", group * kFsstGroupValues, " on: ", what);
+  return DamagedFsstGroup(count_, group, what);
 }
 
 absl::Status FsstDecoder::LoadSizes(uint32_t group) {
@@ -176,9 +165,9 @@ absl::Status FsstDecoder::LoadText(size_t size) {
   const auto loaded = static_cast<size_t>(text_end_ - text());
   if (sound && loaded >= size && loaded <= text_size_ && (size < text_size_ || codes_.empty()))
     return absl::OkStatus();
-  return Damaged(std::exchange(group_, kNoGroup),
-                 sound ? absl::StrCat("its codes do not stand for ", text_size_, " bytes")
-                       : "a code is not in the symbol table, or the last code is an escape code");
+  return Damaged(
+      std::exchange(group_, kNoGroup),
+      sound ? absl::StrCat("its codes do not stand for ", text_size_, " bytes") : kFsstWrongCode);
 }
 
 absl::Status FsstDecoder::LoadGroup(uint32_t group) {
@@ -277,35 +266,6 @@ absl::StatusOr<size_t> FsstDecoder::Read(std::span<std::string_view> out) {
   }
   position_ += static_cast<uint32_t>(done);
   return done;
-}
-
-std::unique_ptr<BlockDecoder<std::string_view>> FsstCodec::MakeBytesDecoder(
-    const DecoderOptions& options) {
-  // A file whose dictionary is of another kind has no table.
-  return std::make_unique<FsstDecoder>(
-      std::dynamic_pointer_cast<const SymbolDictionary>(options.dictionary));
-}
-
-absl::StatusOr<std::shared_ptr<const Dictionary>> FsstCodec::LoadDictionary(
-    PhysicalType type, uint32_t type_length, std::span<const uint8_t> bytes, size_t max_values) {
-  CFILE_ASSIGN_OR_RETURN(const auto loaded, ParquetDictionaryCodec::LoadDictionary(
-                                                type, type_length, bytes, max_values));
-  const auto& symbols = static_cast<const ValueDictionary<std::string_view>&>(*loaded);
-  if (symbols.size > kMaxSymbols) {
-    return DataLoss("fsst: a table of ", symbols.size, " symbols, expected at most ", kMaxSymbols);
-  }
-  const auto dictionary = std::make_shared<SymbolDictionary>();
-  for (uint32_t code = 0; code < symbols.size; ++code) {
-    const std::string_view symbol = symbols.values[code];
-    if (symbol.empty() || symbol.size() > kMaxSymbolBytes) {
-      return DataLoss("fsst: symbol ", code, " has ", symbol.size(), " bytes, expected 1 to ",
-                      kMaxSymbolBytes);
-    }
-    uint8_t bytes_of_symbol[kMaxSymbolBytes] = {};
-    std::memcpy(bytes_of_symbol, symbol.data(), symbol.size());
-    dictionary->table.Add(LoadLittleEndian<uint64_t>(bytes_of_symbol), symbol.size());
-  }
-  return dictionary;
 }
 
 }  // namespace cfile::encodings

@@ -13,6 +13,7 @@
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/fsst.h"
 #include "encodings/own/fsst_layout.h"
+#include "encodings/own/fsst_separate_encoder.h"
 
 namespace cfile::encodings {
 namespace {
@@ -30,6 +31,12 @@ constexpr size_t kMostGroupBytes = 4 + 2 + 3 * kMaxVint32Bytes;
 constexpr size_t kUsualGroupBytes = 4 + 2 + 3;
 // The most bytes of the number of symbols.
 constexpr size_t kMaxCountBytes = 2;
+// Values can be stored one by one (form 2) only if this makes the text at most kMostWhole times as
+// long as front coding does. Front coding pays if it makes some groups, which are tried, smaller than
+// kFrontCodedTo percent.
+constexpr size_t kMostWhole = 2;
+constexpr size_t kFrontCodedTo = 95;
+constexpr uint32_t kTriedGroups = 16;
 // The bytes of a block besides its groups and the common prefix.
 constexpr size_t kHeaderBytes = 1 + kMaxVint32Bytes;
 
@@ -80,6 +87,8 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
         break;
       }
       size_t shared = count_ == 0 ? value.size() : CommonPrefix(previous, value);
+      ascends_ = count_ == 0 || (ascends_ && Ascends(previous, value, shared));
+      whole_bytes_ += value.size();
       common_ = count_ == 0 ? shared : std::min(common_, shared);
       if (count_ % kFsstGroupValues == 0) {
         // The text of a group begins with its whole first value: how much of it belongs to the
@@ -115,16 +124,18 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     block.count = count_;
     if (count_ > 0) {
       group_texts_.push_back(text_.size());
-      if (!compressor_) {
-        table_ = WithinLimits(TrainSymbols(Sample()), max_symbols_, max_table_bytes_);
-        compressor_.emplace(table_);
+      const FsstForm form = ChooseForm();
+      PutBlock(form, block.bytes);
+      if (form == FsstForm::kSeparate && block.bytes.size() > max_block_size_bytes_) {
+        block.bytes.Clear();
+        PutBlock(FsstForm::kFrontCoded, block.bytes);
       }
-      PutBlock(block.bytes);
     }
     text_.Clear();
     group_texts_.clear();
     previous_.clear();
     count_ = 0;
+    whole_bytes_ = 0;
     common_ = 0;
     has_room_ = true;
   }
@@ -146,7 +157,13 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   // text_ratio_ is a fraction of this number.
   static constexpr uint64_t kWhole = 256;
 
-  // The most bytes that the block takes with one more value of `size` bytes.
+  // True if `value` is not less than `previous`, which shares its first `shared` bytes.
+  static bool Ascends(std::string_view previous, std::string_view value, size_t shared) {
+    return shared == previous.size() ||
+           (shared < value.size() && AsBytes(previous)[shared] < AsBytes(value)[shared]);
+  }
+
+  // The most bytes that the block takes with one more value of `size` bytes, in form 1.
   size_t MostBytes(size_t size) const {
     return kHeaderBytes + text_.size() + size + (count_ + 1) * 2 * sizeof(uint32_t) +
            (group_texts_.size() + 1) * kMostGroupBytes;
@@ -173,38 +190,121 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     return text_.view().substr(begin, group_texts_[group + 1] - begin);
   }
 
-  // Returns pieces of the texts of groups that are spread over the block.
-  std::string Sample() const {
+  // Sets values_ and sizes_ to the values of a group without the common prefix.
+  void BuildValues(uint32_t group) {
+    const size_t first = size_t{group} * kFsstGroupValues;
+    const uint8_t* suffix = text_.data() + group_texts_[group] + common_;
+    values_.Clear();
+    sizes_.clear();
+    for (size_t i = first; i < first + FsstGroupCount(count_, group); ++i) {
+      const size_t shared = sizes_.empty() ? 0 : shared_[i] - common_;
+      const size_t size = sizes_.empty() ? suffixes_[i] - common_ : suffixes_[i];
+      const size_t previous = sizes_.empty() ? 0 : sizes_.back();
+      uint8_t* const to = values_.Extend(shared + size);
+      if (shared > 0) std::memcpy(to, to - previous, shared);
+      if (size > 0) std::memcpy(to + shared, suffix, size);
+      suffix += size;
+      sizes_.push_back(static_cast<uint32_t>(shared + size));
+    }
+  }
+
+  // Returns the text of the block as the form stores it, without compression.
+  size_t TextBytes(FsstForm form) const {
     const size_t groups = group_texts_.size() - 1;
-    const size_t text = text_.size() - groups * common_;
-    const size_t wanted =
-        std::min(text, std::clamp(text / 8, kLeastSampleBytes, kMostSampleBytes));
-    std::string sample;
+    return form == FsstForm::kSeparate ? whole_bytes_ - count_ * common_
+                                       : text_.size() - groups * common_;
+  }
+
+  // Makes the table for texts of this form.
+  void Train(FsstForm form) {
+    const TrainingSample sample = Sample(form);
+    table_ = WithinLimits(TrainSymbols(sample.text, sample.sizes), max_symbols_, max_table_bytes_);
+    compressor_.emplace(table_);
+  }
+
+  // Returns the form of the block, and makes the table if there is none.
+  FsstForm ChooseForm() {
+    const bool first = !compressor_;
+    const bool separate =
+        !ascends_ && TextBytes(FsstForm::kSeparate) < kMostWhole * TextBytes(FsstForm::kFrontCoded);
+    if (first) Train(separate ? FsstForm::kSeparate : FsstForm::kFrontCoded);
+    if (!separate) return FsstForm::kFrontCoded;
+    if (!FrontCodingPays()) return FsstForm::kSeparate;
+    if (first) Train(FsstForm::kFrontCoded);
+    return FsstForm::kFrontCoded;
+  }
+
+  bool FrontCodingPays() {
+    const auto groups = static_cast<uint32_t>(group_texts_.size() - 1);
+    ByteWriter front_coded, separate;
+    for (uint32_t i = 0; i < std::min(groups, kTriedGroups); ++i) {
+      const auto group =
+          static_cast<uint32_t>(uint64_t{i} * groups / std::min(groups, kTriedGroups));
+      CompressTwoGroups(group, group + 1);
+      PutGroup(group, codes_[0].span(), front_coded);
+      PutSeparateGroup(group, separate);
+    }
+    return 100 * front_coded.size() < kFrontCodedTo * separate.size();
+  }
+
+  size_t PutSeparateGroup(uint32_t group, ByteWriter& out) {
+    BuildValues(group);
+    return separate_writer_.Put(*compressor_, values_.view(), sizes_, out);
+  }
+
+  // Pieces of the texts of groups that are spread over the block. In form 2, `sizes` are the sizes of
+  // the values, or of their first bytes.
+  struct TrainingSample {
+    std::string text;
+    std::vector<uint32_t> sizes;
+  };
+  TrainingSample Sample(FsstForm form) {
+    const auto groups = static_cast<uint32_t>(group_texts_.size() - 1);
+    const size_t text = TextBytes(form);
+    const size_t wanted = std::min(text, std::clamp(text / 8, kLeastSampleBytes, kMostSampleBytes));
+    TrainingSample sample;
     size_t due = 0;  // bytes of text that should be in the sample by now, times `text`
-    for (size_t group = 0; group < groups; ++group) {
-      const std::string_view whole = GroupText(group);
+    for (uint32_t group = 0; group < groups; ++group) {
+      if (form == FsstForm::kSeparate) BuildValues(group);
+      const std::string_view whole =
+          form == FsstForm::kSeparate ? values_.view() : GroupText(group);
       due += wanted * whole.size();
-      if (sample.size() * text < due)
-        sample += whole.substr(0, wanted == text ? whole.size() : kPieceBytes);
+      if (sample.text.size() * text >= due) continue;
+      const size_t piece = wanted == text ? whole.size() : kPieceBytes;
+      if (form == FsstForm::kFrontCoded) {
+        sample.text += whole.substr(0, piece);
+        continue;
+      }
+      const size_t end = sample.text.size() + piece;
+      for (size_t i = 0, begin = 0; i < sizes_.size() && sample.text.size() < end; ++i) {
+        const size_t size = std::min<size_t>(sizes_[i], piece);
+        sample.text += whole.substr(begin, size);
+        sample.sizes.push_back(static_cast<uint32_t>(size));
+        begin += sizes_[i];
+      }
     }
     return sample;
   }
 
-  void PutBlock(ByteWriter& out) {
+  void PutBlock(FsstForm form, ByteWriter& out) {
     const auto groups = static_cast<uint32_t>(group_texts_.size() - 1);
-    out.PutFixed(FsstForm::kFrontCoded);
+    out.PutFixed(form);
     out.PutVint(common_);
     out.PutBytes(text_.view().substr(0, common_));
     const size_t offsets = out.size();
     out.Extend(groups * sizeof(uint32_t));
-    size_t text = 0, stored = 0;
+    size_t stored = 0;
     for (uint32_t group = 0; group < groups; ++group) {
-      if (group % 2 == 0) CompressTwoGroups(group, groups);
       StoreLittleEndian(static_cast<uint32_t>(out.size()),
                         out.data() + offsets + group * sizeof(uint32_t));
-      text += GroupText(group).size();
-      stored += PutGroup(group, codes_[group % 2].span(), out);
+      if (form == FsstForm::kSeparate) {
+        stored += PutSeparateGroup(group, out);
+      } else {
+        if (group % 2 == 0) CompressTwoGroups(group, groups);
+        stored += PutGroup(group, codes_[group % 2].span(), out);
+      }
     }
+    const size_t text = TextBytes(FsstForm::kFrontCoded);
     if (text > 0) text_ratio_ = (stored * kWhole + text - 1) / text;
   }
 
@@ -226,8 +326,11 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   size_t PutGroup(uint32_t group, std::span<const uint8_t> codes, ByteWriter& out) {
     const size_t first = size_t{group} * kFsstGroupValues;
     const size_t others = FsstGroupCount(count_, group) - 1;
-    const std::span<uint32_t> shared(&shared_[first + 1], others);
-    const std::span<uint32_t> suffixes(&suffixes_[first + 1], others);
+    uint32_t group_shared[kFsstGroupValues], group_suffixes[kFsstGroupValues];
+    std::copy_n(shared_.begin() + static_cast<ptrdiff_t>(first) + 1, others, group_shared);
+    std::copy_n(suffixes_.begin() + static_cast<ptrdiff_t>(first) + 1, others, group_suffixes);
+    const std::span<uint32_t> shared(group_shared, others);
+    const std::span<uint32_t> suffixes(group_suffixes, others);
     const auto take_least = [](std::span<uint32_t> sizes, uint32_t& least) {
       if (sizes.empty()) return 0;
       const auto [min, max] = std::minmax_element(sizes.begin(), sizes.end());
@@ -264,7 +367,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   const size_t max_table_bytes_;
   SymbolTable table_;
   std::optional<SymbolCompressor> compressor_;  // once table_ is made
-  // What remains of the text, compressed: as in the last block. At first, a guess.
+  // What remains of the front-coded text, compressed: as in the last block. At first, a guess.
   uint64_t text_ratio_ = kWhole * 5 / 8;
 
   // The current block: the sizes of all values, shared with the value before and not shared, and
@@ -273,11 +376,16 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   std::vector<uint32_t> shared_;
   std::vector<uint32_t> suffixes_;
   std::vector<size_t> group_texts_;
-  ByteWriter codes_[2];   // of a group with an even number, and of the next group
+  ByteWriter codes_[2];  // of a group with an even number, and of the next group
+  ByteWriter values_;    // the result of BuildValues, with the sizes of the values
+  std::vector<uint32_t> sizes_;
+  FsstSeparateGroupWriter separate_writer_;
   std::string previous_;  // the last value of the previous Append
   size_t common_ = 0;     // the size of the prefix that all values share
   uint32_t count_ = 0;
-  bool has_room_ = true;  // false: the next value does not fit into this block
+  size_t whole_bytes_ = 0;  // of all values
+  bool ascends_ = true;     // no value is less than the value before
+  bool has_room_ = true;    // false: the next value does not fit into this block
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
@@ -19,7 +20,10 @@ inline constexpr uint32_t kFsstGroupValues = 64;
 inline constexpr uint32_t kFsstStepValues = 16;
 inline constexpr uint32_t kFsstGroupSteps = kFsstGroupValues / kFsstStepValues;
 
-enum class FsstForm : uint8_t { kFrontCoded = 1 };
+enum class FsstForm : uint8_t {
+  kFrontCoded = 1,
+  kSeparate = 2,  // each value is compressed by itself
+};
 
 // The top bit of the first byte of a group: the text is compressed.
 inline constexpr uint8_t kFsstCodes = 0x80;
@@ -34,6 +38,7 @@ constexpr uint32_t FsstGroupCount(uint32_t count, uint32_t group) {
 
 // The header of a block.
 struct FsstHeader {
+  FsstForm form = FsstForm::kFrontCoded;
   std::span<const uint8_t> common;  // the prefix that all values share
   size_t offsets_begin = 0;         // bytes from the block's start
   size_t groups_begin = 0;
@@ -46,8 +51,9 @@ inline absl::Status ParseFsstHeader(std::span<const uint8_t> block, uint32_t cou
   uint8_t form;
   uint32_t size;
   if (!reader.ReadFixed(form)) return DataLoss("fsst: a block of ", count, " values is empty");
-  if (form != static_cast<uint8_t>(FsstForm::kFrontCoded))
-    return DataLoss("fsst: form ", int{form}, ", expected 1");
+  header.form = static_cast<FsstForm>(form);
+  if (header.form != FsstForm::kFrontCoded && header.form != FsstForm::kSeparate)
+    return DataLoss("fsst: form ", int{form}, ", expected 1 or 2");
   if (!reader.ReadVint32(size) || !reader.ReadBytes(size, header.common))
     return DataLoss("fsst: the common prefix is cut off in a block of ", block.size(), " bytes");
   header.offsets_begin = reader.offset();
@@ -60,7 +66,7 @@ inline absl::Status ParseFsstHeader(std::span<const uint8_t> block, uint32_t cou
   return absl::OkStatus();
 }
 
-// The parts of a group.
+// The parts of a group of form 1.
 struct FsstGroup {
   bool compressed = false;
   int shared_width = 0;  // bits of each packed size
@@ -102,6 +108,29 @@ inline bool ParseFsstGroup(std::span<const uint8_t> bytes, uint32_t count, FsstG
   return true;
 }
 
+// The parts of a group of form 2.
+struct FsstSeparateGroup {
+  bool compressed = false;
+  int width = 0;       // bits of each packed size
+  uint32_t least = 0;  // the least size
+  std::span<const uint8_t> sizes;
+  std::span<const uint8_t> text;
+};
+
+// Does the same as ParseFsstGroup.
+inline bool ParseFsstSeparateGroup(std::span<const uint8_t> bytes, uint32_t count,
+                                   FsstSeparateGroup& group) {
+  ByteReader reader(bytes);
+  uint8_t first;
+  if (!reader.ReadFixed(first) || !reader.ReadVint32(group.least)) return false;
+  group.compressed = (first & kFsstCodes) != 0;
+  group.width = first & ~kFsstCodes;
+  if (group.width > 32) return false;
+  if (!reader.ReadBytes(PackedBytes(count, group.width), group.sizes)) return false;
+  group.text = reader.rest();
+  return true;
+}
+
 // Returns the bytes of a group of a block of `groups` groups, or an empty span if the offset of the
 // group or of the next one is wrong. Precondition: ParseFsstHeader has accepted the block.
 inline std::span<const uint8_t> FsstGroupBytes(std::span<const uint8_t> block,
@@ -130,6 +159,32 @@ class FsstPlace {
   uint32_t number_ = 0;
 };
 
+// Parses the header of a block, and checks where the first group begins. A block without values
+// leaves `header` unchanged.
+inline absl::Status OpenFsstBlock(std::span<const uint8_t> block, uint32_t count,
+                                  FsstHeader& header) {
+  if (count == 0) {
+    if (block.empty()) return absl::OkStatus();
+    return DataLoss("fsst: a block without values has ", block.size(), " bytes, expected 0");
+  }
+  FsstHeader parsed;
+  CFILE_RETURN_IF_ERROR(ParseFsstHeader(block, count, parsed));
+  const auto first = LoadLittleEndian<uint32_t>(block.data() + parsed.offsets_begin);
+  if (first != parsed.groups_begin) {
+    return DataLoss("fsst: the first group is at byte ", first, ", expected ", parsed.groups_begin);
+  }
+  header = parsed;
+  return absl::OkStatus();
+}
+
+// The error of a group of a block of `count` values: `what` is wrong with it.
+inline absl::Status DamagedFsstGroup(uint32_t count, uint32_t group, const std::string& what) {
+  return DataLoss("fsst: group ", group, ", of ", FsstGroupCount(count, group),
+                  " values from value ", group * kFsstGroupValues, " on: ", what);
+}
+inline constexpr char kFsstWrongCode[] =
+    "a code is not in the symbol table, or the last code is an escape code";
+
 // Checks what can be checked of a block without its symbol table.
 inline absl::Status CheckFsstBlock(std::span<const uint8_t> block, uint32_t count) {
   if (count == 0) return absl::OkStatus();
@@ -137,8 +192,12 @@ inline absl::Status CheckFsstBlock(std::span<const uint8_t> block, uint32_t coun
   CFILE_RETURN_IF_ERROR(ParseFsstHeader(block, count, header));
   const uint32_t groups = FsstGroups(count);
   for (uint32_t i = 0; i < groups; ++i) {
+    const std::span<const uint8_t> bytes = FsstGroupBytes(block, header, groups, i);
     FsstGroup group;
-    if (!ParseFsstGroup(FsstGroupBytes(block, header, groups, i), FsstGroupCount(count, i), group))
+    FsstSeparateGroup separate;
+    if (header.form == FsstForm::kFrontCoded
+            ? !ParseFsstGroup(bytes, FsstGroupCount(count, i), group)
+            : !ParseFsstSeparateGroup(bytes, FsstGroupCount(count, i), separate))
       return DataLoss("fsst: group ", i, " is cut off");
   }
   return absl::OkStatus();

@@ -268,6 +268,37 @@ uint64_t TrialCost(PhysicalType type, Goal goal, size_t count,
   return encoder->trial_cost_bytes();
 }
 
+// Comments in random order share words, but no prefixes. The smallest files have a table of symbols,
+// unless their blocks may be copied into other files.
+TEST(Choice, CommentsInRandomOrder) {
+  if (!CheckCompressionBuiltIn(Compression::kZstd).ok()) GTEST_SKIP() << "no zstd";
+  const std::vector<std::string> words = {
+      "delivery", "account", "request", "customer", "product",  "service", "quickly", "after",
+      "the",      "regular", "special", "order",    "packages", "pending", "above",   "final",
+      "deposits", "sleep",   "along",   "furious",  "ironic",   "theory",  "against", "bold"};
+  std::mt19937_64 random(13);
+  std::vector<std::string> comments(40'000);
+  for (std::string& comment : comments) {
+    for (size_t left = 3 + random() % 6; left > 0; --left)
+      comment += (comment.empty() ? "" : " ") + words[random() % words.size()];
+  }
+  const auto values = Views(comments);
+  const std::span<const std::string_view> all = values;
+  for (const bool movable : {false, true}) {
+    const auto file = WriteValues<std::string_view>(
+        ColumnType::String(), {.goal = Goal::kSize, .movable_blocks = movable}, all);
+    const auto reader = Reader::Open(NewMemoryViewSource(file));
+    ASSERT_TRUE(reader.ok()) << reader.status();
+    ASSERT_TRUE(VisitBlocks(*reader, [&](const BlockInfo& block) {
+                  EXPECT_EQ(block.encoding == Encoding::kFsst, !movable);
+                  return true;
+                }).ok());
+    if (!movable) {
+      EXPECT_LE(file.size(), SmallestBytes<std::string_view>(ColumnType::String(), all) * 0.95);
+    }
+  }
+}
+
 // The trials of numbers cost at most a tenth of the bytes of a column of 8 MB or more, and those of
 // strings a sixth. If the values change often, there are some trials more, but not one for each
 // change.

@@ -378,6 +378,8 @@ constexpr std::string_view kForBool = "page bool for count=3";
 constexpr std::string_view kFsst = "page string fsst count=3";
 constexpr std::string_view kFsstCodes =
     "page string fsst count=3 dictionary=0202000000696e0300000067732f";
+constexpr std::string_view kFsstSeparate =
+    "page string fsst count=4 dictionary=0202000000696e0300000067732f";
 constexpr std::string_view kCompact = "page double compact count=4";
 constexpr std::string_view kCompactCodes = "page int32 compact count=12";
 constexpr std::string_view kAlpRd = "page double alp-rd count=5";
@@ -515,7 +517,7 @@ constexpr Breach kBreaches[] = {
     {"FO4", kForBool, 0x09, "02"},
     {"FO6", kFor, 0x11, "72"},
     {"FO6", kForBool, 0x0a, "0d"},
-    {"FS1", kFsst, 0x00, "02"},
+    {"FS1", kFsst, 0x00, "03"},
     {"FS2", kFsst, 0x04, "09"},
     {"FS3", kFsst, 0x08, "21"},
     {"FS3", kFsst, 0x09, "21"},
@@ -526,6 +528,15 @@ constexpr Breach kBreaches[] = {
     {"FS5", kFsstCodes, kEnd, kCut},
     {"FS6", kFsstCodes, 0x0f, "02"},
     {"FS6", kFsstCodes, 0x14, "ff"},
+    {"FS2", kFsstSeparate, 0x02, "07"},
+    {"FS3", kFsstSeparate, 0x06, "a1"},
+    {"FS5", kFsstSeparate, 0x07, "01"},
+    {"FS5", kFsstSeparate, kEnd, "00"},
+    {"FS5", kFsstSeparate, kEnd, kCut},
+    {"FS6", kFsstSeparate, 0x0c, "02"},
+    {"FS6", kFsstSeparate, 0x0d, "ff"},
+    {"FS6", kFsstSeparate, 0x13, "ff"},
+    {"FS9", kFsstSeparate, 0x09, "f2"},
     {"FS9", kFsst, 0x0d, "fd"},
     {"FS9", kFsstCodes, 0x0c, "e0"},
     {"CO1", kCompact, 0x0d, "12"},

@@ -1,5 +1,6 @@
-// FSST: the kernels, the choices of the encoder, searches, and damage. The tests of the registry
-// check round trips, limits and damage of all kinds.
+// FSST: the kernels, and blocks of form 1: the choices of the encoder, searches, and damage. (See
+// also fsst_separate_test.cc.) The tests of the registry check round trips, limits and damage of
+// all kinds.
 #include "encodings/own/fsst.h"
 
 #include <algorithm>
@@ -11,61 +12,13 @@
 #include "encodings/own/fsst_decoder.h"
 #include "encodings/own/fsst_layout.h"
 #include "gmock/gmock.h"
-#include "tests/encodings/blocks.h"
 #include "tests/encodings/each_target.h"
-#include "tests/encodings/guarded_bytes.h"
+#include "tests/encodings/fsst_testing.h"
 
 namespace cfile::encodings {
 namespace {
 
 using testing::HasSubstr;
-
-const Pair kFsst = {Encoding::kFsst, PhysicalType::kBytes};
-
-// Sorted strings like the URLs of a site.
-std::vector<std::string> Urls(size_t count) {
-  std::mt19937_64 random(3);
-  const std::vector<std::string> words = {"apple", "bread", "cheese", "dates", "eggs"};
-  std::vector<std::string> urls(count);
-  for (std::string& url : urls) {
-    url = "https://www.shop.example/" + words[random() % 5] + "/" + words[random() % 5] +
-          "?id=" + std::to_string(random() % 1'000'000);
-  }
-  std::sort(urls.begin(), urls.end());
-  return urls;
-}
-
-std::vector<std::string_view> Views(const std::vector<std::string>& texts) {
-  return {texts.begin(), texts.end()};
-}
-
-std::vector<Block> EncodeAll(const std::vector<std::string>& texts, EncoderOptions options = {}) {
-  const std::vector<std::string_view> views = Views(texts);
-  return Encode<std::string_view>(kFsst, views, options);
-}
-Block EncodeOne(const std::vector<std::string>& texts) {
-  std::vector<Block> blocks = EncodeAll(texts);
-  EXPECT_EQ(blocks.size(), 1u);
-  return std::move(blocks.front());
-}
-
-std::unique_ptr<BlockDecoder<std::string_view>> DecoderOf(const Block& block) {
-  DecoderOptions options;
-  options.dictionary = block.dictionary;
-  return MakeDecoder<std::string_view>(Encoding::kFsst, PhysicalType::kBytes, options).value();
-}
-
-absl::StatusOr<std::vector<std::string>> Decode(const Block& block, size_t batch = 1000) {
-  const auto decoder = DecoderOf(block);
-  CFILE_RETURN_IF_ERROR(decoder->Open(GuardedView(block)));
-  std::vector<std::string> texts;
-  std::vector<std::string_view> out(batch);
-  while (texts.size() < decoder->count()) {
-    CFILE_ASSIGN_OR_RETURN(const size_t read, decoder->Read(out));
-    texts.insert(texts.end(), out.begin(), out.begin() + static_cast<ptrdiff_t>(read));
-  }
-  return texts;
-}
 
 std::string Decompress(const SymbolTable& table, std::span<const uint8_t> codes, size_t wanted) {
   std::string text(wanted + kDecompressSlack, '\0');
@@ -356,7 +309,7 @@ TEST(Fsst, DamageIsNamed) {
   };
   const size_t group = header.groups_begin;
   EXPECT_EQ(error(0, {}), "OK");
-  EXPECT_THAT(error(0, {2}), HasSubstr("fsst: form 2, expected 1"));
+  EXPECT_THAT(error(0, {3}), HasSubstr("fsst: form 3, expected 1 or 2"));
   EXPECT_THAT(error(1, {255, 255, 3}), HasSubstr("the common prefix is cut off in a block of "));
   EXPECT_THAT(error(header.offsets_begin, {1}), HasSubstr("the first group is at byte "));
   EXPECT_THAT(error(header.offsets_begin + 4, {0, 0, 0, 0}),

@@ -142,16 +142,17 @@ void Exercise(BlockDecoder<T>& decoder, const Block& block, const SeekIndex* see
   } else {
     for (const LowerBound& bound : bounds) ASSERT_LE(bound.position, decoder.count());
   }
+  if constexpr (!kIsFloat<T>) {
+    if (decoder.SeekTo(0).ok()) {
+      const size_t count = std::min<uint32_t>(decoder.count(), 3000);
+      uint8_t bits[375];
+      const T& high = keys[kIsBytes<T> ? 0 : keys.size() - 1];
+      const auto matched = decoder.ReadMatches(keys[0], high, count, bits);
+      if (!matched.ok()) ExpectDamage(matched.status());
+    }
+  }
   if constexpr (!kIsBytes<T>) {
     if (decoder.count() == 0) return;
-    if constexpr (!kIsFloat<T>) {
-      if (decoder.SeekTo(0).ok()) {
-        const size_t count = std::min<uint32_t>(decoder.count(), 3000);
-        uint8_t bits[375];
-        const auto matched = decoder.ReadMatches(keys[0], keys[keys.size() - 1], count, bits);
-        if (!matched.ok()) ExpectDamage(matched.status());
-      }
-    }
     uint32_t positions[20];
     for (uint32_t& position : positions)
       position = static_cast<uint32_t>(random() % decoder.count());

@@ -401,7 +401,7 @@ TEST_P(EveryEncoding, FindsManyAndWithAnIndexWhatItFindsAlone) {
             const int64_t freed = held - campaign::heap.bytes;
             if (!kSanitized) {
               EXPECT_LE(told, freed);
-              EXPECT_GE(told, freed - 160);  // the heap rounds each allocation up
+              EXPECT_GE(told, freed - 256);  // the heap rounds each allocation up
             }
             index = decoder.BuildSeekIndex();
           }
@@ -445,36 +445,46 @@ TEST_P(EveryEncoding, FindsManyAndWithAnIndexWhatItFindsAlone) {
 }
 
 // A decoder that compares values in their encoded form finds the same matches as a comparison of
-// the decoded values.
+// the decoded values. Strings are only compared with one value.
 TEST_P(EveryEncoding, MatchesWhatItReads) {
   VisitPhysicalType(GetParam().type, [&]<typename T>(std::type_identity<T>) {
-    if constexpr (!kIsBytes<T> && !kIsFloat<T>) {
-      Decoders<T> decoders(GetParam().type, 0);
+    if constexpr (!kIsFloat<T>) {
+      const uint32_t length = GetParam().type == PhysicalType::kFixedBytes ? 5 : 0;
+      Decoders<T> decoders(GetParam().type, length);
       std::mt19937_64 random(12);
       for (const Shape shape : kShapes) {
         for (const size_t size : {1, 17, 129, 3000}) {
-          const auto column = MakeColumn<T>(shape, size, 0, size);
+          const auto column = MakeColumn<T>(shape, size, length, size);
           std::span<const T> values = column.span();
-          for (const Block& block : Encode<T>(GetParam(), values, {.block_size_bytes = 3000})) {
+          for (const Block& block :
+               Encode<T>(GetParam(), values, {.block_size_bytes = 3000, .type_length = length})) {
             const auto expected = values.subspan(0, block.count);
             values = values.subspan(block.count);
             BlockDecoder<T>& decoder = decoders.For(block);
             ASSERT_TRUE(decoder.Open(GuardedView(block)).ok());
-            const auto keys = KeysNear<T>(expected, 0, random);
+            const auto keys = KeysNear<T>(expected, length, random);
             for (size_t i = 0; i < keys.size; ++i) {
               const T low = keys.span()[i];
-              const T high = i % 2 == 0 ? low : keys.span()[random() % keys.size];
+              const T high = kIsBytes<T> || i % 2 == 0 ? low : keys.span()[random() % keys.size];
               const auto begin = static_cast<uint32_t>(random() % (block.count + 1));
               const size_t count = random() % (block.count - begin + 1);
               ASSERT_TRUE(decoder.SeekTo(begin).ok());
               std::vector<uint8_t> bits((count + 7) / 8 + 1, 0xee);
               const auto matched = decoder.ReadMatches(low, high, count, bits.data());
               ASSERT_TRUE(matched.ok()) << matched.status();
-              if (!*matched) return;
+              if (!*matched) {
+                ASSERT_EQ(decoder.position(), begin);
+                break;
+              }
               ASSERT_EQ(decoder.position(), begin + count);
               std::vector<uint8_t> wanted(bits.size(), 0);
               wanted.back() = 0xee;
-              MatchRange<T>(expected.data() + begin, count, low, high, wanted.data());
+              MatchEach(
+                  expected.data() + begin, count,
+                  [&](const T& value) {
+                    return !KeyLess<T>(value, low) && !KeyLess<T>(high, value);
+                  },
+                  wanted.data());
               ASSERT_EQ(bits, wanted) << "shape " << static_cast<int>(shape);
 
               const auto list = keys.span().subspan(

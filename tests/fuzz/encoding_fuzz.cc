@@ -104,6 +104,14 @@ void ReadOtherwise(BlockDecoder<T>& decoder, T* values) {
     const uint32_t positions[] = {0, count / 3, count / 3, count - 1};
     (void)decoder.Gather(positions, {values, std::size(positions)});
   }
+  if constexpr (!kIsFloat<T>) {
+    uint8_t bits[kBatch / 8];
+    const auto first = decoder.SeekTo(0).ok() ? decoder.Read({values, 1}) : size_t{0};
+    if (first.value_or(0) > 0 && decoder.SeekTo(0).ok()) {
+      const Owned<T> key(values[0]);
+      (void)decoder.ReadMatches(T(key), T(key), std::min<size_t>(count, kBatch), bits);
+    }
+  }
   if (decoder.SeekTo(count / 2).ok()) {
     const std::span<const T> borrowed = decoder.Borrow(kBatch);
     std::copy(borrowed.begin(), borrowed.end(), values);

@@ -664,13 +664,17 @@ def own_for(cursor, count, shape, dictionary=None):
 def own_fsst(cursor, count, shape, dictionary=None):
     start, out = cursor.pos, []
     if count:
-        cursor.refuse(cursor.number(1) != 1, "the form is not 1")
+        form = cursor.number(1)
+        cursor.refuse(form not in (1, 2), f"the form is {form}")
         common = cursor.take(cursor.vint(32))
         offsets = [cursor.fixed32() for _ in range((count + 63) // 64)]
         ends = [start + offset for offset in offsets[1:]] + [cursor.end]
         for g, (offset, end) in enumerate(zip(offsets, ends)):
             cursor.refuse(cursor.pos - start != offset or end < cursor.pos, f"group {g} does not follow what is before it")
             group, others = cursor.sub(end - cursor.pos), min(64, count - 64 * g) - 1
+            if form == 2:
+                out += [common + value for value in separate_values(group, others + 1, dictionary)]
+                continue
             kind, width = group.number(1), group.number(1)
             first, least_shared, least_suffix = (group.vint(32) for _ in range(3))
             group.refuse(kind & 127 > 32 or width > 32, "a width is more than 32 bits")
@@ -685,6 +689,15 @@ def own_fsst(cursor, count, shape, dictionary=None):
             text.done("the last suffix")
     cursor.done("the last group")
     return out
+
+def separate_values(group, count, dictionary):
+    kind, least = group.number(1), group.vint(32)
+    width = kind & 127
+    group.refuse(width > 32, "a width is more than 32 bits")
+    sizes = [least + each for each in unpack_bits(group.take((count * width + 7) // 8), width, count)]
+    texts = [group.take(size) for size in sizes]
+    group.done("the last value")
+    return texts if kind < 128 else [expand_symbols(Cursor(codes, group.where), dictionary) for codes in texts]
 
 def expand_symbols(codes, symbols):
     text = bytearray()

@@ -44,7 +44,7 @@ class PredicateMatcher {
   // values[i] matches. `values` has no nulls. Precondition: form() is kRange, kNotEqual or kList.
   void Match(std::span<const T> values, uint8_t* bits) const;
 
-  // Does the same for `count` numbers that are not decoded. compare(low, high, bits) compares them
+  // Does the same for `count` values that are not decoded. compare(low, high, bits) compares them
   // with a range, like BlockDecoder::ReadMatches, and returns absl::StatusOr<bool>.
   // compare_list(values) compares them with a list and sets `bits`, like ReadMatchesOfAny. MatchBy
   // returns true if it has set `bits`. It returns the result of `compare` if that is false or an
@@ -53,8 +53,12 @@ class PredicateMatcher {
   absl::StatusOr<bool> MatchBy(size_t count, const Compare& compare,
                                const CompareList& compare_list, uint8_t* bits) const;
   static constexpr size_t kMaxMatchBy = 4096;
-  // True if few comparisons with ranges are enough: the predicate is not a long list.
-  bool is_ranges() const { return form_ != Form::kList || list_.size() <= kMaxListPasses; }
+  // True if few comparisons with ranges are enough: the predicate is not a long list. For strings,
+  // each range must have only one value.
+  bool is_ranges() const {
+    if (form_ == Form::kList) return list_.size() <= kMaxListPasses;
+    return !encodings::kIsBytes<T> || single_;
+  }
 
   // Tells whether none, some or all of the rows that `statistics` describe match. Returns kSome if
   // the statistics do not tell.
@@ -105,7 +109,7 @@ absl::StatusOr<bool> PredicateMatcher<T>::MatchBy(size_t count, const Compare& c
   assert(form_ == Form::kRange || form_ == Form::kNotEqual || form_ == Form::kList);
   assert(is_ranges() && count <= kMaxMatchBy);
   if (form_ != Form::kList) {
-    const absl::StatusOr<bool> done = compare(low_, high_, bits);
+    const absl::StatusOr<bool> done = compare(low_, encodings::kIsBytes<T> ? low_ : high_, bits);
     if (done.value_or(false) && form_ == Form::kNotEqual) Invert(count, bits);
     return done;
   }

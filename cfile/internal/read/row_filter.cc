@@ -262,7 +262,7 @@ class ColumnFilter final : public RowFilter {
       Apply(batch.validity, batch.size(), bits);
       return batch.size();
     }
-    if constexpr (!kIsBytes<T> && !encodings::kIsFloat<T>) {
+    if constexpr (!encodings::kIsFloat<T>) {
       if (judge_.comparing() && judge_.matcher().is_ranges()) {
         const uint8_t* validity;
         CFILE_ASSIGN_OR_RETURN(

@@ -79,6 +79,7 @@ absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const Col
                                .compression_level = options.compression_level,
                                .compress_all = options.compression != Compression::kDefault,
                                .value_index = options.value_index,
+                               .movable_blocks = PolicyOf(options).movable_blocks,
                                .for_searches = options.value_index &&
                                                options.compression == Compression::kDefault &&
                                                !PolicyOf(options).movable_blocks,

@@ -321,7 +321,8 @@ std::vector<const EncodingRow*> TrialCandidates(PhysicalType type, const AutoOpt
     switch (automatic) {
       case encodings::Automatic::kNever: return false;
       case encodings::Automatic::kForSize: return for_size;
-      case encodings::Automatic::kForSearches: return choice.for_searches && !for_size;
+      case encodings::Automatic::kForSizeAndSearches:
+        return for_size ? !choice.movable_blocks : choice.for_searches;
       case encodings::Automatic::kAlways: break;
     }
     return true;

@@ -26,6 +26,8 @@ struct AutoOptions {
   // decompression in scans.
   bool compress_all = false;
   bool value_index = false;
+  // The blocks may be copied into other files, so that they cannot need a table of symbols.
+  bool movable_blocks = false;
   // The file has a value index, and its blocks are not copied into other files. So encodings that
   // are searched fast may need a dictionary, and the decompression of strings counts as part of a
   // search.

@@ -1,0 +1,40 @@
+// Kernels of FSST for values that are compressed one by one (cfile/FORMAT.md, FSST, form 2): no
+// code stands for bytes of two values.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "encodings/kernels/fsst.h"
+
+namespace cfile::encodings {
+
+// Compresses `value`: takes the longest symbol, again and again. Gives the same codes as
+// SymbolCompressor, but works with any table, and needs no preparation. Slow: for single values.
+std::vector<uint8_t> CompressValue(const SymbolTable& table, std::string_view value);
+
+// Returns the number of bytes that `codes` stand for. Returns nullopt if a code is not in the
+// table, or if no byte follows the last escape code.
+std::optional<size_t> DecompressedSize(const SymbolTable& table, std::span<const uint8_t> codes);
+
+// Bytes after the last value that DecompressValues may write, and bytes of a prefix that it may
+// read and write.
+inline constexpr size_t kValueSlack = 32;
+
+// Decompresses values. The codes of value i are the bytes from starts[i] to starts[i + 1] of
+// `text`. Writes the values to `to`, back to back, each after a copy of `prefix`. Sets out[i] to a
+// view of value i, and returns the end of the last value. Returns nullptr, with unspecified
+// results, if a code is not in the table, or if no byte of the same value follows an escape code.
+//
+// Preconditions: `starts` has one number more than `out`; they ascend, and the last one is at most
+// text.size(). kValueSlack bytes are readable at `prefix`. At `to`, there is room for the values if
+// each code were a symbol of kMaxSymbolBytes, or for their real size, plus kValueSlack bytes.
+uint8_t* DecompressValues(const SymbolTable& table, std::string_view prefix,
+                          std::span<const uint8_t> text, std::span<const uint64_t> starts,
+                          uint8_t* to, std::span<std::string_view> out);
+
+}  // namespace cfile::encodings
