@@ -115,8 +115,10 @@ class IndexNode {
   SeekIndexSlot& seek_index(uint32_t i) const { return seek_indexes_[i]; }
 
   // True if the checksum of entry i's whole block was verified before. Thread-safe.
-  bool verified(uint32_t i) const { return Reads(i) == kVerified; }
-  void SetVerified(uint32_t i) const { SetReads(i, kVerified); }
+  bool verified(uint32_t i) const { return Reads(i) >= kVerified; }
+  // True if the block was verified and is used in place, in the memory of the source. Thread-safe.
+  bool in_place(uint32_t i) const { return Reads(i) == kInPlace; }
+  void SetVerified(uint32_t i, bool in_place) const { SetReads(i, in_place ? kInPlace : kVerified); }
   // The first kMostPartReads reads of entry i's block may read and verify only a part of the block.
   // Each of them verifies its part again. So later reads read the whole block, which is verified
   // only once. Thread-safe. If several threads call CountPartRead at the same time, it may count
@@ -132,10 +134,11 @@ class IndexNode {
   }
 
  private:
-  // An element of reads_ is the number of times that only a part of the entry's block was read, or
-  // kVerified after the checksum of the whole block was verified.
+  // An element of reads_ is the number of times that only a part of the entry's block was read.
+  // After the checksum of the whole block was verified, it is kInPlace or kVerified.
   static constexpr uint8_t kMostPartReads = 4;
-  static constexpr uint8_t kVerified = 255;
+  static constexpr uint8_t kVerified = 254;
+  static constexpr uint8_t kInPlace = 255;
   uint8_t Reads(uint32_t i) const { return reads_[i].load(std::memory_order_relaxed); }
   void SetReads(uint32_t i, int reads) const {
     reads_[i].store(static_cast<uint8_t>(reads), std::memory_order_relaxed);

@@ -276,7 +276,7 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
     buffer.stored.Clear();
     return InBlock(block.status(), source_->name(), pointer);
   }
-  leaf.SetVerified(entry);
+  leaf.SetVerified(entry, block->in_source);
   usage_.CountBlockRead();
   return block;
 }
@@ -300,7 +300,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
     access = BlockAccess::kSeek;
   }
   LoadedBlock loaded;
-  const bool may_be_cached = !in_memory() || format_.compression != Compression::kNone;
+  const bool may_be_cached =
+      !in_memory() || (format_.compression != Compression::kNone && !leaf.in_place(entry));
   if (may_be_cached) loaded.resident = cache.Find(key);
   loaded.seen_before = loaded.resident != nullptr;
   if (loaded.seen_before) usage_.CountBlockCached();
@@ -345,6 +346,21 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   loaded.head = format_.movable ? &loaded.resident->head : nullptr;
   if (access == BlockAccess::kSeek) loaded.seek_index = &loaded.resident->seek_index;
   return loaded;
+}
+
+void FileReader::Prefetch(const IndexNode& leaf, uint32_t entry) const {
+  constexpr size_t kLine = 64;
+  if (!in_memory() || !leaf.in_place(entry)) return;
+  // A decoder that has a seek index uses it, and not the ends of the block.
+  if (const auto* index = leaf.seek_index(entry).get(); index != nullptr) {
+    for (size_t at = 0; at < 3 * kLine; at += kLine)
+      __builtin_prefetch(reinterpret_cast<const char*>(index) + at);
+    return;
+  }
+  const BlockPointer& pointer = leaf.entry_pointer(entry);
+  const auto block = source_->InMemory().subspan(pointer.offset, pointer.size);
+  __builtin_prefetch(block.data());
+  __builtin_prefetch(block.data() + block.size() - 1);
 }
 
 absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t entry,
