@@ -118,7 +118,9 @@ class IndexNode {
   bool verified(uint32_t i) const { return Reads(i) >= kVerified; }
   // True if the block was verified and is used in place, in the memory of the source. Thread-safe.
   bool in_place(uint32_t i) const { return Reads(i) == kInPlace; }
-  void SetVerified(uint32_t i, bool in_place) const { SetReads(i, in_place ? kInPlace : kVerified); }
+  void SetVerified(uint32_t i, bool in_place) const {
+    SetReads(i, in_place ? kInPlace : kVerified);
+  }
   // The first kMostPartReads reads of entry i's block may read and verify only a part of the block.
   // Each of them verifies its part again. So later reads read the whole block, which is verified
   // only once. Thread-safe. If several threads call CountPartRead at the same time, it may count

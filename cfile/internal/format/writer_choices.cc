@@ -45,9 +45,8 @@ Compression CodecOf(const WriterOptions& options) {
 }
 
 size_t SeekBlockBytes(const WriterOptions& options) {
-  const bool searched = options.value_index && PolicyOf(options).extensions;
-  return searched ? std::min(options.seek_block_size_bytes.value_or(0), options.max_block_size_bytes)
-                  : 0;
+  if (!options.value_index || !PolicyOf(options).extensions) return 0;
+  return std::min(options.seek_block_size_bytes.value_or(0), options.max_block_size_bytes);
 }
 
 bool HasStatistics(const WriterOptions& options) {
