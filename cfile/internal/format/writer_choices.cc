@@ -2,6 +2,7 @@
 // open. Also checks whether a file of the type can be written with the options.
 #include "cfile/internal/format/writer_choices.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -41,6 +42,11 @@ Compression CodecOf(const WriterOptions& options) {
   const bool none =
       options.goal == Goal::kSpeed || !CheckCompressionBuiltIn(Compression::kZstd).ok();
   return none ? Compression::kNone : Compression::kZstd;
+}
+
+size_t SeekBlockBytes(const WriterOptions& options) {
+  if (!options.value_index || !PolicyOf(options).extensions) return 0;
+  return std::min(options.seek_block_size_bytes.value_or(0), options.max_block_size_bytes);
 }
 
 bool HasStatistics(const WriterOptions& options) {

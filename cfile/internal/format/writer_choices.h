@@ -19,6 +19,10 @@ void ResolveChoices(const ColumnType& type, WriterOptions& options);
 // The codec that the file names. Precondition: ResolveChoices was called for `options`.
 Compression CodecOf(const WriterOptions& options);
 
+// Returns the size that data blocks should have in the file, for searches by key; 0 if only the
+// other limits of WriterOptions end blocks. See WriterOptions::seek_block_size_bytes.
+size_t SeekBlockBytes(const WriterOptions& options);
+
 // Whether a file written with `options` gets statistics.
 bool HasStatistics(const WriterOptions& options);
 

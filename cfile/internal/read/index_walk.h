@@ -70,6 +70,13 @@ class IndexWalk {
     bool operator==(const LeafEntry&) const = default;
   };
   LeafEntry leaf_entry() const { return {&leaf(), entry()}; }
+  // Goes to a place in the same leaf. Returns false, and does nothing, if `place` is in another
+  // leaf.
+  bool GoInLeaf(const LeafEntry& place) {
+    if (!valid() || &leaf() != place.leaf) return false;
+    steps_.back().entry = place.entry;
+    return true;
+  }
 
  private:
   struct Step {

@@ -85,6 +85,7 @@ void FileWriter::AddTotals(Encoding encoding, const BlockPointer& pointer) {
     totals = encodings_.end() - 1;
   }
   info_.incompatible_features |= FeaturesOf(encoding);
+  last_block_bytes_ = pointer.size;
   ++totals->blocks;
   totals->stored_bytes += pointer.size;
   totals->compressed_blocks += appender_->last_compressed();
