@@ -115,8 +115,7 @@ TEST(SeekBlocks, HaveTheSizeOfTheOption) {
   };
   for (const Encoding encoding : {Encoding::kAuto, Encoding::kPrefix}) {
     for (const bool movable : {false, true}) {
-      WriterOptions options{
-          .encoding = encoding, .value_index = true, .movable_blocks = movable};
+      WriterOptions options{.encoding = encoding, .value_index = true, .movable_blocks = movable};
       const auto large = write(options);
       EXPECT_GT(UsualBytes(large), 4 * kSmall);
       options.seek_block_size_bytes = kSmall;
@@ -129,7 +128,8 @@ TEST(SeekBlocks, HaveTheSizeOfTheOption) {
   EXPECT_EQ(write({}), write({.seek_block_size_bytes = kSmall}));
 }
 
-// The bytes in the file count, so that compressed blocks have more values.
+// The bytes in the file count, so that compressed blocks have more values. They have four times as
+// many bytes as the option says.
 TEST(SeekBlocks, CountStoredBytes) {
   std::vector<std::string> texts;
   for (int i = 100'000; i < 400'000; ++i) {
@@ -137,13 +137,12 @@ TEST(SeekBlocks, CountStoredBytes) {
                     std::to_string(i % 10));
   }
   const std::vector<std::string_view> keys(texts.begin(), texts.end());
-  const auto file =
-      Write<std::string_view>(ColumnType::String(),
-                              {.encoding = Encoding::kPrefix,
-                               .compression = Compression::kZstd,
-                               .value_index = true,
-                               .seek_block_size_bytes = 4000},
-                              keys);
+  const auto file = Write<std::string_view>(ColumnType::String(),
+                                            {.encoding = Encoding::kPrefix,
+                                             .compression = Compression::kZstd,
+                                             .value_index = true,
+                                             .seek_block_size_bytes = 1000},
+                                            keys);
   EXPECT_GT(UsualBytes(file), 3000u);
   EXPECT_LT(UsualBytes(file), 5000u);
   const std::vector<BlockInfo> blocks = BlocksOf(file);
@@ -171,9 +170,23 @@ TEST(SeekBlocks, TheEncodingFollowsTheValues) {
   const std::vector<BlockInfo> blocks = BlocksOf(file);
   EXPECT_NE(blocks[2].encoding, blocks[blocks.size() - 2].encoding);
   // The second half takes almost no space.
-  const auto half = Write<int64_t>(ColumnType::Int64(), options,
-                                   std::span(numbers).first(numbers.size() / 2));
+  const auto half =
+      Write<int64_t>(ColumnType::Int64(), options, std::span(numbers).first(numbers.size() / 2));
   EXPECT_LT(file.size(), half.size() + half.size() / 20);
+  ExpectSeeks(Open(file), numbers);
+}
+
+// After 65,536 blocks, blocks become larger.
+TEST(SeekBlocks, TheirNumberIsLimited) {
+  std::vector<int32_t> numbers(200'000);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int32_t>(i);
+  const auto file = Write<int32_t>(
+      ColumnType::Int32(),
+      {.encoding = Encoding::kPlain, .value_index = true, .seek_block_size_bytes = 1}, numbers);
+  const std::vector<BlockInfo> blocks = BlocksOf(file);
+  EXPECT_EQ(blocks[1000].num_rows, 1u);
+  EXPECT_GT(blocks[blocks.size() - 2].num_rows, 1u);
+  EXPECT_LT(blocks.size(), numbers.size() * 3 / 4);
   ExpectSeeks(Open(file), numbers);
 }
 

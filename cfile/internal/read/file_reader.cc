@@ -351,15 +351,15 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
 void FileReader::Prefetch(const IndexNode& leaf, uint32_t entry) const {
   constexpr size_t kLine = 64;
   if (!in_memory() || !leaf.in_place(entry)) return;
-  // A decoder that has a seek index uses it, and not the ends of the block.
+  const BlockPointer& pointer = leaf.entry_pointer(entry);
+  const auto block = source_->InMemory().subspan(pointer.offset, pointer.size);
+  __builtin_prefetch(block.data());  // the headers
+  // A decoder that has a seek index uses it, and not the end of the block.
   if (const auto* index = leaf.seek_index(entry).get(); index != nullptr) {
     for (size_t at = 0; at < 3 * kLine; at += kLine)
       __builtin_prefetch(reinterpret_cast<const char*>(index) + at);
     return;
   }
-  const BlockPointer& pointer = leaf.entry_pointer(entry);
-  const auto block = source_->InMemory().subspan(pointer.offset, pointer.size);
-  __builtin_prefetch(block.data());
   __builtin_prefetch(block.data() + block.size() - 1);
 }
 

@@ -63,7 +63,7 @@ class IndexWalk {
   uint32_t entry() const { return steps_.back().entry; }
   const BlockPointer& pointer() const { return leaf().entry_pointer(entry()); }
 
-  // Identifies a place in the tree.
+  // Identifies a place in the tree. Valid as long as the file: a node is kept until then.
   struct LeafEntry {
     const IndexNode* leaf = nullptr;
     uint32_t entry = 0;

@@ -87,8 +87,9 @@ class FileWriter {
             .compression = info_.compression,
             .encodings = encodings_};
   }
-  // The size in the file of the data block that was written last.
-  uint32_t last_block_bytes() const { return last_block_bytes_; }
+  // The data block that was written last, and whether it is compressed.
+  const BlockPointer& last_block() const { return last_block_; }
+  bool last_block_compressed() const { return last_block_compressed_; }
   size_t memory_usage_bytes() const;
 
  private:
@@ -110,7 +111,8 @@ class FileWriter {
   std::optional<IndexWriter> value_;
   std::vector<EncodingTotals> encodings_;
   bool has_copies_ = false;  // CopyBlock was called
-  uint32_t last_block_bytes_ = 0;
+  BlockPointer last_block_;
+  bool last_block_compressed_ = false;
   uint64_t footer_bytes_ = 0;
 };
 

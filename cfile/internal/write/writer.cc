@@ -28,6 +28,12 @@ constexpr uint64_t kMaxRows = std::numeric_limits<uint32_t>::max();
 // At most this many values are checked together before they are encoded. A multiple of FilePolicy's
 // max_batch_rows for Kudu.
 constexpr size_t kCheckedValues = 10 * internal::kKuduBatchRows;
+// If a file has about this many blocks of seek_block_size_bytes, later blocks become larger. So the
+// indexes and the statistics of large files keep within their limits.
+constexpr uint64_t kMostSmallBlocks = 1 << 16;
+// A compressed block may be larger than seek_block_size_bytes by this factor, because each block is
+// compressed alone: small blocks of sequences would make a file up to 44 % larger.
+constexpr uint64_t kCompressedFactor = 4;
 
 // The length of the run of equal bits that begins at bit `begin`, at most `count`. Precondition:
 // count > 0.
@@ -380,13 +386,19 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
         {num_rows_ - rows, rows, rows}, block_key_, [&](encodings::ByteWriter& prefix) {
           if (options_.nullable) internal::AppendValidity(validity_, prefix);
         }));
-    if (seek_block_bytes_ > 0) {
-      // If the rows of the next block are like those of this one, it has seek_block_bytes_ bytes.
-      most_rows_ = static_cast<uint32_t>(
-          std::clamp<uint64_t>(rows * seek_block_bytes_ / file_.last_block_bytes(), 1,
-                               options_.max_values_per_block));
-    }
+    if (seek_block_bytes_ > 0) LimitNextBlock(rows);
     return absl::OkStatus();
+  }
+
+  // Sets most_rows_ after a block of `rows` rows was written. If the rows of the next block are
+  // like those of this one, the next block has `wanted` bytes.
+  void LimitNextBlock(uint64_t rows) {
+    const BlockPointer& last = file_.last_block();
+    const uint64_t small =
+        seek_block_bytes_ * (file_.last_block_compressed() ? kCompressedFactor : 1);
+    const uint64_t wanted = std::max(small, last.end() / kMostSmallBlocks);
+    most_rows_ = static_cast<uint32_t>(
+        std::clamp<uint64_t>(rows * wanted / last.size, 1, options_.max_values_per_block));
   }
 
   const uint64_t seek_block_bytes_;  // 0: no limit
