@@ -4,10 +4,10 @@
 // file_comparison. The figures of seeks and takes are microseconds of elapsed time, and KiB that
 // are read from the disk, for each key or row. The figures of scans are MB/s.
 //
-//   cold_reads DIRECTORY [ROWS [BLOCK_BYTES]]
+//   cold_reads DIRECTORY [ROWS [BLOCK_BYTES [SEEK_BLOCK_BYTES]]]
 //
-// ROWS: 20 million by default. BLOCK_BYTES: WriterOptions::block_size_bytes; if it is not given,
-// the writer's default.
+// ROWS: 20 million by default. BLOCK_BYTES and SEEK_BLOCK_BYTES: the options block_size_bytes and
+// seek_block_size_bytes of the writer; if one is not given, the writer's default.
 // DIRECTORY must be on a disk, not in tmpfs. Figures of different disks cannot be compared.
 #include <fcntl.h>
 #include <unistd.h>
@@ -273,14 +273,15 @@ void MeasureColumn(const std::string& directory, const std::string& data, const 
 }
 
 int Main(int argc, char** argv) {
-  if (argc < 2 || argc > 4) {
-    std::fprintf(stderr, "usage: cold_reads DIRECTORY [ROWS [BLOCK_BYTES]]\n");
+  if (argc < 2 || argc > 5) {
+    std::fprintf(stderr, "usage: cold_reads DIRECTORY [ROWS [BLOCK_BYTES [SEEK_BLOCK_BYTES]]]\n");
     return 1;
   }
   const std::string directory = argv[1];
   const size_t rows = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 20'000'000;
   WriterOptions options{.value_index = true};
   if (argc > 3) options.block_size_bytes = std::strtoull(argv[3], nullptr, 10);
+  if (argc > 4) options.seek_block_size_bytes = std::strtoull(argv[4], nullptr, 10);
   MeasureSeeks(directory, rows, options);
   MeasureColumn<int64_t>(directory, "random int64", ColumnType::Int64(), options,
                          encodings::RandomInts<int64_t>(rows));

@@ -348,6 +348,21 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   return loaded;
 }
 
+void FileReader::Prefetch(const IndexNode& leaf, uint32_t entry) const {
+  constexpr size_t kLine = 64;
+  if (!in_memory() || !leaf.in_place(entry)) return;
+  const BlockPointer& pointer = leaf.entry_pointer(entry);
+  const auto block = source_->InMemory().subspan(pointer.offset, pointer.size);
+  __builtin_prefetch(block.data());  // the headers
+  // A decoder that has a seek index uses it, and not the end of the block.
+  if (const auto* index = leaf.seek_index(entry).get(); index != nullptr) {
+    for (size_t at = 0; at < 3 * kLine; at += kLine)
+      __builtin_prefetch(reinterpret_cast<const char*>(index) + at);
+    return;
+  }
+  __builtin_prefetch(block.data() + block.size() - 1);
+}
+
 absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t entry,
                                                  BlockBuffer& buffer) const {
   LoadedBlock loaded;

@@ -121,6 +121,10 @@ class FileReader {
   absl::Status CheckPart(const BlockPointer& pointer, const LoadedBlock& block, uint64_t begin,
                          uint64_t end) const;
 
+  // Has the CPU fetch what a seek in this block reads first into its cache. Does nothing unless the
+  // block is used in place.
+  void Prefetch(const IndexNode& leaf, uint32_t entry) const;
+
   // Begins to read in the background what LoadDataBlock will read with the same arguments.
   // Does nothing if the source cannot do this, or if the block is in memory already.
   void BeginToLoad(const IndexNode& leaf, uint32_t entry, BlockAccess access,

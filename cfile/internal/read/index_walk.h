@@ -63,13 +63,20 @@ class IndexWalk {
   uint32_t entry() const { return steps_.back().entry; }
   const BlockPointer& pointer() const { return leaf().entry_pointer(entry()); }
 
-  // Identifies a place in the tree.
+  // Identifies a place in the tree. Valid as long as the file: a node is kept until then.
   struct LeafEntry {
     const IndexNode* leaf = nullptr;
     uint32_t entry = 0;
     bool operator==(const LeafEntry&) const = default;
   };
   LeafEntry leaf_entry() const { return {&leaf(), entry()}; }
+  // Goes to a place in the same leaf. Returns false, and does nothing, if `place` is in another
+  // leaf.
+  bool GoInLeaf(const LeafEntry& place) {
+    if (!valid() || &leaf() != place.leaf) return false;
+    steps_.back().entry = place.entry;
+    return true;
+  }
 
  private:
   struct Step {

@@ -198,6 +198,8 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
   // If Take needs more rows of a block than this, it reads the whole block.
   static constexpr size_t kRowsOfPart = 4;
   static constexpr int kKeyNumberBits = 16;
+  // Blocks are prefetched this many keys in advance.
+  static constexpr size_t kKeysAhead = 4;
   static constexpr size_t kSoughtKeys = size_t{1} << kKeyNumberBits;
 
   // Tells the fetcher that Next and Previous will read only rows of range_.
@@ -285,11 +287,13 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
     // Sort the keys by block: the block's offset, then the key's number in the lower bits. (Offsets
     // are below 2^48.)
     order_.resize(keys.size());
+    places_.resize(keys.size());
     this->Unload();  // the path leaves the loaded block
+    IndexWalk& path = this->paths_[1];
     for (size_t i = 0; i < keys.size(); ++i) {
       CFILE_RETURN_IF_ERROR(FindBlock(keys[i]));
-      const IndexWalk& path = this->paths_[1];
       order_[i] = (path.valid() ? path.pointer().offset << kKeyNumberBits : 0) | i;
+      places_[i] = path.valid() ? path.leaf_entry() : IndexWalk::LeafEntry{};
     }
     SortNumbers(order_);
     if (keys.size() > sorted_keys_capacity_) {
@@ -305,9 +309,14 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
              order_[end] >> kKeyNumberBits == order_[begin] >> kKeyNumberBits) {
         ++end;
       }
+      if (end + kKeysAhead < order_.size()) {
+        const auto& ahead = places_[order_[end + kKeysAhead] % kSoughtKeys];
+        if (ahead.leaf != nullptr) this->file_->Prefetch(*ahead.leaf, ahead.entry);
+      }
       const std::span<const T> block_keys(sorted_keys_.get() + begin, end - begin);
-      CFILE_RETURN_IF_ERROR(FindBlock(block_keys[0]));
-      if (!this->paths_[1].valid()) {
+      if (!path.GoInLeaf(places_[order_[begin] % kSoughtKeys]))
+        CFILE_RETURN_IF_ERROR(FindBlock(block_keys[0]));
+      if (!path.valid()) {
         for (size_t i = begin; i < end; ++i) positions[order_[i] % kSoughtKeys] = KeyPosition{};
         continue;
       }
@@ -389,6 +398,7 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
   std::optional<uint64_t> rewound_to_;  // the position after Previous, until the next seek
   std::string search_key_;
   std::vector<uint64_t> order_;
+  std::vector<IndexWalk::LeafEntry> places_;  // of the blocks of keys
   std::vector<uint32_t> rows_;
   std::unique_ptr<T[]> sorted_keys_;
   size_t sorted_keys_capacity_ = 0;

@@ -32,7 +32,9 @@ constexpr uint64_t kLastTrialInterval = 80;
 // All trials together cost at most a tenth of the bytes of the values, beyond this many bytes.
 constexpr uint64_t kFreeTrialBytes = 4 << 20;
 // Within a block, the nature of the values is examined at each multiple of this many values. If it
-// has changed, the block ends, unless it has less than a quarter of the size of a block.
+// has changed, the block ends, unless it has less than a quarter of the size of a block. With
+// AutoOptions::small_blocks, the values are counted across blocks, the front of a block is not
+// examined otherwise, and a change leads to a trial for the next block.
 template <typename T>
 constexpr uint32_t kLookInterval = kIsBytes<T> ? 1 << 13 : 1 << 15;
 
@@ -73,7 +75,9 @@ class TryingEncoder final : public AutoEncoder<T> {
 
   size_t Append(std::span<const T> values) override {
     size_t taken = 0;
-    if (encoder_ == nullptr) {
+    if (encoder_ == nullptr && UsesLastChoice()) {
+      encoder_ = &EncoderOf(chosen_.row->encoding);
+    } else if (encoder_ == nullptr) {
       taken = sample_.Add(values);
       // The sample is not full, so no encoder's block would be full either.
       if (taken == values.size() && !sample_.may_fill_block()) return taken;
@@ -97,6 +101,7 @@ class TryingEncoder final : public AutoEncoder<T> {
   }
 
   bool full() const override { return encoder_ != nullptr && (ends_early_ || encoder_->full()); }
+  bool sampling() const override { return encoder_ == nullptr && !sample_.values().empty(); }
   uint32_t count() const override {
     return encoder_ != nullptr ? encoder_->count() : static_cast<uint32_t>(sample_.values().size());
   }
@@ -166,11 +171,21 @@ class TryingEncoder final : public AutoEncoder<T> {
   // trial is due. Precondition: `values` is not empty.
   bool TrialIsDue(std::span<const T> values) {
     nature_now_ = NatureOf(values);
+    return TrialIsDueAnyway() || (MayTry() && nature_now_.DiffersFrom(*nature_));
+  }
+  // Returns whether a trial is due whatever the nature of the next values is.
+  bool TrialIsDueAnyway() const {
     if (last_trial_bytes_ == 0) return true;
     if (!MayTry()) return false;
     const bool has_doubled = values_before_ >= 2 * last_trial_values_;
-    return !nature_ || nature_now_.DiffersFrom(*nature_) || (depends_on_count_ && has_doubled) ||
+    return !nature_ || (depends_on_count_ && has_doubled) ||
            value_bytes_ >= last_trial_at_ + trial_interval_ * last_trial_bytes_;
+  }
+
+  // True if the next block, which has no values yet, is stored like the block before it, without a
+  // sample.
+  bool UsesLastChoice() const {
+    return choice_.small_blocks && sample_.values().empty() && !TrialIsDueAnyway();
   }
 
   // False if trials have cost too much already.
@@ -216,7 +231,11 @@ class TryingEncoder final : public AutoEncoder<T> {
     [[maybe_unused]] const size_t taken = encoder_->Append(values);
     assert(taken == values.size());
     Count(values);
-    while (look_at_ < encoder_->count()) look_at_ += kLookInterval<T>;
+    position_ = values.size();
+    while (look_at_ < position_) look_at_ += kLookInterval<T>;
+    // Only the first block goes on after its sample: its table of symbols is made from all its
+    // values. The end of another block would then depend on the caller's batches.
+    ends_early_ = choice_.small_blocks && !values.empty() && values_before_ > values.size();
     sample_.Clear();
   }
 
@@ -230,17 +249,17 @@ class TryingEncoder final : public AutoEncoder<T> {
   size_t AppendToBlock(std::span<const T> values) {
     size_t taken = 0;
     while (taken < values.size() && !full()) {
-      const uint32_t position = encoder_->count();
-      const bool looks = position >= look_at_;
-      const uint32_t part_end = looks ? look_at_ + uint32_t{kNatureValues} : look_at_;
+      const bool looks = position_ >= look_at_;
+      const uint64_t part_end = looks ? look_at_ + kNatureValues : look_at_;
       const auto part =
-          values.subspan(taken, std::min<size_t>(values.size() - taken, part_end - position));
+          values.subspan(taken, std::min<size_t>(values.size() - taken, part_end - position_));
       const size_t appended = encoder_->Append(part);
       taken += appended;
+      position_ += appended;
       Count(part.first(appended));
       if (looks) look_.Add(part.first(appended));
       if (appended < part.size()) break;
-      if (looks && encoder_->count() == part_end) EndLook();
+      if (looks && position_ == part_end) EndLook();
     }
     return taken;
   }
@@ -248,8 +267,9 @@ class TryingEncoder final : public AutoEncoder<T> {
   // Ends the block if the values looked at differ in nature from those of the last trial.
   void EndLook() {
     const bool is_large = 4 * encoder_->size_bytes() >= options_.block_size_bytes;
-    ends_early_ = nature_ && look_.Find().DiffersFrom(*nature_) && is_large &&
-                  !options_.whole_records && MayTry();
+    const bool differs = nature_ && look_.Find().DiffersFrom(*nature_) && MayTry();
+    ends_early_ = differs && is_large && !options_.whole_records;
+    if (differs && choice_.small_blocks) nature_.reset();
     look_ = {};
     look_at_ += kLookInterval<T>;
   }
@@ -282,9 +302,12 @@ class TryingEncoder final : public AutoEncoder<T> {
   Sample<T> sample_;
   BlockEncoder<T>* encoder_ = nullptr;
   bool ends_early_ = false;
-  // The values from position look_at_ of the block on, for a look.
+  // The values from position look_at_ on, for a look. Positions count from the front of the block
+  // or, with small_blocks, from the front of the last block that had a sample. position_: of the
+  // next value.
   NatureFinder<T> look_;
-  uint32_t look_at_ = kLookInterval<T>;
+  uint64_t look_at_ = kLookInterval<T>;
+  uint64_t position_ = 0;
 
   // The choice of the last trial, the nature of that trial's values, what the trial cost, and how
   // many bytes of values were written before it.

@@ -15,6 +15,9 @@ namespace cfile::internal {
 template <typename T>
 class AutoEncoder : public encodings::BlockEncoder<T> {
  public:
+  // True while the encoder gathers a sample. A caller that limits the values of a block should not
+  // end the block then, so that the choice does not depend on this limit.
+  virtual bool sampling() const = 0;
   // Returns the sum of Trial::cost_bytes of all trials so far.
   virtual uint64_t trial_cost_bytes() const = 0;
   // Returns what a trial found whose choice stored the most values. If several trials made this

@@ -83,6 +83,7 @@ absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const Col
                                .for_searches = options.value_index &&
                                                options.compression == Compression::kDefault &&
                                                !PolicyOf(options).movable_blocks,
+                               .small_blocks = SeekBlockBytes(options) > 0,
                                .block_size_bytes = options.block_size_bytes});
   }
   return encodings::MakeEncoder<T>(options.encoding, type.physical(), encoder_options);

@@ -39,6 +39,7 @@ class ColumnPipeline {
         type_(type),
         file_(std::move(sink), type, options),
         encoder_(std::move(encoder)),
+        chooser_(dynamic_cast<const AutoEncoder<T>*>(encoder_.get())),
         statistics_(options) {
     if (!file_.policy().limits_rows) options_.max_values_per_block = UINT32_MAX;
   }
@@ -96,8 +97,7 @@ class ColumnPipeline {
     encodings::ByteWriter dictionary;
     const bool has_dictionary = encoder_->FinishDictionary(dictionary);
     CFILE_ASSIGN_OR_RETURN(const auto statistics, Named(statistics_.Finish(), file_.name()));
-    const auto* chooser = dynamic_cast<const AutoEncoder<T>*>(encoder_.get());
-    if (chooser != nullptr && chooser->choice()) file_.SetChoice(*chooser->choice());
+    if (chooser_ != nullptr && chooser_->choice()) file_.SetChoice(*chooser_->choice());
     CFILE_RETURN_IF_ERROR(
         file_.Finish(num_rows, has_dictionary ? &dictionary : nullptr, statistics, num_entries));
     if (!statistics.message.empty()) file_statistics_ = statistics_.file_statistics();
@@ -124,6 +124,7 @@ class ColumnPipeline {
   const ColumnType type_;
   FileWriter file_;
   const std::unique_ptr<encodings::BlockEncoder<T>> encoder_;
+  const AutoEncoder<T>* const chooser_;  // encoder_, or null if the options name the encoding
   StatisticsWriter<T> statistics_;
   StickyStatus failure_{file_.name()};
 

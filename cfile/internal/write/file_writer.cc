@@ -85,9 +85,11 @@ void FileWriter::AddTotals(Encoding encoding, const BlockPointer& pointer) {
     totals = encodings_.end() - 1;
   }
   info_.incompatible_features |= FeaturesOf(encoding);
+  last_block_ = pointer;
+  last_block_compressed_ = appender_->last_compressed();
   ++totals->blocks;
   totals->stored_bytes += pointer.size;
-  totals->compressed_blocks += appender_->last_compressed();
+  totals->compressed_blocks += last_block_compressed_;
 }
 
 absl::Status FileWriter::AddFooterMetadata(std::string_view key, std::string_view value) {

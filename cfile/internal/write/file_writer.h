@@ -87,6 +87,9 @@ class FileWriter {
             .compression = info_.compression,
             .encodings = encodings_};
   }
+  // The data block that was written last, and whether it is compressed.
+  const BlockPointer& last_block() const { return last_block_; }
+  bool last_block_compressed() const { return last_block_compressed_; }
   size_t memory_usage_bytes() const;
 
  private:
@@ -94,7 +97,7 @@ class FileWriter {
   absl::Status CheckIndexSize() const;
   // True if the encoding is chosen for each block.
   bool chooses() const { return options_.encoding == Encoding::kAuto; }
-  // Call after the block at `pointer` was appended.
+  // Call after the data block at `pointer` was appended.
   void AddTotals(Encoding encoding, const BlockPointer& pointer);
   absl::Status AddToIndexes(uint64_t first_ordinal, std::string_view value_key,
                             const BlockPointer& pointer);
@@ -108,6 +111,8 @@ class FileWriter {
   std::optional<IndexWriter> value_;
   std::vector<EncodingTotals> encodings_;
   bool has_copies_ = false;  // CopyBlock was called
+  BlockPointer last_block_;
+  bool last_block_compressed_ = false;
   uint64_t footer_bytes_ = 0;
 };
 

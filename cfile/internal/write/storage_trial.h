@@ -32,6 +32,8 @@ struct AutoOptions {
   // are searched fast may need a dictionary, and the decompression of strings counts as part of a
   // search.
   bool for_searches = false;
+  // The caller ends most blocks long before they have block_size_bytes.
+  bool small_blocks = false;
   // Approximate size at which blocks end. EncoderOptions::block_size_bytes may be another size. The
   // estimate of a dictionary's cost divides the size of the dictionary by the number of values in
   // one block of this size.
