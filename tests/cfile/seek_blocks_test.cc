@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -116,10 +115,7 @@ TEST(SeekBlocks, HaveTheSizeOfTheOption) {
   };
   for (const Encoding encoding : {Encoding::kAuto, Encoding::kPrefix}) {
     for (const bool movable : {false, true}) {
-      WriterOptions options{.encoding = encoding,
-                            .value_index = true,
-                            .seek_block_size_bytes = 0,
-                            .movable_blocks = movable};
+      WriterOptions options{.encoding = encoding, .value_index = true, .movable_blocks = movable};
       const auto large = write(options);
       EXPECT_GT(UsualBytes(large), 4 * kSmall);
       options.seek_block_size_bytes = kSmall;
@@ -130,28 +126,6 @@ TEST(SeekBlocks, HaveTheSizeOfTheOption) {
     }
   }
   EXPECT_EQ(write({}), write({.seek_block_size_bytes = kSmall}));
-}
-
-// The default is a limit for strings, unless other options ask for something else.
-TEST(SeekBlocks, TheDefaultDependsOnTheUse) {
-  const std::vector<std::string> texts = HexKeys(100'000);
-  const std::vector<std::string_view> keys(texts.begin(), texts.end());
-  const auto write = [&](WriterOptions options, std::optional<size_t> bytes) {
-    options.value_index = true;
-    options.seek_block_size_bytes = bytes;
-    return Write<std::string_view>(ColumnType::String(), options, keys);
-  };
-  EXPECT_EQ(write({}, std::nullopt), write({}, 10 * 1024));
-  EXPECT_NE(write({}, std::nullopt), write({}, 0));
-  for (const WriterOptions& options :
-       {WriterOptions{.goal = Goal::kSize}, WriterOptions{.block_size_bytes = 64 * 1024},
-        WriterOptions{.movable_blocks = true}, WriterOptions{.version = FormatVersion::kV1}}) {
-    EXPECT_EQ(write(options, std::nullopt), write(options, 0));
-  }
-  const std::vector<int64_t> numbers = ChangingNumbers(100'000);
-  EXPECT_EQ(Write<int64_t>(ColumnType::Int64(), {.value_index = true}, numbers),
-            Write<int64_t>(ColumnType::Int64(), {.value_index = true, .seek_block_size_bytes = 0},
-                           numbers));
 }
 
 // The bytes in the file count, so that compressed blocks have more values. They have four times as

@@ -17,9 +17,6 @@ namespace {
 
 constexpr int kMaxCompressionLevel = 22;  // of zstd
 constexpr size_t kLargestBlockBytes = (size_t{1} << 31) - 1;
-// A search by key in a file that is not in memory reads the pages of one block of this size and
-// some index nodes: 14 KiB. With 12 KiB, it reads up to 17 KiB.
-constexpr size_t kDefaultSeekBlockBytes = 10 * 1024;
 
 absl::Status Invalid(std::string_view message) {
   return absl::InvalidArgumentError(absl::StrCat(std::string(message)));
@@ -38,12 +35,6 @@ void ResolveChoices(const ColumnType& type, WriterOptions& options) {
     options.compression_level = 1;
   }
   if (options.restart_interval == 0) options.restart_interval = automatic ? 32 : 16;
-  if (!options.seek_block_size_bytes) {
-    const bool small = type.physical() == PhysicalType::kBytes && options.goal != Goal::kSize &&
-                       options.block_size_bytes == WriterOptions().block_size_bytes &&
-                       !PolicyOf(options).movable_blocks;
-    options.seek_block_size_bytes = small ? kDefaultSeekBlockBytes : 0;
-  }
 }
 
 Compression CodecOf(const WriterOptions& options) {

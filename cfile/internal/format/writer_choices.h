@@ -8,9 +8,9 @@
 
 namespace cfile::internal {
 
-// Replaces the open choices of `options` (kAuto, kDefault, 0, nullopt) by the writer's choices. If
-// each block can name its own encoding and codec, these two stay open. Otherwise the codec becomes
-// none, and the encoding becomes:
+// Replaces the open choices of `options` (kAuto, kDefault, 0) by the writer's choices. If each
+// block can name its own encoding and codec, these two stay open. Otherwise the codec becomes none,
+// and the encoding becomes:
 // - with Compatibility::kKudu, Kudu's default: RLE for bool, DICT for bytes, BIT_SHUFFLE for all
 //   other types;
 // - in version 1: RLE for bool, PREFIX for bytes with a value index, PLAIN for all others.
@@ -20,8 +20,7 @@ void ResolveChoices(const ColumnType& type, WriterOptions& options);
 Compression CodecOf(const WriterOptions& options);
 
 // Returns the size that data blocks should have in the file, for searches by key; 0 if only the
-// other limits of WriterOptions end blocks. See WriterOptions::seek_block_size_bytes. Precondition:
-// ResolveChoices was called for `options`.
+// other limits of WriterOptions end blocks. See WriterOptions::seek_block_size_bytes.
 size_t SeekBlockBytes(const WriterOptions& options);
 
 // Whether a file written with `options` gets statistics.
