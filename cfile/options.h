@@ -113,9 +113,10 @@ struct WriterOptions {
   // In a file with a value index, a data block also ends when it takes approximately this many
   // bytes in the file, or, if it is compressed, four times as many. So a search by key in a file
   // that is not in memory reads little. The first block, blocks by which the writer chooses an
-  // encoding, and the blocks after the first 65,536 may be larger. 0: no such limit. Not set: as 0.
-  // No effect on files without a value index, of version 1 and for Compatibility::kKudu.
-  std::optional<size_t> seek_block_size_bytes = std::nullopt;
+  // encoding, and the blocks after the first 65,536 may be larger. 0: no such limit; searches and
+  // scans of files in memory are then faster. No effect on files without a value index, of version
+  // 1 and for Compatibility::kKudu.
+  size_t seek_block_size_bytes = 0;
   // An index node ends when its size exceeds this number of bytes.
   size_t index_block_size_bytes = 32 * 1024;
 

@@ -46,7 +46,7 @@ Compression CodecOf(const WriterOptions& options) {
 
 size_t SeekBlockBytes(const WriterOptions& options) {
   if (!options.value_index || !PolicyOf(options).extensions) return 0;
-  return std::min(options.seek_block_size_bytes.value_or(0), options.max_block_size_bytes);
+  return std::min(options.seek_block_size_bytes, options.max_block_size_bytes);
 }
 
 bool HasStatistics(const WriterOptions& options) {
