@@ -1,4 +1,4 @@
-// Kernels of FSST for values that are compressed one by one (cfile/FORMAT.md, FSST, form 2): no
+// Kernels of FSST for values that are compressed one by one (cfile/FORMAT.md, FSST): no
 // code stands for bytes of two values.
 #pragma once
 

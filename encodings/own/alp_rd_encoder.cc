@@ -68,7 +68,7 @@ class PlanSearch {
   static constexpr int kAnyWidth = -1;
 
  private:
-  static constexpr size_t kMostSamples = 62;
+  static constexpr size_t kMostSamples = 126;
   static constexpr int kNearWidths = 2;
 
   struct Interval {

@@ -28,21 +28,16 @@
 #include "encodings/core/block_description.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/physical_type.h"
-#include "encodings/kernels/fsst.h"
 
 namespace cfile::encodings {
-
-// The table of a file. Made by FsstCodec::LoadDictionary.
-struct SymbolDictionary final : Dictionary {
-  SymbolTable table;
-};
 
 // The encoder and decoder of FSST.
 //
 // The encoder makes the table from a sample of the first block that has values, and keeps it. The
 // table keeps the limits that EncoderOptions has for dictionaries, with symbols as values. If
 // the codes of a group would take as many bytes as its text, the group has the text. Blocks whose
-// values ascend have form 1; the others have form 1 if it saves at least a twentieth.
+// values ascend, or that have a value of more than 1 MiB, have form 1. The others have form 1 if it
+// saves at least a twentieth.
 //
 // A decoder checks the header of a block in Open, and a group when it reads from the group. It
 // keeps the decompressed group (form 1), and about 1 MiB for the values of one Read. If the values

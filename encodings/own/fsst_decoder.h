@@ -13,7 +13,7 @@
 #include "encodings/core/block_codec.h"
 #include "encodings/core/key_heads.h"
 #include "encodings/kernels/front_coding.h"
-#include "encodings/own/fsst.h"
+#include "encodings/own/fsst_dictionary.h"
 #include "encodings/own/fsst_layout.h"
 
 namespace cfile::encodings {

@@ -89,6 +89,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
       size_t shared = count_ == 0 ? value.size() : CommonPrefix(previous, value);
       ascends_ = count_ == 0 || (ascends_ && Ascends(previous, value, shared));
       whole_bytes_ += value.size();
+      longest_ = std::max(longest_, value.size());
       common_ = count_ == 0 ? shared : std::min(common_, shared);
       if (count_ % kFsstGroupValues == 0) {
         // The text of a group begins with its whole first value: how much of it belongs to the
@@ -136,6 +137,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     previous_.clear();
     count_ = 0;
     whole_bytes_ = 0;
+    longest_ = 0;
     common_ = 0;
     has_room_ = true;
   }
@@ -154,6 +156,9 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   }
 
  private:
+  // A block with a larger value has form 1: in form 2, the encoder would need several times the
+  // memory of a group.
+  static constexpr size_t kMostSeparateValue = size_t{1} << 20;
   // text_ratio_ is a fraction of this number.
   static constexpr uint64_t kWhole = 256;
 
@@ -226,7 +231,8 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   FsstForm ChooseForm() {
     const bool first = !compressor_;
     const bool separate =
-        !ascends_ && TextBytes(FsstForm::kSeparate) < kMostWhole * TextBytes(FsstForm::kFrontCoded);
+        !ascends_ && longest_ <= kMostSeparateValue &&
+        TextBytes(FsstForm::kSeparate) < kMostWhole * TextBytes(FsstForm::kFrontCoded);
     if (first) Train(separate ? FsstForm::kSeparate : FsstForm::kFrontCoded);
     if (!separate) return FsstForm::kFrontCoded;
     if (!FrontCodingPays()) return FsstForm::kSeparate;
@@ -384,6 +390,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   size_t common_ = 0;     // the size of the prefix that all values share
   uint32_t count_ = 0;
   size_t whole_bytes_ = 0;  // of all values
+  size_t longest_ = 0;      // the size of the largest value
   bool ascends_ = true;     // no value is less than the value before
   bool has_room_ = true;    // false: the next value does not fit into this block
 };

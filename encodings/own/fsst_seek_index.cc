@@ -1,5 +1,7 @@
 // Makes the seek index of a block of FSST: first the keys of its groups, later the steps of groups that
 // are searched.
+#include "encodings/own/fsst_decoder.h"
+
 #include <algorithm>
 #include <limits>
 #include <memory>
@@ -7,7 +9,6 @@
 
 #include "encodings/core/compare_bytes.h"
 #include "encodings/core/value_dictionary.h"
-#include "encodings/own/fsst_decoder.h"
 
 namespace cfile::encodings {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "encodings/core/block_codec.h"
 #include "encodings/kernels/fsst_values.h"
-#include "encodings/own/fsst.h"
+#include "encodings/own/fsst_dictionary.h"
 #include "encodings/own/fsst_layout.h"
 
 namespace cfile::encodings {
