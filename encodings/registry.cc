@@ -21,6 +21,7 @@
 #include "encodings/own/compact.h"
 #include "encodings/own/for.h"
 #include "encodings/own/fsst.h"
+#include "encodings/own/fsst_dictionary.h"
 #include "encodings/parquet/alp.h"
 #include "encodings/parquet/byte_stream_split.h"
 #include "encodings/parquet/delta_binary_packed.h"

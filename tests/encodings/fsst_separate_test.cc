@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "encodings/kernels/fsst_values.h"
+#include "encodings/own/fsst_dictionary.h"
 #include "encodings/own/fsst_layout.h"
 #include "encodings/own/fsst_separate_encoder.h"
 #include "gmock/gmock.h"
