@@ -18,8 +18,8 @@ inline constexpr size_t kMaxSymbols = 255;
 inline constexpr size_t kMaxSymbolBytes = 8;
 inline constexpr uint8_t kEscapeCode = 255;
 
-// The top bits of the bytes of `codes` that are the escape code. A bit that is not the lowest one
-// may be wrong.
+// Finds escape codes among 8 codes: the top bit of a byte of the result is 1 if that byte of `codes`
+// is the escape code. Only the lowest 1 is certain; bits above it may be wrong.
 inline uint64_t EscapeBits(uint64_t codes) {
   constexpr uint64_t kOnes = 0x0101010101010101;
   return (~codes - kOnes) & codes & kOnes << 7;
@@ -53,13 +53,13 @@ inline uint64_t LoadText(std::string_view text) {
   return LoadLittleEndian<uint64_t>(last);
 }
 
-// Returns the longest symbol of any table that a text begins with. `text`: LoadText of it; `size`:
-// its size. Slow: compares all symbols.
+// Returns the longest symbol that a text begins with. `text`: its first bytes, as LoadText returns
+// them. `size`: the size of the text in bytes. Works with any table. Slow: compares all symbols.
 SymbolMatch FindSymbol(const SymbolTable& table, uint64_t text, size_t size);
 
-// Makes a table for texts like `sample`. `sizes`: the sizes of the texts that the sample consists of,
-// if they are to be compressed one by one; then no symbol extends over two of them. Takes about 0.2 µs for each byte of the sample. The same
-// sample always gives the same table.
+// Makes a table for texts like `sample`. If texts will be compressed one by one, the sample consists
+// of several texts, and `sizes` has the size of each: then no symbol is made of bytes of two texts.
+// Takes about 0.2 µs for each byte of the sample. The same sample always gives the same table.
 SymbolTable TrainSymbols(std::string_view sample, std::span<const uint32_t> sizes = {});
 
 // Compresses text: takes the longest symbol of a table, again and again. Immutable, so that threads

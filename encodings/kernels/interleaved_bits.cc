@@ -211,7 +211,8 @@ HWY_INLINE void Pack(const U* HWY_RESTRICT values, U reference, size_t width,
   }
 }
 
-// Writes one bit for each number of a vector: the mask that matches(numbers) returns.
+// Unpacks a vector, and writes one bit for each number. matches(numbers) compares the numbers of a
+// SIMD vector and returns a mask; bit i is 1 if the mask is true for number i.
 template <typename U, typename Matches>
 HWY_INLINE void MatchRows(const uint8_t* packed, size_t width, const Matches& matches,
                           uint8_t* bits) {

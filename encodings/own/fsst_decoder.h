@@ -18,19 +18,21 @@
 
 namespace cfile::encodings {
 
-// What a seek needs of a group. A search can begin at each step of kFsstStepValues values: it then
-// reads the sizes and decompresses the suffixes of one step.
+// The part of a seek index that belongs to one group. A group is divided into steps of
+// kFsstStepValues values. A search can begin at the first value of a step. Then it only reads the
+// sizes and the suffixes of this step.
 struct FsstGroupSteps {
   enum class State : uint32_t { kUnknown, kSearched, kInWork, kKnown };
 
   uint32_t offset = 0;  // of the group, from the block's start
-  // What follows takes about as long to find as a search. So it is found when the group is searched
-  // for the second time. It may be read if `state` is kKnown, and does not change any more.
+  // The members below are set when the group is searched for the second time, because setting them
+  // takes as long as a search. If `state` is kKnown, they are set and do not change any more.
   std::atomic<State> state = State::kUnknown;
-  // The keys that a search in this group looks for begin with the same `depth` bytes.
+  // All values of the group begin with the same `depth` bytes. A search for a key that does not begin
+  // with them looks in another group.
   uint32_t depth = 0;
   FsstPlace places[kFsstGroupSteps];  // where the suffix of the second value of a step begins
-  // Of the first value of each step but the first step: the 8 bytes after the first `depth` ones.
+  // For each step but the first one: 8 bytes of its first value, after its first `depth` bytes.
   uint64_t heads[kFsstGroupSteps - 1] = {};
 };
 
@@ -101,16 +103,16 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
   absl::StatusOr<uint32_t> FindGroup(std::string_view key);
   // The error of a group whose values a search cannot read.
   absl::Status BadGroup(uint32_t group);
-  // Compares a value with the key. `matched`: the leading bytes that they share, before the call
-  // at most this many, and after it exactly. `value` begins with byte `begin` of the whole value.
+  // Compares a value with the key. `value` has the bytes of the whole value from byte `begin` on; the
+  // key has the same bytes before. Sets `matched` to the number of leading bytes that both share.
   static Match Compare(std::string_view value, size_t begin, std::string_view key, size_t& matched);
   // Where a search begins: at value `first` of a group.
   struct Start {
     uint32_t group = 0;
     uint32_t first = 0;
     const FsstGroupSteps* steps = nullptr;  // if they are known
-    // True if the value is known to be less than the key, which shares its first `matched` bytes.
-    // Otherwise `first` is 0.
+    // True if value `first` is known to be less than the key. Then both begin with the same `matched`
+    // bytes. If false, `first` is 0.
     bool less = false;
     size_t matched = 0;
   };
@@ -120,11 +122,11 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
   absl::StatusOr<LowerBound> SeekFrom(Start start, std::string_view key);
   // Searches the values of a group after the first one of `start`: those of a step and the first
   // value of the next step or, if the steps are not known, all. Moves to the value that is found,
-  // or else to the first value that was not searched. `matched`: the bytes that the value before
-  // the next one shares with the key, before and after the call.
-  absl::StatusOr<Match> SeekInGroup(const Start& start, std::string_view key, size_t& matched);
-  // Does the same for the first value of a group.
-  absl::StatusOr<Match> CompareFirst(uint32_t group, std::string_view key, size_t& matched);
+  // or else to the first value that was not searched. Sets start.matched for the last value that
+  // was compared.
+  absl::StatusOr<Match> SeekInGroup(Start& start, std::string_view key);
+  // Compares the first value of a group, and moves to it. Sets start.matched.
+  absl::StatusOr<Match> CompareFirst(Start& start, std::string_view key);
   // Returns the steps of a group, or nullptr if they are not known yet.
   const FsstGroupSteps* StepsOf(uint32_t group);
   // Returns false if the group is damaged.

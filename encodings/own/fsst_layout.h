@@ -145,8 +145,8 @@ inline std::span<const uint8_t> FsstGroupBytes(std::span<const uint8_t> block,
   return block.subspan(begin, end - begin);
 }
 
-// A place in a block's texts: the bytes that code `code` of the block stands for, without the first
-// `skip` ones.
+// A place in the text of a group. It may be in the middle of a symbol: it is `skip` bytes after the
+// front of the symbol, whose code is at byte `code` of the block.
 class FsstPlace {
  public:
   // Preconditions: code < 2^29 (blocks are smaller); skip < kMaxSymbolBytes.

@@ -132,18 +132,17 @@ absl::Status FsstDecoder::SeekToKeys(std::span<const std::string_view> keys,
 }
 
 absl::StatusOr<LowerBound> FsstDecoder::SeekFrom(Start start, std::string_view key) {
-  auto& [group, first, steps, less, matched] = start;
   while (true) {
-    if (!less) {
-      CFILE_ASSIGN_OR_RETURN(const Match match, CompareFirst(group, key, matched));
+    if (!start.less) {
+      CFILE_ASSIGN_OR_RETURN(const Match match, CompareFirst(start, key));
       if (match != Match::kLess) return LowerBound{position_, match == Match::kEqual};
-      less = true;
+      start.less = true;
     }
-    CFILE_ASSIGN_OR_RETURN(const Match match, SeekInGroup(start, key, matched));
+    CFILE_ASSIGN_OR_RETURN(const Match match, SeekInGroup(start, key));
     if (match != Match::kLess || position_ == count_)
       return LowerBound{position_, match == Match::kEqual};
-    first += steps != nullptr ? kFsstStepValues : kFsstGroupValues;
-    if (first == kFsstGroupValues) start = {.group = group + 1};
+    start.first += start.steps != nullptr ? kFsstStepValues : kFsstGroupValues;
+    if (start.first == kFsstGroupValues) start = {.group = start.group + 1};
   }
 }
 
@@ -157,17 +156,16 @@ FsstDecoder::Match FsstDecoder::Compare(std::string_view value, size_t begin, st
   return greater ? Match::kGreater : Match::kLess;
 }
 
-absl::StatusOr<FsstDecoder::Match> FsstDecoder::CompareFirst(uint32_t group, std::string_view key,
-                                                             size_t& matched) {
-  position_ = group * kFsstGroupValues;
+absl::StatusOr<FsstDecoder::Match> FsstDecoder::CompareFirst(Start& start, std::string_view key) {
+  position_ = start.group * kFsstGroupValues;
   std::string_view first;
-  if (!FirstKey(group, first)) return BadGroup(group);
-  return Compare(first, header_.common.size(), key, matched);
+  if (!FirstKey(start.group, first)) return BadGroup(start.group);
+  return Compare(first, header_.common.size(), key, start.matched);
 }
 
-absl::StatusOr<FsstDecoder::Match> FsstDecoder::SeekInGroup(const Start& start,
-                                                            std::string_view key, size_t& matched) {
-  const auto [group, first, steps, less, unused] = start;
+absl::StatusOr<FsstDecoder::Match> FsstDecoder::SeekInGroup(Start& start, std::string_view key) {
+  const uint32_t group = start.group, first = start.first;
+  const FsstGroupSteps* const steps = start.steps;
   position_ = group * kFsstGroupValues + first + 1;
   const std::span<const uint8_t> bytes = GroupBytes(group);
   const uint32_t group_count = FsstGroupCount(count_, group);
@@ -176,7 +174,7 @@ absl::StatusOr<FsstDecoder::Match> FsstDecoder::SeekInGroup(const Start& start,
   if (parts.compressed && dictionary_ == nullptr) return MissingDictionary("fsst", count_);
   const uint32_t count =
       std::min(steps != nullptr ? kFsstStepValues : kFsstGroupValues, group_count - 1 - first);
-  group_ = kNoGroup;  // the arrays and the text are not those of a whole group
+  group_ = kNoGroup;  // the arrays are not those of a whole group
   UnpackBits<uint32_t>(parts.shared, parts.shared_width, first, shared_, count);
   UnpackBits<uint32_t>(parts.suffixes, parts.suffix_width, first, suffixes_, count);
 
@@ -193,18 +191,18 @@ absl::StatusOr<FsstDecoder::Match> FsstDecoder::SeekInGroup(const Start& start,
   for (uint32_t i = 0; i < count; ++i) size += uint64_t{suffixes_[i]} + parts.least_suffix;
   if (size > uint64_t{codes.size()} * (parts.compressed ? kMaxSymbolBytes : 1))
     return BadGroup(group);
-  if (parts.compressed) ReserveText(size);
+  ReserveText(parts.compressed ? static_cast<size_t>(size) : 0);
   const uint8_t* const text = parts.compressed ? this->text() : codes.data();
   uint8_t* end = this->text();
 
   // Compare each value with the key without rebuilding the value. The value before is less than the
-  // key, and its first `matched` bytes equal those of the key.
+  // key, and both begin with the same start.matched bytes.
   const size_t least_shared = header_.common.size() + parts.least_shared;
   for (uint32_t i = 0; i < count; ++i, ++position_) {
     const size_t suffix_size = size_t{suffixes_[i]} + parts.least_suffix;
     const size_t suffix_begin = std::exchange(begin, begin + suffix_size);
     const size_t shared = least_shared + shared_[i];
-    if (shared > matched) continue;  // less than the key, like the value before
+    if (shared > start.matched) continue;  // less than the key, like the value before
     if (parts.compressed && static_cast<size_t>(end - text) < begin) {
       // Decompress somewhat more than what is compared, so that the calls are few.
       const size_t wanted = std::min<size_t>(begin + 3 * suffix_size, size);
@@ -213,7 +211,8 @@ absl::StatusOr<FsstDecoder::Match> FsstDecoder::SeekInGroup(const Start& start,
           static_cast<size_t>(end - text) < begin)
         return BadGroup(group);
     }
-    const Match match = Compare(AsString({text + suffix_begin, suffix_size}), shared, key, matched);
+    const Match match =
+        Compare(AsString({text + suffix_begin, suffix_size}), shared, key, start.matched);
     if (match != Match::kLess) return match;
   }
   return Match::kLess;

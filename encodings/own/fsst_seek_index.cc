@@ -13,9 +13,10 @@
 namespace cfile::encodings {
 namespace {
 
-// Finds the places of the steps of a group. `codes`: its text, which begins at byte `codes_begin` of
-// the block. `suffixes`: the sizes of the suffixes of its values. `table`: nullptr if the text is not
-// compressed. Precondition: the text is sound.
+// For each step of a group, finds where the suffix of the second value begins. `codes`: the stored
+// text of the group; it begins at byte `codes_begin` of the block. `table`: the symbols, or nullptr
+// if the text is not compressed. `suffixes`: the size of the suffix of each value. Precondition: the
+// group was read without an error.
 void FindPlaces(std::span<const uint8_t> codes, size_t codes_begin, const SymbolTable* table,
                 std::span<const uint32_t> suffixes, FsstPlace* places) {
   size_t place = 0;  // in the text

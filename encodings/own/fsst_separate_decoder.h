@@ -53,14 +53,16 @@ class FsstSeparateDecoder final : public BlockDecoder<std::string_view> {
   }
   // Returns the bytes of the first value of a run.
   absl::StatusOr<size_t> SizeOf(const Run& run) const;
-  // Writes the values of a run, each after `prefix`, to `to`, as DecompressValues does.
+  // Writes the values of a run to `to`, each with `prefix` before it. Sets out[i] to value i. Returns
+  // the end of the last value.
   absl::StatusOr<uint8_t*> Decode(const Run& run, std::string_view prefix, uint8_t* to,
                                   std::string_view* out) const;
   // Returns the value at `position` without the common prefix. It is valid until the next call.
   absl::StatusOr<std::string_view> ValueAt(uint32_t position);
   // Returns the codes of a value without the common prefix. They are valid until the next call.
   std::span<const uint8_t> CodesOf(std::string_view constant);
-  // Sets the bits from `bit` on of the values of a run that are `constant`, as it is stored.
+  // Compares the values of a run with a constant. `constant`: the bytes that a group stores for it:
+  // its codes, or its text. If value i of the run is equal, sets bit `bit` + i of `bits` to 1.
   void MatchRun(const Run& run, std::span<const uint8_t> constant, size_t bit, uint8_t* bits) const;
 
   const std::shared_ptr<const SymbolDictionary> dictionary_;

@@ -26,7 +26,7 @@ class SpooledSource final : public Source {
   static absl::StatusOr<std::shared_ptr<SpooledSource>> Create(const std::string& name,
                                                                const std::string& directory) {
     // mkostemp replaces the six letters X by a unique text.
-    std::string path = absl::StrCat(directory, "/.cfile-import-XXXXXX");
+    std::string path = absl::StrCat(directory, "/.cfile-import-", std::string(6, 'X'));
     const int descriptor = mkostemp(path.data(), O_CLOEXEC);
     if (descriptor < 0) return FileError("create", directory);
     unlink(path.c_str());

@@ -44,11 +44,13 @@ class PredicateMatcher {
   // values[i] matches. `values` has no nulls. Precondition: form() is kRange, kNotEqual or kList.
   void Match(std::span<const T> values, uint8_t* bits) const;
 
-  // Does the same for `count` values that are not decoded. compare(low, high, bits) compares them
-  // with a range, like BlockDecoder::ReadMatches, and returns absl::StatusOr<bool>.
-  // compare_list(values) compares them with a list and sets `bits`, like ReadMatchesOfAny. MatchBy
-  // returns true if it has set `bits`. It returns the result of `compare` if that is false or an
-  // error. Preconditions: is_ranges(); count <= kMaxMatchBy.
+  // Sets `bits` like Match, for `count` values that are still encoded. Two functions of the caller
+  // compare them; both return absl::StatusOr<bool>, and false if they cannot compare:
+  //   compare(low, high, bits)  compares with a range and sets `bits` (BlockDecoder::ReadMatches)
+  //   compare_list(values)      compares with a list and sets the `bits` of MatchBy
+  //                             (BlockDecoder::ReadMatchesOfAny)
+  // Returns true if `bits` are set. Returns false or an error if `compare` does. Preconditions:
+  // is_ranges(); count <= kMaxMatchBy.
   template <typename Compare, typename CompareList>
   absl::StatusOr<bool> MatchBy(size_t count, const Compare& compare,
                                const CompareList& compare_list, uint8_t* bits) const;

@@ -87,7 +87,7 @@ class FileWriter {
             .compression = info_.compression,
             .encodings = encodings_};
   }
-  // The data block that was written last, and whether it is compressed.
+  // Where the last data block is in the file, and whether it is compressed.
   const BlockPointer& last_block() const { return last_block_; }
   bool last_block_compressed() const { return last_block_compressed_; }
   size_t memory_usage_bytes() const;

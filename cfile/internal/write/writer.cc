@@ -12,6 +12,7 @@
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/write/column_encoder.h"
 #include "cfile/internal/write/column_pipeline.h"
+#include "cfile/internal/write/seek_block_limit.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
@@ -28,12 +29,6 @@ constexpr uint64_t kMaxRows = std::numeric_limits<uint32_t>::max();
 // At most this many values are checked together before they are encoded. A multiple of FilePolicy's
 // max_batch_rows for Kudu.
 constexpr size_t kCheckedValues = 10 * internal::kKuduBatchRows;
-// If a file has about this many blocks of seek_block_size_bytes, later blocks become larger. So the
-// indexes and the statistics of large files keep within their limits.
-constexpr uint64_t kMostSmallBlocks = 1 << 16;
-// A compressed block may be larger than seek_block_size_bytes by this factor, because each block is
-// compressed alone: small blocks of sequences would make a file up to 44 % larger.
-constexpr uint64_t kCompressedFactor = 4;
 
 // The length of the run of equal bits that begins at bit `begin`, at most `count`. Precondition:
 // count > 0.
@@ -76,8 +71,7 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
   Impl(std::unique_ptr<Sink> sink, const ColumnType& type, const WriterOptions& options,
        std::unique_ptr<BlockEncoder<T>> encoder)
       : Base(std::move(sink), type, options, std::move(encoder)),
-        seek_block_bytes_(internal::SeekBlockBytes(options)),
-        most_rows_(options_.max_values_per_block),
+        block_limit_(options_),
         validity_(file_.policy().kudu_exact) {}
 
   absl::Status Append(std::span<const T> values) {
@@ -349,10 +343,11 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
                      options_.value_index ? " (it has a value index)" : ""));
   }
 
-  // The most rows of the current block.
+  // The most rows of the current block. A sample from which the writer chooses an encoding is not
+  // limited.
   uint32_t MostRows() const {
     const bool sampling = chooser_ != nullptr && chooser_->sampling();
-    return sampling ? options_.max_values_per_block : most_rows_;
+    return sampling ? options_.max_values_per_block : block_limit_.most_rows();
   }
 
   // True if the block must end: it has the maximum number of rows, or its null bitmap is too large.
@@ -386,23 +381,11 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
         {num_rows_ - rows, rows, rows}, block_key_, [&](encodings::ByteWriter& prefix) {
           if (options_.nullable) internal::AppendValidity(validity_, prefix);
         }));
-    if (seek_block_bytes_ > 0) LimitNextBlock(rows);
+    block_limit_.AddBlock(rows, file_.last_block(), file_.last_block_compressed());
     return absl::OkStatus();
   }
 
-  // Sets most_rows_ after a block of `rows` rows was written. If the rows of the next block are
-  // like those of this one, the next block has `wanted` bytes.
-  void LimitNextBlock(uint64_t rows) {
-    const BlockPointer& last = file_.last_block();
-    const uint64_t small =
-        seek_block_bytes_ * (file_.last_block_compressed() ? kCompressedFactor : 1);
-    const uint64_t wanted = std::max(small, last.end() / kMostSmallBlocks);
-    most_rows_ = static_cast<uint32_t>(
-        std::clamp<uint64_t>(rows * wanted / last.size, 1, options_.max_values_per_block));
-  }
-
-  const uint64_t seek_block_bytes_;  // 0: no limit
-  uint32_t most_rows_;  // of the current block, once the encoder has chosen how to store it
+  internal::SeekBlockLimit block_limit_;
   ValidityEncoder validity_;
   std::unique_ptr<T[]> present_;  // kCheckedValues values, for rows of which some are null
   uint32_t block_rows_ = 0;
