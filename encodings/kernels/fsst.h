@@ -18,8 +18,8 @@ inline constexpr size_t kMaxSymbols = 255;
 inline constexpr size_t kMaxSymbolBytes = 8;
 inline constexpr uint8_t kEscapeCode = 255;
 
-// Finds escape codes among 8 codes: the top bit of a byte of the result is 1 if that byte of `codes`
-// is the escape code. Only the lowest 1 is certain; bits above it may be wrong.
+// Finds escape codes among 8 codes: the top bit of a byte of the result is 1 if that byte of
+// `codes` is the escape code. Only the lowest 1 is certain; bits above it may be wrong.
 inline uint64_t EscapeBits(uint64_t codes) {
   constexpr uint64_t kOnes = 0x0101010101010101;
   return (~codes - kOnes) & codes & kOnes << 7;
@@ -57,9 +57,10 @@ inline uint64_t LoadText(std::string_view text) {
 // them. `size`: the size of the text in bytes. Works with any table. Slow: compares all symbols.
 SymbolMatch FindSymbol(const SymbolTable& table, uint64_t text, size_t size);
 
-// Makes a table for texts like `sample`. If texts will be compressed one by one, the sample consists
-// of several texts, and `sizes` has the size of each: then no symbol is made of bytes of two texts.
-// Takes about 0.2 µs for each byte of the sample. The same sample always gives the same table.
+// Makes a table for texts like `sample`. If texts will be compressed one by one, the sample
+// consists of several texts, and `sizes` has the size of each: then no symbol is made of bytes of
+// two texts. Takes about 0.2 µs for each byte of the sample. The same sample always gives the same
+// table.
 SymbolTable TrainSymbols(std::string_view sample, std::span<const uint32_t> sizes = {});
 
 // Compresses text: takes the longest symbol of a table, again and again. Immutable, so that threads

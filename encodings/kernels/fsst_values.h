@@ -26,14 +26,15 @@ std::optional<size_t> DecompressedSize(const SymbolTable& table, std::span<const
 inline constexpr size_t kValueSlack = 32;
 
 // Decompresses values. The codes of value i begin at byte starts[i] of `text` and end before byte
-// starts[i + 1]. Writes the values to `to`, back to back, each after a copy of `prefix`. Sets out[i] to a
-// view of value i, and returns the end of the last value. Returns nullptr, with unspecified
-// results, if a code is not in the table, or if no byte of the same value follows an escape code.
+// starts[i + 1]. Writes the values to `to`, back to back, each after a copy of `prefix`. Sets
+// out[i] to a view of value i, and returns the end of the last value. Returns nullptr, with
+// unspecified results, if a code is not in the table, or if no byte of the same value follows an
+// escape code.
 //
-// Preconditions: `starts` has one number more than `out`; the numbers ascend, and the last one is at
-// most text.size(). kValueSlack bytes are readable at `prefix`. `to` has room for the values and for
-// kValueSlack bytes more. If the size of a value is not known, the room is kMaxSymbolBytes for each
-// code.
+// Preconditions: `starts` has one number more than `out`; the numbers ascend, and the last one is
+// at most text.size(). kValueSlack bytes are readable at `prefix`. `to` has room for the values and
+// for kValueSlack bytes more. If the size of a value is not known, the room is kMaxSymbolBytes for
+// each code.
 uint8_t* DecompressValues(const SymbolTable& table, std::string_view prefix,
                           std::span<const uint8_t> text, std::span<const uint64_t> starts,
                           uint8_t* to, std::span<std::string_view> out);

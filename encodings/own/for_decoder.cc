@@ -96,9 +96,8 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
       const auto taken = static_cast<uint32_t>(std::min<size_t>(vector.count - first, left));
       const bool none =
           query.high < query.low || query.high < vector.min || vector.max < query.low;
-      const bool all = vector.min == vector.max
-                           ? query.Matches(vector.min)
-                           : query.listed == 0 && query.low <= vector.min && vector.max <= query.high;
+      bool all = query.listed == 0 && query.low <= vector.min && vector.max <= query.high;
+      if (vector.min == vector.max) all = query.Matches(vector.min);
       if (none || all) {
         out.AppendRepeated(all, taken);
       } else if (taken == kValues && out.is_aligned()) {

@@ -1,8 +1,8 @@
-// FSST: strings whose bytes are codes of a symbol table (cfile/FORMAT.md, FSST). All blocks of a file
-// share one table:
+// FSST: strings whose bytes are codes of a symbol table (cfile/FORMAT.md, FSST). All blocks of a
+// file share one table:
 //
-//   block     form, 1 byte · size of the common prefix vint32 · common prefix · offset of each group
-//             fixed32 · the groups
+//   block     form, 1 byte · size of the common prefix vint32 · common prefix ·
+//             offset of each group fixed32 · the groups
 //   table     number of symbols vint64 · PLAIN (100) page of the symbols
 //
 // A group has 64 values. In form 1 they are front-coded: the first value shares only the common
@@ -50,8 +50,8 @@ struct FsstCodec {
   // block: form, size of the prefix, and one more group.
   static constexpr uint32_t kWorstExtraBytesPerValue = 9;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 6 + 21;
-  // This is the cost of form 1. Form 2 costs up to three times as much. Only the smallest files take
-  // it, whatever it costs.
+  // This is the cost of form 1. Form 2 costs up to three times as much. Only the smallest files
+  // take it, whatever it costs.
   static constexpr ScanCost kScanCost{.string = 4000, .byte = 60};
   static constexpr Automatic kAutomatic = Automatic::kForSizeAndSearches;
   static constexpr bool kHasCodes = false;  // the dictionary consists of symbols, not of values

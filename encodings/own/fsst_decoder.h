@@ -28,8 +28,8 @@ struct FsstGroupSteps {
   // The members below are set when the group is searched for the second time, because setting them
   // takes as long as a search. If `state` is kKnown, they are set and do not change any more.
   std::atomic<State> state = State::kUnknown;
-  // All values of the group begin with the same `depth` bytes. A search for a key that does not begin
-  // with them looks in another group.
+  // All values of the group begin with the same `depth` bytes. A search for a key that does not
+  // begin with them looks in another group.
   uint32_t depth = 0;
   FsstPlace places[kFsstGroupSteps];  // where the suffix of the second value of a step begins
   // For each step but the first one: 8 bytes of its first value, after its first `depth` bytes.
@@ -103,21 +103,22 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
   absl::StatusOr<uint32_t> FindGroup(std::string_view key);
   // The error of a group whose values a search cannot read.
   absl::Status BadGroup(uint32_t group);
-  // Compares a value with the key. `value` has the bytes of the whole value from byte `begin` on; the
-  // key has the same bytes before. Sets `matched` to the number of leading bytes that both share.
+  // Compares a value with the key. `value` has the bytes of the whole value from byte `begin` on;
+  // the key has the same bytes before. Sets `matched` to the number of leading bytes that both
+  // share.
   static Match Compare(std::string_view value, size_t begin, std::string_view key, size_t& matched);
   // Where a search begins: at value `first` of a group.
   struct Start {
     uint32_t group = 0;
     uint32_t first = 0;
     const FsstGroupSteps* steps = nullptr;  // if they are known
-    // True if value `first` is known to be less than the key. Then both begin with the same `matched`
-    // bytes. If false, `first` is 0.
+    // True if value `first` is known to be less than the key. Then both begin with the same
+    // `matched` bytes. If false, `first` is 0.
     bool less = false;
     size_t matched = 0;
   };
-  // Moves `start`, the front of a group, to the last step whose first value is known to be less than
-  // the key. Fetches what the search reads first into the CPU cache.
+  // Moves `start`, the front of a group, to the last step whose first value is known to be less
+  // than the key. Fetches what the search reads first into the CPU cache.
   void ChooseStep(std::string_view key, Start& start);
   absl::StatusOr<LowerBound> SeekFrom(Start start, std::string_view key);
   // Searches the values of a group after the first one of `start`: those of a step and the first

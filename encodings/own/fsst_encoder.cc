@@ -32,8 +32,8 @@ constexpr size_t kUsualGroupBytes = 4 + 2 + 3;
 // The most bytes of the number of symbols.
 constexpr size_t kMaxCountBytes = 2;
 // Values can be stored one by one (form 2) only if this makes the text at most kMostWhole times as
-// long as front coding does. Front coding pays if it makes some groups, which are tried, smaller than
-// kFrontCodedTo percent.
+// long as front coding does. Front coding pays if it makes some groups, which are tried, smaller
+// than kFrontCodedTo percent.
 constexpr size_t kMostWhole = 2;
 constexpr size_t kFrontCodedTo = 95;
 constexpr uint32_t kTriedGroups = 16;
@@ -258,8 +258,8 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
     return separate_writer_.Put(*compressor_, values_.view(), sizes_, out);
   }
 
-  // Pieces of the texts of groups that are spread over the block. In form 2, `sizes` are the sizes of
-  // the values, or of their first bytes.
+  // Pieces of the texts of groups that are spread over the block. In form 2, `sizes` are the sizes
+  // of the values, or of their first bytes.
   struct TrainingSample {
     std::string text;
     std::vector<uint32_t> sizes;

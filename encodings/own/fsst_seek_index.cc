@@ -1,5 +1,5 @@
-// Makes the seek index of a block of FSST: first the keys of its groups, later the steps of groups that
-// are searched.
+// Makes the seek index of a block of FSST: first the keys of its groups, later the steps of groups
+// that are searched.
 #include "encodings/own/fsst_decoder.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace {
 
 // For each step of a group, finds where the suffix of the second value begins. `codes`: the stored
 // text of the group; it begins at byte `codes_begin` of the block. `table`: the symbols, or nullptr
-// if the text is not compressed. `suffixes`: the size of the suffix of each value. Precondition: the
-// group was read without an error.
+// if the text is not compressed. `suffixes`: the size of the suffix of each value. Precondition:
+// the group was read without an error.
 void FindPlaces(std::span<const uint8_t> codes, size_t codes_begin, const SymbolTable* table,
                 std::span<const uint32_t> suffixes, FsstPlace* places) {
   size_t place = 0;  // in the text

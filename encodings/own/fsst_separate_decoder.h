@@ -53,8 +53,8 @@ class FsstSeparateDecoder final : public BlockDecoder<std::string_view> {
   }
   // Returns the bytes of the first value of a run.
   absl::StatusOr<size_t> SizeOf(const Run& run) const;
-  // Writes the values of a run to `to`, each with `prefix` before it. Sets out[i] to value i. Returns
-  // the end of the last value.
+  // Writes the values of a run to `to`, each with `prefix` before it. Sets out[i] to value i.
+  // Returns the end of the last value.
   absl::StatusOr<uint8_t*> Decode(const Run& run, std::string_view prefix, uint8_t* to,
                                   std::string_view* out) const;
   // Returns the value at `position` without the common prefix. It is valid until the next call.

@@ -268,8 +268,8 @@ uint64_t TrialCost(PhysicalType type, Goal goal, size_t count,
   return encoder->trial_cost_bytes();
 }
 
-// Comments in random order share words, but no prefixes. The smallest files have a table of symbols,
-// unless their blocks may be copied into other files.
+// Comments in random order share words, but no prefixes. The smallest files have a table of
+// symbols, unless their blocks may be copied into other files.
 TEST(Choice, CommentsInRandomOrder) {
   if (!CheckCompressionBuiltIn(Compression::kZstd).ok()) GTEST_SKIP() << "no zstd";
   const std::vector<std::string> words = {

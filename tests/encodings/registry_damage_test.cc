@@ -143,11 +143,16 @@ void Exercise(BlockDecoder<T>& decoder, const Block& block, const SeekIndex* see
     for (const LowerBound& bound : bounds) ASSERT_LE(bound.position, decoder.count());
   }
   if constexpr (!kIsFloat<T>) {
+    const size_t count = std::min<uint32_t>(decoder.count(), 3000);
+    uint8_t bits[375];
     if (decoder.SeekTo(0).ok()) {
-      const size_t count = std::min<uint32_t>(decoder.count(), 3000);
-      uint8_t bits[375];
       const T& high = keys[kIsBytes<T> ? 0 : keys.size() - 1];
       const auto matched = decoder.ReadMatches(keys[0], high, count, bits);
+      if (!matched.ok()) ExpectDamage(matched.status());
+    }
+    if (decoder.SeekTo(0).ok()) {
+      const auto list = keys.first(std::min(keys.size(), decoder.kMostMatches));
+      const auto matched = decoder.ReadMatchesOfAny(list, count, bits);
       if (!matched.ok()) ExpectDamage(matched.status());
     }
   }

@@ -110,6 +110,9 @@ void ReadOtherwise(BlockDecoder<T>& decoder, T* values) {
     if (first.value_or(0) > 0 && decoder.SeekTo(0).ok()) {
       const Owned<T> key(values[0]);
       (void)decoder.ReadMatches(T(key), T(key), std::min<size_t>(count, kBatch), bits);
+      const T list[] = {T(key)};
+      if (decoder.SeekTo(0).ok())
+        (void)decoder.ReadMatchesOfAny(list, std::min<size_t>(count, kBatch), bits);
     }
   }
   if (decoder.SeekTo(count / 2).ok()) {

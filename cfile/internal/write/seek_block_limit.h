@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "cfile/internal/format/block_appender.h"
 #include "cfile/internal/format/writer_choices.h"
-#include "cfile/internal/wire/messages.h"
 #include "cfile/options.h"
 
 namespace cfile::internal {
