@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <typeinfo>
 #include <utility>
 #include <vector>
@@ -112,6 +113,18 @@ class CFILE_EXPORT SeekIndex {
  public:
   virtual ~SeekIndex() = default;
   virtual size_t memory_usage_bytes() const = 0;
+
+  // Prepare a search for a key in a block. A caller with many searches calls PrefetchKeys for all
+  // of them, then FindPart for all, then PrefetchPart for all. Each call asks the CPU to fetch what
+  // the next call, and then the search, reads. So the searches wait for memory at the same time,
+  // and not one after the other. FindPart returns the number of the part of the block in which the
+  // search probably begins; it is the `part` of PrefetchPart. `block`: bytes that end with the
+  // block for which the index was built. By default, and for an index without keys, the functions
+  // do nothing.
+  virtual void PrefetchKeys(std::span<const uint8_t> /*block*/) const {}
+  virtual uint32_t FindPart(std::string_view /*key*/) const { return 0; }
+  virtual void PrefetchPart(uint32_t /*part*/, std::string_view /*key*/,
+                            std::span<const uint8_t> /*block*/) const {}
 };
 
 // Casts `index` to Kind. Returns nullptr if `index` is null or of another class.

@@ -58,6 +58,14 @@ inline void PrefetchAhead(const void* p) {
   __builtin_prefetch(reinterpret_cast<const void*>(reinterpret_cast<uintptr_t>(p) + 1024));
 }
 
+// Asks the CPU to fetch the bytes `begin` to `end` - 1 of `bytes`, as far as there are that many.
+inline void PrefetchBytes(std::span<const uint8_t> bytes, size_t begin, size_t end) {
+  constexpr size_t kCacheLineBytes = 64;
+  end = std::min(bytes.size(), end);
+  for (size_t at = begin; at < end; at += kCacheLineBytes) __builtin_prefetch(bytes.data() + at);
+  if (begin < end) __builtin_prefetch(bytes.data() + end - 1);  // `begin` may be within a line
+}
+
 // The sizes of the longest vint (LEB128 number) of 32 bits and of 64 bits, in bytes.
 inline constexpr size_t kMaxVint32Bytes = 5;
 inline constexpr size_t kMaxVint64Bytes = 10;

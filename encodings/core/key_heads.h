@@ -44,75 +44,63 @@ class KeyHeads {
   template <typename Key>
   KeyHeads(uint32_t count, Key&& key, size_t more_numbers = 0) {
     if (count == 0) return;
-    heads_.reserve(count);
-    Add({.count = count}, 0, CommonPrefix(key(0), key(count - 1)), key);
-    for (uint32_t i = kGroup; i <= count; i += kGroup) samples_.push_back(heads_[i - 1]);
+    const size_t common = CommonPrefix(key(0), key(count - 1));
+    numbers_.reserve(NumbersOf(common) + count / kGroup + count);
+    root_ = Add({.count = count}, 0, common, key);
     // runs_ grows while the loop goes on.
-    for (size_t parent = 0; more_numbers > 0 && parent < runs_.size(); ++parent) {
-      runs_[parent].children_begin = static_cast<uint32_t>(runs_.size());
-      for (uint32_t begin = 0, end = 0; begin < runs_[parent].count; begin = end) {
-        const uint64_t* const heads = &heads_[runs_[parent].heads_begin];
-        while (end < runs_[parent].count && heads[end] == heads[begin]) ++end;
+    for (size_t parent = 0; more_numbers > 0 && parent <= runs_.size(); ++parent) {
+      const auto children_begin = static_cast<uint32_t>(runs_.size());
+      const Run run = parent == 0 ? root_ : runs_[parent - 1];
+      for (uint32_t begin = 0, end = 0; begin < run.count; begin = end) {
+        const uint64_t* const heads = &numbers_[run.heads_begin];
+        while (end < run.count && heads[end] == heads[begin]) ++end;
         if (end - begin < kLeastRun) continue;
-        const Run run{.begin = runs_[parent].begin + begin, .count = end - begin};
-        const size_t depth = runs_[parent].depth;
-        const size_t common = CommonPrefix(From(key(run.begin), depth),
-                                           From(key(run.begin + run.count - 1), depth));
-        const size_t numbers = run.count + (sizeof(Run) + common) / sizeof(uint64_t) + 1;
+        const Run child{.begin = run.begin + begin, .count = end - begin};
+        const size_t shared = CommonPrefix(From(key(child.begin), run.depth),
+                                           From(key(child.begin + child.count - 1), run.depth));
+        const size_t numbers = child.count + sizeof(Run) / sizeof(uint64_t) + NumbersOf(shared);
         // Fewer common bytes mean that a key ends before the end of its head.
-        if (common < sizeof(uint64_t) || numbers > more_numbers) continue;
+        if (shared < sizeof(uint64_t) || numbers > more_numbers) continue;
         more_numbers -= numbers;
-        Add(run, depth, common, key);
+        runs_.push_back(Add(child, run.depth, shared, key));
       }
-      runs_[parent].children_end = static_cast<uint32_t>(runs_.size());
+      Run& kept = parent == 0 ? root_ : runs_[parent - 1];
+      kept.children_begin = children_begin;
+      kept.children_end = static_cast<uint32_t>(runs_.size());
     }
-    heads_.shrink_to_fit();
+    numbers_.shrink_to_fit();
     runs_.shrink_to_fit();
-    commons_.shrink_to_fit();
   }
 
   // Returns how many of the keys are less than `wanted`. Calls key(i) only for a few of the keys
   // whose heads equal those of `wanted`.
   template <typename Key>
   uint32_t CountKeysLess(std::string_view wanted, Key&& key) const {
-    if (runs_.empty()) return 0;
-    const Run* run = &runs_[0];
-    std::string_view rest = wanted;
-    while (true) {
-      const std::string_view common =
-          std::string_view(commons_).substr(run->common_begin, run->common_size);
-      if (CommonPrefix(rest, common) < common.size())
-        return run->begin + (BytesLess(rest, common) ? 0 : run->count);
-      rest.remove_prefix(common.size());
-      const uint64_t head = BytesHead(rest);
-      const auto heads = std::span(heads_).subspan(run->heads_begin, run->count);
-      uint32_t less = 0;
-      if (run == &runs_[0]) {  // the first group whose last head is not less has the result
-        less = CountLess(samples_, head) * kGroup;
-        less += CountLess(heads.subspan(less, std::min(kGroup, run->count - less)), head);
-      } else {
-        less = CountLess(heads, head);
-      }
-      if (less == run->count || heads[less] != head) return run->begin + less;
-      const Run* const child = FindChild(*run, run->begin + less);
-      if (child == nullptr) {
-        const bool last = head == std::numeric_limits<uint64_t>::max();
-        const uint32_t end = last ? run->count : CountLess(heads, head + 1);
-        return CompareKeys(wanted, run->begin + less, run->begin + end, key);
-      }
-      run = child;
-    }
+    const Found found = Find(wanted);
+    return CompareKeys(wanted, found.less, found.end, key);
+  }
+
+  // Estimates the result of CountKeysLess without keys. Of the keys with the same heads as
+  // `wanted`, counts half. The estimate is at most the number of keys.
+  uint32_t EstimateKeysLess(std::string_view wanted) const {
+    const Found found = Find(wanted);
+    return found.less + (found.end - found.less) / 2;
+  }
+
+  // Asks the CPU to fetch what a search reads first.
+  void Prefetch() const {
+    constexpr size_t kNumbersOfLine = 8, kLines = 4;
+    for (size_t i = 0; i < std::min(numbers_.size(), kLines * kNumbersOfLine); i += kNumbersOfLine)
+      __builtin_prefetch(numbers_.data() + i);
   }
 
   size_t memory_usage_bytes() const {
-    return (heads_.capacity() + samples_.capacity()) * sizeof(uint64_t) + commons_.capacity() +
-           runs_.capacity() * sizeof(Run);
+    return numbers_.capacity() * sizeof(uint64_t) + runs_.capacity() * sizeof(Run);
   }
   // The largest possible memory_usage_bytes() for `count` keys if `more_numbers` is 0, without the
   // bytes of the common prefix. (It is at most as long as a key.)
   static size_t MostBytesOfHeads(size_t count) {
-    // samples_ grows by doubling.
-    return (count + 2 * (count / kGroup)) * sizeof(uint64_t) + sizeof(Run);
+    return (count + count / kGroup + 1) * sizeof(uint64_t);
   }
 
  private:
@@ -120,10 +108,10 @@ class KeyHeads {
   struct Run {
     uint32_t begin = 0;  // the first key
     uint32_t count = 0;
-    uint32_t heads_begin = 0;  // in heads_
+    uint32_t heads_begin = 0;  // in numbers_
     // The prefix that the keys share after the common prefixes of the parent and of its parents.
-    uint32_t common_begin = 0;  // in commons_
-    uint32_t common_size = 0;
+    uint32_t common_begin = 0;  // in numbers_
+    uint32_t common_size = 0;   // bytes
     uint32_t depth = 0;  // the size of all these prefixes: where the heads begin
     // In runs_: the runs of which this run is the parent, ascending. There are none for short runs.
     uint32_t children_begin = 0;
@@ -134,26 +122,82 @@ class KeyHeads {
     return key.substr(std::min(key.size(), begin));
   }
 
-  // Adds a run. Its keys share `common` bytes after the first `depth` bytes.
+  static size_t NumbersOf(size_t bytes) {
+    return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+  }
+
+  // Appends the numbers of a run. Its keys share `common` bytes after the first `depth` bytes.
+  // Returns the run.
   template <typename Key>
-  void Add(Run run, size_t depth, size_t common, Key& key) {
-    run.heads_begin = static_cast<uint32_t>(heads_.size());
-    run.common_begin = static_cast<uint32_t>(commons_.size());
+  Run Add(Run run, size_t depth, size_t common, Key& key) {
+    const size_t samples = numbers_.empty() ? run.count / kGroup : 0;
+    run.common_begin = static_cast<uint32_t>(numbers_.size());
     run.common_size = static_cast<uint32_t>(common);
     run.depth = static_cast<uint32_t>(depth + common);
-    commons_ += From(key(run.begin), depth).substr(0, common);
+    numbers_.resize(numbers_.size() + NumbersOf(common) + samples);
+    const std::string_view prefix = From(key(run.begin), depth).substr(0, common);
+    std::copy(prefix.begin(), prefix.end(),
+              reinterpret_cast<char*>(numbers_.data() + run.common_begin));
+    run.heads_begin = static_cast<uint32_t>(numbers_.size());
     for (uint32_t i = 0; i < run.count; ++i)
-      heads_.push_back(BytesHead(From(key(run.begin + i), run.depth)));
-    runs_.push_back(run);
+      numbers_.push_back(BytesHead(From(key(run.begin + i), run.depth)));
+    uint64_t* const heads = numbers_.data() + run.heads_begin;
+    for (size_t i = 0; i < samples; ++i) *(heads - samples + i) = heads[i * kGroup + kGroup - 1];
+    return run;
+  }
+
+  // The result of a search among the heads. The first `less` keys are less than the wanted key. The
+  // keys from `end` on are not less. The heads do not decide about the keys between. `end` is at
+  // least `less`, even if the keys do not ascend.
+  struct Found {
+    uint32_t less = 0;
+    uint32_t end = 0;
+  };
+  Found Find(std::string_view wanted) const {
+    const Run* run = &root_;
+    std::string_view rest = wanted;
+    while (run->count > 0) {
+      const std::string_view common(
+          reinterpret_cast<const char*>(numbers_.data() + run->common_begin), run->common_size);
+      if (CommonPrefix(rest, common) < common.size()) {
+        const uint32_t less = run->begin + (BytesLess(rest, common) ? 0 : run->count);
+        return {less, less};
+      }
+      rest.remove_prefix(common.size());
+      const uint64_t head = BytesHead(rest);
+      const auto heads = std::span(numbers_).subspan(run->heads_begin, run->count);
+      uint32_t less = 0;
+      if (run == &root_) {  // the first group whose last head is not less has the result
+        const size_t samples = run->count / kGroup;
+        less = CountLess({heads.data() - samples, samples}, head) * kGroup;
+        less += CountLess(heads.subspan(less, std::min(kGroup, run->count - less)), head);
+      } else {
+        less = CountLess(heads, head);
+      }
+      if (less == run->count || heads[less] != head) return {run->begin + less, run->begin + less};
+      const Run* const child = FindChild(*run, run->begin + less);
+      if (child == nullptr) {
+        const bool last = head == std::numeric_limits<uint64_t>::max();
+        const uint32_t end = last ? run->count : less + CountLess(heads.subspan(less), head + 1);
+        return {run->begin + less, run->begin + end};
+      }
+      run = child;
+    }
+    return {};
   }
 
   // Returns the child that begins with key `begin`, or nullptr.
   const Run* FindChild(const Run& parent, uint32_t begin) const {
-    const auto first = runs_.begin() + parent.children_begin;
-    const auto last = runs_.begin() + parent.children_end;
-    const auto found = std::lower_bound(
-        first, last, begin, [](const Run& run, uint32_t wanted) { return run.begin < wanted; });
-    return found != last && found->begin == begin ? &*found : nullptr;
+    // Without a branch on the numbers, as CountLess.
+    const Run* base = runs_.data() + parent.children_begin;
+    size_t length = parent.children_end - parent.children_begin;
+    if (length == 0) return nullptr;
+    while (length > 1) {
+      const size_t half = length / 2;
+      base += base[half].begin <= begin ? half : 0;
+      length -= half;
+    }
+    return base->begin == begin ? base : nullptr;
   }
 
   // Returns how many keys are less than `wanted`. Compares keys. Preconditions: the first `less`
@@ -174,13 +218,15 @@ class KeyHeads {
   // Fewer keys with equal heads are compared with the wanted key one by one.
   static constexpr uint32_t kLeastRun = 3;
 
-  std::string commons_;           // the common prefixes of all runs
-  std::vector<uint64_t> heads_;   // of all runs
-  std::vector<Run> runs_;         // the first one has all keys
-  // The last head of each whole group of kGroup heads of the first run. The samples are few, so
-  // that they stay in the CPU cache even if many KeyHeads are searched in turn.
+  // The first run has a sample of its heads: the last head of each whole group of kGroup heads. The
+  // samples are few, so that they stay in the CPU cache even if many KeyHeads are searched in turn.
   static constexpr uint32_t kGroup = 16;
-  std::vector<uint64_t> samples_;
+
+  Run root_;               // all keys
+  std::vector<Run> runs_;  // all other runs
+  // Of each run: the bytes of its common prefix, padded; the samples; the heads. All are in one
+  // array, so that a search in a short list waits for memory once.
+  std::vector<uint64_t> numbers_;
 };
 
 }  // namespace cfile::encodings

@@ -79,13 +79,9 @@ absl::Status FsstDecoder::Open(const BlockView& view) {
   group_ = kNoGroup;
   seek_index_ = nullptr;
   const auto* index = OfKind<FsstSeekIndex>(view.seek_index);
-  if (index != nullptr && index->block_bytes == block_.size() && index->count == view.count) {
+  if (index != nullptr && index->block_bytes == block_.size() && index->count == view.count)
     seek_index_ = index;
-    header_ = index->header;
-    header_.common = AsBytes(index->common);
-  } else {
-    CFILE_RETURN_IF_ERROR(OpenFsstBlock(block_, view.count, header_));
-  }
+  CFILE_RETURN_IF_ERROR(OpenFsstBlock(block_, view.count, header_));
   count_ = view.count;
   if (count_ > 0 && header_.common.size() <= sizeof(short_common_))
     std::copy(header_.common.begin(), header_.common.end(), short_common_);

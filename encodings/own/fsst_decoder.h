@@ -34,23 +34,38 @@ struct FsstGroupSteps {
   FsstPlace places[kFsstGroupSteps];  // where the suffix of the second value of a step begins
   // For each step but the first one: 8 bytes of its first value, after its first `depth` bytes.
   uint64_t heads[kFsstGroupSteps - 1] = {};
+
+  // Returns how many of the heads are less than that of a key. `head`: 8 bytes of the key, after
+  // its first `depth` bytes. Precondition: the steps are known.
+  uint32_t CountLess(uint64_t head) const {
+    uint32_t less = 0;
+    for (const uint64_t each : heads) less += each < head ? 1 : 0;
+    return less;
+  }
 };
 
-// A block's header, the first keys of all groups but the first one, and the steps of each group.
-// A seek with this index reads only one group of the block, and seldom the first key of others.
+// The first keys of all groups of a block but the first one, and the steps of each group. A seek
+// with this index reads the header of the block, one group, and seldom the first key of others.
 struct FsstSeekIndex final : public SeekIndex {
   size_t block_bytes = 0;
   uint32_t count = 0;
-  FsstHeader header;  // without the common prefix
-  std::string common;  // the common prefix
-  KeyHeads first_keys;  // without the common prefix
+  uint32_t common_size = 0;  // of the common prefix, in bytes
+  KeyHeads first_keys;       // without the common prefix
   mutable std::vector<FsstGroupSteps> groups;
 
   size_t memory_usage_bytes() const override {
-    return sizeof(*this) + common.capacity() + groups.capacity() * sizeof(FsstGroupSteps) +
+    return sizeof(*this) + groups.capacity() * sizeof(FsstGroupSteps) +
            first_keys.memory_usage_bytes();
   }
+  void PrefetchKeys(std::span<const uint8_t> block) const override;
+  uint32_t FindPart(std::string_view key) const override;
+  void PrefetchPart(uint32_t group, std::string_view key,
+                    std::span<const uint8_t> block) const override;
 };
+
+// Asks the CPU to fetch what a search reads first if it begins at step `step` of a group. `steps`:
+// those of the group.
+void PrefetchFsstStep(std::span<const uint8_t> block, const FsstGroupSteps& steps, uint32_t step);
 
 class FsstDecoder final : public BlockDecoder<std::string_view> {
  public:

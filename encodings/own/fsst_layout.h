@@ -28,6 +28,9 @@ enum class FsstForm : uint8_t {
 // The top bit of the first byte of a group: the text is compressed.
 inline constexpr uint8_t kFsstCodes = 0x80;
 
+// A search in a group whose steps are not known fetches at most this many bytes in advance.
+inline constexpr size_t kFsstFetchedGroupBytes = 1024;
+
 // The number of groups of a block of `count` values, and the number of values of one group.
 constexpr uint32_t FsstGroups(uint32_t count) {
   return count / kFsstGroupValues + (count % kFsstGroupValues != 0);

@@ -13,16 +13,6 @@
 #include "encodings/core/lower_bound.h"
 
 namespace cfile::encodings {
-namespace {
-
-// Fetches the first `lines` cache lines of `bytes`.
-void Prefetch(std::span<const uint8_t> bytes, size_t lines) {
-  constexpr size_t kLine = 64;
-  for (size_t at = 0; at < std::min(bytes.size(), lines * kLine); at += kLine)
-    __builtin_prefetch(bytes.data() + at);
-}
-
-}  // namespace
 
 bool FsstDecoder::FirstKey(uint32_t group, std::string_view& key) {
   FsstGroup parts;
@@ -75,23 +65,20 @@ bool FsstDecoder::FindByCommon(std::string_view key, LowerBound& bound) const {
 
 void FsstDecoder::ChooseStep(std::string_view key, Start& start) {
   const FsstGroupSteps* const steps = StepsOf(start.group);
-  if (steps == nullptr || key.size() < steps->depth) {
-    Prefetch(GroupBytes(start.group), 16);
-    return;
-  }
+  if (steps == nullptr || key.size() < steps->depth)
+    return PrefetchBytes(GroupBytes(start.group), 0, kFsstFetchedGroupBytes);
   start.steps = steps;
   const uint64_t head = BytesHead(key.substr(steps->depth));
-  uint32_t step = 0;
-  for (const uint64_t each : steps->heads) step += each < head ? 1 : 0;
+  const uint32_t step = steps->CountLess(head);
   if (step > 0) {
-    // At most the bytes of the key: the first byte that differs is greater in the key.
     const int equal_bits = std::countl_zero(steps->heads[step - 1] ^ head);
     start.first = step * kFsstStepValues;
     start.less = true;
-    start.matched = steps->depth + static_cast<size_t>(equal_bits) / 8;
+    // If the values ascend, the first byte that differs is greater in the key. So the key has more
+    // bytes. The values of a damaged file may not ascend.
+    start.matched = std::min(key.size(), steps->depth + static_cast<size_t>(equal_bits) / 8);
   }
-  Prefetch(GroupBytes(start.group), 2);
-  Prefetch(block_.subspan(steps->places[step].code()), 3);
+  PrefetchFsstStep(block_, *steps, step);
 }
 
 absl::StatusOr<LowerBound> FsstDecoder::SeekToKey(const std::string_view& key) {

@@ -37,7 +37,41 @@ void FindPlaces(std::span<const uint8_t> codes, size_t codes_begin, const Symbol
   }
 }
 
+// The most bytes of a header of a block, without the common prefix, and of the first offset.
+constexpr size_t kMostFrontBytes = 1 + kMaxVint32Bytes + sizeof(uint32_t);
+
 }  // namespace
+
+void PrefetchFsstStep(std::span<const uint8_t> block, const FsstGroupSteps& steps, uint32_t step) {
+  PrefetchBytes(block, steps.offset, steps.offset + 128);  // the sizes
+  const size_t text = steps.places[step].code();
+  PrefetchBytes(block, text, text + 192);
+}
+
+void FsstSeekIndex::PrefetchKeys(std::span<const uint8_t> block) const {
+  first_keys.Prefetch();
+  PrefetchBytes(block.last(block_bytes), 0, kMostFrontBytes + common_size);
+}
+
+uint32_t FsstSeekIndex::FindPart(std::string_view key) const {
+  const uint32_t group =
+      first_keys.EstimateKeysLess(key.substr(std::min<size_t>(key.size(), common_size)));
+  __builtin_prefetch(&groups[group]);
+  __builtin_prefetch(std::end(groups[group].heads) - 1);  // may be in the next line
+  return group;
+}
+
+void FsstSeekIndex::PrefetchPart(uint32_t group, std::string_view key,
+                                 std::span<const uint8_t> block) const {
+  const FsstGroupSteps& steps = groups[group];
+  const std::span<const uint8_t> body = block.last(block_bytes);
+  if (steps.state.load(std::memory_order_acquire) == FsstGroupSteps::State::kKnown &&
+      steps.depth <= key.size()) {
+    PrefetchFsstStep(body, steps, steps.CountLess(BytesHead(key.substr(steps.depth))));
+  } else {
+    PrefetchBytes(body, steps.offset, steps.offset + kFsstFetchedGroupBytes);
+  }
+}
 
 const FsstGroupSteps* FsstDecoder::StepsOf(uint32_t group) {
   using State = FsstGroupSteps::State;
@@ -101,16 +135,21 @@ std::unique_ptr<const SeekIndex> FsstDecoder::BuildSeekIndex() {
     return value;
   };
   index->first_keys = KeyHeads(groups - 1, first_key, size_t{2} * groups);
-  for (uint32_t i = 0; i < groups; ++i) sound &= !GroupBytes(i).empty();
-  if (!sound) return nullptr;
   index->block_bytes = block_.size();
   index->count = count_;
-  index->header = header_;
-  index->header.common = {};
-  index->common = AsString(header_.common);
+  index->common_size = static_cast<uint32_t>(header_.common.size());
   index->groups = std::vector<FsstGroupSteps>(groups);
-  for (uint32_t i = 0; i < groups; ++i)
-    index->groups[i].offset = static_cast<uint32_t>(GroupBytes(i).data() - block_.data());
+  // The bytes of a mapped file may change. What counts is what is read here.
+  size_t previous = 0;
+  for (FsstGroupSteps& steps : index->groups) {
+    const auto group = static_cast<uint32_t>(&steps - index->groups.data());
+    const std::span<const uint8_t> bytes = GroupBytes(group);
+    const size_t offset = bytes.empty() ? 0 : static_cast<size_t>(bytes.data() - block_.data());
+    sound &= offset > previous;
+    steps.offset = static_cast<uint32_t>(offset);
+    previous = offset;
+  }
+  if (!sound) return nullptr;
   return index;
 }
 

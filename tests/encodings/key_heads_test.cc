@@ -43,9 +43,19 @@ TEST(KeyHeads, FindsThePositionOfEachKey) {
         const auto expected = std::lower_bound(keys.begin(), keys.end(), each);
         ASSERT_EQ(heads.CountKeysLess(each, key), expected - keys.begin())
             << each << " among " << count << " keys";
+        const uint32_t estimate = heads.EstimateKeysLess(each);
+        ASSERT_LE(estimate, count);
+        if (estimate == expected - keys.begin()) continue;
+        // Only a head that is equal to that of the wanted key can hide the position.
+        const size_t prefix = CommonPrefix(keys.front(), keys.back());
+        const std::string& other = keys[std::min<size_t>(estimate, count - 1)];
+        ASSERT_EQ(BytesHead(std::string_view(other).substr(prefix)),
+                  BytesHead(std::string_view(each).substr(prefix)))
+            << each << " near " << other;
       }
       EXPECT_LE(heads.memory_usage_bytes(),
-                KeyHeads::MostBytesOfHeads(count) + sizeof(std::string) + 8 * more_numbers);
+                KeyHeads::MostBytesOfHeads(count) + 8 * more_numbers +
+                    (keys.empty() ? 0 : keys.front().size()));
     }
   }
 }
@@ -80,6 +90,20 @@ TEST(KeyHeads, KeysThatDoNotAscendAreHarmless) {
   const auto key = [&](uint32_t i) -> std::string_view { return keys[i]; };
   const KeyHeads heads(500, key, 10'000);
   for (const std::string& each : keys) EXPECT_LE(heads.CountKeysLess(each, key), 500u);
+}
+
+TEST(KeyHeads, EqualHeadsThatDoNotAscendAreHarmless) {
+  std::mt19937_64 random(7);
+  for (uint32_t count = 1; count < 120; ++count) {
+    std::vector<std::string> keys(count);
+    for (std::string& each : keys) each = std::string(1, static_cast<char>('a' + random() % 4));
+    const auto key = [&](uint32_t i) -> std::string_view { return keys[i]; };
+    const KeyHeads heads(count, key, random() % 2 * 1000);
+    for (const char* wanted : {"", "a", "b", "c", "d", "dd"}) {
+      ASSERT_LE(heads.CountKeysLess(wanted, key), count);
+      ASSERT_LE(heads.EstimateKeysLess(wanted), count);
+    }
+  }
 }
 
 }  // namespace

@@ -170,6 +170,10 @@ void Exercise(Encoding encoding, PhysicalType type, const Input& input) {
   if (const auto index = decoder->BuildSeekIndex(); index != nullptr) {
     view.seek_index = index.get();
     Expect(decoder->Open(view).ok());
+    if constexpr (kIsBytes<T>) {
+      index->PrefetchKeys(view.bytes);
+      index->PrefetchPart(index->FindPart(key), key, view.bytes);
+    }
     SeekSome<T>(*decoder, values.get(), T(key));
     ReadOtherwise(*decoder, values.get());
   }
@@ -208,13 +212,15 @@ std::vector<Bytes> Seeds(const EncodingRow& row) {
   for (int number = 0; number < kNumPhysicalTypes; ++number) {
     const Pair pair{row.encoding, static_cast<PhysicalType>(number)};
     if (!row.Supports(pair.type)) continue;
-    const EncoderOptions options{
-        .block_size_bytes = 400,
+    EncoderOptions options{
         .type_length = pair.type == PhysicalType::kFixedBytes ? uint32_t{5} : uint32_t{0}};
     VisitPhysicalType(pair.type, [&](auto t) {
       using T = typename decltype(t)::type;
       for (const Shape shape : kShapes) {
-        const auto column = MakeColumn<T>(shape, 60, options.type_length, 1);
+        // Seek indexes of strings are for blocks of several groups of values.
+        const bool many = kIsBytes<T> && shape == Shape::kSorted;
+        options.block_size_bytes = many ? 4000 : 400;
+        const auto column = MakeColumn<T>(shape, many ? 300 : 60, options.type_length, 1);
         for (const Block& block : Encode<T>(pair, column.span(), options)) {
           // Skips large blocks, and blocks for which the encoder replaced the dictionary by another
           // encoding.

@@ -348,19 +348,23 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   return loaded;
 }
 
-void FileReader::Prefetch(const IndexNode& leaf, uint32_t entry) const {
-  constexpr size_t kLine = 64;
-  if (!in_memory() || !leaf.in_place(entry)) return;
+FileReader::PlacedBlock FileReader::Prefetch(const IndexNode& leaf, uint32_t entry) const {
+  if (!in_memory() || !leaf.in_place(entry)) return {};
   const BlockPointer& pointer = leaf.entry_pointer(entry);
-  const auto block = source_->InMemory().subspan(pointer.offset, pointer.size);
-  __builtin_prefetch(block.data());  // the headers
-  // A decoder that has a seek index uses it, and not the end of the block.
-  if (const auto* index = leaf.seek_index(entry).get(); index != nullptr) {
-    for (size_t at = 0; at < 3 * kLine; at += kLine)
-      __builtin_prefetch(reinterpret_cast<const char*>(index) + at);
-    return;
+  const bool has_checksum = format_.checksums && !format_.movable;
+  const size_t size = pointer.size - (has_checksum ? kChecksumBytes : 0);
+  const PlacedBlock block{.bytes = source_->InMemory().subspan(pointer.offset, size),
+                          .index = leaf.seek_index(entry).get()};
+  constexpr size_t kHeadersBytes = 64;
+  encodings::PrefetchBytes(block.bytes, 0, kHeadersBytes);
+  if (block.index == nullptr) {
+    encodings::PrefetchBytes(block.bytes, size - 1, size);
+  } else {  // a decoder uses the index, and not the end of the block
+    constexpr size_t kIndexBytes = 128;
+    encodings::PrefetchBytes({reinterpret_cast<const uint8_t*>(block.index), kIndexBytes}, 0,
+                             kIndexBytes);
   }
-  __builtin_prefetch(block.data() + block.size() - 1);
+  return block;
 }
 
 absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t entry,

@@ -121,9 +121,16 @@ class FileReader {
   absl::Status CheckPart(const BlockPointer& pointer, const LoadedBlock& block, uint64_t begin,
                          uint64_t end) const;
 
-  // Has the CPU fetch what a seek in this block reads first into its cache. Does nothing unless the
-  // block is used in place.
-  void Prefetch(const IndexNode& leaf, uint32_t entry) const;
+  // A block that is used in place: its stored bytes without the checksum after them, and its seek
+  // index, if there is one.
+  struct PlacedBlock {
+    std::span<const uint8_t> bytes;
+    const encodings::SeekIndex* index = nullptr;
+  };
+  // Asks the CPU to fetch what a seek in this block reads first. Returns the block, so that the
+  // caller can prepare the seek further. Does nothing, and returns no bytes, unless the block is
+  // used in place.
+  PlacedBlock Prefetch(const IndexNode& leaf, uint32_t entry) const;
 
   // Begins to read in the background what LoadDataBlock will read with the same arguments.
   // Does nothing if the source cannot do this, or if the block is in memory already.

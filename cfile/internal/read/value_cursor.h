@@ -198,8 +198,8 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
   // If Take needs more rows of a block than this, it reads the whole block.
   static constexpr size_t kRowsOfPart = 4;
   static constexpr int kKeyNumberBits = 16;
-  // Blocks are prefetched this many keys in advance.
-  static constexpr size_t kKeysAhead = 4;
+  // SeekMany prepares this many searches at a time. What they read fits into the first-level cache.
+  static constexpr size_t kKeysAhead = 24;
   static constexpr size_t kSoughtKeys = size_t{1} << kKeyNumberBits;
 
   // Tells the fetcher that Next and Previous will read only rows of range_.
@@ -237,6 +237,7 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
       CFILE_RETURN_IF_ERROR(this->GoToEnd());
       return KeyPosition{};
     }
+    this->file_->Prefetch(path.leaf(), path.entry());
     CFILE_RETURN_IF_ERROR(OpenFoundBlock());
     while (true) {
       auto bound = this->block_.SeekToKey(key);
@@ -283,6 +284,35 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
     return this->LoadBlock(BlockAccess::kSeek);
   }
 
+  // Prepares the searches for the keys order_[begin] to order_[end - 1] (SeekIndex::PrefetchKeys).
+  // Precondition: at most kKeysAhead keys.
+  void PrepareSearches(size_t begin, size_t end) {
+    struct Search {
+      std::string_view key;
+      FileReader::PlacedBlock block;
+      uint32_t part = 0;
+    };
+    Search searches[kKeysAhead];
+    size_t count = 0;
+    const auto block_of = [&](size_t i) { return order_[i] >> kKeyNumberBits; };
+    for (size_t i = begin; i < end; ++i) {
+      const auto& place = places_[order_[i] % kSoughtKeys];
+      if (place.leaf == nullptr || (i > 0 && block_of(i - 1) == block_of(i))) continue;
+      const auto block = this->file_->Prefetch(*place.leaf, place.entry);
+      if constexpr (encodings::kIsBytes<T>) {
+        // A decoder prepares several searches in the same block by itself.
+        const bool alone = i + 1 == order_.size() || block_of(i + 1) != block_of(i);
+        if (alone && block.index != nullptr)
+          searches[count++] = {.key = sorted_keys_[i], .block = block};
+      }
+    }
+    const std::span<Search> found(searches, count);
+    for (const Search& search : found) search.block.index->PrefetchKeys(search.block.bytes);
+    for (Search& search : found) search.part = search.block.index->FindPart(search.key);
+    for (const Search& search : found)
+      search.block.index->PrefetchPart(search.part, search.key, search.block.bytes);
+  }
+
   absl::Status SeekSome(std::span<const T> keys, std::span<KeyPosition> positions) {
     // Sort the keys by block: the block's offset, then the key's number in the lower bits. (Offsets
     // are below 2^48.)
@@ -303,15 +333,16 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
     }
     for (size_t i = 0; i < keys.size(); ++i) sorted_keys_[i] = keys[order_[i] % kSoughtKeys];
     bounds_.resize(keys.size());
+    size_t prepared = 0;
     for (size_t begin = 0, end = 0; begin < order_.size(); begin = end) {
       end = begin + 1;
       while (end < order_.size() &&
              order_[end] >> kKeyNumberBits == order_[begin] >> kKeyNumberBits) {
         ++end;
       }
-      if (end + kKeysAhead < order_.size()) {
-        const auto& ahead = places_[order_[end + kKeysAhead] % kSoughtKeys];
-        if (ahead.leaf != nullptr) this->file_->Prefetch(*ahead.leaf, ahead.entry);
+      if (begin >= prepared) {
+        prepared = std::min(begin + kKeysAhead, order_.size());
+        PrepareSearches(begin, prepared);
       }
       const std::span<const T> block_keys(sorted_keys_.get() + begin, end - begin);
       if (!path.GoInLeaf(places_[order_[begin] % kSoughtKeys]))
