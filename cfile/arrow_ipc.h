@@ -1,6 +1,6 @@
-// Reads Arrow IPC files and streams (https://arrow.apache.org/docs/format/Columnar.html, Serialization
-// and Interprocess Communication). Feather files of version 2 are Arrow IPC files. Needs no Arrow
-// library. Link cfile::arrow_ipc.
+// Reads Arrow IPC files and streams (https://arrow.apache.org/docs/format/Columnar.html,
+// Serialization and Interprocess Communication). Feather files of version 2 are Arrow IPC files.
+// Needs no Arrow library. Link cfile::arrow_ipc.
 //
 //   CFILE_ASSIGN_OR_RETURN(auto source, cfile::OpenMappedSource("data.arrow"));
 //   CFILE_ASSIGN_OR_RETURN(ArrowArrayStream stream, cfile::OpenArrowIpc(source));
@@ -8,13 +8,13 @@
 //   CFILE_RETURN_IF_ERROR(cfile::AppendArrow(writer, &stream));
 //
 // What is read: little-endian data of the metadata versions 4 and 5, in the file format and in the
-// stream format (also without continuation markers, as before Arrow 0.15); dictionaries, with deltas
-// and replacements; bodies that are compressed with LZ4 frames or zstd; the types that AppendArrow
-// takes.
+// stream format (also without continuation markers, as before Arrow 0.15); dictionaries, with
+// deltas and replacements; bodies that are compressed with LZ4 frames or zstd; the types that
+// AppendArrow takes.
 //
 // Trust. The bytes may be anything. The functions check all numbers that they use: each buffer lies
-// in its message and has the size that the length of its array needs, and strings end in their data.
-// AppendArrow checks the rest. Arrow has no checksums, so damaged values are not noticed.
+// in its message and has the size that the length of its array needs, and strings end in their
+// data. AppendArrow checks the rest. Arrow has no checksums, so damaged values are not noticed.
 //
 // Errors of these functions, and of the functions of a stream:
 // - kDataLoss: the bytes are damaged or cut off. The error names the source, the offset of the

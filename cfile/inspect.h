@@ -95,8 +95,8 @@ struct CFILE_EXPORT VerifyReport {
 
 // Calls `visit` for each data block in ordinal order, and reads each block for that. If `visit`
 // returns false, stops and returns OK. If a block cannot be read, or if its rows do not fit the
-// block before it, the index or the footer, returns the error; the blocks before it have been
-// visited.
+// block before it, the index or the footer, returns the error, which is one of those of Cursor
+// (cfile/reader.h); the blocks before it have been visited.
 CFILE_EXPORT absl::Status VisitBlocks(const Reader& reader,
                                       const std::function<bool(const BlockInfo&)>& visit);
 
@@ -115,7 +115,8 @@ CFILE_EXPORT FileLayout ListRegions(const Reader& reader);
 // The fields of each list are in ascending order. They cover all bytes, without gaps and overlaps.
 // The bytes after the last byte that could be understood are one field, "unknown bytes".
 // Null bitmap, levels and values each have at most about `max_fields` fields. If there are more,
-// the last field stands for all the remaining fields. Precondition: max_fields >= kMaxBlockFields.
+// the last field stands for all the remaining fields. Precondition: max_fields is at least its
+// default, kMaxBlockFields.
 // A wrong checksum is shown. A wrong checksum is damage unless ReaderOptions::verify_checksums is
 // false. The function describes the fields in both cases.
 //

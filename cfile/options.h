@@ -28,13 +28,14 @@ enum class Compatibility : uint8_t {
   kKudu = 1,
 };
 
-// How the writer chooses the encoding and the compression of a block. A candidate is an encoding of
-// the registry (encodings/registry.h), with or without compression. The writer estimates the size
-// and the scan speed of each candidate. It ignores candidates that are slower than the goal's scan
-// speed or larger than PLAIN without compression. Among the others, it finds the smallest size. It
-// takes the fastest candidate whose size is at most the smallest size times the goal's factor. With
-// kBalanced and kSpeed, the size may also exceed the smallest size by 0.2 % of the decoded bytes,
-// or by 16 bytes for the whole column. If no candidate is left, the writer takes PLAIN.
+// How the writer chooses the encoding and the compression of a block. A candidate is an encoding
+// that automatic choice may take (encodings/core/automatic.h), with or without compression. The
+// writer estimates the size and the scan speed of each candidate. It ignores candidates that are
+// slower than the goal's scan speed or larger than PLAIN without compression. Among the others, it
+// finds the smallest size. It takes the fastest candidate whose size is at most the smallest size
+// times the goal's factor. With kBalanced and kSpeed, the size may also exceed the smallest size by
+// 0.2 % of the decoded bytes, or by 16 bytes for the whole column. If no candidate is left, the
+// writer takes PLAIN.
 // The scan speed counts decoded bytes; a string counts as its bytes plus 16 bytes for its view. In
 // a column with a value index, an encoding that must decode values to find a key counts as four
 // times slower.
@@ -78,20 +79,22 @@ inline constexpr size_t kMaxIndexSizeBytes = size_t{256} << 20;
 inline constexpr size_t kMaxMessageSizeBytes = size_t{64} << 20;
 
 struct WriterOptions {
-  // kAuto: the writer chooses an encoding for each block, from a sample of the block's first values
-  // and for the `goal`, and stores the choice in the block. In version 1 and with
-  // Compatibility::kKudu blocks cannot store a choice: the writer then chooses one encoding for the
-  // file, by the type of the column.
+  // kAuto: the writer chooses encodings for the `goal`, and stores the encoding of each block in
+  // the block. It makes a trial at the first block, from all values of a small column or a sample
+  // of a large one, and again where the values change; other blocks keep the last choice. In
+  // version 1 and with Compatibility::kKudu blocks cannot store a choice: the writer then chooses
+  // one encoding for the file, by the type of the column.
   Encoding encoding = Encoding::kAuto;
   Goal goal = Goal::kBalanced;
   // kDefault: with encoding kAuto, the goal's codec, or no codec if the goal's codec was not built
-  // in; with any other encoding, no codec. The goal's codec compresses a block only if the block
-  // becomes as much smaller as Goal says. Any other value: this codec compresses each block that
-  // becomes at least a tenth smaller (in version 1: all blocks), and automatic choice compares the
-  // sizes after compression.
+  // in; with any other encoding, in version 1 and with Compatibility::kKudu, no codec. The goal's
+  // codec compresses a block only if the block becomes as much smaller as Goal says. Any other
+  // value: this codec compresses each block that becomes at least a tenth smaller (in version 1:
+  // all blocks), and automatic choice compares the sizes after compression.
   Compression compression = Compression::kDefault;
-  // The level of zstd: 1 (fast) to 22 (small). 0: the goal's level if the goal chose the codec,
-  // else zstd's default.
+  // The level of zstd: 1 (fast) to 22 (small). 0: the goal's level if the goal chose the codec and
+  // has one, else zstd's default. Other codecs ignore the level. Other numbers are
+  // kInvalidArgument.
   int compression_level = 0;
 
   // True if rows may be null (see Append with validity).
@@ -123,11 +126,11 @@ struct WriterOptions {
   // Limits. If one is exceeded, the call returns kOutOfRange and the error names the limit.
   //
   // The largest block before compression, up to 2^31 - 1 bytes. A value may have at most 64 bytes
-  // less than this limit. Readers have the same limit with the same default. Blocks normally end
-  // before this limit. Two things can exceed the limit: a record of a LevelWriter, because a record
-  // is not divided among blocks; and a node of the value index, which needs room for the keys of
-  // two blocks (a key is cut to the bytes that separate a block's first value from the value before
-  // it).
+  // less than this limit. Readers have the same limit with the same default. The writer ends blocks
+  // before this limit. In two cases it cannot, and the call fails: a record of a LevelWriter is too
+  // large, because a record is not divided among blocks; or a node of the value index has no room
+  // for the keys of two blocks (a key is cut to the bytes that separate a block's first value from
+  // the value before it).
   size_t max_block_size_bytes = 16 * 1024 * 1024;
   // The largest value, in bytes.
   size_t max_value_size_bytes = SIZE_MAX;

@@ -56,9 +56,10 @@ struct ParquetImportOptions {
   // the default options, a page keeps its encoding and its codec and is copied if possible. Any
   // other encoding, goal or codec encodes or compresses the values again.
   std::vector<WriterOptions> writer = {};
-  // The largest page or dictionary in bytes, as stored and before compression. kOutOfRange if a page
-  // exceeds it. Other writers make pages that are much larger than blocks. A page or dictionary that
-  // exceeds max_block_size_bytes of the writer's options becomes several smaller blocks.
+  // The largest page or dictionary in bytes, as stored and before compression. kOutOfRange if a
+  // page exceeds it. Other writers make pages that are much larger than blocks. A page or
+  // dictionary that exceeds max_block_size_bytes of the writer's options becomes several smaller
+  // blocks.
   size_t max_page_size_bytes = size_t{1} << 30;
   ReaderOptions reader = {};  // limits for metadata and dictionaries (max_dictionary_values)
   // Called now and then with the rows done and the rows of the file. False: ends with kCancelled.

@@ -59,11 +59,12 @@ class Scan;  // cfile/scan.h
 //
 // Errors of all calls: kDataLoss for damage (the error names the file, the block's offset, what
 // was expected and what was found); kOutOfRange for a block or an index that exceeds a limit of
-// ReaderOptions (the error names the limit); or the error of the Source. After an error the
-// cursor's position is unchanged: the call may be repeated, and Next continues with the first row
-// that was not returned, or returns the error again. (Exception: in a file without a positional
-// index, Next may fail after a failed seek; then seek again.) The cursor does not catch exceptions
-// such as std::bad_alloc; after an exception it may only be destroyed.
+// ReaderOptions (the error names the limit); kUnimplemented for a block whose encoding, or whose
+// dictionary, this build does not support (the error names it); or the error of the Source. After
+// an error the cursor's position is unchanged: the call may be repeated, and Next continues with
+// the first row that was not returned, or returns the error again. (Exception: in a file without a
+// positional index, Next may fail after a failed seek; then seek again.) The cursor does not catch
+// exceptions such as std::bad_alloc; after an exception it may only be destroyed.
 template <typename T>
 class CFILE_EXPORT Cursor {
   static_assert(kIsValueType<T>,
@@ -76,7 +77,8 @@ class CFILE_EXPORT Cursor {
   ~Cursor();
 
   // Goes to `ordinal`; num_rows() is the end. kOutOfRange: ordinal > num_rows().
-  // kFailedPrecondition: the file has no positional index.
+  // kFailedPrecondition: the file has no positional index, and `ordinal` is neither 0 nor
+  // num_rows() nor in the current block.
   absl::Status SeekToOrdinal(uint64_t ordinal);
 
   // Goes to the first value >= `key`; among equal values, to the one with the lowest ordinal.
@@ -91,7 +93,7 @@ class CFILE_EXPORT Cursor {
   absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions);
 
   // Goes to range.begin. Until the next seek, Next ends at range.end. kOutOfRange: range.end >
-  // num_rows(). Precondition: range.begin <= range.end.
+  // num_rows(). Other errors as SeekToOrdinal. Precondition: range.begin <= range.end.
   absl::Status SeekToRange(const OrdinalRange& range);
 
   // Does SeekToRange for the rows with low <= value < high; nullopt means no bound. Returns the
@@ -107,8 +109,9 @@ class CFILE_EXPORT Cursor {
   }
 
   // Returns the next rows, all from one block: at least 1 unless the cursor is at the end, at most
-  // `max_rows` and at most 65,536. The batch is valid until the next call on this cursor. If the
-  // block is PLAIN, of a fixed width and not compressed, the batch points into the mapped file.
+  // `max_rows` and at most 65,536. The batch is valid until the next call on this cursor, or until
+  // the cursor is destroyed. If the block is PLAIN, of a fixed width and not compressed, the batch
+  // points into the mapped file. With `max_rows` 0, the batch is empty, as at the end.
   absl::StatusOr<Batch<T>> Next(size_t max_rows);
 
   // Returns the rows before the cursor, in ascending order, and goes to the first of these rows.
@@ -124,7 +127,8 @@ class CFILE_EXPORT Cursor {
   BatchRange<Cursor> Batches(size_t max_rows = kMaxBatchRows) { return {*this, max_rows}; }
 
   // Returns the value at `ordinal`, or nullopt if it is null. A string_view is valid until the next
-  // call. The cursor goes to ordinal + 1. kOutOfRange: ordinal >= num_rows().
+  // call. The cursor goes to ordinal + 1. kOutOfRange: ordinal >= num_rows(). Other errors as
+  // SeekToOrdinal.
   absl::StatusOr<std::optional<T>> Get(uint64_t ordinal);
 
   // Copies the values at `ordinals`, which may be in any order, to `out` in the order of
@@ -150,7 +154,8 @@ class CFILE_EXPORT Cursor {
 };
 
 // An open file. Immutable and thread-safe. A copy is another handle on the same open file. The file
-// is closed when its last handle and its last cursor are destroyed, in any thread.
+// is closed when its last handle and its last cursor are destroyed, in any thread. A Reader or a
+// Cursor that was moved from may only be destroyed or assigned to.
 class CFILE_EXPORT Reader {
  public:
   // Opens a file: reads and checks the header and the footer only. kDataLoss: the file is not a
@@ -161,7 +166,8 @@ class CFILE_EXPORT Reader {
   static absl::StatusOr<Reader> Open(std::shared_ptr<const Source> source,
                                      const ReaderOptions& options = {});
 
-  // The contents of the header and the footer.
+  // The contents of the header and the footer. Valid as long as a handle or a cursor of this open
+  // file exists.
   const FileInfo& info() const;
   const ColumnType& type() const { return info().type; }
   // The number of rows, nulls included; in a file with levels, the number of records.

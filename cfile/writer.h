@@ -49,12 +49,15 @@ class TypedColumnWriter;
 // - one data block, and 256 KiB for the bytes that were not written yet;
 // - one node for each level of each index (keys are shortened, see cfile/FORMAT.md, Index nodes);
 // - for a dictionary encoding: the dictionary of at most 1 MiB, and a hash map of its values;
-// - for automatic choice: a sample of 128 KiB, and block buffers for each encoding in use.
+// - for automatic choice: a sample of 128 KiB (during a trial up to 1.25 MiB), and block buffers
+//   for each encoding in use.
 // The statistics take 20 to 150 bytes for each block, at most half of max_block_size_bytes, and a
 // Bloom filter takes at most max_bloom_filter_bytes.
 //
-// Failure is sticky: after an error each later call returns this error, and no file appears under
-// the file's name. If an exception passes through a call (std::bad_alloc, which is not caught
+// Failure is sticky: after an error of Append, AppendNull or Finish, each later call returns this
+// error, and the file at the path stays as it was (for one exception see NewFileSink, cfile/io.h).
+// Append and Finish also return the errors of the Sink. After a successful Finish, calls return
+// kFailedPrecondition. If an exception passes through a call (std::bad_alloc, which is not caught
 // here), later calls return kAborted. A writer that is destroyed without Finish leaves no files.
 template <typename T>
 class CFILE_EXPORT Writer {
@@ -64,9 +67,9 @@ class CFILE_EXPORT Writer {
 
  public:
   // Begins a file at `path` or into `sink`. A file at `path` is written with NewFileSink: the file
-  // appears at `path` when Finish succeeds. kInvalidArgument: T, type and options do not fit
-  // together. kUnimplemented: the registry has no such encoding for the type, or the codec was not
-  // built in.
+  // appears at `path`, and replaces an existing file, when Finish succeeds. kInvalidArgument: T,
+  // type and options do not fit together. kUnimplemented: the registry has no such encoding for the
+  // type, or the codec was not built in. Other errors: those of NewFileSink.
   static absl::StatusOr<Writer> Create(const std::string& path, const ColumnType& type,
                                        const WriterOptions& options = {});
   static absl::StatusOr<Writer> Create(std::unique_ptr<Sink> sink, const ColumnType& type,
@@ -111,7 +114,7 @@ class CFILE_EXPORT Writer {
   absl::Status AppendNull();
 
   // Adds a (key, value) pair to the footer, before Finish. kInvalidArgument: the key begins with
-  // "cfile.".
+  // "cfile."; then nothing is added, and the writer can go on.
   absl::Status AddMetadata(std::string_view key, std::string_view value);
 
   // Writes the remaining data, the indexes and the footer, and makes the file durable and visible.

@@ -10,8 +10,9 @@
 // value, as an integer, are the base + offset * 2^shift. So the first bits of values, which are
 // similar, are stored once. This is the idea of ALP-RD ("ALP: Adaptive Lossless floating-Point
 // Compression", Afroozeh, Kuffo and Boncz, SIGMOD 2023), with these differences: a vector has its
-// own bases; a base may be any number; code and offset are packed together, so one or two loads
-// are enough to read any single value; and last bits that are 0 in all values are not stored.
+// own bases; a base may be any number; code and offset are packed together, so one or two loads,
+// and one more for the base, are enough to read any single value; and last bits that are 0 in all
+// values are not stored.
 #pragma once
 
 #include <cstdint>

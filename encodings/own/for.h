@@ -8,7 +8,8 @@
 //           positions, values
 //           form 1: packed differences between neighbours · first value · least difference
 //
-// In form 0, one or two loads are enough to read any single value. The minimum and the maximum
+// In form 0, one or two loads are enough to read any single value (with exceptions, a binary search
+// as well). In form 1, a value is the sum of all differences before it. The minimum and the maximum
 // often decide whether the values of a vector match a predicate; if not, the packed differences are
 // compared. Form 1 is for sorted values.
 #pragma once
@@ -27,9 +28,9 @@ namespace cfile::encodings {
 // The encoder and decoder of FOR.
 //
 // A decoder checks the size of the table in Open, and a vector when it reads from the vector. It
-// reads only the vectors that it needs. Gather decodes no vectors. SeekToKey and ReadMatches do not
-// decode a vector if its minimum and maximum are enough. Otherwise they decode vectors of form 1,
-// and ReadMatches also vectors of fewer than 1,024 values.
+// reads only the vectors that it needs. Gather reads value by value. SeekToKey and ReadMatches do
+// not decode a vector if its minimum and maximum are enough. Otherwise they decode vectors of form
+// 1, and ReadMatches also vectors of fewer than 1,024 values.
 struct ForCodec {
   static constexpr Encoding kEncoding = Encoding::kFor;
   static constexpr std::string_view kName = "for";

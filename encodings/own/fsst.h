@@ -36,8 +36,8 @@ namespace cfile::encodings {
 // The encoder makes the table from a sample of the first block that has values, and keeps it. The
 // table keeps the limits that EncoderOptions has for dictionaries, with symbols as values. If
 // the codes of a group would take as many bytes as its text, the group has the text. Blocks whose
-// values ascend, or that have a value of more than 1 MiB, have form 1. The others have form 1 if it
-// saves at least a twentieth.
+// values ascend, or that have a value of more than 1 MiB, have form 1. The others have form 1 if,
+// by an estimate from some groups, front coding saves at least a twentieth of their bytes.
 //
 // A decoder checks the header of a block in Open, and a group when it reads from the group. It
 // keeps the decompressed group (form 1), and about 1 MiB for the values of one Read. If the values
@@ -50,8 +50,8 @@ struct FsstCodec {
   // block: form, size of the prefix, and one more group.
   static constexpr uint32_t kWorstExtraBytesPerValue = 9;
   static constexpr uint32_t kWorstExtraBytesPerBlock = 6 + 21;
-  // This is the cost of form 1. Form 2 costs up to three times as much. Only the smallest files
-  // take it, whatever it costs.
+  // This is the cost of form 1. Form 2 costs up to three times as much. Automatic choice uses this
+  // number for both forms: form 2 is taken only for Goal::kSize, whose limit of speed is low.
   static constexpr ScanCost kScanCost{.string = 4000, .byte = 60};
   static constexpr Automatic kAutomatic = Automatic::kForSizeAndSearches;
   static constexpr bool kHasCodes = false;  // the dictionary consists of symbols, not of values
