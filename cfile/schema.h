@@ -23,7 +23,7 @@ struct ColumnSchema {
   // are 0.
   LevelLimits levels = {};
 
-  bool has_levels() const { return levels.max_definition > 0; }
+  bool has_levels() const { return levels.max_repetition > 0 || levels.max_definition > 0; }
   friend bool operator==(const ColumnSchema&, const ColumnSchema&) = default;
 };
 

@@ -46,7 +46,8 @@ struct EncoderOptions {
   // writer), so that files are byte-identical to Kudu's.
   bool kudu_exact = false;
   // RLE_DICTIONARY: limit for the size of the dictionary's page, at most 2^32 - 2. A block whose
-  // values would make the page larger is stored without codes. FSST: limit for the table of symbols.
+  // values would make the page larger is stored without codes. FSST: limit for the table of
+  // symbols.
   size_t max_dictionary_bytes = size_t{1} << 20;
   // DICT, RLE_DICTIONARY: limit for the number of values in the dictionary, at most 2^31 - 1. A
   // block that would add more is stored without codes. FSST: limit for the number of symbols.
@@ -108,7 +109,8 @@ struct EncodedBlock {
 // Speeds up seeks in one block whose layout makes seeks slow. Holds positions where decoding can
 // begin, or keys that can be searched without reading the block. BlockDecoder::BuildSeekIndex
 // builds it once; the caller keeps it in memory and passes it to every decoder that opens the same
-// block (BlockView::seek_index). Immutable: decoders and threads may share it.
+// block (BlockView::seek_index). Thread-safe: decoders in several threads may share it. An index
+// may complete itself during searches.
 class CFILE_EXPORT SeekIndex {
  public:
   virtual ~SeekIndex() = default;
@@ -156,9 +158,9 @@ struct BlockView {
   std::span<const uint8_t> skip_table;
   uint32_t count = 0;
   uint32_t first_ordinal = 0;
-  // The result of BuildSeekIndex for the same bytes, type and encoding, or nullptr. Must outlive
-  // the view. An index of another class is ignored. An index of other bytes leads to wrong answers,
-  // but not to undefined behaviour.
+  // The result of BuildSeekIndex for the same bytes, type and encoding, or nullptr. Must stay valid
+  // as long as `bytes` (see BlockDecoder::Open). An index of another class is ignored. An index of
+  // other bytes leads to wrong answers, but not to undefined behaviour.
   const SeekIndex* seek_index = nullptr;
 };
 
@@ -242,10 +244,11 @@ inline constexpr size_t kMaxBatchValues = 65536;
 
 // Decodes one block at a time. Open a block, then read forwards or seek. Open again for the next
 // block; the decoder keeps its buffers.
-// Errors: SeekTo, SeekToKey, Read and ReadPacked return kDataLoss if the block is damaged. The
-// decoder can still be used, but position() may have changed: Read returns the values from
-// position() on or fails again, and SeekTo moves to another position. After a failed Open the
-// decoder behaves as on an empty block.
+// Errors: all functions that return a Status or a StatusOr return kDataLoss if the part of the
+// block that they use is damaged. What they wrote to their output is then unspecified. The decoder
+// can still be used, but position() may have changed: Read returns the values from position() on or
+// fails again, and SeekTo moves to another position. After a failed Open the decoder behaves as on
+// an empty block.
 //
 // Memory: a decoder's buffers take at most a small multiple of the block's bytes plus the values of
 // one batch (kMaxBatchValues). A count in a block never makes a decoder allocate more than the
@@ -255,9 +258,10 @@ class CFILE_EXPORT BlockDecoder {
  public:
   virtual ~BlockDecoder() = default;
 
-  // Opens `block`. Its bytes must stay valid and unchanged until the next Open or the end of the
-  // decoder. If the layout allows it, the time does not depend on the number of values; the values
-  // are then checked when they are read. kDataLoss: the block is damaged.
+  // Opens `block`. Its bytes, its skip table and its seek index must stay valid and unchanged until
+  // the next Open or the end of the decoder. If the layout allows it, the time does not depend on
+  // the number of values; the values are then checked when they are read. kDataLoss: the block is
+  // damaged.
   virtual absl::Status Open(const BlockView& block) = 0;
 
   // count: the number of values in the block. first_ordinal: the low 32 bits of the ordinal of the
@@ -278,8 +282,8 @@ class CFILE_EXPORT BlockDecoder {
   // Decodes the next values into the front of `out` and returns how many: at least 1, unless `out`
   // is empty or no value is left, and at most out.size(). It returns fewer than possible only if
   // the values' bytes would exceed the decoder's buffer. Views are valid until the next call on
-  // this decoder, and at most as long as the block's bytes. On failure the contents of `out` are
-  // unspecified. Precondition: out.size() <= kMaxBatchValues.
+  // this decoder, or until the block's bytes become invalid, whichever comes first. Precondition:
+  // out.size() <= kMaxBatchValues.
   virtual absl::StatusOr<size_t> Read(std::span<T> out) = 0;
 
   // Strings only: decodes up to `max` of the next values, appends them to `out` and returns how
@@ -295,7 +299,8 @@ class CFILE_EXPORT BlockDecoder {
 
   // Returns up to `max` of the next values in place, without copying them, and moves past them.
   // Returns an empty span if the values are not available in place: use Read. The values are valid
-  // until the next call on this decoder, and at most as long as the block's bytes.
+  // until the next call on this decoder, or until the block's bytes become invalid, whichever comes
+  // first.
   virtual std::span<const T> Borrow(size_t /*max*/) { return {}; }
 
   // The dictionary's values, indexed by code, if this is a block of codes; empty otherwise. Valid
@@ -310,17 +315,18 @@ class CFILE_EXPORT BlockDecoder {
   }
 
   // Compares the next `count` values with the range from `low` to `high` in their encoded form, and
-  // moves past them. Sets bit i of `bits` to 1 if low <= value i <= high, otherwise to 0. Returns
-  // false, and does nothing, if this decoder has no such function, or not for this range: for
-  // strings, only if low == high. kDataLoss: a value is damaged. (Values that are not compared may
-  // be damaged, too.) Preconditions: count <= count() - position(); T is not a float.
+  // moves past them. Sets bit i % 8 of bits[i / 8] to 1 if low <= value i <= high, otherwise to 0.
+  // `bits` has (count + 7) / 8 bytes, whose old contents do not matter. Returns false, and does
+  // nothing, if this decoder has no such function, or not for this range: for strings, only if low
+  // == high. kDataLoss: a value is damaged. (Values that are not compared may be damaged, too.)
+  // Preconditions: count <= count() - position(); T is not a float.
   virtual absl::StatusOr<bool> ReadMatches(const T& /*low*/, const T& /*high*/, size_t /*count*/,
                                            uint8_t* /*bits*/) {
     return false;
   }
 
-  // Does the same, but sets bit i to 1 if value i is one of `wanted`. Preconditions: also
-  // 1 <= wanted.size() <= kMostMatches.
+  // Does the same, but sets the bit of a value to 1 if the value is one of `wanted`. Preconditions:
+  // also 1 <= wanted.size() <= kMostMatches.
   static constexpr size_t kMostMatches = 8;
   virtual absl::StatusOr<bool> ReadMatchesOfAny(std::span<const T> /*wanted*/, size_t /*count*/,
                                                 uint8_t* /*bits*/) {

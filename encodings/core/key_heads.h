@@ -31,22 +31,30 @@ inline uint32_t CountLess(std::span<const uint64_t> values, uint64_t value) {
   return static_cast<uint32_t>(base - values.data()) + (length == 1 && *base < value ? 1 : 0);
 }
 
-// The heads of a list of keys. Immutable after construction. Does not own the keys: each call that
-// needs keys takes a function that returns them.
+// The heads of a list of keys. Immutable after construction, so several threads may search. Does
+// not own the keys: each call that needs keys takes a function that returns them, always the same.
 class KeyHeads {
  public:
   KeyHeads() = default;
 
-  // Makes the heads of `count` keys; key(i) returns the i-th key as a std::string_view, which is
-  // valid until the call after the next one. The keys should ascend. If they do not, searches are
+  // Makes the heads of `count` keys; key(i) returns the i-th key as a std::string_view, which must
+  // stay valid during one more call of key. The keys should ascend. If they do not, searches are
   // safe, but return an arbitrary position. More heads for keys with equal heads take at most the
-  // memory of `more_numbers` numbers of 8 bytes.
+  // memory of `more_numbers` numbers of 8 bytes, and their keys have at most eight times the
+  // bytes of all keys.
   template <typename Key>
   KeyHeads(uint32_t count, Key&& key, size_t more_numbers = 0) {
     if (count == 0) return;
+    size_t read_bytes = 0;  // of keys; to get a key may take time for each of its bytes
+    const auto read_key = [&](uint32_t i) -> std::string_view {
+      const std::string_view result = key(i);
+      read_bytes += result.size();
+      return result;
+    };
     const size_t common = CommonPrefix(key(0), key(count - 1));
     numbers_.reserve(NumbersOf(common) + count / kGroup + count);
-    root_ = Add({.count = count}, 0, common, key);
+    root_ = Add({.count = count}, 0, common, read_key);
+    const size_t most_bytes = (1 + kMostRereads) * read_bytes;
     // runs_ grows while the loop goes on.
     for (size_t parent = 0; more_numbers > 0 && parent <= runs_.size(); ++parent) {
       const auto children_begin = static_cast<uint32_t>(runs_.size());
@@ -54,15 +62,16 @@ class KeyHeads {
       for (uint32_t begin = 0, end = 0; begin < run.count; begin = end) {
         const uint64_t* const heads = &numbers_[run.heads_begin];
         while (end < run.count && heads[end] == heads[begin]) ++end;
-        if (end - begin < kLeastRun) continue;
+        if (end - begin < kLeastRun || read_bytes > most_bytes) continue;
         const Run child{.begin = run.begin + begin, .count = end - begin};
-        const size_t shared = CommonPrefix(From(key(child.begin), run.depth),
-                                           From(key(child.begin + child.count - 1), run.depth));
+        const size_t shared =
+            CommonPrefix(From(read_key(child.begin), run.depth),
+                         From(read_key(child.begin + child.count - 1), run.depth));
         const size_t numbers = child.count + sizeof(Run) / sizeof(uint64_t) + NumbersOf(shared);
         // Fewer common bytes mean that a key ends before the end of its head.
         if (shared < sizeof(uint64_t) || numbers > more_numbers) continue;
         more_numbers -= numbers;
-        runs_.push_back(Add(child, run.depth, shared, key));
+        runs_.push_back(Add(child, run.depth, shared, read_key));
       }
       Run& kept = parent == 0 ? root_ : runs_[parent - 1];
       kept.children_begin = children_begin;
@@ -129,7 +138,7 @@ class KeyHeads {
   // Appends the numbers of a run. Its keys share `common` bytes after the first `depth` bytes.
   // Returns the run.
   template <typename Key>
-  Run Add(Run run, size_t depth, size_t common, Key& key) {
+  Run Add(Run run, size_t depth, size_t common, const Key& key) {
     const size_t samples = numbers_.empty() ? run.count / kGroup : 0;
     run.common_begin = static_cast<uint32_t>(numbers_.size());
     run.common_size = static_cast<uint32_t>(common);
@@ -217,6 +226,7 @@ class KeyHeads {
 
   // Fewer keys with equal heads are compared with the wanted key one by one.
   static constexpr uint32_t kLeastRun = 3;
+  static constexpr size_t kMostRereads = 8;
 
   // The first run has a sample of its heads: the last head of each whole group of kGroup heads. The
   // samples are few, so that they stay in the CPU cache even if many KeyHeads are searched in turn.

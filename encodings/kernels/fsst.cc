@@ -243,14 +243,21 @@ bool Decompress(const SymbolTable& table, size_t wanted, std::span<const uint8_t
       at += 16;
       continue;
     }
-    while (*at != kEscapeCode) put(*at++);
+    // The codes before the first escape code. Their number comes from the bytes that were tested,
+    // because the bytes of a mapped file may change.
+    const uint64_t escapes = EscapeBits(first);
+    for (int i = std::countr_zero(escapes) / 8; i > 0; --i) put(*at++);
+    if (escapes == 0) {
+      for (int i = std::countr_zero(EscapeBits(second)) / 8; i > 0; --i) put(*at++);
+    }
     if (end - at < 2) return false;
     *to++ = at[1];
     at += 2;
   }
   while (at < end && to < to_end) {
-    if (*at != kEscapeCode) {
-      put(*at++);
+    if (const uint8_t code = *at; code != kEscapeCode) {
+      put(code);
+      ++at;
       continue;
     }
     if (end - at < 2) return false;

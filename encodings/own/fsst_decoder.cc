@@ -78,6 +78,7 @@ absl::Status FsstDecoder::Open(const BlockView& view) {
   count_ = position_ = 0;
   group_ = kNoGroup;
   seek_index_ = nullptr;
+  header_ = {};
   const auto* index = OfKind<FsstSeekIndex>(view.seek_index);
   if (index != nullptr && index->block_bytes == block_.size() && index->count == view.count)
     seek_index_ = index;

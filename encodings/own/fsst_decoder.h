@@ -1,4 +1,4 @@
-// Decodes blocks of FSST (fsst.h).
+// Decodes blocks of FSST of form 1 (fsst.h). Blocks of form 2: fsst_separate_decoder.h.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,12 @@ namespace cfile::encodings {
 // kFsstStepValues values. A search can begin at the first value of a step. Then it only reads the
 // sizes and the suffixes of this step.
 struct FsstGroupSteps {
-  enum class State : uint32_t { kUnknown, kSearched, kInWork, kKnown };
+  enum class State : uint32_t {
+    kUnknown,
+    kSearched,  // the group was searched once
+    kInWork,    // one thread sets the members; others search without them
+    kKnown
+  };
 
   uint32_t offset = 0;  // of the group, from the block's start
   // The members below are set when the group is searched for the second time, because setting them
@@ -67,6 +72,8 @@ struct FsstSeekIndex final : public SeekIndex {
 // those of the group.
 void PrefetchFsstStep(std::span<const uint8_t> block, const FsstGroupSteps& steps, uint32_t step);
 
+// Thread-compatible; decoders in several threads may share the dictionary. Errors and lifetimes are
+// those of BlockDecoder.
 class FsstDecoder final : public BlockDecoder<std::string_view> {
  public:
   // `dictionary` may be null. Then groups with codes cannot be read.

@@ -152,7 +152,9 @@ inline std::span<const uint8_t> FsstGroupBytes(std::span<const uint8_t> block,
 // front of the symbol, whose code is at byte `code` of the block.
 class FsstPlace {
  public:
-  // Preconditions: code < 2^29 (blocks are smaller); skip < kMaxSymbolBytes.
+  static constexpr size_t kMostBlockBytes = size_t{1} << 29;
+
+  // Preconditions: code < kMostBlockBytes; skip < kMaxSymbolBytes.
   FsstPlace() = default;
   FsstPlace(size_t code, size_t skip) : number_(static_cast<uint32_t>(code << 3 | skip)) {}
   size_t code() const { return number_ >> 3; }

@@ -119,10 +119,14 @@ absl::Status FsstDecoder::SeekToKeys(std::span<const std::string_view> keys,
 }
 
 absl::StatusOr<LowerBound> FsstDecoder::SeekFrom(Start start, std::string_view key) {
+  const uint32_t first_group = start.group;
   while (true) {
     if (!start.less) {
       CFILE_ASSIGN_OR_RETURN(const Match match, CompareFirst(start, key));
-      if (match != Match::kLess) return LowerBound{position_, match == Match::kEqual};
+      // If the values ascend, the first value of the next group is not less. If they do not, the
+      // search must not go on through the whole block.
+      if (match != Match::kLess || start.group > first_group)
+        return LowerBound{position_, match == Match::kEqual};
       start.less = true;
     }
     CFILE_ASSIGN_OR_RETURN(const Match match, SeekInGroup(start, key));

@@ -104,28 +104,24 @@ bool FsstDecoder::FindSteps(uint32_t group, FsstGroupSteps& steps) {
   FsstGroup parts;
   if (!LoadGroup(group).ok() || !ParseFsstGroup(GroupBytes(group), group_count_, parts))
     return false;
+  if (parts.compressed && dictionary_ == nullptr) return false;
   FindPlaces(parts.text, static_cast<size_t>(parts.text.data() - block_.data()),
              parts.compressed ? &dictionary_->table : nullptr,
              std::span(suffixes_).first(group_count_), steps.places);
   std::fill(std::begin(steps.heads), std::end(steps.heads), std::numeric_limits<uint64_t>::max());
-  position_ = group * kFsstGroupValues;
-  for (uint32_t begin = 0; begin < group_count_;) {
-    std::string_view values[kFsstGroupValues];
-    const auto read = Read(std::span(values).first(group_count_ - begin));
-    if (!read.ok()) return false;
-    for (uint32_t i = begin; i < begin + *read; ++i) {
-      if (i == 0 || i % kFsstStepValues != 0) continue;
-      const std::string_view value = values[i - begin];
-      steps.heads[i / kFsstStepValues - 1] =
-          BytesHead(value.substr(std::min<size_t>(value.size(), steps.depth)));
-    }
-    begin += static_cast<uint32_t>(*read);
+  for (uint32_t i = kFsstStepValues; i < group_count_; i += kFsstStepValues) {
+    position_ = group * kFsstGroupValues + i;
+    std::string_view value;
+    if (!Read({&value, 1}).ok()) return false;
+    steps.heads[i / kFsstStepValues - 1] =
+        BytesHead(value.substr(std::min<size_t>(value.size(), steps.depth)));
   }
   return true;
 }
 
 std::unique_ptr<const SeekIndex> FsstDecoder::BuildSeekIndex() {
   if (count_ <= kFsstGroupValues || seek_index_ != nullptr) return nullptr;
+  if (block_.size() > FsstPlace::kMostBlockBytes) return nullptr;
   const uint32_t groups = FsstGroups(count_);
   auto index = std::make_unique<FsstSeekIndex>();
   bool sound = true;

@@ -26,6 +26,8 @@ absl::Status FsstSeparateDecoder::Open(const BlockView& view) {
   first_ordinal_ = view.first_ordinal;
   count_ = position_ = 0;
   group_ = kNoGroup;
+  header_ = {};
+  common_ = {};
   CFILE_RETURN_IF_ERROR(OpenFsstBlock(block_, view.count, header_));
   count_ = view.count;
   common_ = AsString(header_.common);
@@ -76,12 +78,23 @@ absl::StatusOr<FsstSeparateDecoder::Run> FsstSeparateDecoder::RunFrom(uint32_t p
   return run;
 }
 
-absl::StatusOr<size_t> FsstSeparateDecoder::SizeOf(const Run& run) const {
-  const std::span<const uint8_t> text = TextOf({run.first, 1});
+absl::StatusOr<size_t> FsstSeparateDecoder::Measure(const Run& run) {
+  assert(run.count == 1);
+  const std::span<const uint8_t> text = TextOf(run);
   if (!compressed_) return common_.size() + text.size();
-  const auto size = DecompressedSize(dictionary_->table, text);
+  measured_codes_.assign(text.begin(), text.end());
+  const auto size = DecompressedSize(dictionary_->table, measured_codes_);
   if (!size) return Damaged(group_, kFsstWrongCode);
   return common_.size() + *size;
+}
+
+absl::StatusOr<uint8_t*> FsstSeparateDecoder::DecodeMeasured(const Run& run, uint8_t* to,
+                                                             std::string_view* out) const {
+  if (!compressed_) return Decode(run, common_, to, out);
+  const uint64_t starts[] = {0, measured_codes_.size()};
+  to = DecompressValues(dictionary_->table, common_, measured_codes_, starts, to, {out, 1});
+  if (to == nullptr) return Damaged(group_, kFsstWrongCode);
+  return to;
 }
 
 absl::StatusOr<uint8_t*> FsstSeparateDecoder::Decode(const Run& run, std::string_view prefix,
@@ -124,8 +137,11 @@ absl::StatusOr<size_t> FsstSeparateDecoder::Read(std::span<std::string_view> out
     if (run.count == 0) {
       if (done > 0) break;
       run.count = 1;
-      CFILE_ASSIGN_OR_RETURN(const size_t size, SizeOf(run));
+      CFILE_ASSIGN_OR_RETURN(const size_t size, Measure(run));
       reserve(size);
+      CFILE_RETURN_IF_ERROR(DecodeMeasured(run, arena_.get(), &out[0]).status());
+      done = 1;
+      break;
     }
     CFILE_ASSIGN_OR_RETURN(const uint8_t* const end,
                            Decode(run, common_, arena_.get() + used, &out[done]));
@@ -148,14 +164,17 @@ absl::StatusOr<size_t> FsstSeparateDecoder::ReadPacked(size_t max, PackedStrings
       CFILE_ASSIGN_OR_RETURN(Run run,
                              RunFrom(position_ + static_cast<uint32_t>(done), wanted - done));
       size_t bytes = MostBytes(run);
-      if (bytes > budget.left()) {  // only one value, whose size is measured
+      const bool measured = bytes > budget.left();  // only one value
+      if (measured) {
         run.count = 1;
-        CFILE_ASSIGN_OR_RETURN(bytes, SizeOf(run));
+        CFILE_ASSIGN_OR_RETURN(bytes, Measure(run));
         if (bytes > budget.left_for_one()) return false;
       }
       std::string_view values[kFsstGroupValues];
       uint8_t* const to = out.ReserveData(bytes + kValueSlack);
-      CFILE_ASSIGN_OR_RETURN(const uint8_t* const end, Decode(run, common_, to, values));
+      CFILE_ASSIGN_OR_RETURN(const uint8_t* const end,
+                             measured ? DecodeMeasured(run, to, values)
+                                      : Decode(run, common_, to, values));
       const auto before = static_cast<uint32_t>(out.data().size());
       for (uint32_t i = 0; i < run.count; ++i) {
         const uint8_t* const value_end = AsBytes(values[i]).data() + values[i].size();
@@ -177,7 +196,7 @@ absl::StatusOr<size_t> FsstSeparateDecoder::ReadPacked(size_t max, PackedStrings
 
 absl::StatusOr<std::string_view> FsstSeparateDecoder::ValueAt(uint32_t position) {
   CFILE_ASSIGN_OR_RETURN(const Run run, RunFrom(position, 1));
-  CFILE_ASSIGN_OR_RETURN(const size_t size, SizeOf(run));
+  const size_t size = MostBytes(run);
   if (size + kValueSlack > value_.size()) value_.resize(size + kValueSlack);
   std::string_view value;
   CFILE_RETURN_IF_ERROR(Decode(run, {}, value_.data(), &value).status());

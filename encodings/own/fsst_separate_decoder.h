@@ -51,10 +51,14 @@ class FsstSeparateDecoder final : public BlockDecoder<std::string_view> {
   size_t MostBytes(const Run& run) const {
     return run.count * common_.size() + TextOf(run).size() * (compressed_ ? kMaxSymbolBytes : 1);
   }
-  // Returns the bytes of the first value of a run.
-  absl::StatusOr<size_t> SizeOf(const Run& run) const;
+  // Returns the bytes of a value that may be large. Copies its codes, because the bytes of a mapped
+  // file may change before DecodeMeasured decodes them. `run`: the value.
+  absl::StatusOr<size_t> Measure(const Run& run);
+  // As Decode with the common prefix, for the value that was measured last.
+  absl::StatusOr<uint8_t*> DecodeMeasured(const Run& run, uint8_t* to, std::string_view* out) const;
   // Writes the values of a run to `to`, each with `prefix` before it. Sets out[i] to value i.
-  // Returns the end of the last value.
+  // Returns the end of the last value. Precondition: MostBytes(run) + kValueSlack bytes are
+  // writable.
   absl::StatusOr<uint8_t*> Decode(const Run& run, std::string_view prefix, uint8_t* to,
                                   std::string_view* out) const;
   // Returns the value at `position` without the common prefix. It is valid until the next call.
@@ -82,7 +86,8 @@ class FsstSeparateDecoder final : public BlockDecoder<std::string_view> {
   std::unique_ptr<uint8_t[]> arena_;
   size_t arena_size_ = 0;
 
-  std::vector<uint8_t> value_;  // the result of ValueAt
+  std::vector<uint8_t> value_;           // the result of ValueAt
+  std::vector<uint8_t> measured_codes_;  // of the value that was measured last
   // The constant that was compressed last, and its codes.
   std::string constant_;
   std::vector<uint8_t> constant_codes_;

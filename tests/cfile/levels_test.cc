@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "cfile/inspect.h"
+#include "cfile/internal/format/level_block.h"
 #include "cfile/reader.h"
+#include "cfile/table_scan.h"
 #include "cfile/writer.h"
 #include "encodings/registry.h"
 #include "gmock/gmock.h"
@@ -133,6 +135,25 @@ TEST(Levels, FilesWithoutRecordsOrValues) {
   ExpectFile(file, nulls, 6);
 }
 
+// A few bytes claim 2^32 - 1 arrays without elements. Their lengths are not read one by one.
+TEST(Levels, ManyEmptyArraysInFewBytes) {
+  const uint8_t many[] = {0xfe, 0xff, 0xff, 0xff, 0x0f, 0, 0};  // 2^31 - 1 times the length 0
+  File lengths(std::begin(many), std::end(many));
+  lengths.insert(lengths.end(), std::begin(many), std::end(many));
+  lengths.insert(lengths.end(), {0x02, 0, 0});  // once more
+  File block = {1, 0xff, 0xff, 0xff, 0xff, 0x0f, 0};  // 1 element, 2^32 - 1 arrays, no nulls
+  block.push_back(static_cast<uint8_t>(lengths.size()));
+  block.insert(block.end(), lengths.begin(), lengths.end());
+  block.push_back(0);
+  FileInfo info;
+  info.levels = LevelLimits::KuduArray(true);
+  info.incompatible_features = kFeatureArrayBlocks;
+  info.num_rows = 0xffffffff;
+  const absl::Status status = internal::ParseLevelBlock(block, info).status();
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr("the arrays have 0 elements, expected 1"));
+}
+
 // A LevelCursor can read a file that Writer wrote. A Cursor cannot read a file that LevelWriter
 // wrote.
 TEST(Levels, FlatFilesAreLeavesToo) {
@@ -163,6 +184,7 @@ TEST(Levels, FlatFilesAreLeavesToo) {
   const auto reader = Reader::Open(NewMemoryViewSource(file));
   EXPECT_TRUE(absl::IsFailedPrecondition(reader->NewCursor<int32_t>().status()));
   EXPECT_TRUE(absl::IsInvalidArgument(reader->NewLevelCursor<int64_t>().status()));
+  EXPECT_TRUE(absl::IsUnimplemented(NewTableScan(*reader, {}).status()));
 }
 
 // Appends the entries to a new writer and returns the status of Append.

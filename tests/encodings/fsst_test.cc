@@ -342,6 +342,30 @@ TEST(Fsst, StepsThatDoNotAscendAreHarmless) {
   }
 }
 
+// The middle first keys do not have the prefix that the first and the last one share. So a search
+// finds a group after which the values are less than the key again.
+TEST(Fsst, SearchesOfValuesThatDoNotAscendEndSoon) {
+  std::vector<std::string> values;
+  for (size_t group = 0; group < 21; ++group) {
+    const std::string start = group == 0 ? "a0" : group == 1 ? "zA" : group == 20 ? "zC" : "a\xff";
+    for (size_t i = 0; i < kFsstGroupValues; ++i)
+      values.push_back(start + std::string(60, 'x') + std::to_string(100 + i));
+  }
+  const Block block = EncodeOne(values);
+  ASSERT_EQ(block.bytes[0], static_cast<uint8_t>(FsstForm::kFrontCoded));
+  const auto decoder = DecoderOf(block);
+  BlockView view = GuardedView(block);
+  ASSERT_TRUE(decoder->Open(view).ok());
+  const auto index = decoder->BuildSeekIndex();
+  view.seek_index = index.get();
+  ASSERT_TRUE(decoder->Open(view).ok());
+  for (int search = 0; search < 3; ++search) {
+    const auto found = decoder->SeekToKey("zB");
+    ASSERT_TRUE(found.ok()) << found.status();
+    EXPECT_EQ(found->position, 2 * kFsstGroupValues);
+  }
+}
+
 // The file may change after the index was made.
 TEST(Fsst, SearchesOfChangedBlocksAreHarmless) {
   const std::vector<std::string> urls = Urls(400);

@@ -92,6 +92,22 @@ TEST(KeyHeads, KeysThatDoNotAscendAreHarmless) {
   for (const std::string& each : keys) EXPECT_LE(heads.CountKeysLess(each, key), 500u);
 }
 
+// Each key has the start of the key before it and 8 bytes more, so that runs nest deeply.
+TEST(KeyHeads, NestedRunsReadFewBytes) {
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < 500; ++i) keys.push_back(std::string(8 * i, 'P') + "aaaaaaaa");
+  std::sort(keys.begin(), keys.end());
+  size_t all = 0, bytes = 0;
+  for (const std::string& each : keys) all += each.size();
+  const auto key = [&](uint32_t i) -> std::string_view {
+    bytes += keys[i].size();
+    return keys[i];
+  };
+  const KeyHeads heads(500, key, 1'000'000);
+  EXPECT_LE(bytes, 12 * all);
+  for (uint32_t i = 0; i < 500; ++i) ASSERT_EQ(heads.CountKeysLess(keys[i], key), i);
+}
+
 TEST(KeyHeads, EqualHeadsThatDoNotAscendAreHarmless) {
   std::mt19937_64 random(7);
   for (uint32_t count = 1; count < 120; ++count) {

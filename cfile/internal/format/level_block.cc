@@ -114,20 +114,22 @@ void LevelEncoder::Finish(uint32_t num_entries, uint32_t num_records, ByteWriter
 
 namespace {
 
-// Counts the entries of arrays: one for each element, and one for each array without elements.
-// Reads all lengths.
+// Counts the entries of arrays: one for each element, and one for each array without elements. The
+// time grows with the bytes of the lengths, not with the number of arrays that they claim.
 absl::Status CountEntries(uint32_t num_elements, LevelBlock& block) {
-  encodings::RleHybridReader lengths(block.repetition, kLengthWidth);
-  uint16_t buffer[1024];
+  const encodings::RleHybridReader lengths(block.repetition, kLengthWidth);
+  encodings::HybridCursor cursor = lengths.cursor();
   uint64_t elements = 0, entries = 0;
-  for (uint32_t left = block.num_records; left > 0;) {
-    const size_t count = std::min<size_t>(left, std::size(buffer));
-    CFILE_RETURN_IF_ERROR(lengths.Read(buffer, count));
-    for (size_t i = 0; i < count; ++i) {
-      elements += buffer[i];
-      entries += std::max<uint16_t>(buffer[i], 1);
+  for (uint64_t left = block.num_records; left > 0;) {
+    if (!cursor.NextRun()) return lengths.Damaged(cursor, block.num_records - left);
+    const uint64_t count = std::min(left, cursor.left);
+    const uint64_t times = cursor.literals == nullptr ? count : 1;
+    for (uint64_t i = 0; i < count; i += times) {
+      const uint64_t length = cursor.ValueAt(i);
+      elements += times * length;
+      entries += times * std::max<uint64_t>(length, 1);
     }
-    left -= static_cast<uint32_t>(count);
+    left -= count;
   }
   if (elements != num_elements) {
     return DataLoss("the arrays have ", elements, " elements, expected ", num_elements);

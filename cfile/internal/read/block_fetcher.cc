@@ -19,12 +19,11 @@ uint64_t Product(uint64_t a, uint64_t b) {
   return b > most / a ? most : a * b;
 }
 
-// True if FetchBlock returns an error for the block before it reads the block.
-bool TooLarge(const ReaderOptions& options, const BlockPointer& block) {
+}  // namespace
+
+bool BlockFetcher::TooLarge(const ReaderOptions& options, const BlockPointer& block) {
   return block.size / 2 > options.max_block_size_bytes;
 }
-
-}  // namespace
 
 std::vector<BlockFetcher::Range>::iterator BlockFetcher::FindRange(const BlockPointer& pointer) {
   return std::find_if(ranges_.begin(), ranges_.end(), [&](const Range& range) {

@@ -137,7 +137,7 @@ class BlockFetcher {
                       const BlockBuffer& buffer) {
     const BlockPointer& pointer = leaf.entry_pointer(entry);
     if (buffer.Holds(pointer) || FindRange(pointer) != ranges_.end()) return;
-    if (IsAlone(leaf, entry, access)) return;
+    if (IsAlone(leaf, entry, access) || TooLarge(options, pointer)) return;
     Begin(source, options, pointer);
     AddBlocks(options, leaf, entry, is_cached);
     BeginReads(source);
@@ -171,6 +171,8 @@ class BlockFetcher {
     std::unique_ptr<PendingRead> pending;
   };
 
+  // True if FetchBlock returns an error for the block before it reads the block.
+  static bool TooLarge(const ReaderOptions& options, const BlockPointer& block);
   // True if FetchBlock should read the block alone.
   bool IsAlone(const IndexNode& leaf, uint32_t entry, BlockAccess access) const {
     return plan_ == BlockPlan::kInOrder ? access == BlockAccess::kSeek

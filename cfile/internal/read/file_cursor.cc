@@ -42,8 +42,14 @@ absl::Status FileCursor::SeekToPlaceOf(const FileCursor& other) {
   paths_[kind] = other.paths_[kind];
   path_ = &paths_[kind];
   if (!other.loaded_) return absl::OkStatus();
+  const uint64_t ordinal = ordinal_;
   CFILE_RETURN_IF_ERROR(LoadBlock(BlockAccess::kSeek));
-  return SeekInBlock(ordinal_);
+  if (ordinal < first_ordinal_ || ordinal - first_ordinal_ > row_block_.num_rows()) {
+    return Failed(encodings::DataLoss("the block had ordinal ", ordinal,
+                                      " before; now it has the rows ", first_ordinal_, " to ",
+                                      first_ordinal_ + row_block_.num_rows()));
+  }
+  return SeekInBlock(ordinal);
 }
 
 absl::StatusOr<bool> FileCursor::GoToNextRow(uint64_t& first_ordinal) {

@@ -357,22 +357,23 @@ class LevelRows final : public BlockRows {
     definition_.clear();
     values_ = OwnedBatch<T>();
     num_entries_ = 0;
+    copied_bytes_ = 0;
     const size_t most = span == rows.count ? 1 : rows.count;
     size_t done = 0;
-    while (done < most && num_entries_ < kMaxBatchRows) {
+    while (done < most && num_entries_ < kMaxBatchRows && copied_bytes_ < kMostCopiedBytes) {
       const uint64_t begin = rows.row(done);
       CFILE_RETURN_IF_ERROR(block_.SeekToRow(InBlockRow(begin)));
       const uint64_t window = std::min<uint64_t>(kWindowRecords, rows.row(most - 1) - begin + 1);
       CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> read, block_.Next(window));
       if (read.num_records > 0) {
-        done = CopyChosen(rows, begin, read, done, most);
+        CFILE_ASSIGN_OR_RETURN(done, CopyChosen(rows, begin, read, done, most));
         continue;
       }
-      CopyEntries(read, 0, read.num_entries, read.values);
+      CFILE_RETURN_IF_ERROR(CopyEntries(read, 0, read.num_entries, read.values));
       while (block_.row() == InBlockRow(begin)) {
         CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> piece, block_.Next(1));
         if (piece.empty()) return encodings::DataLoss("a record has no end");
-        CopyEntries(piece, 0, piece.num_entries, piece.values);
+        CFILE_RETURN_IF_ERROR(CopyEntries(piece, 0, piece.num_entries, piece.values));
       }
       ++done;
     }
@@ -386,13 +387,20 @@ class LevelRows final : public BlockRows {
 
   // The records that are decoded at a time.
   static constexpr size_t kWindowRecords = 1024;
+  // No further record is copied if those before have as many bytes: strings of a dictionary may be
+  // long, although a block has few bytes for them.
+  static constexpr size_t kMostCopiedBytes = size_t{1} << 20;
+  // A record may have this many times the bytes that a block may have.
+  static constexpr size_t kMostBlocksOfRecord = 64;
 
   // Copies the chosen records of `read`. The first record of `read` is record `begin` of the file.
   // `done`: the number of chosen records that were copied before this call.
-  // Returns the number of chosen records that were copied, those before this call included.
-  size_t CopyChosen(const ChosenRows& rows, uint64_t begin, const LevelBatch<T>& read, size_t done,
+  // Returns the number of chosen records that were copied, those before this call included. Copies
+  // at least one more of them, unless `read` has none.
+  absl::StatusOr<size_t> CopyChosen(const ChosenRows& rows, uint64_t begin, const LevelBatch<T>& read, size_t done,
                     size_t most) {
     const uint16_t max_definition = file().info().levels.max_definition;
+    const size_t done_before = done;
     uint64_t record = begin;
     size_t value = 0;
     for (size_t entry = 0; entry < read.num_entries && done < most; ++record) {
@@ -403,13 +411,23 @@ class LevelRows final : public BlockRows {
         ++entry;
       } while (entry < read.num_entries && !read.repetition.empty() && read.repetition[entry] > 0);
       if (rows.row(done) != record) continue;
-      CopyEntries(read, first_entry, entry, read.values.subspan(first_value, value - first_value));
+      if (done > done_before && copied_bytes_ >= kMostCopiedBytes) break;
+      CFILE_RETURN_IF_ERROR(CopyEntries(
+          read, first_entry, entry, read.values.subspan(first_value, value - first_value)));
       ++done;
     }
     return done;
   }
 
-  void CopyEntries(const LevelBatch<T>& read, size_t begin, size_t end, std::span<const T> values) {
+  // kOutOfRange: the records that are copied have too many bytes.
+  absl::Status CopyEntries(const LevelBatch<T>& read, size_t begin, size_t end,
+                           std::span<const T> values) {
+    copied_bytes_ += (end - begin) * 2 * sizeof(uint16_t) + encodings::OwnBytes(values);
+    const uint64_t limit = kMostBlocksOfRecord * file().options().max_block_size_bytes;
+    if (copied_bytes_ > limit) {
+      return encodings::OutOfRange("a record takes ", copied_bytes_, " bytes, ",
+                                   encodings::AboveLimit(limit, "max_block_size_bytes"));
+    }
     const auto copy = [&](std::span<const uint16_t> levels, std::vector<uint16_t>& to) {
       if (!levels.empty()) to.insert(to.end(), levels.begin() + begin, levels.begin() + end);
     };
@@ -417,6 +435,7 @@ class LevelRows final : public BlockRows {
     copy(read.definition, definition_);
     values_.Append({.values = values});
     num_entries_ += end - begin;
+    return absl::OkStatus();
   }
 
   LevelBlockCursor<T> block_;
@@ -424,6 +443,7 @@ class LevelRows final : public BlockRows {
   std::vector<uint16_t> definition_;
   OwnedBatch<T> values_;
   size_t num_entries_ = 0;
+  uint64_t copied_bytes_ = 0;  // levels and values
 };
 
 }  // namespace

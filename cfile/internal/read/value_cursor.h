@@ -403,13 +403,11 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
                             first - block_end < this->block_.num_rows();
       CFILE_RETURN_IF_ERROR(
           this->GoTo(first, in_order ? BlockAccess::kScan : BlockAccess::kFewRows));
-      rows_.clear();
-      for (size_t i = begin; i < order_.size() && this->InBlock(order_[i] >> 32); ++i) {
-        rows_.push_back(static_cast<uint32_t>((order_[i] >> 32) - this->first_ordinal_));
-      }
+      FindRows(begin);
       if (this->in_part() && rows_.size() > kRowsOfPart) {
         this->Unload();
         CFILE_RETURN_IF_ERROR(this->GoTo(first, BlockAccess::kSeek));
+        FindRows(begin);  // again, because the block was read again
       }
       if (absl::Status status = this->CheckRows(rows_); !status.ok()) return this->Failed(status);
       const auto place = [&](size_t i) {
@@ -423,6 +421,14 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
       begin += rows_.size();
     }
     return absl::OkStatus();
+  }
+
+  // Sets `rows_` to the rows of the current block whose ordinals follow each other in `order_` from
+  // `begin` on.
+  void FindRows(size_t begin) {
+    rows_.clear();
+    for (size_t i = begin; i < order_.size() && this->InBlock(order_[i] >> 32); ++i)
+      rows_.push_back(static_cast<uint32_t>((order_[i] >> 32) - this->first_ordinal_));
   }
 
   OrdinalRange range_{.begin = 0, .end = this->num_rows()};  // Next and Previous stay in it

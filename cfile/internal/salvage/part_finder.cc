@@ -297,6 +297,7 @@ class PartFinder {
   bool NeedsFile(const TableContents& after, size_t column, const TableContents& before,
                  const Copy& copy) const {
     if (PartLayout(before).Find(PartLayout(after).id(column))) return true;  // other values
+    if (column >= after.schema.columns.size()) return true;  // the key index, which was added
     const auto old = before.schema.Find(after.schema.columns[column].name);
     if (!old) return true;  // a new column
     // The column gets another type. A part that only has the default value needs no file.

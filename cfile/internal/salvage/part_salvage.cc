@@ -94,6 +94,7 @@ class PartSalvager {
     const ColumnSchema& expected = schema().columns[column];
     const LevelLimits levels = report.info.has_levels() ? report.info.levels : LevelLimits();
     if (!FitsColumn(report.info.type, expected.type) || levels != expected.levels ||
+        report.info.has_levels() != expected.has_levels() ||
         (!expected.has_levels() && report.info.nullable != expected.nullable)) {
       return encodings::DataLoss(path, ": this is the file of another column");
     }

@@ -42,6 +42,10 @@ absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
     return DataLoss(path, ": levels up to ", name(column.levels), " expected by table.cft, found ",
                     name(levels));
   }
+  if (info.has_levels() != column.has_levels()) {
+    return DataLoss(path, ": blocks ", column.has_levels() ? "with" : "without",
+                    " levels expected by table.cft");
+  }
   if (!internal::FitsColumn(info.type, column.type) ||
       (!column.has_levels() && info.nullable != column.nullable)) {
     const auto name = [](const ColumnType& type, bool nullable) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/read/row_reader.h"
 #include "cfile/internal/table/bound_filter.h"
 #include "cfile/internal/table/filter_tree.h"
@@ -449,6 +450,13 @@ absl::StatusOr<TableScan> TableReader::NewScan(const TableScanOptions& options) 
 }
 
 absl::StatusOr<TableScan> NewTableScan(const Reader& reader, const TableScanOptions& options) {
+  const FileInfo& info = reader.info();
+  if (info.has_levels() && info.levels == LevelLimits()) {
+    return absl::UnimplementedError(
+        absl::StrCat(internal::ReaderAccess::File(reader)->source().name(),
+                     ": a table has no column with blocks of levels whose maxima are 0: read the "
+                     "file with a LevelCursor"));
+  }
   CFILE_ASSIGN_OR_RETURN(
       auto scan, TableScan::Impl::Create(std::make_shared<internal::FileAsTable>(reader), options));
   return TableScan(std::move(scan));
