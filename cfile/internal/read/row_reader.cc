@@ -397,8 +397,8 @@ class LevelRows final : public BlockRows {
   // `done`: the number of chosen records that were copied before this call.
   // Returns the number of chosen records that were copied, those before this call included. Copies
   // at least one more of them, unless `read` has none.
-  absl::StatusOr<size_t> CopyChosen(const ChosenRows& rows, uint64_t begin, const LevelBatch<T>& read, size_t done,
-                    size_t most) {
+  absl::StatusOr<size_t> CopyChosen(const ChosenRows& rows, uint64_t begin,
+                                    const LevelBatch<T>& read, size_t done, size_t most) {
     const uint16_t max_definition = file().info().levels.max_definition;
     const size_t done_before = done;
     uint64_t record = begin;
