@@ -92,9 +92,9 @@ struct WriterOptions {
   // value: this codec compresses each block that becomes at least a tenth smaller (in version 1:
   // all blocks), and automatic choice compares the sizes after compression.
   Compression compression = Compression::kDefault;
-  // The level of zstd: 1 (fast) to 22 (small). 0: the goal's level if the goal chose the codec and
-  // has one, else zstd's default. Other codecs ignore the level. Other numbers are
-  // kInvalidArgument.
+  // The level of zstd, from 1 (fast) to 22 (small). 0: level 1 if the goal kBalanced chose zstd,
+  // otherwise zstd's default level. Codecs other than zstd ignore the level. kInvalidArgument: the
+  // level is below 0 or above 22.
   int compression_level = 0;
 
   // True if rows may be null (see Append with validity).

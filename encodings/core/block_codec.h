@@ -109,8 +109,8 @@ struct EncodedBlock {
 // Speeds up seeks in one block whose layout makes seeks slow. Holds positions where decoding can
 // begin, or keys that can be searched without reading the block. BlockDecoder::BuildSeekIndex
 // builds it once; the caller keeps it in memory and passes it to every decoder that opens the same
-// block (BlockView::seek_index). Thread-safe: decoders in several threads may share it. An index
-// may complete itself during searches.
+// block (BlockView::seek_index). Thread-safe: decoders in several threads may share it. Searches
+// may add to an index, for the searches after them.
 class CFILE_EXPORT SeekIndex {
  public:
   virtual ~SeekIndex() = default;
@@ -281,9 +281,9 @@ class CFILE_EXPORT BlockDecoder {
 
   // Decodes the next values into the front of `out` and returns how many: at least 1, unless `out`
   // is empty or no value is left, and at most out.size(). It returns fewer than possible only if
-  // the values' bytes would exceed the decoder's buffer. Views are valid until the next call on
-  // this decoder, or until the block's bytes become invalid, whichever comes first. Precondition:
-  // out.size() <= kMaxBatchValues.
+  // the values' bytes would exceed the decoder's buffer. The next call on this decoder makes the
+  // views invalid. They are also invalid as soon as the block's bytes are. Precondition: out.size()
+  // <= kMaxBatchValues.
   virtual absl::StatusOr<size_t> Read(std::span<T> out) = 0;
 
   // Strings only: decodes up to `max` of the next values, appends them to `out` and returns how
@@ -298,9 +298,8 @@ class CFILE_EXPORT BlockDecoder {
   virtual absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out);
 
   // Returns up to `max` of the next values in place, without copying them, and moves past them.
-  // Returns an empty span if the values are not available in place: use Read. The values are valid
-  // until the next call on this decoder, or until the block's bytes become invalid, whichever comes
-  // first.
+  // Returns an empty span if the values are not available in place: use Read. The values become
+  // invalid as the views of Read do.
   virtual std::span<const T> Borrow(size_t /*max*/) { return {}; }
 
   // The dictionary's values, indexed by code, if this is a block of codes; empty otherwise. Valid

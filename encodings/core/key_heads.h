@@ -15,6 +15,7 @@
 
 #include "encodings/core/bytes.h"
 #include "encodings/core/compare_bytes.h"
+#include "encodings/core/lower_bound.h"
 
 namespace cfile::encodings {
 
@@ -32,16 +33,18 @@ inline uint32_t CountLess(std::span<const uint64_t> values, uint64_t value) {
 }
 
 // The heads of a list of keys. Immutable after construction, so several threads may search. Does
-// not own the keys: each call that needs keys takes a function that returns them, always the same.
+// not own the keys. A call that needs keys takes a function key(i), which returns key i. All calls
+// must get the same keys.
 class KeyHeads {
  public:
   KeyHeads() = default;
 
-  // Makes the heads of `count` keys; key(i) returns the i-th key as a std::string_view, which must
-  // stay valid during one more call of key. The keys should ascend. If they do not, searches are
-  // safe, but return an arbitrary position. More heads for keys with equal heads take at most the
-  // memory of `more_numbers` numbers of 8 bytes, and their keys have at most eight times the
-  // bytes of all keys.
+  // Makes the heads of `count` keys. key(i) returns a std::string_view. This class uses at most two
+  // keys at a time: after one more call of key, the view must still be valid. The keys should
+  // ascend. If they do not, searches are safe, but return an arbitrary position.
+  // Keys with equal heads get more heads. The memory for these is limited to `more_numbers` numbers
+  // of 8 bytes. The time is limited, too: to make these heads, the constructor reads at most about
+  // eight times the bytes of all keys.
   template <typename Key>
   KeyHeads(uint32_t count, Key&& key, size_t more_numbers = 0) {
     if (count == 0) return;
@@ -197,16 +200,12 @@ class KeyHeads {
 
   // Returns the child that begins with key `begin`, or nullptr.
   const Run* FindChild(const Run& parent, uint32_t begin) const {
-    // Without a branch on the numbers, as CountLess.
-    const Run* base = runs_.data() + parent.children_begin;
-    size_t length = parent.children_end - parent.children_begin;
-    if (length == 0) return nullptr;
-    while (length > 1) {
-      const size_t half = length / 2;
-      base += base[half].begin <= begin ? half : 0;
-      length -= half;
-    }
-    return base->begin == begin ? base : nullptr;
+    const auto children = std::span(runs_).subspan(
+        parent.children_begin, parent.children_end - parent.children_begin);
+    const uint32_t found =
+        FindLowerBound(static_cast<uint32_t>(children.size()),
+                       [&](uint32_t i) { return children[i].begin < begin; });
+    return found < children.size() && children[found].begin == begin ? &children[found] : nullptr;
   }
 
   // Returns how many keys are less than `wanted`. Compares keys. Preconditions: the first `less`
@@ -228,8 +227,9 @@ class KeyHeads {
   static constexpr uint32_t kLeastRun = 3;
   static constexpr size_t kMostRereads = 8;
 
-  // The first run has a sample of its heads: the last head of each whole group of kGroup heads. The
-  // samples are few, so that they stay in the CPU cache even if many KeyHeads are searched in turn.
+  // The first run has samples of its heads: the last head of each whole group of kGroup heads.
+  // There are few samples, so they stay in the CPU cache even if many KeyHeads are searched in
+  // turn.
   static constexpr uint32_t kGroup = 16;
 
   Run root_;               // all keys

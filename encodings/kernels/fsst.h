@@ -19,7 +19,8 @@ inline constexpr size_t kMaxSymbolBytes = 8;
 inline constexpr uint8_t kEscapeCode = 255;
 
 // Finds escape codes among 8 codes: the top bit of a byte of the result is 1 if that byte of
-// `codes` is the escape code. Only the lowest 1 is certain; bits above it may be wrong.
+// `codes` is the escape code. Only the lowest bit that is 1 is certain. It belongs to the first
+// escape code. The bits above it may be wrong.
 inline uint64_t EscapeBits(uint64_t codes) {
   constexpr uint64_t kOnes = 0x0101010101010101;
   return (~codes - kOnes) & codes & kOnes << 7;

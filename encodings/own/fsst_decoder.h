@@ -49,8 +49,9 @@ struct FsstGroupSteps {
   }
 };
 
-// The first keys of all groups of a block but the first one, and the steps of each group. A seek
-// with this index reads the header of the block, one group, and seldom the first key of others.
+// The seek index of a block. It has the steps of each group, and the first key of each group except
+// the first group. A search with this index reads the header of the block and one group. It seldom
+// reads the first keys of other groups.
 struct FsstSeekIndex final : public SeekIndex {
   size_t block_bytes = 0;
   uint32_t count = 0;
@@ -140,7 +141,7 @@ class FsstDecoder final : public BlockDecoder<std::string_view> {
     size_t matched = 0;
   };
   // Moves `start`, the front of a group, to the last step whose first value is known to be less
-  // than the key. Fetches what the search reads first into the CPU cache.
+  // than the key. Asks the CPU to fetch what the search reads first.
   void ChooseStep(std::string_view key, Start& start);
   absl::StatusOr<LowerBound> SeekFrom(Start start, std::string_view key);
   // Searches the values of a group after the first one of `start`: those of a step and the first

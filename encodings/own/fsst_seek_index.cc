@@ -37,7 +37,8 @@ void FindPlaces(std::span<const uint8_t> codes, size_t codes_begin, const Symbol
   }
 }
 
-// The most bytes of a header of a block, without the common prefix, and of the first offset.
+// The most bytes of the header of a block and of the offset of its first group, without the common
+// prefix.
 constexpr size_t kMostFrontBytes = 1 + kMaxVint32Bytes + sizeof(uint32_t);
 
 }  // namespace
@@ -135,7 +136,7 @@ std::unique_ptr<const SeekIndex> FsstDecoder::BuildSeekIndex() {
   index->count = count_;
   index->common_size = static_cast<uint32_t>(header_.common.size());
   index->groups = std::vector<FsstGroupSteps>(groups);
-  // The bytes of a mapped file may change. What counts is what is read here.
+  // Each offset is read once, checked and kept, because the bytes of a mapped file may change.
   size_t previous = 0;
   for (FsstGroupSteps& steps : index->groups) {
     const auto group = static_cast<uint32_t>(&steps - index->groups.data());

@@ -51,10 +51,11 @@ class FsstSeparateDecoder final : public BlockDecoder<std::string_view> {
   size_t MostBytes(const Run& run) const {
     return run.count * common_.size() + TextOf(run).size() * (compressed_ ? kMaxSymbolBytes : 1);
   }
-  // Returns the bytes of a value that may be large. Copies its codes, because the bytes of a mapped
-  // file may change before DecodeMeasured decodes them. `run`: the value.
+  // Returns the size of a value in bytes, common prefix included. Copies the codes of the value for
+  // DecodeMeasured, because the bytes of a mapped file may change between the two calls. For values
+  // that may be large. `run`: the value.
   absl::StatusOr<size_t> Measure(const Run& run);
-  // As Decode with the common prefix, for the value that was measured last.
+  // Does the same as Decode, with the common prefix, for the value that was measured last.
   absl::StatusOr<uint8_t*> DecodeMeasured(const Run& run, uint8_t* to, std::string_view* out) const;
   // Writes the values of a run to `to`, each with `prefix` before it. Sets out[i] to value i.
   // Returns the end of the last value. Precondition: MostBytes(run) + kValueSlack bytes are

@@ -284,6 +284,31 @@ TEST(Fsst, FindsKeysThatEndInHeads) {
   FindKeys(values);
 }
 
+// A block of form 1, open in a decoder that has its seek index.
+class IndexedBlock {
+ public:
+  explicit IndexedBlock(const std::vector<std::string>& values)
+      : block_(EncodeOne(values)), decoder_(DecoderOf(block_)), view_(GuardedView(block_)) {
+    EXPECT_EQ(block_.bytes[0], static_cast<uint8_t>(FsstForm::kFrontCoded));
+    EXPECT_TRUE(decoder_->Open(view_).ok());
+    index_ = decoder_->BuildSeekIndex();
+    EXPECT_NE(index_, nullptr);
+    view_.seek_index = index_.get();
+    EXPECT_TRUE(decoder_->Open(view_).ok());
+  }
+
+  const Block& block() const { return block_; }
+  const BlockView& view() const { return view_; }
+  const SeekIndex& index() const { return *index_; }
+  BlockDecoder<std::string_view>& decoder() { return *decoder_; }
+
+ private:
+  const Block block_;
+  const std::unique_ptr<BlockDecoder<std::string_view>> decoder_;
+  BlockView view_;
+  std::unique_ptr<const SeekIndex> index_;
+};
+
 // The values of a damaged file may not ascend, although the file has a value index.
 TEST(Fsst, SearchesOfValuesThatDoNotAscendAreHarmless) {
   std::mt19937_64 random(11);
@@ -295,24 +320,16 @@ TEST(Fsst, SearchesOfValuesThatDoNotAscendAreHarmless) {
       std::string value = starts[random() % std::size(starts)];
       for (size_t i = random() % 40; i > 0; --i) values.push_back(value += "abc"[random() % 3]);
     }
-    const Block block = EncodeOne(values);
-    ASSERT_EQ(block.bytes[0], static_cast<uint8_t>(FsstForm::kFrontCoded));
-    const auto decoder = DecoderOf(block);
-    BlockView view = GuardedView(block);
-    ASSERT_TRUE(decoder->Open(view).ok());
-    const auto index = decoder->BuildSeekIndex();
-    ASSERT_NE(index, nullptr);
-    view.seek_index = index.get();
-    ASSERT_TRUE(decoder->Open(view).ok());
+    IndexedBlock indexed(values);
     for (int search = 0; search < 3000; ++search) {
       const std::string& value = values[random() % values.size()];
       const std::string key = value.substr(0, random() % (value.size() + 1));
-      const uint32_t part = index->FindPart(key);
-      ASSERT_LT(part, FsstGroups(block.count));
-      index->PrefetchPart(part, key, view.bytes);
-      const auto found = decoder->SeekToKey(key);
+      const uint32_t part = indexed.index().FindPart(key);
+      ASSERT_LT(part, FsstGroups(indexed.block().count));
+      indexed.index().PrefetchPart(part, key, indexed.view().bytes);
+      const auto found = indexed.decoder().SeekToKey(key);
       ASSERT_TRUE(found.ok()) << found.status();
-      ASSERT_LE(found->position, block.count);
+      ASSERT_LE(found->position, indexed.block().count);
     }
   }
 }
@@ -327,16 +344,9 @@ TEST(Fsst, StepsThatDoNotAscendAreHarmless) {
   }
   values[17] = std::string("abc\0\0y", 6);
   values[32] = "a";
-  const Block block = EncodeOne(values);
-  ASSERT_EQ(block.bytes[0], static_cast<uint8_t>(FsstForm::kFrontCoded));
-  const auto decoder = DecoderOf(block);
-  BlockView view = GuardedView(block);
-  ASSERT_TRUE(decoder->Open(view).ok());
-  const auto index = decoder->BuildSeekIndex();
-  view.seek_index = index.get();
-  ASSERT_TRUE(decoder->Open(view).ok());
+  IndexedBlock indexed(values);
   for (int search = 0; search < 3; ++search) {
-    const auto found = decoder->SeekToKey("abc");
+    const auto found = indexed.decoder().SeekToKey("abc");
     ASSERT_TRUE(found.ok()) << found.status();
     EXPECT_LE(found->position, values.size());
   }
@@ -351,16 +361,9 @@ TEST(Fsst, SearchesOfValuesThatDoNotAscendEndSoon) {
     for (size_t i = 0; i < kFsstGroupValues; ++i)
       values.push_back(start + std::string(60, 'x') + std::to_string(100 + i));
   }
-  const Block block = EncodeOne(values);
-  ASSERT_EQ(block.bytes[0], static_cast<uint8_t>(FsstForm::kFrontCoded));
-  const auto decoder = DecoderOf(block);
-  BlockView view = GuardedView(block);
-  ASSERT_TRUE(decoder->Open(view).ok());
-  const auto index = decoder->BuildSeekIndex();
-  view.seek_index = index.get();
-  ASSERT_TRUE(decoder->Open(view).ok());
+  IndexedBlock indexed(values);
   for (int search = 0; search < 3; ++search) {
-    const auto found = decoder->SeekToKey("zB");
+    const auto found = indexed.decoder().SeekToKey("zB");
     ASSERT_TRUE(found.ok()) << found.status();
     EXPECT_EQ(found->position, 2 * kFsstGroupValues);
   }
@@ -369,23 +372,18 @@ TEST(Fsst, SearchesOfValuesThatDoNotAscendEndSoon) {
 // The file may change after the index was made.
 TEST(Fsst, SearchesOfChangedBlocksAreHarmless) {
   const std::vector<std::string> urls = Urls(400);
-  const Block sound = EncodeOne(urls);
-  const auto decoder = DecoderOf(sound);
-  BlockView view = GuardedView(sound);
-  ASSERT_TRUE(decoder->Open(view).ok());
-  const auto index = decoder->BuildSeekIndex();
-  view.seek_index = index.get();
-  ASSERT_TRUE(decoder->Open(view).ok());
-  for (const std::string& url : urls) ASSERT_TRUE(decoder->SeekToKey(url).ok());
+  IndexedBlock indexed(urls);
+  BlockDecoder<std::string_view>& decoder = indexed.decoder();
+  for (const std::string& url : urls) ASSERT_TRUE(decoder.SeekToKey(url).ok());
   size_t errors = 0;
-  for (size_t i = 0; i < sound.bytes.size(); ++i) {
-    Block changed = sound;
+  for (size_t i = 0; i < indexed.block().bytes.size(); ++i) {
+    Block changed = indexed.block();
     changed.bytes[i] ^= 0xff;
     BlockView changed_view = GuardedView(changed);
-    changed_view.seek_index = index.get();
-    if (!decoder->Open(changed_view).ok()) continue;
+    changed_view.seek_index = &indexed.index();
+    if (!decoder.Open(changed_view).ok()) continue;
     for (size_t k = 0; k < urls.size(); k += 37) {
-      const auto found = decoder->SeekToKey(urls[k]);
+      const auto found = decoder.SeekToKey(urls[k]);
       errors += found.ok() ? 0 : 1;
       EXPECT_LE(found.ok() ? found->position : 0, urls.size());
     }

@@ -211,8 +211,8 @@ class Verifier {
     if (info.holds_bloom_filters()) return internal::CheckBloomFilter(fetched.bytes);
     CFILE_RETURN_IF_ERROR(cursor.Open(fetched.bytes, info, expected_ordinal));
     first_ordinal = cursor.first_ordinal();
-    // Blocks that overlap are reported below. But a few bytes may claim 2^32 null rows, so blocks
-    // that overlap often are not decoded.
+    // A few bytes may claim 2^32 null rows, and many blocks may claim the same rows. So the number
+    // of rows that are decoded is limited.
     decoded_rows_ += cursor.num_rows();
     if (decoded_rows_ > kMostDecodings * info.num_rows + kFewRows) {
       return DataLoss("the blocks up to this one have ", decoded_rows_, " rows, the footer says ",
@@ -314,7 +314,9 @@ class Verifier {
   std::vector<Entry> entries_[2];    // indexed by IndexKind
   std::unordered_set<uint64_t> unchecked_;  // offsets of blocks above a limit
   bool complete_[2] = {true, true};  // by IndexKind: all nodes could be read
-  static constexpr uint64_t kMostDecodings = 2, kFewRows = 1 << 20;
+  // At most kMostDecodings times the rows of the file are decoded, and kFewRows more.
+  static constexpr uint64_t kMostDecodings = 2;
+  static constexpr uint64_t kFewRows = 1 << 20;
 
   VerifyReport report_;
   uint64_t decoded_rows_ = 0;

@@ -7,6 +7,7 @@
 #include "absl/strings/str_cat.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/levels.h"
+#include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/level_kernels.h"
 
 namespace cfile::internal {
@@ -123,13 +124,21 @@ absl::Status CountEntries(uint32_t num_elements, LevelBlock& block) {
   for (uint64_t left = block.num_records; left > 0;) {
     if (!cursor.NextRun()) return lengths.Damaged(cursor, block.num_records - left);
     const uint64_t count = std::min(left, cursor.left);
-    const uint64_t times = cursor.literals == nullptr ? count : 1;
-    for (uint64_t i = 0; i < count; i += times) {
-      const uint64_t length = cursor.ValueAt(i);
-      elements += times * length;
-      entries += times * std::max<uint64_t>(length, 1);
-    }
     left -= count;
+    if (cursor.literals == nullptr) {
+      elements += count * cursor.value;
+      entries += count * std::max<uint64_t>(cursor.value, 1);
+      continue;
+    }
+    uint16_t buffer[1024];
+    for (uint64_t done = 0; done < count; done += std::size(buffer)) {
+      const auto some = static_cast<size_t>(std::min<uint64_t>(count - done, std::size(buffer)));
+      encodings::UnpackBits(cursor.packed(), kLengthWidth, done, buffer, some);
+      for (size_t i = 0; i < some; ++i) {
+        elements += buffer[i];
+        entries += std::max<uint16_t>(buffer[i], 1);
+      }
+    }
   }
   if (elements != num_elements) {
     return DataLoss("the arrays have ", elements, " elements, expected ", num_elements);

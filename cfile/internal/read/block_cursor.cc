@@ -191,16 +191,17 @@ absl::StatusOr<size_t> BlockCursor<T>::FindValues(std::span<const uint32_t> rows
                                                   uint32_t* positions, uint8_t* valid) {
   CFILE_RETURN_IF_ERROR(validity_.FindValues(rows, positions));
   size_t present = 0;
-  uint32_t last = 0;  // the highest position; the bytes of a mapped file may change
+  // The positions may not ascend if the bytes of a mapped file change.
+  uint32_t highest = 0;
   for (size_t i = 0; i < rows.size(); ++i) {
     const uint32_t position = positions[i];
     valid[i] = position != encodings::ValidityDecoder::kNull;
-    last = std::max(last, valid[i] != 0 ? position : uint32_t{0});
+    highest = std::max(highest, valid[i] != 0 ? position : uint32_t{0});
     positions[present] = position;
     present += valid[i];
   }
-  if (present > 0 && last >= decoder_->count()) {
-    return DataLoss("the null bitmap has at least ", last + uint64_t{1},
+  if (present > 0 && highest >= decoder_->count()) {
+    return DataLoss("the null bitmap has at least ", highest + uint64_t{1},
                     " present values, the block ", decoder_->count());
   }
   return present;

@@ -127,9 +127,9 @@ class FileReader {
     std::span<const uint8_t> bytes;
     const encodings::SeekIndex* index = nullptr;
   };
-  // Asks the CPU to fetch what a seek in this block reads first. Returns the block, so that the
-  // caller can prepare the seek further. Does nothing, and returns no bytes, unless the block is
-  // used in place.
+  // Asks the CPU to fetch what a seek in this block reads first. Returns the block. With it, the
+  // caller can make the next steps of the preparation (SeekIndex::PrefetchKeys). If the block is
+  // not used in place, does nothing and returns a PlacedBlock without bytes.
   PlacedBlock Prefetch(const IndexNode& leaf, uint32_t entry) const;
 
   // Begins to read in the background what LoadDataBlock will read with the same arguments.

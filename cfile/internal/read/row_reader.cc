@@ -387,16 +387,16 @@ class LevelRows final : public BlockRows {
 
   // The records that are decoded at a time.
   static constexpr size_t kWindowRecords = 1024;
-  // No further record is copied if those before have as many bytes: strings of a dictionary may be
-  // long, although a block has few bytes for them.
+  // A batch of copied records ends when it has this many bytes. Without this limit, a small block
+  // could need much memory, because it may repeat a long string of the dictionary.
   static constexpr size_t kMostCopiedBytes = size_t{1} << 20;
-  // A record may have this many times the bytes that a block may have.
+  // The most bytes of a single record, as a multiple of max_block_size_bytes.
   static constexpr size_t kMostBlocksOfRecord = 64;
 
   // Copies the chosen records of `read`. The first record of `read` is record `begin` of the file.
   // `done`: the number of chosen records that were copied before this call.
-  // Returns the number of chosen records that were copied, those before this call included. Copies
-  // at least one more of them, unless `read` has none.
+  // Returns the number of chosen records that were copied. Those before this call count, too.
+  // Copies at least one chosen record, unless `read` has none.
   absl::StatusOr<size_t> CopyChosen(const ChosenRows& rows, uint64_t begin,
                                     const LevelBatch<T>& read, size_t done, size_t most) {
     const uint16_t max_definition = file().info().levels.max_definition;

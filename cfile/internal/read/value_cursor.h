@@ -423,8 +423,8 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
     return absl::OkStatus();
   }
 
-  // Sets `rows_` to the rows of the current block whose ordinals follow each other in `order_` from
-  // `begin` on.
+  // Sets `rows_` to the rows of order_[begin] and of the elements after it, up to the first one
+  // that is not in the current block.
   void FindRows(size_t begin) {
     rows_.clear();
     for (size_t i = begin; i < order_.size() && this->InBlock(order_[i] >> 32); ++i)

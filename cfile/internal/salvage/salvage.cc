@@ -191,7 +191,8 @@ class Salvager {
       // Leaves before this entry may be lost, so the block may begin at a later ordinal.
       expected.exact = false;
     }
-    // A few bytes may claim 2^32 null rows. So blocks that fail, or overlap, are not decoded often.
+    // A few bytes may claim 2^32 null rows, and many blocks may claim the same rows. So the number
+    // of rows that are decoded is limited to twice the rows of the file.
     const uint64_t most_decoded_rows = 2 * num_rows_;
     expected.most_rows = std::min(
         expected.most_rows, most_decoded_rows - std::min(decoded_rows_, most_decoded_rows));

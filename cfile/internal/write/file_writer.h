@@ -87,7 +87,7 @@ class FileWriter {
             .compression = info_.compression,
             .encodings = encodings_};
   }
-  // Where the last data block is in the file, and whether it is compressed.
+  // The place of the last data block in the file, and whether this block is compressed.
   const BlockPointer& last_block() const { return last_block_; }
   bool last_block_compressed() const { return last_block_compressed_; }
   size_t memory_usage_bytes() const;
