@@ -20,13 +20,13 @@ namespace cfile {
 struct ParquetReport {
   uint64_t rows = 0;
   uint64_t row_groups = 0;
-  uint64_t copied_pages = 0;        // the stored bytes of the values were copied
+  uint64_t copied_pages = 0;  // the stored bytes of the values were copied
   // The encoded values were copied, and compressed again; or codes got the numbers of another
   // dictionary.
   uint64_t recompressed_pages = 0;
-  uint64_t recoded_pages = 0;       // the values were decoded and encoded again
-  uint64_t bytes_in = 0;            // stored bytes of the pages or blocks that were read
-  uint64_t bytes_out = 0;           // bytes of the new files
+  uint64_t recoded_pages = 0;  // the values were decoded and encoded again
+  uint64_t bytes_in = 0;       // stored bytes of the pages or blocks that were read
+  uint64_t bytes_out = 0;      // bytes of the new files
   // ImportParquet: for each column of the table the totals of its new files, without keys and
   // statistics.
   std::vector<ColumnTotals> columns = {};

@@ -43,8 +43,7 @@ class CFILE_EXPORT RecordWriter final : public RecordVisitor {
  public:
   // Begins a new table of records. `table` and errors as TableWriter::Create. `options`: none,
   // one for all leaf columns, or one for each.
-  static absl::StatusOr<RecordWriter> Create(const TableLocation& table,
-                                             const RecordSchema& schema,
+  static absl::StatusOr<RecordWriter> Create(const TableLocation& table, const RecordSchema& schema,
                                              std::span<const WriterOptions> options = {});
   // Begins a further part of `table`. The table may be any table without compound
   // keys; in a table without a tree, a record has one field for each column. kUnimplemented: the

@@ -39,14 +39,14 @@ namespace {
 // The codec structs of all encodings (encodings/ADDING.md), in the order of the encoding numbers.
 template <typename... Codec>
 struct CodecList {};
-using Codecs = CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
+using Codecs =
+    CodecList<PlainCodec, PrefixCodec, GroupVarintCodec, RleCodec,
 #ifdef CFILE_WITH_LZ4
-                         DictCodec, BitShuffleCodec,
+              DictCodec, BitShuffleCodec,
 #endif
-                         ParquetPlainCodec, ParquetGroupVarintCodec, ParquetRleCodec,
-                         DeltaBinaryPackedCodec, DeltaLengthByteArrayCodec, DeltaByteArrayCodec,
-                         ParquetDictionaryCodec, ByteStreamSplitCodec, AlpCodec, ForCodec,
-                         FsstCodec, CompactCodec, AlpRdCodec>;
+              ParquetPlainCodec, ParquetGroupVarintCodec, ParquetRleCodec, DeltaBinaryPackedCodec,
+              DeltaLengthByteArrayCodec, DeltaByteArrayCodec, ParquetDictionaryCodec,
+              ByteStreamSplitCodec, AlpCodec, ForCodec, FsstCodec, CompactCodec, AlpRdCodec>;
 
 template <typename Codec>
 constexpr bool HasDictionary = requires {

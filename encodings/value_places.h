@@ -26,8 +26,8 @@ inline constexpr uint64_t kMostBytesOfOpen = 8;
 // will return the error. Returns the first error of `need`.
 // `type_length`: as in DecoderOptions. Preconditions: HasValuePlaces(encoding, type);
 // BlockDecoder::Open returned OK for `block`; position < block.count.
-absl::Status VisitValuePlaces(
-    Encoding encoding, PhysicalType type, uint32_t type_length, const BlockView& block,
-    uint32_t position, absl::FunctionRef<absl::Status(uint64_t begin, uint64_t end)> need);
+absl::Status VisitValuePlaces(Encoding encoding, PhysicalType type, uint32_t type_length,
+                              const BlockView& block, uint32_t position,
+                              absl::FunctionRef<absl::Status(uint64_t begin, uint64_t end)> need);
 
 }  // namespace cfile::encodings

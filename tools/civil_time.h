@@ -34,7 +34,6 @@ absl::StatusOr<int64_t> ParseTimestamp(std::string_view text, TimeUnit unit, boo
 
 // Parts of dates and times, for other formats (tools/time_format.h).
 
-
 // Days since 1970-01-01; nullopt if there is no such day. Precondition: `year` is 1 to 9999.
 std::optional<int64_t> DaysOf(int year, int month, int day);
 

@@ -87,8 +87,8 @@ std::string EncodingReason(const ColumnType& type, const ColumnTotals& totals) {
   }
   const std::optional<uint64_t> width = WidthOf(type);
   if (!width.has_value()) return reason;
-  const double part = static_cast<double>(totals.bytes_written) /
-                      static_cast<double>(totals.num_present * *width);
+  const double part =
+      static_cast<double>(totals.bytes_written) / static_cast<double>(totals.num_present * *width);
   // Small files are mostly header and footer.
   if (part >= 1) return reason;
   return absl::StrFormat("%s: %.*f %% of plain", reason, part < 0.1 ? 1 : 0, 100 * part);

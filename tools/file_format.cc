@@ -65,21 +65,30 @@ constexpr FileFormat kFormats[] = {
 // Formats that are not in kFormats, because one magic is not enough to recognize them.
 constexpr FileFormat kParquet{{}, 0, FormatUse::kImported, "Parquet", kImport};
 constexpr FileFormat kOrc{{}, 0, FormatUse::kForeign, "ORC", "pyarrow reads it"};
-constexpr FileFormat kTar{
-    "ustar"sv, 257, FormatUse::kForeign, "a tar archive", "unpack it: tar -xf NAME"};
+constexpr FileFormat kTar{"ustar"sv, 257, FormatUse::kForeign, "a tar archive",
+                          "unpack it: tar -xf NAME"};
 constexpr FileFormat kXml{{}, 0, FormatUse::kForeign, "XML", "xmllint and pandas.read_xml read it"};
 constexpr FileFormat kHtml{
     {}, 0, FormatUse::kForeign, "HTML", "pandas.read_html reads the tables in it"};
 constexpr FileFormat kJson{{}, 0, FormatUse::kImported, "JSON", kImport};
 constexpr FileFormat kOtherJson{
-    {}, 0, FormatUse::kImported, "JSON",
+    {},
+    0,
+    FormatUse::kImported,
+    "JSON",
     "if it has objects, cfile-import makes a table of them: cfile-import NAME TABLE"};
 constexpr FileFormat kWideText{
-    {}, 0, FormatUse::kImported, "text in UTF-16",
+    {},
+    0,
+    FormatUse::kImported,
+    "text in UTF-16",
     "if it is CSV or JSON, cfile-import makes a table of it: cfile-import NAME TABLE"};
 constexpr FileFormat kCsv{{}, 0, FormatUse::kImported, "CSV", kImport};
 constexpr FileFormat kText{
-    {}, 0, FormatUse::kImported, "text",
+    {},
+    0,
+    FormatUse::kImported,
+    "text",
     "if it is CSV, cfile-import makes a table of it: cfile-import NAME TABLE"};
 
 // `head` without the byte order mark and the blanks at its beginning.
@@ -98,8 +107,7 @@ bool Fits(const FileFormat& format, std::string_view head) {
 
 // ORC ends with its magic, and then one byte, the size of the postscript.
 bool IsOrc(std::string_view head, std::string_view tail) {
-  return head.starts_with("ORC") && tail.size() >= 4 &&
-         tail.substr(tail.size() - 4, 3) == "ORC";
+  return head.starts_with("ORC") && tail.size() >= 4 && tail.substr(tail.size() - 4, 3) == "ORC";
 }
 
 // True if `text` begins with one of `words`, in small or capital letters.

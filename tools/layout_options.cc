@@ -79,8 +79,7 @@ void LayoutArguments::AddTo(CLI::App& command) {
                   "version 2")
       ->type_name("NUMBER")
       ->check(CLI::IsMember({"1", "2"}).description(""));
-  command
-      .add_option("--compat", compatibility_, "kudu: write only what Apache Kudu can read")
+  command.add_option("--compat", compatibility_, "kudu: write only what Apache Kudu can read")
       ->type_name("kudu")
       ->check(CLI::IsMember({"kudu"}).description(""));
 }

@@ -155,15 +155,13 @@ absl::Status ExplainDamage(const absl::Status& status, const Source& source) {
   }
   if (!foreign.empty()) return absl::InvalidArgumentError(absl::StrCat(path, ": ", foreign));
   if (temporary) {
-    return absl::DataLossError(
-        absl::StrCat(status.message(),
-                     "; this is the temporary file of a writer that did not finish: ",
-                     SalvageAdvice(path)));
+    return absl::DataLossError(absl::StrCat(
+        status.message(),
+        "; this is the temporary file of a writer that did not finish: ", SalvageAdvice(path)));
   }
   if (!HasDamagedEnd(source)) return status;
-  return absl::DataLossError(
-      absl::StrCat(status.message(), "; the end of this CFile is damaged or missing: ",
-                   SalvageAdvice(path)));
+  return absl::DataLossError(absl::StrCat(
+      status.message(), "; the end of this CFile is damaged or missing: ", SalvageAdvice(path)));
 }
 
 absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
@@ -185,9 +183,8 @@ absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
   // Without the right to list a bucket, S3 denies access to what does not exist.
   if (at_url && (is_missing || absl::IsPermissionDenied(table.status()))) return std::nullopt;
   if (!is_missing) return table.status();
-  return absl::NotFoundError(
-      absl::StrCat(place, " is a directory, but not a table: it has no table.cft",
-                   UnfinishedWriteIn(place)));
+  return absl::NotFoundError(absl::StrCat(
+      place, " is a directory, but not a table: it has no table.cft", UnfinishedWriteIn(place)));
 }
 
 std::string HelpWithUrls(const char* text) {

@@ -78,10 +78,10 @@ void Progress::Draw(uint64_t bytes, uint64_t rows, Clock::time_point now) {
       const std::string count = WithCommas(rows) + " rows";
       const bool counted = rows > 0;
       const double speed = amount / seconds;
-      figures = unit_ == Unit::kRows
-                    ? absl::StrCat(" ", count, "  ", WithCommas(static_cast<uint64_t>(speed)),
-                                   " rows/s")
-                    : absl::StrFormat(" %.0f MB/s%s", speed / 1e6, counted ? "  " + count : "");
+      figures =
+          unit_ == Unit::kRows
+              ? absl::StrCat(" ", count, "  ", WithCommas(static_cast<uint64_t>(speed)), " rows/s")
+              : absl::StrFormat(" %.0f MB/s%s", speed / 1e6, counted ? "  " + count : "");
       absl::StrAppend(&figures, "  ETA ", Duration(seconds * (1 - done) / done));
     }
     line += absl::StrFormat(" %3.0f%%", done * 100);

@@ -65,9 +65,7 @@ std::string Shortened(std::string_view text, size_t width, bool keep_end) {
   // fit. A character has at most 4 bytes, so `width` cells seldom have more than 4 * `width` bytes.
   // `out` therefore begins at a larger number than 0 for a long text. This saves time.
   size_t out = text.size() - std::min(text.size(), 4 * width);
-  const auto rest = [&] {
-    return keep_end ? text.substr(out) : CutText(text, text.size() - out);
-  };
+  const auto rest = [&] { return keep_end ? text.substr(out) : CutText(text, text.size() - out); };
   const auto within_character = [&] {
     return keep_end && out < text.size() && (static_cast<uint8_t>(text[out]) & 0xc0) == 0x80;
   };
@@ -81,17 +79,13 @@ std::string Shortened(std::string_view text, size_t width, bool keep_end) {
 std::string ShortenedInMiddle(std::string_view text, size_t width) {
   if (CountCells(text) <= width) return std::string(text);
   const size_t end = (width - kDots.size()) / 2;  // the number of cells after the dots
-  return absl::StrCat(
-      Shortened(text, width - end),
-      Shortened(text, end + kDots.size(), /*keep_end=*/true).substr(kDots.size()));
+  return absl::StrCat(Shortened(text, width - end),
+                      Shortened(text, end + kDots.size(), /*keep_end=*/true).substr(kDots.size()));
 }
 
 TextLines::TextLines(std::vector<TextColumn> columns, const std::vector<size_t>& natural,
                      std::optional<size_t> width)
-    : columns_(std::move(columns)),
-      shown_(columns_.size()),
-      widths_(natural),
-      width_(width) {
+    : columns_(std::move(columns)), shown_(columns_.size()), widths_(natural), width_(width) {
   std::iota(shown_.begin(), shown_.end(), size_t{0});
   if (!width || Shrink(columns_, shown_, *width, widths_)) return;
   std::vector<int> left_out;

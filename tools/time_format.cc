@@ -112,14 +112,16 @@ absl::Status TimeFormat::AddSteps(std::string_view format) {
       steps_.push_back({.literal = '%'});
       continue;
     }
-    const auto* const shorthand = std::find_if(
-        std::begin(kShort), std::end(kShort), [&](const auto& each) { return each.first == letter; });
+    const auto* const shorthand =
+        std::find_if(std::begin(kShort), std::end(kShort),
+                     [&](const auto& each) { return each.first == letter; });
     if (shorthand != std::end(kShort)) {
       if (absl::Status status = AddSteps(shorthand->second); !status.ok()) return status;
       continue;
     }
     const char known = KnownConversion(letter);
-    if (known == 0) return Invalid(format_, absl::StrCat("has an unknown conversion: %", std::string(1, letter)));
+    if (known == 0)
+      return Invalid(format_, absl::StrCat("has an unknown conversion: %", std::string(1, letter)));
     if (known == 'e') {
       steps_.push_back({.conversion = 'e'});
       steps_.push_back({.conversion = 'd'});
@@ -144,8 +146,8 @@ absl::Status TimeFormat::Check() const {
       return Invalid(format_, "says a part of the time twice");
     }
   }
-  const bool has_day = Has('s') || ((Has('Y') || Has('y')) &&
-                                    (Has('j') || ((Has('m') || Has('b')) && Has('d'))));
+  const bool has_day =
+      Has('s') || ((Has('Y') || Has('y')) && (Has('j') || ((Has('m') || Has('b')) && Has('d'))));
   const auto has_any = [&](std::string_view conversions) {
     return std::any_of(conversions.begin(), conversions.end(), [&](char c) { return Has(c); });
   };
@@ -157,7 +159,8 @@ absl::Status TimeFormat::Check() const {
   if (Has('I') != Has('p')) return Invalid(format_, "has only one of %I and %p");
   const bool zoned = type_.data_type == DataType::kUnixtimeMicros || !type_.time_zone.empty();
   if (!zoned && has_any("zs")) {
-    return Invalid(format_, "has a zone, which the type has not; use for example timestamp(us,UTC)");
+    return Invalid(format_,
+                   "has a zone, which the type has not; use for example timestamp(us,UTC)");
   }
   return absl::OkStatus();
 }
@@ -245,8 +248,8 @@ absl::StatusOr<int64_t> TimeFormat::ParseValue(std::string_view text) const {
   const int hour = fields.hour + (fields.afternoon ? 12 : 0);
   const int64_t seconds = (hour * 60 + fields.minute) * 60 + fields.second;
   if (is_time_) return seconds * UnitsPerSecond(unit_) + fields.fraction;
-  const int64_t since_epoch = fields.epoch_seconds.value_or(*days * kSecondsPerDay + seconds -
-                                                            fields.offset_seconds);
+  const int64_t since_epoch =
+      fields.epoch_seconds.value_or(*days * kSecondsPerDay + seconds - fields.offset_seconds);
   absl::StatusOr<int64_t> count = TimestampOf(since_epoch, fields.fraction, unit_);
   if (!count.ok()) return wrong(std::string(count.status().message()));
   return count;

@@ -27,7 +27,9 @@ namespace cfile::tools {
 // The largest number of bytes that a writer writes for a value of T. For bytes: for each byte of
 // the value, plus kUuidDashes.
 template <ValueType T>
-constexpr size_t kMaxTextBytes = kIsBytes<T> ? 2 : sizeof(T) > 8 ? 48 : 32;
+constexpr size_t kMaxTextBytes = kIsBytes<T>     ? 2
+                                 : sizeof(T) > 8 ? 48
+                                                 : 32;
 inline constexpr size_t kUuidDashes = 4;
 
 namespace value_writer {

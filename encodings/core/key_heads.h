@@ -124,7 +124,7 @@ class KeyHeads {
     // The prefix that the keys share after the common prefixes of the parent and of its parents.
     uint32_t common_begin = 0;  // in numbers_
     uint32_t common_size = 0;   // bytes
-    uint32_t depth = 0;  // the size of all these prefixes: where the heads begin
+    uint32_t depth = 0;         // the size of all these prefixes: where the heads begin
     // In runs_: the runs of which this run is the parent, ascending. There are none for short runs.
     uint32_t children_begin = 0;
     uint32_t children_end = 0;
@@ -200,11 +200,10 @@ class KeyHeads {
 
   // Returns the child that begins with key `begin`, or nullptr.
   const Run* FindChild(const Run& parent, uint32_t begin) const {
-    const auto children = std::span(runs_).subspan(
-        parent.children_begin, parent.children_end - parent.children_begin);
-    const uint32_t found =
-        FindLowerBound(static_cast<uint32_t>(children.size()),
-                       [&](uint32_t i) { return children[i].begin < begin; });
+    const auto children = std::span(runs_).subspan(parent.children_begin,
+                                                   parent.children_end - parent.children_begin);
+    const uint32_t found = FindLowerBound(static_cast<uint32_t>(children.size()),
+                                          [&](uint32_t i) { return children[i].begin < begin; });
     return found < children.size() && children[found].begin == begin ? &children[found] : nullptr;
   }
 

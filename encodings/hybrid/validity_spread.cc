@@ -36,9 +36,8 @@ constexpr auto MakeSpreadLanesTable() {
   for (size_t mask = 0; mask < table.size(); ++mask) {
     for (size_t lane = 0; lane < 8; ++lane) {
       const int value = kSpread[mask][lane / kLanes];
-      table[mask][lane] =
-          static_cast<int8_t>(value < 0 ? -1 : static_cast<int>(kLanes) * value +
-                                                   static_cast<int>(lane % kLanes));
+      table[mask][lane] = static_cast<int8_t>(
+          value < 0 ? -1 : static_cast<int>(kLanes) * value + static_cast<int>(lane % kLanes));
     }
   }
   return table;

@@ -63,9 +63,8 @@ class RegisterLookup {
 };
 
 template <typename U, size_t kBases>
-using BaseLookup =
-    std::conditional_t<HWY_HAVE_SCALABLE || hn::MaxLanes(RowTag<U>()) < 4,
-                       MemoryLookup<U, kBases>, RegisterLookup<U, kBases>>;
+using BaseLookup = std::conditional_t<HWY_HAVE_SCALABLE || hn::MaxLanes(RowTag<U>()) < 4,
+                                      MemoryLookup<U, kBases>, RegisterLookup<U, kBases>>;
 
 template <typename U, size_t kBases>
 HWY_INLINE void DecodeWith(const uint8_t* packed, const AlpRdForm& form, const U* table,
@@ -168,26 +167,25 @@ void CheckForm(const AlpRdForm& form) {
   static_cast<void>(form);
 }
 
-#define CFILE_ALP_RD(U)                                                                          \
-  HWY_EXPORT(Decode_##U);                                                                        \
-  HWY_EXPORT(Encode_##U);                                                                        \
-  template <>                                                                                    \
-  void AlpRdDecode(const uint8_t* packed, const AlpRdForm& form, const U* bases, U* out) {       \
-    CheckForm<U>(form);                                                                          \
-    if (form.width() == 0 || (form.code_width == 0 && form.shift == 0)) {                        \
-      return UnpackInterleaved<U>(packed, form.width(), bases[0], out);                          \
-    }                                                                                            \
-    /* The kernel adds whole numbers, with their codes, to the numbers of the table. */          \
-    U table[AlpRdForm::kMaxBases] = {bases[0]};                                                  \
-    for (size_t k = 1; k < form.bases(); ++k)                                                    \
-      table[k] = static_cast<U>(bases[k] - (static_cast<U>(k) << form.covered()));               \
-    HWY_DYNAMIC_DISPATCH(Decode_##U)(packed, form, table, out);                                  \
-  }                                                                                              \
-  template <>                                                                                    \
-  void AlpRdEncode(const U* values, const AlpRdForm& form, const U* bases, U* numbers,           \
-                   U* highs) {                                                                   \
-    CheckForm<U>(form);                                                                          \
-    HWY_DYNAMIC_DISPATCH(Encode_##U)(values, form, bases, numbers, highs);                       \
+#define CFILE_ALP_RD(U)                                                                            \
+  HWY_EXPORT(Decode_##U);                                                                          \
+  HWY_EXPORT(Encode_##U);                                                                          \
+  template <>                                                                                      \
+  void AlpRdDecode(const uint8_t* packed, const AlpRdForm& form, const U* bases, U* out) {         \
+    CheckForm<U>(form);                                                                            \
+    if (form.width() == 0 || (form.code_width == 0 && form.shift == 0)) {                          \
+      return UnpackInterleaved<U>(packed, form.width(), bases[0], out);                            \
+    }                                                                                              \
+    /* The kernel adds whole numbers, with their codes, to the numbers of the table. */            \
+    U table[AlpRdForm::kMaxBases] = {bases[0]};                                                    \
+    for (size_t k = 1; k < form.bases(); ++k)                                                      \
+      table[k] = static_cast<U>(bases[k] - (static_cast<U>(k) << form.covered()));                 \
+    HWY_DYNAMIC_DISPATCH(Decode_##U)(packed, form, table, out);                                    \
+  }                                                                                                \
+  template <>                                                                                      \
+  void AlpRdEncode(const U* values, const AlpRdForm& form, const U* bases, U* numbers, U* highs) { \
+    CheckForm<U>(form);                                                                            \
+    HWY_DYNAMIC_DISPATCH(Encode_##U)(values, form, bases, numbers, highs);                         \
   }
 CFILE_ALP_RD(uint32_t)
 CFILE_ALP_RD(uint64_t)

@@ -34,9 +34,8 @@ size_t DecodeSymbols(const uint32_t* entries, int log, const uint8_t* stream, ui
   size_t position = 0;
   uint32_t states[kAnsStates];
   for (uint32_t& state : states) {
-    state = static_cast<uint32_t>(LoadLittleEndian<uint64_t>(stream + position / 8) >>
-                                      position % 8 &
-                                  LowBits(log));
+    state = static_cast<uint32_t>(
+        LoadLittleEndian<uint64_t>(stream + position / 8) >> position % 8 & LowBits(log));
     position += static_cast<size_t>(log);
   }
   // Decodes one symbol. The lowest bits of `word` are the next bits of the stream.

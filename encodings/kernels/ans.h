@@ -65,7 +65,7 @@ class AnsEncoder {
  private:
   struct Symbol {
     uint32_t weight;
-    uint32_t first;  // the index in states_ of the symbol's first state
+    uint32_t first;      // the index in states_ of the symbol's first state
     uint32_t most_bits;  // the most bits that this symbol takes
     // If the state plus 2^log is below `limit`, the symbol takes only most_bits - 1 bits.
     uint32_t limit;

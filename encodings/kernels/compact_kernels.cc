@@ -113,30 +113,30 @@ HWY_INLINE void ToFloats(const FloatBits<T>* order, T* out, size_t count) {
       });
 }
 
-#define CFILE_COMPACT(U)                                                                        \
-  size_t Unpack_##U(const BinTable<U>& table, const uint8_t* bins, const uint8_t* packed,       \
-                    U* out, size_t count) {                                                     \
-    return Unpack<U>(table, bins, packed, out, count);                                          \
-  }                                                                                             \
-  void MultiplyAdd_##U(U factor, U addend, U* numbers, size_t count) {                          \
-    for (size_t i = 0; i < count; ++i)                                                          \
-      numbers[i] = static_cast<U>(uint64_t{numbers[i]} * factor + addend);                      \
-  }                                                                                             \
-  void AddLine_##U(U first, U slope, U* numbers, size_t count) {                                \
-    for (size_t i = 0; i < count; ++i)                                                          \
-      numbers[i] = static_cast<U>(numbers[i] + first + i * slope);                              \
+#define CFILE_COMPACT(U)                                                                          \
+  size_t Unpack_##U(const BinTable<U>& table, const uint8_t* bins, const uint8_t* packed, U* out, \
+                    size_t count) {                                                               \
+    return Unpack<U>(table, bins, packed, out, count);                                            \
+  }                                                                                               \
+  void MultiplyAdd_##U(U factor, U addend, U* numbers, size_t count) {                            \
+    for (size_t i = 0; i < count; ++i)                                                            \
+      numbers[i] = static_cast<U>(uint64_t{numbers[i]} * factor + addend);                        \
+  }                                                                                               \
+  void AddLine_##U(U first, U slope, U* numbers, size_t count) {                                  \
+    for (size_t i = 0; i < count; ++i)                                                            \
+      numbers[i] = static_cast<U>(numbers[i] + first + i * slope);                                \
   }
 CFILE_COMPACT(uint8_t)
 CFILE_COMPACT(uint16_t)
 CFILE_COMPACT(uint32_t)
 CFILE_COMPACT(uint64_t)
 #undef CFILE_COMPACT
-#define CFILE_COMPACT(T)                                                                   \
-  void Divide_##T(const FloatBits<T>* integers, T divisor, T* out, size_t count) {         \
-    Divide<T>(integers, divisor, out, count);                                              \
-  }                                                                                        \
-  void ToFloats_##T(const FloatBits<T>* order, T* out, size_t count) {                     \
-    ToFloats<T>(order, out, count);                                                        \
+#define CFILE_COMPACT(T)                                                           \
+  void Divide_##T(const FloatBits<T>* integers, T divisor, T* out, size_t count) { \
+    Divide<T>(integers, divisor, out, count);                                      \
+  }                                                                                \
+  void ToFloats_##T(const FloatBits<T>* order, T* out, size_t count) {             \
+    ToFloats<T>(order, out, count);                                                \
   }
 CFILE_COMPACT(float)
 CFILE_COMPACT(double)
@@ -190,27 +190,27 @@ void PackOffsets(const BinTable<U>& table, const uint8_t* bins, const U* offsets
   StoreLittleEndian(word, out);
 }
 
-#define CFILE_COMPACT(U)                                                                     \
-  HWY_EXPORT(Unpack_##U);                                                                    \
-  HWY_EXPORT(MultiplyAdd_##U);                                                               \
-  HWY_EXPORT(AddLine_##U);                                                                   \
-  template <>                                                                                \
-  size_t UnpackOffsets<U>(const BinTable<U>& table, const uint8_t* bins,                     \
-                          const uint8_t* packed, U* out, size_t count) {                     \
-    return HWY_DYNAMIC_DISPATCH(Unpack_##U)(table, bins, packed, out, count);                \
-  }                                                                                          \
-  template <>                                                                                \
-  void MultiplyAdd<U>(U factor, U addend, U* numbers, size_t count) {                        \
-    HWY_DYNAMIC_DISPATCH(MultiplyAdd_##U)(factor, addend, numbers, count);                   \
-  }                                                                                          \
-  template <>                                                                                \
-  void AddLine<U>(U first, U slope, U* numbers, size_t count) {                              \
-    HWY_DYNAMIC_DISPATCH(AddLine_##U)(first, slope, numbers, count);                         \
-  }                                                                                          \
+#define CFILE_COMPACT(U)                                                                        \
+  HWY_EXPORT(Unpack_##U);                                                                       \
+  HWY_EXPORT(MultiplyAdd_##U);                                                                  \
+  HWY_EXPORT(AddLine_##U);                                                                      \
+  template <>                                                                                   \
+  size_t UnpackOffsets<U>(const BinTable<U>& table, const uint8_t* bins, const uint8_t* packed, \
+                          U* out, size_t count) {                                               \
+    return HWY_DYNAMIC_DISPATCH(Unpack_##U)(table, bins, packed, out, count);                   \
+  }                                                                                             \
+  template <>                                                                                   \
+  void MultiplyAdd<U>(U factor, U addend, U * numbers, size_t count) {                          \
+    HWY_DYNAMIC_DISPATCH(MultiplyAdd_##U)(factor, addend, numbers, count);                      \
+  }                                                                                             \
+  template <>                                                                                   \
+  void AddLine<U>(U first, U slope, U * numbers, size_t count) {                                \
+    HWY_DYNAMIC_DISPATCH(AddLine_##U)(first, slope, numbers, count);                            \
+  }                                                                                             \
   template void PackOffsets<U>(const BinTable<U>&, const uint8_t*, const U*, size_t, uint8_t*); \
-  template void AddLowers<U>(const BinTable<U>&, const uint8_t*, U*, size_t);                \
-  template void LookUpLowers<U>(const BinTable<U>&, const uint8_t*, U*, size_t);             \
-  template void SumUpLowers<U>(const BinTable<U>&, const uint8_t*, U, U*, size_t);           \
+  template void AddLowers<U>(const BinTable<U>&, const uint8_t*, U*, size_t);                   \
+  template void LookUpLowers<U>(const BinTable<U>&, const uint8_t*, U*, size_t);                \
+  template void SumUpLowers<U>(const BinTable<U>&, const uint8_t*, U, U*, size_t);              \
   template void SumUp<U>(U, U*, size_t);
 CFILE_COMPACT(uint8_t)
 CFILE_COMPACT(uint16_t)
@@ -218,24 +218,24 @@ CFILE_COMPACT(uint32_t)
 CFILE_COMPACT(uint64_t)
 #undef CFILE_COMPACT
 
-#define CFILE_COMPACT(T)                                                                     \
-  HWY_EXPORT(Divide_##T);                                                                    \
-  HWY_EXPORT(ToFloats_##T);                                                                  \
-  template <>                                                                                \
-  void DivideIntegers<T>(const FloatBits<T>* integers, T divisor, T* out, size_t count) {    \
-    HWY_DYNAMIC_DISPATCH(Divide_##T)(integers, divisor, out, count);                         \
-  }                                                                                          \
-  template <>                                                                                \
-  void OrderToFloats<T>(const FloatBits<T>* order, T* out, size_t count) {                   \
-    HWY_DYNAMIC_DISPATCH(ToFloats_##T)(order, out, count);                                   \
-  }                                                                                          \
-  template <>                                                                                \
-  void FloatsToOrder<T>(const T* floats, FloatBits<T>* out, size_t count) {                  \
-    constexpr FloatBits<T> kSign = FloatBits<T>{1} << (8 * sizeof(T) - 1);                   \
-    for (size_t i = 0; i < count; ++i) {                                                     \
-      const auto bits = std::bit_cast<FloatBits<T>>(floats[i]);                              \
-      out[i] = (bits & kSign) != 0 ? ~bits : bits ^ kSign;                                   \
-    }                                                                                        \
+#define CFILE_COMPACT(T)                                                                  \
+  HWY_EXPORT(Divide_##T);                                                                 \
+  HWY_EXPORT(ToFloats_##T);                                                               \
+  template <>                                                                             \
+  void DivideIntegers<T>(const FloatBits<T>* integers, T divisor, T* out, size_t count) { \
+    HWY_DYNAMIC_DISPATCH(Divide_##T)(integers, divisor, out, count);                      \
+  }                                                                                       \
+  template <>                                                                             \
+  void OrderToFloats<T>(const FloatBits<T>* order, T* out, size_t count) {                \
+    HWY_DYNAMIC_DISPATCH(ToFloats_##T)(order, out, count);                                \
+  }                                                                                       \
+  template <>                                                                             \
+  void FloatsToOrder<T>(const T* floats, FloatBits<T>* out, size_t count) {               \
+    constexpr FloatBits<T> kSign = FloatBits<T>{1} << (8 * sizeof(T) - 1);                \
+    for (size_t i = 0; i < count; ++i) {                                                  \
+      const auto bits = std::bit_cast<FloatBits<T>>(floats[i]);                           \
+      out[i] = (bits & kSign) != 0 ? ~bits : bits ^ kSign;                                \
+    }                                                                                     \
   }
 CFILE_COMPACT(float)
 CFILE_COMPACT(double)

@@ -208,7 +208,7 @@ HWY_INLINE T DecodeMiniblocks(const uint8_t* packed, const uint8_t* widths, size
     } else  // NOLINT: continues below
 #endif
 #if CFILE_PACK_WIDE
-    if (width <= GroupUnpacker<uint64_t>::kMaxWidth) {
+        if (width <= GroupUnpacker<uint64_t>::kMaxWidth) {
       previous = DecodeWide<T>(packed, width, min_delta, previous, some, out);
     } else if (sizeof(T) == 8 && width == 64) {
       previous = DecodeWords<T>(packed, min_delta, previous, some, out);

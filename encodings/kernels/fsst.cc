@@ -50,8 +50,8 @@ class SampleCounts {
     for (uint32_t unit = 0; unit < kUnits; ++unit) {
       if (counts_[unit] == 0) continue;
       const size_t size = Size(unit);
-      found.push_back({Symbol(unit), static_cast<uint32_t>(size),
-                       kWeights[size] * uint64_t{counts_[unit]}});
+      found.push_back(
+          {Symbol(unit), static_cast<uint32_t>(size), kWeights[size] * uint64_t{counts_[unit]}});
     }
     std::sort(pairs_.begin(), pairs_.end());
     for (size_t i = 0; i < pairs_.size();) {
@@ -116,18 +116,15 @@ SymbolCompressor::SymbolCompressor(const SymbolTable& table)
   uint16_t ones[256];
   std::fill(std::begin(ones), std::end(ones), uint16_t{kEscapeCode | 1 << 8});
   for (uint32_t code = 0; code < table.count; ++code) {
-    if (table.sizes[code] == 1)
-      ones[table.symbols[code]] = static_cast<uint16_t>(code | 1 << 8);
+    if (table.sizes[code] == 1) ones[table.symbols[code]] = static_cast<uint16_t>(code | 1 << 8);
   }
   for (size_t pair = 0; pair < size_t{1} << 16; ++pair) short_[pair] = ones[pair & 0xff];
   for (uint32_t code = 0; code < table.count; ++code) {
-    if (table.sizes[code] == 2)
-      short_[table.symbols[code]] = static_cast<uint16_t>(code | 2 << 8);
+    if (table.sizes[code] == 2) short_[table.symbols[code]] = static_cast<uint16_t>(code | 2 << 8);
   }
   for (size_t size = kMaxSymbolBytes; size >= 3; --size) {
     for (uint32_t code = 0; code < table.count; ++code) {
-      if (table.sizes[code] == size)
-        Insert(table.symbols[code], size, static_cast<uint8_t>(code));
+      if (table.sizes[code] == size) Insert(table.symbols[code], size, static_cast<uint8_t>(code));
     }
   }
 }

@@ -75,9 +75,7 @@ class SymbolCompressor {
 
   // Compresses `text` to `to` and returns the end of what was written. Writes at most
   // WorstBytes(text.size()) bytes.
-  uint8_t* Compress(std::string_view text, uint8_t* to) const {
-    return Finish({text, to});
-  }
+  uint8_t* Compress(std::string_view text, uint8_t* to) const { return Finish({text, to}); }
 
   // Compresses two texts, each as Compress does. Takes less time than two calls: while one text
   // waits for the size of its symbol, the other one goes on. `to`: where the codes of each text

@@ -147,9 +147,8 @@ uint8_t* EncodeGroups32(const uint32_t* values, size_t groups, uint8_t* p) {
   for (; groups > 0; --groups, values += 4) {
     const auto v = hn::LoadU(d, values);
     // Lane i is the number of bytes of value i, minus 1.
-    const auto lengths =
-        hn::Add(hn::Add(above(hn::ShiftRight<8>(v)), above(hn::ShiftRight<16>(v))),
-                above(hn::ShiftRight<24>(v)));
+    const auto lengths = hn::Add(hn::Add(above(hn::ShiftRight<8>(v)), above(hn::ShiftRight<16>(v))),
+                                 above(hn::ShiftRight<24>(v)));
     // Byte i of `bytes` is lane i of `lengths`. The multiplication moves these four numbers to the
     // bits from 30, 28, 26 and 24 on.
     const uint32_t bytes =

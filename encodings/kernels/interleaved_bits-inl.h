@@ -59,13 +59,13 @@ using ShiftTag = hn::Repartition<std::conditional_t<sizeof(U) == 1, uint16_t, U>
 #endif
 template <typename U>
 HWY_INLINE hn::Vec<RowTag<U>> ShiftRight(hn::Vec<RowTag<U>> v, size_t bits) {
-  return hn::BitCast(RowTag<U>(), hn::ShiftRightSame(hn::BitCast(ShiftTag<U>(), v),
-                                                     static_cast<int>(bits)));
+  return hn::BitCast(RowTag<U>(),
+                     hn::ShiftRightSame(hn::BitCast(ShiftTag<U>(), v), static_cast<int>(bits)));
 }
 template <typename U>
 HWY_INLINE hn::Vec<RowTag<U>> ShiftLeft(hn::Vec<RowTag<U>> v, size_t bits) {
-  return hn::BitCast(RowTag<U>(), hn::ShiftLeftSame(hn::BitCast(ShiftTag<U>(), v),
-                                                    static_cast<int>(bits)));
+  return hn::BitCast(RowTag<U>(),
+                     hn::ShiftLeftSame(hn::BitCast(ShiftTag<U>(), v), static_cast<int>(bits)));
 }
 
 // Shifts all lanes by `bits`, like the functions above. For these functions, the processor copies

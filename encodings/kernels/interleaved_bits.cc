@@ -27,7 +27,7 @@ HWY_INLINE void Unpack(const uint8_t* packed, size_t width, U reference, U* HWY_
 // True if PrefixSum works for vectors of U.
 template <typename U>
 inline constexpr bool kHasPrefixSum =
-    sizeof(U) >= 4 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128 && !HWY_HAVE_SCALABLE;
+    sizeof(U) >= 4 && HWY_TARGET != HWY_SCALAR&& HWY_TARGET != HWY_EMU128 && !HWY_HAVE_SCALABLE;
 
 // Computes prefix sums of the lanes of a vector.
 template <typename U>
@@ -193,8 +193,7 @@ HWY_INLINE void Pack(const U* HWY_RESTRICT values, U reference, size_t width,
     auto word = hn::Zero(d);
     size_t filled = 0;
     for (size_t row = 0; row < kBits; ++row) {
-      const auto number =
-          hn::Sub(hn::LoadU(d, values + row * kRowLanes<U> + lane), references);
+      const auto number = hn::Sub(hn::LoadU(d, values + row * kRowLanes<U> + lane), references);
       const auto clear = hn::Set(d, static_cast<U>(~LowBits(static_cast<int>(filled))));
       word = hn::Or(word, hn::And(ShiftLeft<U>(number, filled), clear));
       filled += width;
@@ -250,10 +249,13 @@ HWY_INLINE void Match(const uint8_t* packed, size_t width, U low, U high, uint8_
   const U sign = static_cast<U>(U{1} << (kBitsOf<U> - 1));
   const auto offset = hn::Set(d, static_cast<U>(sign - low));
   const auto limits = hn::Set(ds, static_cast<I>(static_cast<U>(limit ^ sign)));
-  MatchRows<U>(packed, width, [&](auto numbers) HWY_ATTR {
-    const auto moved = hn::BitCast(ds, hn::Add(numbers, offset));
-    return hn::RebindMask(d, hn::Lt(moved, limits));
-  }, bits);
+  MatchRows<U>(
+      packed, width,
+      [&](auto numbers) HWY_ATTR {
+        const auto moved = hn::BitCast(ds, hn::Add(numbers, offset));
+        return hn::RebindMask(d, hn::Lt(moved, limits));
+      },
+      bits);
 }
 
 // `wanted` has kCount numbers.
@@ -261,14 +263,16 @@ template <typename U, size_t kCount>
 HWY_INLINE void MatchSome(const uint8_t* packed, size_t width, const U* wanted, uint8_t* bits) {
   const RowTag<U> d;
   HWY_ALIGN U copies[kCount][kVectorRowBytes / sizeof(U)];
-  for (size_t i = 0; i < kCount; ++i)
-    hn::Store(hn::Set(d, wanted[i]), d, copies[i]);
-  MatchRows<U>(packed, width, [&](auto numbers) HWY_ATTR {
-    auto match = hn::Eq(numbers, hn::Load(d, copies[0]));
-    for (size_t i = 1; i < kCount; ++i)
-      match = hn::Or(match, hn::Eq(numbers, hn::Load(d, copies[i])));
-    return match;
-  }, bits);
+  for (size_t i = 0; i < kCount; ++i) hn::Store(hn::Set(d, wanted[i]), d, copies[i]);
+  MatchRows<U>(
+      packed, width,
+      [&](auto numbers) HWY_ATTR {
+        auto match = hn::Eq(numbers, hn::Load(d, copies[0]));
+        for (size_t i = 1; i < kCount; ++i)
+          match = hn::Or(match, hn::Eq(numbers, hn::Load(d, copies[i])));
+        return match;
+      },
+      bits);
 }
 
 template <typename U>
@@ -304,28 +308,28 @@ HWY_INLINE size_t Count(const U* values, size_t count, U reference, U limit) {
   return above;
 }
 
-#define CFILE_INTERLEAVED(U)                                                                     \
-  void Unpack_##U(const uint8_t* packed, size_t width, U reference, U* out) {                    \
-    Unpack<U>(packed, width, reference, out);                                                    \
-  }                                                                                              \
-  void Pack_##U(const U* values, U reference, size_t width, uint8_t* out) {                      \
-    Pack<U>(values, reference, width, out);                                                      \
-  }                                                                                              \
-  void Match_##U(const uint8_t* packed, size_t width, U low, U high, uint8_t* bits) {            \
-    Match<U>(packed, width, low, high, bits);                                                    \
-  }                                                                                              \
-  void MatchAny_##U(const uint8_t* packed, size_t width, const U* wanted, size_t count,          \
-                    uint8_t* bits) {                                                             \
-    MatchAny<U>(packed, width, wanted, count, bits);                                             \
-  }                                                                                              \
-  void Deltas_##U(const uint8_t* packed, size_t width, U first, U step, U* out) {                \
-    Deltas<U>(packed, width, first, step, out);                                                  \
-  }                                                                                              \
-  U Sum_##U(const uint8_t* packed, size_t width, size_t count) {                                 \
-    return Sum<U>(packed, width, count);                                                         \
-  }                                                                                              \
-  size_t Count_##U(const U* values, size_t count, U reference, U limit) {                        \
-    return Count<U>(values, count, reference, limit);                                            \
+#define CFILE_INTERLEAVED(U)                                                            \
+  void Unpack_##U(const uint8_t* packed, size_t width, U reference, U* out) {           \
+    Unpack<U>(packed, width, reference, out);                                           \
+  }                                                                                     \
+  void Pack_##U(const U* values, U reference, size_t width, uint8_t* out) {             \
+    Pack<U>(values, reference, width, out);                                             \
+  }                                                                                     \
+  void Match_##U(const uint8_t* packed, size_t width, U low, U high, uint8_t* bits) {   \
+    Match<U>(packed, width, low, high, bits);                                           \
+  }                                                                                     \
+  void MatchAny_##U(const uint8_t* packed, size_t width, const U* wanted, size_t count, \
+                    uint8_t* bits) {                                                    \
+    MatchAny<U>(packed, width, wanted, count, bits);                                    \
+  }                                                                                     \
+  void Deltas_##U(const uint8_t* packed, size_t width, U first, U step, U* out) {       \
+    Deltas<U>(packed, width, first, step, out);                                         \
+  }                                                                                     \
+  U Sum_##U(const uint8_t* packed, size_t width, size_t count) {                        \
+    return Sum<U>(packed, width, count);                                                \
+  }                                                                                     \
+  size_t Count_##U(const U* values, size_t count, U reference, U limit) {               \
+    return Count<U>(values, count, reference, limit);                                   \
   }
 CFILE_INTERLEAVED(uint8_t)
 CFILE_INTERLEAVED(uint16_t)
@@ -340,72 +344,72 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cfile::encodings {
 
-#define CFILE_INTERLEAVED(U)                                                                \
-  HWY_EXPORT(Unpack_##U);                                                                   \
-  HWY_EXPORT(Pack_##U);                                                                     \
-  HWY_EXPORT(Match_##U);                                                                    \
-  HWY_EXPORT(MatchAny_##U);                                                                 \
-  HWY_EXPORT(Deltas_##U);                                                                   \
-  HWY_EXPORT(Sum_##U);                                                                      \
-  HWY_EXPORT(Count_##U);                                                                    \
-  template <>                                                                               \
-  void PackInterleaved<U>(const U* values, U reference, int width, uint8_t* out) {          \
-    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                         \
-    if (width > 0)                                                                          \
-      HWY_DYNAMIC_DISPATCH(Pack_##U)(values, reference, static_cast<size_t>(width), out);   \
-  }                                                                                         \
-  template <>                                                                               \
-  void UnpackInterleaved<U>(const uint8_t* packed, int width, U reference, U* out) {        \
-    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                         \
-    if (width == 0) {                                                                       \
-      std::fill_n(out, kVectorValues, reference);                                           \
-    } else {                                                                                \
-      HWY_DYNAMIC_DISPATCH(Unpack_##U)(packed, static_cast<size_t>(width), reference, out); \
-    }                                                                                       \
-  }                                                                                         \
-  template <>                                                                               \
+#define CFILE_INTERLEAVED(U)                                                                 \
+  HWY_EXPORT(Unpack_##U);                                                                    \
+  HWY_EXPORT(Pack_##U);                                                                      \
+  HWY_EXPORT(Match_##U);                                                                     \
+  HWY_EXPORT(MatchAny_##U);                                                                  \
+  HWY_EXPORT(Deltas_##U);                                                                    \
+  HWY_EXPORT(Sum_##U);                                                                       \
+  HWY_EXPORT(Count_##U);                                                                     \
+  template <>                                                                                \
+  void PackInterleaved<U>(const U* values, U reference, int width, uint8_t* out) {           \
+    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                          \
+    if (width > 0)                                                                           \
+      HWY_DYNAMIC_DISPATCH(Pack_##U)(values, reference, static_cast<size_t>(width), out);    \
+  }                                                                                          \
+  template <>                                                                                \
+  void UnpackInterleaved<U>(const uint8_t* packed, int width, U reference, U* out) {         \
+    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                          \
+    if (width == 0) {                                                                        \
+      std::fill_n(out, kVectorValues, reference);                                            \
+    } else {                                                                                 \
+      HWY_DYNAMIC_DISPATCH(Unpack_##U)(packed, static_cast<size_t>(width), reference, out);  \
+    }                                                                                        \
+  }                                                                                          \
+  template <>                                                                                \
   void MatchInterleaved<U>(const uint8_t* packed, int width, U low, U high, uint8_t* bits) { \
-    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                         \
-    if (width == 0) {                                                                       \
-      const bool all = static_cast<U>(-low) <= static_cast<U>(high - low);                  \
-      std::memset(bits, all ? 0xff : 0, kVectorValues / 8);                                 \
-    } else {                                                                                \
-      HWY_DYNAMIC_DISPATCH(Match_##U)(packed, static_cast<size_t>(width), low, high, bits); \
-    }                                                                                       \
-  }                                                                                         \
-  template <>                                                                               \
-  void MatchAnyInterleaved<U>(const uint8_t* packed, int width, std::span<const U> wanted,  \
-                              uint8_t* bits) {                                              \
-    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                         \
-    assert(!wanted.empty() && wanted.size() <= kMostWanted);                                \
-    if (width == 0) {                                                                       \
-      const bool all = std::find(wanted.begin(), wanted.end(), U{0}) != wanted.end();       \
-      std::memset(bits, all ? 0xff : 0, kVectorValues / 8);                                 \
-    } else {                                                                                \
-      HWY_DYNAMIC_DISPATCH(MatchAny_##U)                                                    \
-      (packed, static_cast<size_t>(width), wanted.data(), wanted.size(), bits);             \
-    }                                                                                       \
-  }                                                                                         \
-  template <>                                                                               \
-  void UnpackDeltas<U>(const uint8_t* packed, int width, U first, U step, U* out) {         \
-    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                         \
-    if (width == 0) {                                                                       \
-      for (size_t i = 0; i < kVectorValues; ++i)                                            \
-        out[i] = static_cast<U>(first + uint64_t{step} * i);                                \
-    } else {                                                                                \
-      HWY_DYNAMIC_DISPATCH(Deltas_##U)                                                      \
-      (packed, static_cast<size_t>(width), first, step, out);                               \
-    }                                                                                       \
-  }                                                                                         \
-  template <>                                                                               \
-  U SumInterleaved<U>(const uint8_t* packed, int width, size_t count) {                     \
-    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                         \
-    if (width == 0) return 0;                                                               \
-    return HWY_DYNAMIC_DISPATCH(Sum_##U)(packed, static_cast<size_t>(width), count);        \
-  }                                                                                         \
-  template <>                                                                               \
-  size_t CountAbove<U>(const U* values, size_t count, U reference, U limit) {               \
-    return HWY_DYNAMIC_DISPATCH(Count_##U)(values, count, reference, limit);                \
+    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                          \
+    if (width == 0) {                                                                        \
+      const bool all = static_cast<U>(-low) <= static_cast<U>(high - low);                   \
+      std::memset(bits, all ? 0xff : 0, kVectorValues / 8);                                  \
+    } else {                                                                                 \
+      HWY_DYNAMIC_DISPATCH(Match_##U)(packed, static_cast<size_t>(width), low, high, bits);  \
+    }                                                                                        \
+  }                                                                                          \
+  template <>                                                                                \
+  void MatchAnyInterleaved<U>(const uint8_t* packed, int width, std::span<const U> wanted,   \
+                              uint8_t* bits) {                                               \
+    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                          \
+    assert(!wanted.empty() && wanted.size() <= kMostWanted);                                 \
+    if (width == 0) {                                                                        \
+      const bool all = std::find(wanted.begin(), wanted.end(), U{0}) != wanted.end();        \
+      std::memset(bits, all ? 0xff : 0, kVectorValues / 8);                                  \
+    } else {                                                                                 \
+      HWY_DYNAMIC_DISPATCH(MatchAny_##U)                                                     \
+      (packed, static_cast<size_t>(width), wanted.data(), wanted.size(), bits);              \
+    }                                                                                        \
+  }                                                                                          \
+  template <>                                                                                \
+  void UnpackDeltas<U>(const uint8_t* packed, int width, U first, U step, U* out) {          \
+    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                          \
+    if (width == 0) {                                                                        \
+      for (size_t i = 0; i < kVectorValues; ++i)                                             \
+        out[i] = static_cast<U>(first + uint64_t{step} * i);                                 \
+    } else {                                                                                 \
+      HWY_DYNAMIC_DISPATCH(Deltas_##U)                                                       \
+      (packed, static_cast<size_t>(width), first, step, out);                                \
+    }                                                                                        \
+  }                                                                                          \
+  template <>                                                                                \
+  U SumInterleaved<U>(const uint8_t* packed, int width, size_t count) {                      \
+    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                          \
+    if (width == 0) return 0;                                                                \
+    return HWY_DYNAMIC_DISPATCH(Sum_##U)(packed, static_cast<size_t>(width), count);         \
+  }                                                                                          \
+  template <>                                                                                \
+  size_t CountAbove<U>(const U* values, size_t count, U reference, U limit) {                \
+    return HWY_DYNAMIC_DISPATCH(Count_##U)(values, count, reference, limit);                 \
   }
 CFILE_INTERLEAVED(uint8_t)
 CFILE_INTERLEAVED(uint16_t)

@@ -42,8 +42,7 @@ struct AlpRdVector {
   }
   // Returns the value that a number gives.
   U Decode(U number) const {
-    const size_t code =
-        form.code_width == 0 ? 0 : static_cast<size_t>(number >> form.offset_width);
+    const size_t code = form.code_width == 0 ? 0 : static_cast<size_t>(number >> form.offset_width);
     const U offset = number & static_cast<U>(LowBits(form.offset_width));
     return static_cast<U>(base(code) + (offset << form.shift));
   }
@@ -186,7 +185,7 @@ std::unique_ptr<BlockDecoder<T>> AlpRdCodec::MakeDecoder(PhysicalType /*type*/,
 }
 
 template std::unique_ptr<BlockDecoder<float>> AlpRdCodec::MakeDecoder<float>(PhysicalType,
-                                                                            const DecoderOptions&);
+                                                                             const DecoderOptions&);
 template std::unique_ptr<BlockDecoder<double>> AlpRdCodec::MakeDecoder<double>(
     PhysicalType, const DecoderOptions&);
 

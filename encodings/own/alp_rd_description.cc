@@ -41,8 +41,7 @@ absl::Status DescribeAlpRd(const BlockView& block, BlockDescription& description
     }
     CFILE_RETURN_IF_ERROR(description.AddBytes(form.bases() * sizeof(U), "bases",
                                                StrCat("vector ", i, ", ", count, " values")));
-    CFILE_RETURN_IF_ERROR(
-        description.AddBytes(AlpRdPackedBytes(form, count), "packed numbers"));
+    CFILE_RETURN_IF_ERROR(description.AddBytes(AlpRdPackedBytes(form, count), "packed numbers"));
     CFILE_RETURN_IF_ERROR(
         description.AddBytes(entry.exceptions * sizeof(uint16_t), "positions of the exceptions"));
     CFILE_RETURN_IF_ERROR(description.AddBytes(entry.exceptions * AlpRdHighBytes<U>(form),

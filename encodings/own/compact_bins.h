@@ -78,7 +78,7 @@ CompactBins ChooseBins(std::span<const CompactBin> intervals, int64_t cost_of_bi
 // The weights of bins (kernels/ans.h).
 struct CompactWeights {
   std::vector<uint16_t> weights;  // an element for each bin
-  int log = 0;  // the weights add up to 2^log
+  int log = 0;                    // the weights add up to 2^log
 };
 // Chooses weights for `bins` and the number of states. More states make codes shorter; the function
 // takes the smallest number of states with which the codes are almost as short as with the largest.

@@ -264,8 +264,8 @@ class CompactDecoder final : public BlockDecoder<T> {
                         ", expected ", before + 1, " to ", count - 1);
       }
       before = position;
-      out[position] = LoadLittleEndian<T>(bytes.data() + exceptions * sizeof(uint16_t) +
-                                          i * sizeof(T));
+      out[position] =
+          LoadLittleEndian<T>(bytes.data() + exceptions * sizeof(uint16_t) + i * sizeof(T));
     }
     return absl::OkStatus();
   }
@@ -293,9 +293,9 @@ std::unique_ptr<BlockDecoder<T>> CompactCodec::MakeDecoder(PhysicalType /*type*/
   return std::make_unique<CompactDecoder<T>>();
 }
 
-#define CFILE_INSTANTIATE(T)                                                \
-  template std::unique_ptr<BlockDecoder<T>> CompactCodec::MakeDecoder<T>(   \
-      PhysicalType, const DecoderOptions&);
+#define CFILE_INSTANTIATE(T)                                                           \
+  template std::unique_ptr<BlockDecoder<T>> CompactCodec::MakeDecoder<T>(PhysicalType, \
+                                                                         const DecoderOptions&);
 CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
 CFILE_INSTANTIATE(float)
 CFILE_INSTANTIATE(double)

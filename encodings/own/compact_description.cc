@@ -66,9 +66,10 @@ absl::Status DescribeCompact(const BlockView& block, BlockDescription& descripti
       description.AddRest("further pages");
       break;
     }
-    const size_t end = page + 1 == pages ? block.bytes.size()
-                                         : LoadLittleEndian<uint32_t>(
-                                               table.data() + (page + 1) * sizeof(uint32_t));
+    const size_t end =
+        page + 1 == pages
+            ? block.bytes.size()
+            : LoadLittleEndian<uint32_t>(table.data() + (page + 1) * sizeof(uint32_t));
     CFILE_RETURN_IF_ERROR(DescribePage(form, has_codes, page, end, description));
   }
   return absl::OkStatus();

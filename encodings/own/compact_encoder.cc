@@ -235,8 +235,7 @@ class CompactWriter {
     constexpr int64_t kNoSlack = std::numeric_limits<int64_t>::max();
     // A page has kVectorValues numbers, and the sample is charged its share of the sums.
     return ChooseBins(histogram.intervals(), bin, kNoSlack).cost +
-           static_cast<int64_t>(sums * 8 * sizeof(U) * sample.size() / kVectorValues) *
-               kCostOfBit;
+           static_cast<int64_t>(sums * 8 * sizeof(U) * sample.size() / kVectorValues) * kCostOfBit;
   }
 
   // Chooses the order or the line, and sets numbers_ and origin_.
@@ -281,11 +280,10 @@ class CompactWriter {
       least = std::min(least, static_cast<U>(number - origin_));
       most = std::max(most, static_cast<U>(number - origin_));
     }
-    CompactHistogram histogram =
-        uint64_t{most} - least < CompactHistogram::kMostIntervals
-            ? CompactHistogram(least, most)
-            : CompactHistogram(Sample(*numbers_, origin_, kBinSample),
-                               CompactHistogram::kMostIntervals);
+    CompactHistogram histogram = uint64_t{most} - least < CompactHistogram::kMostIntervals
+                                     ? CompactHistogram(least, most)
+                                     : CompactHistogram(Sample(*numbers_, origin_, kBinSample),
+                                                        CompactHistogram::kMostIntervals);
     bin_of_.resize(count());
     for (size_t i = 0; i < count(); ++i) {
       const uint64_t number = static_cast<U>((*numbers_)[i] - origin_);
@@ -438,9 +436,9 @@ std::unique_ptr<BlockEncoder<T>> CompactCodec::MakeEncoder(PhysicalType /*type*/
   return std::make_unique<CompactEncoder<T>>(options);
 }
 
-#define CFILE_INSTANTIATE(T)                                                \
-  template std::unique_ptr<BlockEncoder<T>> CompactCodec::MakeEncoder<T>(   \
-      PhysicalType, const EncoderOptions&);
+#define CFILE_INSTANTIATE(T)                                                           \
+  template std::unique_ptr<BlockEncoder<T>> CompactCodec::MakeEncoder<T>(PhysicalType, \
+                                                                         const EncoderOptions&);
 CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
 CFILE_INSTANTIATE(float)
 CFILE_INSTANTIATE(double)

@@ -94,8 +94,7 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
       Vector vector;
       if (!table_.Find(index, vector)) return table_.Damage(index);
       const auto taken = static_cast<uint32_t>(std::min<size_t>(vector.count - first, left));
-      const bool none =
-          query.high < query.low || query.high < vector.min || vector.max < query.low;
+      const bool none = query.high < query.low || query.high < vector.min || vector.max < query.low;
       bool all = query.listed == 0 && query.low <= vector.min && vector.max <= query.high;
       if (vector.min == vector.max) all = query.Matches(vector.min);
       if (none || all) {
@@ -130,9 +129,9 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
       for (uint32_t i = 0; i < vector.count; ++i)
         out[i] = static_cast<U>(out[i] + vector.reference);
     }
-    return vector.exceptions.Visit(
-        kName, index, vector.count,
-        [&](uint16_t position, uint32_t i) { out[position] = vector.exception_value(i); });
+    return vector.exceptions.Visit(kName, index, vector.count, [&](uint16_t position, uint32_t i) {
+      out[position] = vector.exception_value(i);
+    });
   }
 
   // Sets bit i of `bits` to 1 if value i of a vector matches.
@@ -143,7 +142,8 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
       if (query.listed == 0) {
         MatchRange<T>(values, vector.count, query.low, query.high, bits);
       } else {
-        MatchEach(values, vector.count, [&](T value) { return query.Matches(value); }, bits);
+        MatchEach(
+            values, vector.count, [&](T value) { return query.Matches(value); }, bits);
       }
       return absl::OkStatus();
     }
@@ -152,22 +152,21 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
       return static_cast<U>(static_cast<U>(value) - vector.reference);
     };
     if (query.listed == 0) {
-      MatchInterleaved<U>(vector.packed.data(), vector.width, number(query.low),
-                          number(query.high), bits);
+      MatchInterleaved<U>(vector.packed.data(), vector.width, number(query.low), number(query.high),
+                          bits);
     } else {
       std::array<U, Base::kMostMatches> numbers;
       for (size_t i = 0; i < query.listed; ++i) numbers[i] = number(query.list[i]);
       MatchAnyInterleaved<U>(vector.packed.data(), vector.width,
                              std::span(numbers).first(query.listed), bits);
     }
-    return vector.exceptions.Visit(
-        kName, index, vector.count, [&](uint16_t position, uint32_t i) {
-          const T value = FromBits<T>(vector.exception_value(i));
-          uint8_t& byte = bits[position / 8];
-          const unsigned bit = 1u << (position % 8);
-          const bool matches = query.Matches(value);
-          byte = static_cast<uint8_t>(matches ? byte | bit : byte & ~bit);
-        });
+    return vector.exceptions.Visit(kName, index, vector.count, [&](uint16_t position, uint32_t i) {
+      const T value = FromBits<T>(vector.exception_value(i));
+      uint8_t& byte = bits[position / 8];
+      const unsigned bit = 1u << (position % 8);
+      const bool matches = query.Matches(value);
+      byte = static_cast<uint8_t>(matches ? byte | bit : byte & ~bit);
+    });
   }
 
   // Does the same, and keeps the result in matches_ for the next call.
@@ -194,9 +193,9 @@ std::unique_ptr<BlockDecoder<T>> ForCodec::MakeDecoder(PhysicalType /*type*/,
   return std::make_unique<ForDecoder<T>>();
 }
 
-#define CFILE_INSTANTIATE(T)                                                \
-  template std::unique_ptr<BlockDecoder<T>> ForCodec::MakeDecoder<T>(       \
-      PhysicalType, const DecoderOptions&);
+#define CFILE_INSTANTIATE(T)                                                       \
+  template std::unique_ptr<BlockDecoder<T>> ForCodec::MakeDecoder<T>(PhysicalType, \
+                                                                     const DecoderOptions&);
 CFILE_INSTANTIATE(bool)
 CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE

@@ -204,8 +204,8 @@ class ForEncoder final : public VectorEncoder<T, ForLane<T>, ForEntry<T>> {
     for (size_t i = 1; i < kVectorValues; ++i)
       deltas[i] = static_cast<U>(values[i] - values[i - 1]);
     deltas[0] = deltas[1];
-    const MinMax<I> bounds = FindMinMax(std::span(reinterpret_cast<const I*>(deltas.data()),
-                                                  kVectorValues));
+    const MinMax<I> bounds =
+        FindMinMax(std::span(reinterpret_cast<const I*>(deltas.data()), kVectorValues));
     const U least = static_cast<U>(bounds.min);
     const int width = ForWidth(static_cast<U>(static_cast<U>(bounds.max) - least));
     if (4 * ForDeltaBytes<T>(width) > 3 * frame_bytes) return false;
@@ -230,9 +230,9 @@ std::unique_ptr<BlockEncoder<T>> ForCodec::MakeEncoder(PhysicalType /*type*/,
   return std::make_unique<ForEncoder<T>>(options);
 }
 
-#define CFILE_INSTANTIATE(T)                                                \
-  template std::unique_ptr<BlockEncoder<T>> ForCodec::MakeEncoder<T>(       \
-      PhysicalType, const EncoderOptions&);
+#define CFILE_INSTANTIATE(T)                                                       \
+  template std::unique_ptr<BlockEncoder<T>> ForCodec::MakeEncoder<T>(PhysicalType, \
+                                                                     const EncoderOptions&);
 CFILE_INSTANTIATE(bool)
 CFILE_FOR_EACH_WORD_INTEGER(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE

@@ -36,9 +36,12 @@ struct ForEntry {
   U max = 0;  // the greatest value, converted to U
 
   static ForEntry Load(const uint8_t* from) {
-    return {LoadLittleEndian<uint32_t>(from), from[4],
-            from[5],                          LoadLittleEndian<uint16_t>(from + 6),
-            LoadLittleEndian<U>(from + 8),    LoadLittleEndian<U>(from + 8 + sizeof(U))};
+    return {LoadLittleEndian<uint32_t>(from),
+            from[4],
+            from[5],
+            LoadLittleEndian<uint16_t>(from + 6),
+            LoadLittleEndian<U>(from + 8),
+            LoadLittleEndian<U>(from + 8 + sizeof(U))};
   }
   void Put(ByteWriter& out) const {
     out.PutFixed(offset);

@@ -44,9 +44,8 @@ struct ForVector {
     }
     const uint32_t exception = exceptions.Find(index);
     if (exception < exceptions.count) return exception_value(exception);
-    const U number = count == kVectorValues
-                         ? UnpackOneInterleaved<U>(packed.data(), width, index)
-                         : static_cast<U>(UnpackOne(packed, width, index));
+    const U number = count == kVectorValues ? UnpackOneInterleaved<U>(packed.data(), width, index)
+                                            : static_cast<U>(UnpackOne(packed, width, index));
     return static_cast<U>(number + reference);
   }
   void Prefetch(uint32_t index) const { PrefetchInterleaved<U>(packed.data(), width, index); }
@@ -78,16 +77,16 @@ class ForTable : public VectorTable<ForEntry<T>> {
     const uint8_t* const packed = this->bytes().data() + entry.offset;
     const size_t packed_bytes = ForPackedBytes(count, entry.width);
     const bool patched = entry.exceptions > 0;
-    vector = {.packed = {packed, packed_bytes},
-              .exceptions = {packed + packed_bytes + (patched ? sizeof(U) : 0), entry.exceptions},
-              .count = count,
-              .width = entry.width,
-              .reference =
-                  patched || delta ? LoadLittleEndian<U>(packed + packed_bytes) : entry.min,
-              .step = delta ? LoadLittleEndian<U>(packed + packed_bytes + sizeof(U)) : U{0},
-              .form = static_cast<ForForm>(entry.form),
-              .min = FromBits<T>(entry.min),
-              .max = FromBits<T>(entry.max)};
+    vector = {
+        .packed = {packed, packed_bytes},
+        .exceptions = {packed + packed_bytes + (patched ? sizeof(U) : 0), entry.exceptions},
+        .count = count,
+        .width = entry.width,
+        .reference = patched || delta ? LoadLittleEndian<U>(packed + packed_bytes) : entry.min,
+        .step = delta ? LoadLittleEndian<U>(packed + packed_bytes + sizeof(U)) : U{0},
+        .form = static_cast<ForForm>(entry.form),
+        .min = FromBits<T>(entry.min),
+        .max = FromBits<T>(entry.max)};
     return true;
   }
 
@@ -160,9 +159,7 @@ class ForTable : public VectorTable<ForEntry<T>> {
            entry.exceptions == 0;
   }
   // Returns the width of a vector of form kFrame without exceptions.
-  static int WidthOf(const Entry& entry) {
-    return ForWidth(static_cast<U>(entry.max - entry.min));
-  }
+  static int WidthOf(const Entry& entry) { return ForWidth(static_cast<U>(entry.max - entry.min)); }
   static size_t BytesOf(const Entry& entry, uint32_t count) {
     return IsDelta(entry) ? ForDeltaBytes<T>(entry.width)
                           : ForVectorBytes<T>(count, entry.width, entry.exceptions);

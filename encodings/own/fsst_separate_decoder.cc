@@ -172,9 +172,8 @@ absl::StatusOr<size_t> FsstSeparateDecoder::ReadPacked(size_t max, PackedStrings
       }
       std::string_view values[kFsstGroupValues];
       uint8_t* const to = out.ReserveData(bytes + kValueSlack);
-      CFILE_ASSIGN_OR_RETURN(const uint8_t* const end,
-                             measured ? DecodeMeasured(run, to, values)
-                                      : Decode(run, common_, to, values));
+      CFILE_ASSIGN_OR_RETURN(const uint8_t* const end, measured ? DecodeMeasured(run, to, values)
+                                                                : Decode(run, common_, to, values));
       const auto before = static_cast<uint32_t>(out.data().size());
       for (uint32_t i = 0; i < run.count; ++i) {
         const uint8_t* const value_end = AsBytes(values[i]).data() + values[i].size();

@@ -54,8 +54,8 @@ struct VectorExceptions {
     for (uint32_t i = 0; i < count; ++i) {
       const uint16_t at = position(i);
       if (at <= before || at >= values) {
-        return DataLoss(name, ": vector ", index, ": exception ", i, " of ", count,
-                        " is at value ", int{at}, ", expected ", before + 1, " to ", values - 1);
+        return DataLoss(name, ": vector ", index, ": exception ", i, " of ", count, " is at value ",
+                        int{at}, ", expected ", before + 1, " to ", values - 1);
       }
       before = at;
       put(at, i);

@@ -206,10 +206,10 @@ absl::Status AddVectors(std::span<const uint8_t> offsets, BlockDescription& desc
                       ", expected at least ", kVectorHeaderBytes<T>, " bytes and at most byte ",
                       end);
     }
-    CFILE_RETURN_IF_ERROR(description.AddBytes(
-        vector_end - vector_begin, "vector",
-        StrCat("exponent ", int{pair.exponent}, ", factor ", int{pair.factor}, ", ", exceptions,
-               " exceptions, width ", int{width})));
+    CFILE_RETURN_IF_ERROR(
+        description.AddBytes(vector_end - vector_begin, "vector",
+                             StrCat("exponent ", int{pair.exponent}, ", factor ", int{pair.factor},
+                                    ", ", exceptions, " exceptions, width ", int{width})));
   }
   description.AddRest("further vectors");
   return absl::OkStatus();

@@ -342,8 +342,7 @@ absl::Status DescribeDeltaBinaryPacked(uint32_t count, std::string_view blocks,
   const std::span<const uint8_t> stream = reader.rest();
   if (count == 0 && stream.empty()) return absl::OkStatus();
   CFILE_ASSIGN_OR_RETURN(const uint32_t block_size, description.AddVint32("block size"));
-  CFILE_ASSIGN_OR_RETURN(const uint32_t miniblocks,
-                         description.AddVint32("miniblocks of a block"));
+  CFILE_ASSIGN_OR_RETURN(const uint32_t miniblocks, description.AddVint32("miniblocks of a block"));
   CFILE_RETURN_IF_ERROR(description.AddVint32("count").status());
   T first;
   if (!ReadZigZag(reader, first)) {

@@ -103,9 +103,12 @@ absl::Status PutSkipTable(Encoding encoding, PhysicalType type, std::span<const 
       return type == PhysicalType::kInt64 || type == PhysicalType::kUint64
                  ? PutDeltaTable<int64_t>(page, count, out)
                  : PutDeltaTable<int32_t>(page, count, out);
-    case Encoding::kParquetDeltaLengthByteArray: return PutLengthTable(page, count, out);
-    case Encoding::kParquetDeltaByteArray: return PutByteArrayTable(page, count, out);
-    default: return absl::OkStatus();
+    case Encoding::kParquetDeltaLengthByteArray:
+      return PutLengthTable(page, count, out);
+    case Encoding::kParquetDeltaByteArray:
+      return PutByteArrayTable(page, count, out);
+    default:
+      return absl::OkStatus();
   }
 }
 

@@ -102,8 +102,8 @@ void PrintCost(const std::string& data, const std::string& work, const std::stri
 // Opens the file with an empty block cache.
 Reader OpenCold(const File& file, ReaderOptions::Access access) {
   return OrDie(Reader::Open(
-      file.path, {.access = access,
-                  .block_cache = std::make_shared<BlockCache>(BlockCache::kDefaultBytes)}));
+      file.path,
+      {.access = access, .block_cache = std::make_shared<BlockCache>(BlockCache::kDefaultBytes)}));
 }
 
 struct Way {

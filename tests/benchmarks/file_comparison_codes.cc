@@ -31,8 +31,8 @@ std::vector<T> RandomCodes(size_t count) {
 // values.
 template <typename T>
 void MeasureDecoder(const std::string& data, PhysicalType type, std::span<const T> values) {
-  auto encoder = OrDie(encodings::MakeEncoder<T>(
-      Encoding::kFor, type, {.block_size_bytes = values.size_bytes()}));
+  auto encoder = OrDie(
+      encodings::MakeEncoder<T>(Encoding::kFor, type, {.block_size_bytes = values.size_bytes()}));
   Check(encoder->Append(values) == values.size(), "a block has all values");
   encodings::EncodedBlock block;
   encoder->Finish(0, block);
@@ -70,9 +70,8 @@ std::vector<uint8_t> NineOfTen(size_t rows) {
 void MeasureTable(const std::string& data, std::span<const int64_t> values,
                   const std::vector<uint8_t>* validity) {
   const std::string column = "code";
-  const Schema schema{.columns = {{.name = column,
-                                   .type = ColumnType::Int64(),
-                                   .nullable = validity != nullptr}}};
+  const Schema schema{
+      .columns = {{.name = column, .type = ColumnType::Int64(), .nullable = validity != nullptr}}};
   const auto storage = NewMemoryStorage();
   auto writer = OrDie(TableWriter::Create(storage, schema));
   if (validity == nullptr) {
@@ -160,8 +159,8 @@ void MeasureManyUrls(size_t count, size_t searches, const std::string& directory
       .name = "many urls", .type = ColumnType::String(), .values = urls.values};
   const Queries queries = RandomQueries(urls.values, std::min(searches, count));
   constexpr size_t kCacheBytes = size_t{16} << 20;
-  const Reader reader = OrDie(
-      Reader::Open(path, {.block_cache = std::make_shared<BlockCache>(kCacheBytes)}));
+  const Reader reader =
+      OrDie(Reader::Open(path, {.block_cache = std::make_shared<BlockCache>(kCacheBytes)}));
   auto cursor = OrDie(reader.NewCursor<std::string_view>());
   const double seek = MedianSeconds([&] {
     for (const std::string_view key : queries.keys)

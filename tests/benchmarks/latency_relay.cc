@@ -143,8 +143,8 @@ class Connection {
       answered_ = true;
       TheLink().Wait(size);
       while (size > 0) {
-        const ssize_t now = splice(ends[0], nullptr, client_, nullptr, static_cast<size_t>(size),
-                                   SPLICE_F_MOVE);
+        const ssize_t now =
+            splice(ends[0], nullptr, client_, nullptr, static_cast<size_t>(size), SPLICE_F_MOVE);
         if (now <= 0) break;
         size -= now;
       }

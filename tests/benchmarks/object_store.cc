@@ -148,10 +148,11 @@ class Steps {
     step();
     const auto end = std::chrono::steady_clock::now();
     const HttpCounters after = client_.counters();
-    absl::PrintF("{\"step\": \"%s\", \"begin\": %d, \"end\": %d, \"requests\": %d, "
-                 "\"bytes\": %d}\n",
-                 name, begin.time_since_epoch().count(), end.time_since_epoch().count(),
-                 after.requests - before.requests, after.bytes_received - before.bytes_received);
+    absl::PrintF(
+        "{\"step\": \"%s\", \"begin\": %d, \"end\": %d, \"requests\": %d, "
+        "\"bytes\": %d}\n",
+        name, begin.time_since_epoch().count(), end.time_since_epoch().count(),
+        after.requests - before.requests, after.bytes_received - before.bytes_received);
   }
 
  private:

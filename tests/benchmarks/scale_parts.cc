@@ -76,9 +76,10 @@ void PrintManifest(const std::shared_ptr<Storage>& storage, int64_t parts, size_
       chunk_bytes += entry.size_bytes;
     }
   }
-  absl::PrintF("{\"parts\": %d, \"columns\": %d, \"root_bytes\": %d, \"chunks\": %d, "
-               "\"chunk_bytes\": %d}\n",
-               parts, columns, root_bytes, chunks, chunk_bytes);
+  absl::PrintF(
+      "{\"parts\": %d, \"columns\": %d, \"root_bytes\": %d, \"chunks\": %d, "
+      "\"chunk_bytes\": %d}\n",
+      parts, columns, root_bytes, chunks, chunk_bytes);
 }
 
 // Opens the table with an empty cache, does `work`, and prints what this cost.

@@ -24,8 +24,7 @@ void LowerLimits(WriterOptions& options, Random& random) {
   if (random() % 2 == 0) {
     const size_t largest = OneOf<size_t, 6>({40, 150, 600, 2500, 10'000, 70'000}, random);
     options.max_block_size_bytes = largest + random() % largest;
-    options.block_size_bytes =
-        1 + random() % (random() % 2 == 0 ? largest / 2 : 1 + largest / 20);
+    options.block_size_bytes = 1 + random() % (random() % 2 == 0 ? largest / 2 : 1 + largest / 20);
   }
   if (random() % 2 == 0) {
     options.max_dictionary_values = OneOf<size_t, 5>({0, 1, 2, 20, 300}, random);
@@ -71,11 +70,11 @@ class Counts {
 TEST(Limits, OfColumns) {
   Counts counts;
   ForRandomFiles(Amount(2000, 100'000), [&]<typename T>(uint64_t seed, const encodings::Pair& pair,
-                                                       Random& random, std::type_identity<T>) {
+                                                        Random& random, std::type_identity<T>) {
     auto model = MakeRandomFile<T>(pair, RandomNumRows(random), random);
     LowerLimits(model.options, random);
-    SCOPED_TRACE(absl::StrCat(Describe(seed, model.type, model.options), ", ",
-                              LimitsText(model.options)));
+    SCOPED_TRACE(
+        absl::StrCat(Describe(seed, model.type, model.options), ", ", LimitsText(model.options)));
     if constexpr (encodings::kIsBytes<T>) {
       for (auto& row : model.column.rows) {
         if (row && model.type.physical() == PhysicalType::kBytes)
@@ -83,9 +82,7 @@ TEST(Limits, OfColumns) {
       }
       if (model.options.value_index) {
         std::sort(model.column.rows.begin(), model.column.rows.end(),
-                  [](const auto& a, const auto& b) {
-                    return encodings::KeyLess<T>(T(*a), T(*b));
-                  });
+                  [](const auto& a, const auto& b) { return encodings::KeyLess<T>(T(*a), T(*b)); });
       }
     }
     // Puts many equal values before the others, so that values that compress well come before
@@ -112,11 +109,11 @@ TEST(Limits, OfColumns) {
 TEST(Limits, OfLeaves) {
   Counts counts;
   ForRandomFiles(Amount(1000, 50'000), [&]<typename T>(uint64_t seed, const encodings::Pair& pair,
-                                                      Random& random, std::type_identity<T>) {
+                                                       Random& random, std::type_identity<T>) {
     auto model = MakeRandomLeafFile<T>(pair, random);
     LowerLimits(model.options, random);
-    SCOPED_TRACE(absl::StrCat(Describe(seed, model.type, model.options), ", ",
-                              LimitsText(model.options)));
+    SCOPED_TRACE(
+        absl::StrCat(Describe(seed, model.type, model.options), ", ", LimitsText(model.options)));
     if constexpr (encodings::kIsBytes<T>) {
       for (auto& value : model.leaf.values) {
         if (model.type.physical() == PhysicalType::kBytes)

@@ -56,7 +56,8 @@ absl::StatusOr<std::vector<Json>> RowsOf(Bytes bytes, const ArrowIpcOptions& opt
 // The rows of the files with all types.
 std::vector<Json> AllTypes(bool has_new_types) {
   std::vector<Json> rows = {
-      Json::parse(R"({"i":3,"flag":true,"text":"b","large":"x","view":"b","price":"125","fixed":"abc",
+      Json::parse(
+          R"({"i":3,"flag":true,"text":"b","large":"x","view":"b","price":"125","fixed":"abc",
           "word":"x","list":[1],"listview":[1],"pair":[1,2],"struct":{"x":1,"y":"p"},"runs":7,
           "map":[{"key":"k","value":1}],"day":1,"at":1})"),
       Json::parse(R"({"i":null,"flag":null,"text":null,"large":"","view":null,"price":null,
@@ -84,8 +85,8 @@ TEST(ArrowIpcGolden, AllTypes) {
     const auto rows = RowsOf(Golden(name));
     ASSERT_TRUE(rows.ok()) << name << ": " << rows.status();
     EXPECT_EQ(*rows, expected) << name;
-    const auto again = RowsOf(
-        std::make_shared<testing_support::CountingSource>(NewMemorySource(Golden(name))));
+    const auto again =
+        RowsOf(std::make_shared<testing_support::CountingSource>(NewMemorySource(Golden(name))));
     ASSERT_TRUE(again.ok()) << name << ": " << again.status();
     EXPECT_EQ(*again, expected) << name;
   }
@@ -111,7 +112,9 @@ TEST(ArrowIpcGolden, Recognizes) {
   EXPECT_EQ(format(Golden("small.arrow")), ArrowIpcFormat::kFile);
   EXPECT_EQ(format(Golden("small.arrows")), ArrowIpcFormat::kStream);
   EXPECT_EQ(format(Golden("version_4.arrows")), ArrowIpcFormat::kStream);
-  for (const std::string text : {"", "a,b\n1,2\n", "ARROW1,b\n", "\xff\xfe" "a\0,\0b\0\n\0"})
+  for (const std::string text : {"", "a,b\n1,2\n", "ARROW1,b\n",
+                                 "\xff\xfe"
+                                 "a\0,\0b\0\n\0"})
     EXPECT_EQ(format(Bytes(text.begin(), text.end())), ArrowIpcFormat::kNone) << text;
   EXPECT_EQ(format({'a', 0, 0, 0, 'b', 0, 0, 0, '\n', 0, 0, 0}), ArrowIpcFormat::kNone);
 }

@@ -22,10 +22,43 @@ void ExpectEqual(const ArrowField& found, const ArrowField& expected) {
 
 TEST(ArrowSchema, IsReadAsItWasWritten) {
   ArrowField root{.format = "+s"};
-  for (const char* format :
-       {"c", "C", "s", "S", "i", "I", "l", "L", "f", "g", "z", "u", "b", "d:9,2", "d:38,0", "tdD",
-        "tts", "ttm", "ttu", "ttn", "tss:", "tsm:UTC", "tsu:Europe/Berlin", "tsn:+02:00", "w:1",
-        "w:1000", "n", "e", "Z", "U", "vz", "vu", "tdm", "tDs", "tDn", "d:9,2,32", "d:76,3,256"}) {
+  for (const char* format : {"c",
+                             "C",
+                             "s",
+                             "S",
+                             "i",
+                             "I",
+                             "l",
+                             "L",
+                             "f",
+                             "g",
+                             "z",
+                             "u",
+                             "b",
+                             "d:9,2",
+                             "d:38,0",
+                             "tdD",
+                             "tts",
+                             "ttm",
+                             "ttu",
+                             "ttn",
+                             "tss:",
+                             "tsm:UTC",
+                             "tsu:Europe/Berlin",
+                             "tsn:+02:00",
+                             "w:1",
+                             "w:1000",
+                             "n",
+                             "e",
+                             "Z",
+                             "U",
+                             "vz",
+                             "vu",
+                             "tdm",
+                             "tDs",
+                             "tDn",
+                             "d:9,2,32",
+                             "d:76,3,256"}) {
     root.children.push_back({.format = format,
                              .name = std::string(root.children.size(), 'x'),
                              .flags = root.children.size() % 2 == 0 ? ARROW_FLAG_NULLABLE : 0});
@@ -44,13 +77,13 @@ TEST(ArrowSchema, IsReadAsItWasWritten) {
   root.children.push_back(
       {.format = "+r", .name = "runs", .children = {{.format = "i"}, {.format = "u"}}});
   for (const char* index : {"c", "L"}) {
-    root.children.push_back({.format = index,
-                             .name = "codes",
-                             .metadata = {{"key", "value"}},
-                             .flags = index[0] == 'c' ? ARROW_FLAG_DICTIONARY_ORDERED : 0,
-                             .dictionary = {{.format = "+l",
-                                             .flags = ARROW_FLAG_NULLABLE,
-                                             .children = {{.format = "u"}}}}});
+    root.children.push_back(
+        {.format = index,
+         .name = "codes",
+         .metadata = {{"key", "value"}},
+         .flags = index[0] == 'c' ? ARROW_FLAG_DICTIONARY_ORDERED : 0,
+         .dictionary = {
+             {.format = "+l", .flags = ARROW_FLAG_NULLABLE, .children = {{.format = "u"}}}}});
   }
   const std::string message = WriteIpcSchemaMessage(root);
   EXPECT_EQ(message.size() % 8, 0u);
@@ -65,9 +98,9 @@ TEST(ArrowSchema, OtherTypesAreNotWritten) {
         << format;
   }
   const ArrowField codes{.format = "i", .dictionary = {{.format = "u"}}};
-  EXPECT_EQ(WriteIpcSchemaMessage(
-                {.format = "+s", .children = {{.format = "i", .dictionary = {codes}}}}),
-            "");
+  EXPECT_EQ(
+      WriteIpcSchemaMessage({.format = "+s", .children = {{.format = "i", .dictionary = {codes}}}}),
+      "");
 }
 
 }  // namespace

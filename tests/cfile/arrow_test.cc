@@ -326,7 +326,8 @@ TEST(Arrow, ViewsOfDictionaries) {
   for (int i = 0; i < 4000; ++i) {
     if (i % 7 == 0) column.rows.push_back(std::nullopt);
     // The dictionary has room for the strings of the first blocks only.
-    else column.rows.push_back(std::string(i % 40, 'v') + std::to_string(i < 2000 ? i % 100 : i));
+    else
+      column.rows.push_back(std::string(i % 40, 'v') + std::to_string(i < 2000 ? i % 100 : i));
   }
   const auto bytes = WriteColumn<std::string_view>(
       ColumnType::String(),
@@ -334,10 +335,10 @@ TEST(Arrow, ViewsOfDictionaries) {
   const Reader reader =
       *Reader::Open(std::make_shared<testing_support::CountingSource>(NewMemorySource(bytes)));
   for (const size_t rows : {100, 65536}) {
-    auto read = Export(reader, kAllRows,
-                       ArrowExportOptions{.dictionaries = false,
-                                          .dictionary_views = true,
-                                          .max_batch_rows = rows});
+    auto read =
+        Export(reader, kAllRows,
+               ArrowExportOptions{
+                   .dictionaries = false, .dictionary_views = true, .max_batch_rows = rows});
     ASSERT_TRUE(read.ok()) << read.status();
     EXPECT_STREQ(read->schema->children[0]->format, "vu");
     EXPECT_TRUE(read->Rows() == Expected<std::string_view>(ColumnType::String(), column));

@@ -138,8 +138,7 @@ TEST(ChoiceRecord, CopiedBlocks) {
   const std::vector<Reader> files = {Open(file), Open(file)};
   for (const bool movable : {true, false}) {
     File both;
-    const auto report =
-        Concatenate(files, NewMemorySink(&both), {.movable_blocks = movable});
+    const auto report = Concatenate(files, NewMemorySink(&both), {.movable_blocks = movable});
     ASSERT_TRUE(report.ok()) << report.status();
     EXPECT_EQ(report->copied_blocks > 0, movable);
     EXPECT_EQ(ChoiceOf(both).has_value(), !movable);

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <random>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -198,8 +198,8 @@ void ExpectSameBytes(const ColumnType& type, std::span<const T> values) {
     const auto expected = WriteValues(type, {.goal = goal}, values);
     EXPECT_EQ(WriteValues(type, {.goal = goal}, values), expected);
     for (const size_t piece_values : {777u, 4096u, 100'000u}) {
-      SCOPED_TRACE(testing::Message() << "goal " << static_cast<int>(goal) << ", pieces of "
-                                      << piece_values);
+      SCOPED_TRACE(testing::Message()
+                   << "goal " << static_cast<int>(goal) << ", pieces of " << piece_values);
       std::vector<uint8_t> file;
       auto writer = Writer<T>::Create(NewMemorySink(&file), type, {.goal = goal});
       ASSERT_TRUE(writer.ok()) << writer.status();
@@ -294,8 +294,7 @@ TEST(Choice, CommentsInRandomOrder) {
                   return true;
                 }).ok());
     if (!movable) {
-      EXPECT_LE(file.size() * 20,
-                SmallestBytes<std::string_view>(ColumnType::String(), all) * 19);
+      EXPECT_LE(file.size() * 20, SmallestBytes<std::string_view>(ColumnType::String(), all) * 19);
     }
   }
 }
@@ -328,9 +327,9 @@ TEST(Choice, TrialsCostATenth) {
     }
     EXPECT_LE(numbers(16'000'000, goal, changing), 1'600'000u + (4 << 20) + (1 << 20));
   }
-  const uint64_t texts = TrialCost<std::string_view>(
-      PhysicalType::kBytes, Goal::kBalanced, 400'000,
-      [&](size_t i) { return i % 2 == 0 ? "an even number" : "odd"; });
+  const uint64_t texts =
+      TrialCost<std::string_view>(PhysicalType::kBytes, Goal::kBalanced, 400'000,
+                                  [&](size_t i) { return i % 2 == 0 ? "an even number" : "odd"; });
   EXPECT_LE(texts, 400'000 * (16 + 8) / 6);
 }
 

@@ -24,9 +24,7 @@ using namespace testing_support;  // NOLINT
 // Blocks have at most 500 rows. Smaller blocks are not copied, so the columns of the tests have a
 // multiple of 500 rows.
 constexpr size_t kBlockRows = 500;
-WriterOptions SmallBlocks() {
-  return {.max_values_per_block = kBlockRows, .movable_blocks = true};
-}
+WriterOptions SmallBlocks() { return {.max_values_per_block = kBlockRows, .movable_blocks = true}; }
 
 // Files in memory, and all their rows.
 template <typename T>
@@ -46,12 +44,11 @@ struct Files {
   ConcatenateReport Join(const WriterOptions& options) {
     std::vector<uint8_t> bytes;
     uint64_t reported = 0;
-    const auto report =
-        Concatenate(readers, NewMemorySink(&bytes), options, [&](uint64_t more) {
-          EXPECT_GT(more, 0u);
-          reported += more;
-          return absl::OkStatus();
-        });
+    const auto report = Concatenate(readers, NewMemorySink(&bytes), options, [&](uint64_t more) {
+      EXPECT_GT(more, 0u);
+      reported += more;
+      return absl::OkStatus();
+    });
     EXPECT_TRUE(report.ok()) << report.status();
     if (!report.ok()) return {};
     EXPECT_EQ(reported, rows.rows.size());
@@ -172,9 +169,10 @@ TEST(ConcatenateTest, MetadataAndErrors) {
   EXPECT_THAT(std::string(refused.status().message()),
               testing::HasSubstr("different types: int32 and int64"));
   // If `progress` returns an error, Concatenate returns this error.
-  EXPECT_TRUE(absl::IsCancelled(Concatenate({{file, file}}, NewMemorySink(&joined), {},
-                                            [](uint64_t) { return absl::CancelledError("stop"); })
-                                    .status()));
+  EXPECT_TRUE(
+      absl::IsCancelled(Concatenate({{file, file}}, NewMemorySink(&joined), {}, [](uint64_t) {
+                          return absl::CancelledError("stop");
+                        }).status()));
 }
 
 }  // namespace

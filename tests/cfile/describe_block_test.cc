@@ -95,8 +95,8 @@ std::map<RegionKind, uint64_t> CheckRegions(const Reader& reader) {
     EXPECT_EQ(SizeOf(details->fields), details->bytes.size());
     if (details->bytes_offset) {
       EXPECT_TRUE(std::ranges::equal(
-          details->bytes, std::span(details->stored_bytes)
-                              .subspan(*details->bytes_offset, details->bytes.size())));
+          details->bytes,
+          std::span(details->stored_bytes).subspan(*details->bytes_offset, details->bytes.size())));
     }
   }
   EXPECT_EQ(end, reader.info().file_size_bytes);
@@ -166,8 +166,7 @@ TEST(DescribeRegion, RefusesARegionOutsideOfTheFile) {
   for (const auto& [offset, bytes] :
        {std::pair(size, uint64_t{1}), std::pair(size + 1, uint64_t{0}),
         std::pair(uint64_t{1}, UINT64_MAX)}) {
-    const FileRegion region{
-        .kind = RegionKind::kDataBlock, .offset = offset, .size_bytes = bytes};
+    const FileRegion region{.kind = RegionKind::kDataBlock, .offset = offset, .size_bytes = bytes};
     EXPECT_TRUE(absl::IsInvalidArgument(DescribeRegion(*reader, region).status()));
   }
 }

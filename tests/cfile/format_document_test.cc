@@ -113,9 +113,9 @@ absl::Status AppendBlock(const ColumnType& type, Encoding encoding,
                          std::vector<std::string>& values) {
   encodings::DecoderOptions options(type.type_length);
   if (!dictionary.empty()) {
-    CFILE_ASSIGN_OR_RETURN(options.dictionary, encodings::LoadDictionary(
-                                                   encoding, type.physical(), type.type_length,
-                                                   encodings::AsBytes(dictionary)));
+    CFILE_ASSIGN_OR_RETURN(options.dictionary,
+                           encodings::LoadDictionary(encoding, type.physical(), type.type_length,
+                                                     encodings::AsBytes(dictionary)));
   }
   CFILE_ASSIGN_OR_RETURN(const auto decoder,
                          encodings::MakeDecoder<T>(encoding, type.physical(), options));

@@ -140,7 +140,7 @@ TEST(Levels, ManyEmptyArraysInFewBytes) {
   const uint8_t many[] = {0xfe, 0xff, 0xff, 0xff, 0x0f, 0, 0};  // 2^31 - 1 times the length 0
   File lengths(std::begin(many), std::end(many));
   lengths.insert(lengths.end(), std::begin(many), std::end(many));
-  lengths.insert(lengths.end(), {0x02, 0, 0});  // once more
+  lengths.insert(lengths.end(), {0x02, 0, 0});        // once more
   File block = {1, 0xff, 0xff, 0xff, 0xff, 0x0f, 0};  // 1 element, 2^32 - 1 arrays, no nulls
   block.push_back(static_cast<uint8_t>(lengths.size()));
   block.insert(block.end(), lengths.begin(), lengths.end());

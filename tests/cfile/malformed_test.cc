@@ -140,8 +140,8 @@ TEST(Malformed, ImpossibleArraysAreNamed) {
 TEST(Malformed, ImpossibleLimitsAreRefused) {
   std::mt19937_64 random(6);
   const auto leaf = RandomLeaf<int32_t>(ColumnType::Int32(), {1, 2}, 20, 0, random);
-  const File file = WriteLeaf<int32_t>(ColumnType::Int32(),
-                                       {.encoding = Encoding::kParquetPlain}, leaf, random);
+  const File file =
+      WriteLeaf<int32_t>(ColumnType::Int32(), {.encoding = Encoding::kParquetPlain}, leaf, random);
   const FileInfo right = Reader::Open(NewMemoryViewSource(file))->info();
   const auto open = [&](auto change) {
     FileInfo info = right;
@@ -348,10 +348,9 @@ TEST(Malformed, VisitBlocksComparesBlocksWithTheFooter) {
     uint64_t num_rows, blocks;
     std::string_view error;
   };
-  for (const Case& expected :
-       {Case{0, 0, "the block ends at ordinal 1000, the footer says 0 rows"},
-        {1500, 1, "the block ends at ordinal 2000, the footer says 1500"},
-        {3000, 2, "the blocks end at ordinal 2000, the footer says 3000"}}) {
+  for (const Case& expected : {Case{0, 0, "the block ends at ordinal 1000, the footer says 0 rows"},
+                               {1500, 1, "the block ends at ordinal 2000, the footer says 1500"},
+                               {3000, 2, "the blocks end at ordinal 2000, the footer says 3000"}}) {
     FileInfo info = Reader::Open(NewMemoryViewSource(file))->info();
     info.num_rows = expected.num_rows;
     const auto reader = Reader::Open(NewMemorySource(WithFooter(WithoutFooter(file), info)));

@@ -453,10 +453,9 @@ void ExpectFewRowsReadParts(const ColumnType& type, Encoding encoding,
                             const std::vector<T>& values) {
   SCOPED_TRACE(testing::Message() << type.ToString() << " " << EncodingName(encoding));
   Bytes file;
-  auto writer = *Writer<T>::Create(NewMemorySink(&file), type,
-                                   {.encoding = encoding,
-                                    .block_size_bytes = 64 * 1024,
-                                    .movable_blocks = true});
+  auto writer = *Writer<T>::Create(
+      NewMemorySink(&file), type,
+      {.encoding = encoding, .block_size_bytes = 64 * 1024, .movable_blocks = true});
   const auto array = std::make_unique<T[]>(values.size());
   std::copy(values.begin(), values.end(), array.get());
   ASSERT_TRUE(writer.Append({array.get(), values.size()}).ok() && writer.Finish().ok());
@@ -549,14 +548,12 @@ TEST(Movable, FewRowsReadPartsOfABlock) {
   std::vector<double> reals(7'000);
   for (double& each : reals) each = 1 / static_cast<double>(1 + random() % 1'000'000);
   ExpectFewRowsReadParts<double>(ColumnType::Double(), Encoding::kAlpRd, reals);
-  ExpectFewRowsReadParts<bool>(ColumnType::Bool(), Encoding::kPlain,
-                               numbers(bool{}, 450'000, 2));
+  ExpectFewRowsReadParts<bool>(ColumnType::Bool(), Encoding::kPlain, numbers(bool{}, 450'000, 2));
   std::string text(8'000 * 7, ' ');
   for (char& c : text) c = static_cast<char>(random());
   std::vector<std::string_view> fixed;
   for (size_t i = 0; i < 8'000; ++i) fixed.push_back(std::string_view(text).substr(7 * i, 7));
-  ExpectFewRowsReadParts<std::string_view>(ColumnType::FixedBytes(7), Encoding::kPlain,
-                                           fixed);
+  ExpectFewRowsReadParts<std::string_view>(ColumnType::FixedBytes(7), Encoding::kPlain, fixed);
 }
 
 }  // namespace

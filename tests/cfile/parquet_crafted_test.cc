@@ -141,8 +141,8 @@ class FileMaker {
 };
 
 // A list of structs with the fields x and y.
-const std::vector<SchemaElement> kStructs = {
-    Group("l", kRepeated, 2), Leaf("x", kRequired), Leaf("y", kOptional)};
+const std::vector<SchemaElement> kStructs = {Group("l", kRepeated, 2), Leaf("x", kRequired),
+                                             Leaf("y", kOptional)};
 
 struct Entries {
   std::vector<uint16_t> repetition;
@@ -229,8 +229,8 @@ TEST(ParquetLevels, LeavesOfAnOptionalGroupAreNullTogether) {
 
 // A table whose columns are written one by one may hold such levels.
 TEST(ParquetLevels, ExportRefusesWhatImportRefuses) {
-  const auto tree = RecordSchema::Parse(
-      "message m { repeated group l { required int32 x; optional int32 y; } }");
+  const auto tree =
+      RecordSchema::Parse("message m { repeated group l { required int32 x; optional int32 y; } }");
   const Entries x{{0, 1, 0}, {1, 1, 0}};
   for (const Entries& y : {Entries{{0, 1, 0}, {2, 1, 0}}, Entries{{0, 0}, {2, 0}},
                            Entries{{0, 1, 0}, {2, 1, 1}}, Entries{{0, 1, 0}, {2, 0, 0}}}) {
@@ -239,8 +239,9 @@ TEST(ParquetLevels, ExportRefusesWhatImportRefuses) {
     ASSERT_TRUE(writer.ok()) << writer.status();
     const std::vector<int32_t> values(2, 7);
     ASSERT_TRUE(writer->AppendLevels<int32_t>(0, x.repetition, x.definition, values).ok());
-    ASSERT_TRUE(writer->AppendLevels<int32_t>(1, y.repetition, y.definition,
-                                              std::span(values).first(1)).ok());
+    ASSERT_TRUE(
+        writer->AppendLevels<int32_t>(1, y.repetition, y.definition, std::span(values).first(1))
+            .ok());
     ASSERT_TRUE(writer->Finish().ok());
     const bool whole = VerifyRecords(*TableReader::Open(table)).ok();
     std::vector<uint8_t> bytes;
@@ -372,9 +373,8 @@ TEST(ParquetValues, StringsAreUtf8) {
   leaf.converted_type = parquet::ConvertedType::kUtf8;
   const std::string right = "gr\xc3\xbc\xc3\x9f und \xf0\x9f\x8c\x8d, all of it";
   ExpectImport<std::string>(leaf, {"", "a", right, right + right}, "");
-  for (const std::string wrong :
-       {"\xff", "a\x80", "ab\xc3", "abcd\xed\xa0\x80", "abcdefghi\xc0\xaf",
-        "\xf4\x90\x80\x80 abcdefgh"}) {
+  for (const std::string wrong : {"\xff", "a\x80", "ab\xc3", "abcd\xed\xa0\x80",
+                                  "abcdefghi\xc0\xaf", "\xf4\x90\x80\x80 abcdefgh"}) {
     ExpectImport<std::string>(leaf, {"some", right, wrong, right}, "value 2 is not UTF-8");
     ExpectImport<std::string>(leaf, {"some", right, wrong, right}, "",
                               Schema{.columns = {{.name = "a", .type = ColumnType::Binary()}}});

@@ -130,9 +130,8 @@ TEST(ParquetDamage, SmallFilesOfOtherWriters) {
 }
 
 TEST(ParquetDamage, OneBitOfEachByteOfLargerFiles) {
-  for (const std::string name : {"pyarrow_encodings", "pyarrow_nested_v2",
-                                 "pyarrow_arrow_schema", "duckdb_nested_v2", "spark_legacy",
-                                 "spark_fallback_v2"}) {
+  for (const std::string name : {"pyarrow_encodings", "pyarrow_nested_v2", "pyarrow_arrow_schema",
+                                 "duckdb_nested_v2", "spark_legacy", "spark_fallback_v2"}) {
     SCOPED_TRACE(name);
     std::string file = ReadFile(GoldenPath(name));
     for (size_t byte = 0; byte < file.size() && !HasFailure(); ++byte) {

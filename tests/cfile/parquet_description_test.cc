@@ -45,8 +45,7 @@ TEST(PandasDescription, HasTheColumnsThatAreThere) {
   const std::string all(kFrame);
   const std::string kept = Describe(kFrame, 3, {"a", "b, \"]", "kéy"});
   EXPECT_EQ(kept, all);
-  EXPECT_EQ(Describe(kFrame, 3, {"b, \"]", "kéy"}),
-            Replaced(kept, kFirstColumn, ""));
+  EXPECT_EQ(Describe(kFrame, 3, {"b, \"]", "kéy"}), Replaced(kept, kFirstColumn, ""));
   const std::string without_index = Describe(kFrame, 3, {"a"});
   EXPECT_EQ(without_index.find("key"), std::string::npos);
   EXPECT_EQ(without_index.find("u00e9"), std::string::npos);
@@ -61,8 +60,8 @@ TEST(PandasDescription, NamesMayHaveAllCharacters) {
       R"({"index_columns": ["a\/\ud83d\ude00\\"], "columns": []})";
   EXPECT_EQ(Describe(kEscaped, 3, {"a/\xf0\x9f\x98\x80\\"}), kEscaped);
   for (const std::string_view name : {"\\ud83d", "\\ud83d\\u0041", "\\ude00", "\\u12"}) {
-    const std::string broken = absl::StrCat(R"({"index_columns": [")", std::string(name),
-                                            R"("], "columns": []})");
+    const std::string broken =
+        absl::StrCat(R"({"index_columns": [")", std::string(name), R"("], "columns": []})");
     EXPECT_EQ(Describe(broken, 3, {"a"}).find("ud83d"), std::string::npos);
   }
 }
@@ -119,9 +118,8 @@ TEST(PandasDescription, OnlyKnownCategoriesAreOrdered) {
 }
 
 TEST(CategoriesOfColumns, AreTheSameAfterWriting) {
-  const Categories categories{{"a", {"small", "", "\"\\/\n\x01\x7f", "\xf0\x9f\x98\x80, [{"}},
-                              {"b\"", {}},
-                              {"c", {"x"}}};
+  const Categories categories{
+      {"a", {"small", "", "\"\\/\n\x01\x7f", "\xf0\x9f\x98\x80, [{"}}, {"b\"", {}}, {"c", {"x"}}};
   EXPECT_EQ(ParseCategories(WriteCategories(categories)), categories);
   EXPECT_EQ(WriteCategories({{"a", {"b", "\t"}}}), R"({"a": ["b", "\u0009"]})");
   EXPECT_EQ(ParseCategories(WriteCategories({})), Categories());
@@ -164,10 +162,10 @@ class ArrowDescriptionTest : public testing::Test {
     auto parquet = SchemaToParquet(schema, {});
     EXPECT_TRUE(parquet.ok()) << parquet.status();
     if (change) change(*parquet);
-    MetadataPairs pairs{{"geo", "map"},
-                        {std::string(kArrowSchema),
-                         WriteArrowSchema({.format = "+s", .children = fields})},
-                        {"bytes", "\xff"}};
+    MetadataPairs pairs{
+        {"geo", "map"},
+        {std::string(kArrowSchema), WriteArrowSchema({.format = "+s", .children = fields})},
+        {"bytes", "\xff"}};
     const std::string before = pairs[1].second;
     EXPECT_FALSE(before.empty());
     DescribeColumns(schema, *parquet, 0, ordered_, {}, pairs);
@@ -183,16 +181,15 @@ class ArrowDescriptionTest : public testing::Test {
     if (!root) return {"none"};
     for (const ArrowField& field : root->children) {
       formats.push_back(field.name + ": " +
-                        (field.dictionary.empty()
-                             ? field.format
-                             : "dictionary of " + field.dictionary[0].format));
+                        (field.dictionary.empty() ? field.format
+                                                  : "dictionary of " + field.dictionary[0].format));
     }
     return formats;
   }
   using Texts = std::vector<std::string>;
 
   static inline std::set<std::string, std::less<>> ordered_;  // has the columns with categories
-  static inline bool is_same_ = false;  // the text of the pair is as before
+  static inline bool is_same_ = false;                        // the text of the pair is as before
 };
 
 TEST_F(ArrowDescriptionTest, WhatIsTrueStaysAsItIs) {
@@ -235,11 +232,10 @@ TEST_F(ArrowDescriptionTest, WhatIsTrueStaysAsItIs) {
       {4, Field("names", "+l", {Field("any", "+s", {Field("k", "u"), Field("v", "z")})})},
       {5, Field("point", "+s", {Field("y", "g"), point.children[1]})},
       {5, Field("point", "+s", {Field("x", "g")})},
-      {5, Field("point", "+s",
-                {Field("x", "g"), Field("deep", "+s", {Field("other", "tdD")})})},
+      {5, Field("point", "+s", {Field("x", "g"), Field("deep", "+s", {Field("other", "tdD")})})},
       {6, Field("numbers", "i")}};
-  const Texts own = {"text: u", "took: l", "at: tsm:Europe/Berlin", "list: +l",
-                     "names: +m", "point: +s", "numbers: +l"};
+  const Texts own = {"text: u",   "took: l",    "at: tsm:Europe/Berlin", "list: +l", "names: +m",
+                     "point: +s", "numbers: +l"};
   for (const auto& [i, field] : wrong) {
     std::vector<ArrowField> changed = fields;
     changed[i] = field;
@@ -313,9 +309,9 @@ TEST(ParquetDescriptions, APairOfADirectoryIsThatOfAllFiles) {
   MetadataPairs pairs = all;
   KeepAgreedPairs(all, pairs);
   EXPECT_EQ(pairs, all);
-  KeepAgreedPairs({{"y", "3"}, {"z", ""}, {"x", "1"}, {"pandas", Replaced(frame, "11", "99")},
-                   arrow("u")},
-                  pairs);
+  KeepAgreedPairs(
+      {{"y", "3"}, {"z", ""}, {"x", "1"}, {"pandas", Replaced(frame, "11", "99")}, arrow("u")},
+      pairs);
   EXPECT_EQ(pairs, (MetadataPairs{all[0], all[2], all[3], all[4]}));
   RemoveOrderOfRows(pairs);
   EXPECT_EQ(pairs[1].second.find("range"), std::string::npos);
@@ -331,8 +327,8 @@ TEST(ParquetDescriptions, ArrowSchemaHasThePairsOfTheFile) {
   const std::string frame(kFrame);
   const std::pair<std::string, std::string> geo{"geo", "map"};
   const MetadataPairs embedded{geo, {"pandas", frame}};
-  const std::string text = WriteArrowSchema(
-      {.format = "+s", .metadata = embedded, .children = {Field("a", "i")}});
+  const std::string text =
+      WriteArrowSchema({.format = "+s", .metadata = embedded, .children = {Field("a", "i")}});
   const MetadataPairs all{geo, {"pandas", frame}, {std::string(kArrowSchema), text}};
   const auto describe = [&](const MetadataPairs& others, MetadataPairs pairs) {
     DescribeColumns(schema, *parquet, 3, {}, others, pairs);
@@ -359,8 +355,8 @@ TEST(ParquetDescriptions, PandasLosesColumnsOfOtherTypes) {
       {"pandas",
        R"({"index_columns": ["c"], "columns": [{"field_name": "a"}, {"field_name": "b"}]})"},
       {std::string(kArrowSchema),
-       WriteArrowSchema({.format = "+s",
-                         .children = {Field("a", "u"), Field("b", "i"), Field("c", "i")}})}};
+       WriteArrowSchema(
+           {.format = "+s", .children = {Field("a", "u"), Field("b", "i"), Field("c", "i")}})}};
   DescribeColumns(schema, *parquet, 0, {}, {}, pairs);
   EXPECT_EQ(pairs[0].second, R"({"index_columns": ["c"], "columns": [{"field_name": "b"}]})");
 }

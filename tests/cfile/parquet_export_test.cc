@@ -187,13 +187,17 @@ TEST(ParquetExport, AnnotationsComeBack) {
   };
   std::mt19937_64 random(3);
   for (const Case& each :
-       {Case{"JSON", ColumnType::String()}, Case{"ENUM", ColumnType::String()},
-        Case{"BSON", ColumnType::Binary()}, Case{"TIME(UTC)", ColumnType::Time(TimeUnit::kMicros)},
+       {Case{"JSON", ColumnType::String()},
+        Case{"ENUM", ColumnType::String()},
+        Case{"BSON", ColumnType::Binary()},
+        Case{"TIME(UTC)", ColumnType::Time(TimeUnit::kMicros)},
         Case{"FLOAT16", ColumnType::FixedBytes(2), true, false},
         Case{"INTERVAL", ColumnType::FixedBytes(12), true, false},
-        Case{"JSON", ColumnType::Binary(), false}, Case{"BSON", ColumnType::String(), false},
+        Case{"JSON", ColumnType::Binary(), false},
+        Case{"BSON", ColumnType::String(), false},
         Case{"FLOAT16", ColumnType::FixedBytes(3), false},
-        Case{"FLOAT16", ColumnType::Int32(), false}, Case{"TIME(UTC)", ColumnType::Int64(), false},
+        Case{"FLOAT16", ColumnType::Int32(), false},
+        Case{"TIME(UTC)", ColumnType::Int64(), false},
         Case{"GEOMETRY", ColumnType::Binary(), true, false},
         Case{"GEOMETRY crs=OGC:CRS84 version=1", ColumnType::Binary(), true, false},
         Case{"GEOGRAPHY", ColumnType::Binary(), true, false},
@@ -407,8 +411,8 @@ TEST_F(ParquetExportTable, RoundTripsThroughImport) {
 
 TEST(ParquetExport, BoundsOfCutTextsAreTexts) {
   const ColumnType type = ColumnType::String();
-  BlockStatistics bounds{.min_key = "a\xc3", .max_key = "\xc3\xa4\xc4", .min_exact = false,
-                         .max_exact = false};
+  BlockStatistics bounds{
+      .min_key = "a\xc3", .max_key = "\xc3\xa4\xc4", .min_exact = false, .max_exact = false};
   internal::FitBounds(type, bounds);
   EXPECT_EQ(bounds.min_key, "a");
   EXPECT_EQ(bounds.max_key, "\xc3\xa5");

@@ -67,7 +67,8 @@ TEST(ParquetGolden, FilesHaveTheValuesOfTheirWriters) {
     // With small blocks, no page counts as small, so pages are copied.
     for (const ParquetImportOptions& options :
          {ParquetImportOptions{.writer = {WriterOptions{.block_size_bytes = 32}}},
-          ParquetImportOptions{.part_per_row_group = true}, ParquetImportOptions{.copy_pages = false}}) {
+          ParquetImportOptions{.part_per_row_group = true},
+          ParquetImportOptions{.copy_pages = false}}) {
       const auto table = NewMemoryStorage();
       const auto report = ImportParquet(parquet, table, options);
       ASSERT_TRUE(report.ok()) << report.status();
@@ -78,8 +79,8 @@ TEST(ParquetGolden, FilesHaveTheValuesOfTheirWriters) {
     const auto table = NewMemoryStorage();
     ASSERT_TRUE(ImportParquet(parquet, table).ok());
     std::vector<uint8_t> exported;
-    const auto report = ExportParquet(table, NewMemorySink(&exported),
-                                      {.data_page_v2 = files % 2 == 0});
+    const auto report =
+        ExportParquet(table, NewMemorySink(&exported), {.data_page_v2 = files % 2 == 0});
     ASSERT_TRUE(report.ok()) << report.status();
     const auto again = NewMemoryStorage();
     ASSERT_TRUE(ImportParquet(NewMemorySource(exported), again).ok());

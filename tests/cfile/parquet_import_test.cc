@@ -66,8 +66,8 @@ TEST(ParquetImport, CopiedPagesHoldTheSameValuesAsRecodedOnes) {
 
 TEST(ParquetImport, PagesAreCopiedWithTheirEncodingsAndDictionaries) {
   const auto table = NewMemoryStorage();
-  const ParquetReport report =
-      Import(InMemory(ReadFile(GoldenPath("pyarrow_encodings"))), table, {.writer = {kSmallBlocks}});
+  const ParquetReport report = Import(InMemory(ReadFile(GoldenPath("pyarrow_encodings"))), table,
+                                      {.writer = {kSmallBlocks}});
   EXPECT_EQ(report.copied_pages, 7);
   const auto reader = TableReader::Open(table);
   const std::map<std::string, Encoding> expected = {
@@ -122,8 +122,8 @@ TEST(ParquetImport, PagesOfVersion1OfListsAreCopied) {
         auto source = InMemory(ReadFile(path));
         if (!in_memory) source = std::make_shared<testing_support::CountingSource>(source);
         const auto copy = NewMemoryStorage();
-        const ParquetReport report = Import(
-            source, copy, {.writer = {kSmallBlocks}, .reader = {.read_ahead_bytes = 16}});
+        const ParquetReport report =
+            Import(source, copy, {.writer = {kSmallBlocks}, .reader = {.read_ahead_bytes = 16}});
         EXPECT_EQ(report.recoded_pages, 0);
         EXPECT_GT(report.copied_pages + report.recompressed_pages, 20);
         EXPECT_EQ(Contents(copy), Contents(table));
@@ -139,10 +139,11 @@ TEST(ParquetImport, ListsThatContinueOnTheNextPage) {
          {.columns = {"numbers"}, .copy_pages = false, .writer = {{.max_values_per_block = 4}}});
   TemporaryDirectory directory;
   const std::string path = directory.path("v1.parquet");
-  ASSERT_TRUE(ExportParquet(table, path, {.data_page_v2 = false,
-                                          .page_index = false,
-                                          .page_checksums = false,
-                                          .compression = Compression::kNone})
+  ASSERT_TRUE(ExportParquet(table, path,
+                            {.data_page_v2 = false,
+                             .page_index = false,
+                             .page_checksums = false,
+                             .compression = Compression::kNone})
                   .ok());
   std::string file = ReadFile(path);
   auto metadata = internal::parquet::ReadParquetMetadata(*InMemory(file), 1 << 20);
@@ -232,7 +233,7 @@ TEST(ParquetImport, NestedValuesOfPyarrow) {
         expected.push_back("0,0,");
       } else if (i % 4 == 0) {
         expected.push_back("0,1,");
-      }  else {
+      } else {
         for (int n = 0; n < i % 4; ++n)
           expected.push_back((n == 0 ? "0,3," : "1,3,") + std::to_string(n));
       }
@@ -285,12 +286,12 @@ TEST(ParquetImport, CancelledImportLeavesNoTable) {
   const auto table = NewMemoryStorage();
   uint64_t last = 0;
   const auto source = InMemory(ReadFile(GoldenPath("pyarrow_page_index")));
-  const auto report = ImportParquet(source, table,
-                                    {.part_per_row_group = true, .progress = [&](auto done, auto all) {
-                                       EXPECT_EQ(all, 24);
-                                       last = done;
-                                       return done < 15;
-                                     }});
+  const auto report = ImportParquet(
+      source, table, {.part_per_row_group = true, .progress = [&](auto done, auto all) {
+                        EXPECT_EQ(all, 24);
+                        last = done;
+                        return done < 15;
+                      }});
   EXPECT_TRUE(absl::IsCancelled(report.status()));
   EXPECT_GE(last, 15);
   EXPECT_TRUE(table->List("")->empty());
@@ -393,8 +394,7 @@ TEST_F(PartitionTest, WrongDirectories) {
   std::filesystem::create_directories(directory_.path("in/int32=1"));
   std::filesystem::create_symlink(GoldenPath("pyarrow_no_statistics"),
                                   directory_.path("in/int32=1/y.parquet"));
-  EXPECT_THAT(ImportAll().status().ToString(),
-              HasSubstr("in/int32=1/y.parquet: a symbolic link"));
+  EXPECT_THAT(ImportAll().status().ToString(), HasSubstr("in/int32=1/y.parquet: a symbolic link"));
   std::filesystem::remove_all(directory_.path("in/int32=1"));
   for (const std::string name : {"%zz=1", "a=%4", "a=..", "a=%2e%2E", "a=..%2F..%2Fetc"}) {
     Add("in/" + name, "pyarrow_no_statistics");
@@ -447,7 +447,8 @@ TEST(ParquetSchemas, TableSchemasSurviveTheWayToParquetAndBack) {
       ColumnType expected = column.type;
       if (!expected.time_zone.empty())  // Parquet has no other zone
         expected = ColumnType::Timestamp(expected.time_unit, "UTC");
-      if (column.type == ColumnType::Int96()) expected = ColumnType::Timestamp(TimeUnit::kNanos, "");
+      if (column.type == ColumnType::Int96())
+        expected = ColumnType::Timestamp(TimeUnit::kNanos, "");
       EXPECT_EQ(found.type.ToString(), expected.ToString()) << column.name;
     }
     EXPECT_EQ(back->schema.tree.has_value(), schema.tree.has_value());
@@ -463,7 +464,8 @@ TEST(ParquetSchemas, NamesThatATableCannotHave) {
     std::vector<SchemaElement> elements = {
         {.name = "root", .num_children = static_cast<int32_t>(names.size())}};
     for (const std::string_view name : names)
-      elements.push_back({.type = internal::parquet::Type::kInt32, .repetition_type = 0, .name = name});
+      elements.push_back(
+          {.type = internal::parquet::Type::kInt32, .repetition_type = 0, .name = name});
     return internal::SchemaFromParquet({.schema = elements}, {}, {}).status();
   };
   EXPECT_TRUE(parse({"a", "b"}).ok());

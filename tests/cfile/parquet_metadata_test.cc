@@ -34,9 +34,7 @@ absl::StatusOr<ParquetMetadata> Open(std::span<const uint8_t> bytes) {
   return ReadParquetMetadata(*NewMemoryViewSource(bytes, "the file"), kLimit);
 }
 
-bool IsEncrypted(const NamedFile& file) {
-  return file.name.find("encrypted") != std::string::npos;
-}
+bool IsEncrypted(const NamedFile& file) { return file.name.find("encrypted") != std::string::npos; }
 
 // Calls read(bytes, &consumed) and expects that write(message) returns the bytes that were read.
 template <typename Read, typename Write>
@@ -85,9 +83,9 @@ size_t CheckMessages(std::span<const uint8_t> file, const ColumnChunk& chunk) {
     ++count;
   }
   if (column.bloom_filter_offset) {
-    const BloomFilterHeader header = ReadAndWrite(
-        file.subspan(*column.bloom_filter_offset), ReadBloomFilterHeader, WriteBloomFilterHeader,
-        &size);
+    const BloomFilterHeader header =
+        ReadAndWrite(file.subspan(*column.bloom_filter_offset), ReadBloomFilterHeader,
+                     WriteBloomFilterHeader, &size);
     EXPECT_TRUE(header.algorithm.block && header.hash.xxhash && header.compression.uncompressed);
     EXPECT_EQ(size + header.num_bytes, column.bloom_filter_length.value_or(0));
     ++count;
@@ -341,8 +339,7 @@ void CheckDamage() {
     for (size_t bit = 0; bit < 8 * bytes.size(); ++bit) {
       std::string damaged = bytes;
       damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ 1 << bit % 8);
-      EXPECT_THAT(parse(damaged).code(),
-                  AnyOf(absl::StatusCode::kOk, absl::StatusCode::kDataLoss));
+      EXPECT_THAT(parse(damaged).code(), AnyOf(absl::StatusCode::kOk, absl::StatusCode::kDataLoss));
     }
   }
 }
@@ -365,9 +362,9 @@ TEST(ParquetMetadataTest, EveryPrefixAndEveryFlippedBitOfTheFooterOfAFile) {
     for (uint64_t bit = 8 * begin; bit < 8 * file.bytes.size(); ++bit) {
       file.bytes[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
       const absl::Status status = Open(file.bytes).status();
-      EXPECT_THAT(status.code(), AnyOf(absl::StatusCode::kOk, absl::StatusCode::kDataLoss,
-                                       absl::StatusCode::kInvalidArgument,
-                                       absl::StatusCode::kOutOfRange))
+      EXPECT_THAT(status.code(),
+                  AnyOf(absl::StatusCode::kOk, absl::StatusCode::kDataLoss,
+                        absl::StatusCode::kInvalidArgument, absl::StatusCode::kOutOfRange))
           << status;
       file.bytes[bit / 8] ^= static_cast<uint8_t>(1 << bit % 8);
     }
@@ -375,9 +372,7 @@ TEST(ParquetMetadataTest, EveryPrefixAndEveryFlippedBitOfTheFooterOfAFile) {
 }
 
 // Bytes of a message: a type with the number of the field after the one before, and so on.
-std::string Bytes(std::initializer_list<int> bytes) {
-  return {bytes.begin(), bytes.end()};
-}
+std::string Bytes(std::initializer_list<int> bytes) { return {bytes.begin(), bytes.end()}; }
 
 template <typename Message>
 std::string ErrorOf(const std::string& bytes) {

@@ -50,8 +50,8 @@ std::string GoldenPath(const std::string& name) {
 
 std::vector<std::string> GoldenNames() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(
-           std::string(CFILE_SOURCE_DIR) + "/tests/golden/parquet-files")) {
+  for (const auto& entry : std::filesystem::directory_iterator(std::string(CFILE_SOURCE_DIR) +
+                                                               "/tests/golden/parquet-files")) {
     if (entry.path().extension() != ".parquet") continue;
     const std::string name = entry.path().stem().string();
     if (name.find("encrypted") == std::string::npos) names.push_back(name);
@@ -72,7 +72,8 @@ std::map<std::string, std::vector<std::string>> Contents(const TableLocation& lo
     for (size_t part = 0; part < table->num_parts(); ++part) {
       const VerifyReport report = table->VerifyColumn(part, i);
       EXPECT_TRUE(report.ok()) << table->schema().columns[i].name << ": "
-                               << (report.damages.empty() ? "" : report.damages[0].status.ToString());
+                               << (report.damages.empty() ? ""
+                                                          : report.damages[0].status.ToString());
     }
     contents[table->schema().columns[i].name] = EntriesOf(*table, i);
   }

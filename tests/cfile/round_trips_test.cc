@@ -177,7 +177,8 @@ TEST(RoundTrips, TakeFrom100Blocks) {
   const auto storage = MakeTable(10);
   const TableReader table = Open(storage, {.read_ahead_bytes = 16 << 10});
   std::vector<uint64_t> ordinals(1000);
-  for (size_t i = 0; i < ordinals.size(); ++i) ordinals[i] = i / 10 * (4 * kRowsPerPart / 100) + i % 10;
+  for (size_t i = 0; i < ordinals.size(); ++i)
+    ordinals[i] = i / 10 * (4 * kRowsPerPart / 100) + i % 10;
   auto cursor = *table.NewCursor<int64_t>(1);
   OwnedBatch<int64_t> taken;
   ASSERT_TRUE(cursor.Take(ordinals, taken).ok());
@@ -339,10 +340,9 @@ TEST(RoundTrips, DividingAScanOpensOnlyLongParts) {
 TEST(RoundTrips, RangesGrow) {
   constexpr uint64_t kRows = 500'000;  // 4 MB
   const auto storage = MakeTable(1, /*compound=*/false, kRows);
-  const TableReader table =
-      Open(storage, {.block_cache = std::make_shared<BlockCache>(0),
-                     .read_ahead_bytes = 16 << 10,
-                     .max_requests_in_flight = 4});
+  const TableReader table = Open(storage, {.block_cache = std::make_shared<BlockCache>(0),
+                                           .read_ahead_bytes = 16 << 10,
+                                           .max_requests_in_flight = 4});
   storage->trips().TakeRequests();
   uint64_t rows = 0;
   Sum(table, {.columns = {{"b"}}}, rows);

@@ -64,8 +64,8 @@ struct Block : BlockInfo {
 // True if a block whose dictionary consists of symbols has codes.
 bool NeedsSymbols(const BlockInfo& block, const FileInfo& info) {
   const auto parts = internal::ParseLevelBlock(block.bytes, info);
-  const auto decoder = encodings::MakeDecoder<std::string_view>(
-      block.encoding, encodings::PhysicalType::kBytes, {});
+  const auto decoder =
+      encodings::MakeDecoder<std::string_view>(block.encoding, encodings::PhysicalType::kBytes, {});
   encodings::BlockView body(parts->values.values);
   body.count = parts->values.present_count.value_or(0);
   if (!parts.ok() || !decoder.ok() || !(*decoder)->Open(body).ok()) return true;

@@ -301,10 +301,9 @@ TEST(Seek, BlocksInPlaceAreNotLookedUp) {
   std::vector<int64_t> values(50'000);
   for (int64_t& value : values) value = static_cast<int64_t>(random());
   std::vector<uint8_t> file;
-  auto writer = *Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64(),
-                                         {.encoding = Encoding::kPlain,
-                                          .compression = Compression::kZstd,
-                                          .block_size_bytes = 8000});
+  auto writer = *Writer<int64_t>::Create(
+      NewMemorySink(&file), ColumnType::Int64(),
+      {.encoding = Encoding::kPlain, .compression = Compression::kZstd, .block_size_bytes = 8000});
   ASSERT_TRUE(writer.Append(values).ok() && writer.Finish().ok());
   const auto cache = std::make_shared<BlockCache>(size_t{8} << 20);
   const Reader reader = *Reader::Open(NewMemoryViewSource(file), {.block_cache = cache});
@@ -537,9 +536,8 @@ class AnnouncedSource final : public Source {
 TEST(Seek, AnnouncesEachBlockBeforeItsFirstUse) {
   const std::vector<int64_t> values(200'000);
   std::vector<uint8_t> file;
-  auto writer = *Writer<int64_t>::Create(
-      NewMemorySink(&file), ColumnType::Int64(),
-      {.encoding = Encoding::kPlain, .block_size_bytes = 8000});
+  auto writer = *Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64(),
+                                         {.encoding = Encoding::kPlain, .block_size_bytes = 8000});
   ASSERT_TRUE(writer.Append(values).ok() && writer.Finish().ok());
   std::vector<BlockInfo> blocks;
   ASSERT_TRUE(VisitBlocks(*Reader::Open(NewMemoryViewSource(file)), [&](const BlockInfo& block) {

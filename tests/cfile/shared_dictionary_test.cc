@@ -45,16 +45,15 @@ Strings Texts(size_t num_rows, size_t first) {
 // `rows`.
 TableLocation TableOf(const std::vector<const encodings::EncodingRow*>& encodings, Strings& rows) {
   const TableLocation table = NewMemoryStorage("table");
-  const Schema schema{
-      .columns = {{.name = "x", .type = ColumnType::String(), .nullable = true}}};
+  const Schema schema{.columns = {{.name = "x", .type = ColumnType::String(), .nullable = true}}};
   for (const encodings::EncodingRow* row : encodings) {
     const WriterOptions options{.encoding = row->encoding, .block_size_bytes = 2000};
     auto writer = rows.rows.empty() ? TableWriter::Create(table, schema, {&options, 1})
                                     : TableWriter::Append(table, {&options, 1});
     EXPECT_TRUE(writer.ok()) << writer.status();
     const Strings part = Texts(1000, rows.rows.size());
-    EXPECT_TRUE(writer->Append(0, std::span<const std::string_view>(part.Values()),
-                               part.Validity()).ok());
+    EXPECT_TRUE(
+        writer->Append(0, std::span<const std::string_view>(part.Values()), part.Validity()).ok());
     EXPECT_TRUE(writer->Finish().ok());
     rows.rows.insert(rows.rows.end(), part.rows.begin(), part.rows.end());
   }
@@ -111,8 +110,8 @@ TEST(SharedDictionary, ExportsOfEachPairOfEncodings) {
             ArrowExportOptions{.dictionaries = false}})
         ASSERT_NO_FATAL_FAILURE(ExpectArrow(*table, options, rows, first->has_codes));
       for (const bool v2 : {false, true}) {
-        ASSERT_NO_FATAL_FAILURE(ExpectParquet(
-            *table, {.max_row_group_rows = 700, .data_page_v2 = v2}, rows));
+        ASSERT_NO_FATAL_FAILURE(
+            ExpectParquet(*table, {.max_row_group_rows = 700, .data_page_v2 = v2}, rows));
       }
     }
   }

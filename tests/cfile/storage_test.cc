@@ -30,7 +30,8 @@ using testing::UnorderedElementsAre;
 
 INSTANTIATE_TEST_SUITE_P(
     All, StorageTest,
-    testing::Values(StorageKind{"Local", [](const std::string& directory) {
+    testing::Values(StorageKind{"Local",
+                                [](const std::string& directory) {
                                   return NewLocalStorage(directory);
                                 }},
                     StorageKind{"Memory", [](const std::string&) { return NewMemoryStorage(); }}),

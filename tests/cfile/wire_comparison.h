@@ -29,13 +29,12 @@ void ForEachWireMessage(Visit visit) {
   each(std::type_identity<wire::FileMetadataPair>(), std::type_identity<wire::BlockPointer>(),
        std::type_identity<wire::BTreeInfo>(), std::type_identity<wire::IndexBlockTrailer>(),
        std::type_identity<wire::CFileHeader>(), std::type_identity<wire::Choice>(),
-       std::type_identity<wire::Extensions>(),
-       std::type_identity<wire::BlockStatistics>(), std::type_identity<wire::Statistics>(),
-       std::type_identity<wire::CFileFooter>(), std::type_identity<wire::Column>(),
-       std::type_identity<wire::SchemaNode>(), std::type_identity<wire::PartColumn>(),
-       std::type_identity<wire::Part>(), std::type_identity<wire::ChunkColumn>(),
-       std::type_identity<wire::Chunk>(), std::type_identity<wire::ChunkContents>(),
-       std::type_identity<wire::Table>());
+       std::type_identity<wire::Extensions>(), std::type_identity<wire::BlockStatistics>(),
+       std::type_identity<wire::Statistics>(), std::type_identity<wire::CFileFooter>(),
+       std::type_identity<wire::Column>(), std::type_identity<wire::SchemaNode>(),
+       std::type_identity<wire::PartColumn>(), std::type_identity<wire::Part>(),
+       std::type_identity<wire::ChunkColumn>(), std::type_identity<wire::Chunk>(),
+       std::type_identity<wire::ChunkContents>(), std::type_identity<wire::Table>());
 }
 
 // Returns an empty message of the protobuf library, or null if the library lacks this type.

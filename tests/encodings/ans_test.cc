@@ -86,8 +86,7 @@ void Divide(int powers) {
       std::vector<T> out(integers.size());
       DivideIntegers<T>(integers.data(), divisor, out.data(), out.size());
       for (size_t i = 0; i < out.size(); ++i) {
-        const T expected =
-            static_cast<T>(static_cast<FloatInteger<T>>(integers[i])) / divisor;
+        const T expected = static_cast<T>(static_cast<FloatInteger<T>>(integers[i])) / divisor;
         ASSERT_EQ(std::bit_cast<FloatBits<T>>(out[i]), std::bit_cast<FloatBits<T>>(expected))
             << static_cast<FloatInteger<T>>(integers[i]) << " / " << divisor;
       }

@@ -127,9 +127,14 @@ TEST(Compact, DecimalsHaveExceptions) {
   using Limits = std::numeric_limits<float>;
   std::vector<float> values =
       Make<float>(5000, [](uint64_t i, uint64_t) { return static_cast<float>(i % 700) / 8; });
-  const float others[] = {-0.0f,           Limits::quiet_NaN(), Limits::infinity(),
-                          Limits::max(),   Limits::denorm_min(), -Limits::infinity(),
-                          Limits::lowest(), std::bit_cast<float>(0xffc12345u)};
+  const float others[] = {-0.0f,
+                          Limits::quiet_NaN(),
+                          Limits::infinity(),
+                          Limits::max(),
+                          Limits::denorm_min(),
+                          -Limits::infinity(),
+                          Limits::lowest(),
+                          std::bit_cast<float>(0xffc12345u)};
   for (size_t i = 0; i < std::size(others); ++i) values[i * 600 + 3] = others[i];
   EXPECT_EQ(RoundTrip(values).flags & kDecimals, kDecimals);
   // If many values are not decimals, the encoder does not use decimals.
@@ -217,9 +222,8 @@ TEST(Compact, DamageIsNamed) {
 // If a byte of a block is changed, decoding returns values or an error. (GuardedView finds reads
 // outside of the block.)
 TEST(Compact, SurvivesChangedBytes) {
-  const Block sound = EncodeOne(Make<int64_t>(2100, [](uint64_t i, uint64_t r) {
-    return i * 50 + (r % 8 == 0 ? r >> 20 : r % 16);
-  }));
+  const Block sound = EncodeOne(Make<int64_t>(
+      2100, [](uint64_t i, uint64_t r) { return i * 50 + (r % 8 == 0 ? r >> 20 : r % 16); }));
   std::mt19937_64 random(3);
   int refused = 0;
   for (int round = 0; round < 3000; ++round) {

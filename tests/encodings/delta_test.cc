@@ -354,11 +354,12 @@ TEST(DeltaBytes, SkipTablesOfFinishedPages) {
       const auto texts = Texts(kind, size);
       const std::vector<std::string_view> values(texts.begin(), texts.end());
       auto codecs = BytesCodecs();
-      ExpectSameSkipTable<std::string_view>(EncodePage<std::string_view>(*codecs[0].encoder, values),
-                                            Encoding::kParquetDeltaLengthByteArray,
-                                            PhysicalType::kBytes);
-      ExpectSameSkipTable<std::string_view>(EncodePage<std::string_view>(*codecs[1].encoder, values),
-                                            Encoding::kParquetDeltaByteArray, PhysicalType::kBytes);
+      ExpectSameSkipTable<std::string_view>(
+          EncodePage<std::string_view>(*codecs[0].encoder, values),
+          Encoding::kParquetDeltaLengthByteArray, PhysicalType::kBytes);
+      ExpectSameSkipTable<std::string_view>(
+          EncodePage<std::string_view>(*codecs[1].encoder, values),
+          Encoding::kParquetDeltaByteArray, PhysicalType::kBytes);
     }
   }
 }

@@ -105,9 +105,14 @@ TEST(For, StoresExceptionsWhereTheyPay) {
   const struct {
     int64_t least;
     std::vector<int64_t> exceptions;
-  } cases[] = {{1000, {kMost}},     {1000, {kLeast}},           {1000, {kLeast, kMost, 0, 5000}},
-               {kLeast, {kMost}},   {kLeast, {0, kMost, -1}},   {kMost - 2047, {kLeast}},
-               {0, {-5000, -6000, 90'000}}, {kMost - 2047, {0, kLeast}}};
+  } cases[] = {{1000, {kMost}},
+               {1000, {kLeast}},
+               {1000, {kLeast, kMost, 0, 5000}},
+               {kLeast, {kMost}},
+               {kLeast, {0, kMost, -1}},
+               {kMost - 2047, {kLeast}},
+               {0, {-5000, -6000, 90'000}},
+               {kMost - 2047, {0, kLeast}}};
   for (const auto& each : cases) {
     for (const size_t count : {kVectorValues, size_t{1000}}) {
       SCOPED_TRACE(testing::Message() << each.least << ", " << each.exceptions.size()

@@ -181,9 +181,9 @@ TEST(FsstSeparate, BlocksKeepTheLimit) {
     while (text.size() < 40) text.push_back(static_cast<char>(random()));
   }
   for (const size_t limit : {75'000, 200'000}) {
-    const auto blocks = EncodeAll(texts, {.block_size_bytes = 65'000,
-                                          .max_dictionary_values = 0,
-                                          .max_block_size_bytes = limit});
+    const auto blocks = EncodeAll(
+        texts,
+        {.block_size_bytes = 65'000, .max_dictionary_values = 0, .max_block_size_bytes = limit});
     ASSERT_EQ(blocks.size(), 1u);
     EXPECT_EQ(FormOf(blocks[0]), limit < 80'000 ? FsstForm::kFrontCoded : FsstForm::kSeparate);
     EXPECT_LE(blocks[0].bytes.size(), limit);

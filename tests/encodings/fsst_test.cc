@@ -42,14 +42,13 @@ TEST(Symbols, CompressAndDecompress) {
   // Bytes that are no symbols, among symbols.
   std::string mixed = sample.substr(0, 4000);
   for (size_t i = 0; i < mixed.size(); i += 1 + random() % 60) mixed[i] = '\xfe';
-  for (const std::string& text :
-       {sample.substr(0, 4000), others, mixed, std::string(3000, '\0')}) {
+  for (const std::string& text : {sample.substr(0, 4000), others, mixed, std::string(3000, '\0')}) {
     for (size_t size = 0; size <= text.size(); size += size < 40 ? 1 : 511) {
       // Unmapped memory follows the text and the codes.
       const auto from = room.Copy(AsBytes(std::string_view(text).substr(0, size)));
       std::vector<uint8_t> codes(SymbolCompressor::WorstBytes(size));
-      codes.resize(static_cast<size_t>(compressor.Compress(AsString(from), codes.data()) -
-                                       codes.data()));
+      codes.resize(
+          static_cast<size_t>(compressor.Compress(AsString(from), codes.data()) - codes.data()));
       const auto guarded = room.Copy(codes);
       ASSERT_EQ(Decompress(table, guarded, size), text.substr(0, size)) << size;
       ASSERT_THAT(Decompress(table, guarded, size / 2),
@@ -73,8 +72,8 @@ TEST(Symbols, TwoTextsAreCompressedAsEachAlone) {
         codes[i].resize(SymbolCompressor::WorstBytes(texts[i].size()));
         alone[i] = codes[i];
         ends[i] = codes[i].data();
-        alone[i].resize(static_cast<size_t>(compressor.Compress(texts[i], alone[i].data()) -
-                                            alone[i].data()));
+        alone[i].resize(
+            static_cast<size_t>(compressor.Compress(texts[i], alone[i].data()) - alone[i].data()));
       }
       compressor.CompressTwo(texts, ends);
       for (size_t i = 0; i < 2; ++i) {
@@ -166,8 +165,8 @@ TEST(Fsst, TheTableKeepsTheLimitsOfDictionaries) {
   size_t most_bytes = 0;
   for (const size_t max_values : {0, 1, 20, 300}) {
     for (const size_t max_bytes : {2, 30, 600, 1 << 20}) {
-      const auto blocks = EncodeAll(
-          urls, {.max_dictionary_bytes = max_bytes, .max_dictionary_values = max_values});
+      const auto blocks =
+          EncodeAll(urls, {.max_dictionary_bytes = max_bytes, .max_dictionary_values = max_values});
       ASSERT_EQ(blocks.size(), 1u);
       const std::vector<uint8_t>& bytes = *blocks[0].dictionary_bytes;
       EXPECT_LE(bytes.size(), max_bytes);
@@ -421,7 +420,8 @@ TEST(Fsst, DamageIsNamed) {
   EXPECT_THAT(Decode(other).status().ToString(), HasSubstr("a block without values has "));
   other = sound;
   other.dictionary = nullptr;
-  EXPECT_THAT(Decode(other).status().ToString(), HasSubstr("200 codes, but there is no dictionary"));
+  EXPECT_THAT(Decode(other).status().ToString(),
+              HasSubstr("200 codes, but there is no dictionary"));
 }
 
 // Sizes are checked with 32 bits if they are small, and with 64 bits if they are not.

@@ -124,8 +124,8 @@ TYPED_TEST(InterleavedBits, MatchARangeThatMayWrapAround) {
       ASSERT_EQ(bits.back(), 0xee);
       for (size_t i = 0; i < kVectorValues; ++i) {
         const U number = numbers[i];
-        const bool in = low <= high ? low <= number && number <= high
-                                    : low <= number || number <= high;
+        const bool in =
+            low <= high ? low <= number && number <= high : low <= number || number <= high;
         ASSERT_EQ(bits[i / 8] >> i % 8 & 1, in ? 1 : 0)
             << "number " << i << ", from " << +low << " to " << +high;
       }

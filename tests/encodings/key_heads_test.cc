@@ -53,9 +53,8 @@ TEST(KeyHeads, FindsThePositionOfEachKey) {
                   BytesHead(std::string_view(each).substr(prefix)))
             << each << " near " << other;
       }
-      EXPECT_LE(heads.memory_usage_bytes(),
-                KeyHeads::MostBytesOfHeads(count) + 8 * more_numbers +
-                    (keys.empty() ? 0 : keys.front().size()));
+      EXPECT_LE(heads.memory_usage_bytes(), KeyHeads::MostBytesOfHeads(count) + 8 * more_numbers +
+                                                (keys.empty() ? 0 : keys.front().size()));
     }
   }
 }

@@ -442,10 +442,9 @@ TEST(NarrowTypes, ValuesOutsideTheRangeAreDamage) {
     }
     const auto decoder = MakeDecoder<T>(blocks[0].encoding, type, options).value();
     ASSERT_TRUE(decoder->Open(blocks[0].view()).ok());
-    const std::string expected = StrCat("value ", kBad, " is ", outside,
-                                        ", outside the type's range ",
-                                        int32_t{std::numeric_limits<T>::min()}, " to ",
-                                        int32_t{std::numeric_limits<T>::max()});
+    const std::string expected = StrCat(
+        "value ", kBad, " is ", outside, ", outside the type's range ",
+        int32_t{std::numeric_limits<T>::min()}, " to ", int32_t{std::numeric_limits<T>::max()});
     std::vector<T> out(kCount);
     for (const uint32_t from : {0u, 1000u, kBad}) {
       ASSERT_TRUE(decoder->SeekTo(from).ok());
@@ -478,8 +477,8 @@ TEST(NarrowTypes, ValuesOutsideTheRangeAreDamage) {
       if constexpr (kIsInteger<T> && sizeof(T) < sizeof(int32_t)) {
         for (const int32_t outside :
              {int32_t{std::numeric_limits<T>::max()} + 1,
-              int32_t{std::numeric_limits<T>::min()} - 1,
-              49957 + (sizeof(T) == 1 ? 0 : 65536), std::numeric_limits<int32_t>::min()}) {
+              int32_t{std::numeric_limits<T>::min()} - 1, 49957 + (sizeof(T) == 1 ? 0 : 65536),
+              std::numeric_limits<int32_t>::min()}) {
           SCOPED_TRACE(StrCat(EncodingName(pair.encoding), " of ", PhysicalTypeName(pair.type),
                               ", value ", outside));
           ASSERT_NO_FATAL_FAILURE(check(t, pair.type, pair.encoding, outside));

@@ -212,8 +212,8 @@ std::vector<Bytes> Seeds(const EncodingRow& row) {
   for (int number = 0; number < kNumPhysicalTypes; ++number) {
     const Pair pair{row.encoding, static_cast<PhysicalType>(number)};
     if (!row.Supports(pair.type)) continue;
-    EncoderOptions options{
-        .type_length = pair.type == PhysicalType::kFixedBytes ? uint32_t{5} : uint32_t{0}};
+    EncoderOptions options{.type_length =
+                               pair.type == PhysicalType::kFixedBytes ? uint32_t{5} : uint32_t{0}};
     VisitPhysicalType(pair.type, [&](auto t) {
       using T = typename decltype(t)::type;
       for (const Shape shape : kShapes) {

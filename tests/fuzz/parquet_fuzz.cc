@@ -64,8 +64,8 @@ std::vector<Entries> Contents(const TableReader& table) {
 
 // Imports the bytes. nullopt: an error, which leaves no table.
 std::optional<std::vector<Entries>> Import(std::span<const uint8_t> bytes,
-                                               const std::shared_ptr<Storage>& table,
-                                               const ParquetImportOptions& options) {
+                                           const std::shared_ptr<Storage>& table,
+                                           const ParquetImportOptions& options) {
   const absl::Status status = ImportParquet(NewMemoryViewSource(bytes), table, options).status();
   if (!status.ok()) {
     // kInvalidArgument: names or types that a table cannot have.
@@ -96,8 +96,7 @@ void Parquet(std::span<const uint8_t> bytes) {
     ParquetExportOptions to{.data_page_v2 = bytes.size() % 2 == 0};
     const Schema schema = TableReader::Open(table)->schema();
     // Then what the metadata says about columns must change.
-    if (!all)
-      to.columns = {schema.tree ? schema.tree->node(1).name : schema.columns[0].name};
+    if (!all) to.columns = {schema.tree ? schema.tree->node(1).name : schema.columns[0].name};
     std::vector<uint8_t> parquet;
     const auto report = ExportParquet(table, NewMemorySink(&parquet), to);
     if (!report.ok()) return ExpectBadData(report.status());
@@ -138,12 +137,11 @@ void Descriptions(std::span<const uint8_t> bytes) {
 std::vector<Bytes> DescriptionSeeds() {
   using internal::ArrowField;
   const ArrowField text{.format = "u", .name = "item"};
-  const ArrowField root{
-      .format = "+s",
-      .metadata = {{"pandas", "{}"}},
-      .children = {{.format = "i", .name = "a", .metadata = {{"key", "value"}}},
-                   {.format = "c", .name = "b", .dictionary = {text}},
-                   {.format = "+L", .name = "list", .children = {text}}}};
+  const ArrowField root{.format = "+s",
+                        .metadata = {{"pandas", "{}"}},
+                        .children = {{.format = "i", .name = "a", .metadata = {{"key", "value"}}},
+                                     {.format = "c", .name = "b", .dictionary = {text}},
+                                     {.format = "+L", .name = "list", .children = {text}}}};
   return {ToBytes(std::string_view(internal::WriteIpcSchemaMessage(root))),
           ToBytes(R"({"index_columns": [{"kind": "range", "name": null, "start": 0, "stop": 24, )"
                   R"("step": 1}, "a"], "columns": [{"name": "a", "field_name": "a\u00e9", )"

@@ -120,15 +120,14 @@ uint64_t RequestsAt(const std::string& server) {
   return now - std::exchange(before[server], now);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    S3, StorageTest,
-    testing::Values(StorageKind{"S3",
-                                [](const std::string& directory) {
-                                  return *ClientOf("S3").OpenTable(
-                                      absl::StrCat("s3://bucket", directory));
-                                },
-                                true}),
-    NameOfKind);
+INSTANTIATE_TEST_SUITE_P(S3, StorageTest,
+                         testing::Values(StorageKind{"S3",
+                                                     [](const std::string& directory) {
+                                                       return *ClientOf("S3").OpenTable(
+                                                           absl::StrCat("s3://bucket", directory));
+                                                     },
+                                                     true}),
+                         NameOfKind);
 
 TEST(Http, FilesOfAllSizes) {
   const HttpClient client = ClientOf("S3");
@@ -152,8 +151,9 @@ TEST(Http, PartsOfAnUpload) {
     auto sink = client.CreateUrl(url);
     ASSERT_TRUE(sink.ok()) << sink.status();
     for (size_t at = 0; at < size; at += 1'000'003) {
-      ASSERT_TRUE(
-          (*sink)->Append(std::span(bytes).subspan(at, std::min<size_t>(1'000'003, size - at))).ok());
+      ASSERT_TRUE((*sink)
+                      ->Append(std::span(bytes).subspan(at, std::min<size_t>(1'000'003, size - at)))
+                      .ok());
     }
     EXPECT_EQ(client.OpenUrl(url).status().code(), absl::StatusCode::kNotFound);
     const absl::Status status = (*sink)->Finish();
@@ -180,17 +180,16 @@ TEST(Http, AnUploadThatFailsIsAborted) {
   const auto uploads = ClientOf("S3").OpenUrl(Server("S3") + "/bucket?uploads");
   ASSERT_TRUE(uploads.ok()) << uploads.status();
   std::string text((*uploads)->size(), '\0');
-  ASSERT_TRUE(
-      (*uploads)->ReadAt(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}).ok());
+  ASSERT_TRUE((*uploads)->ReadAt(0, {reinterpret_cast<uint8_t*>(text.data()), text.size()}).ok());
   EXPECT_THAT(text, AllOf(HasSubstr("ListMultipartUploadsResult"), Not(HasSubstr("<Upload>"))));
 }
 
 // Servers that disturb each request once: the library repeats the request.
 class DisturbedTest : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, DisturbedTest,
-                         testing::Values("LATENCY", "LONG_LATENCY", "CUT_FIRST",
-                                         "TRUNCATED_FIRST", "LOST_ANSWER_FIRST",
-                                         "SLOW_DOWN_FIRST", "INTERNAL_ERROR_FIRST"),
+                         testing::Values("LATENCY", "LONG_LATENCY", "CUT_FIRST", "TRUNCATED_FIRST",
+                                         "LOST_ANSWER_FIRST", "SLOW_DOWN_FIRST",
+                                         "INTERNAL_ERROR_FIRST"),
                          [](const auto& test) { return std::string(test.param); });
 
 TEST_P(DisturbedTest, FilesAreWrittenAndRead) {
@@ -312,8 +311,7 @@ TEST(Http, AWrongSecretIsRefused) {
   for (const absl::Status& status :
        {client.OpenUrl(url).status(), (*sink)->Finish(), (*storage)->List("").status(),
         (*storage)->Read("table.cft", 100).status(), (*storage)->Delete("a"),
-        (*storage)->Commit("table.cft", std::nullopt, "x"),
-        TableReader::Open(*storage).status()}) {
+        (*storage)->Commit("table.cft", std::nullopt, "x"), TableReader::Open(*storage).status()}) {
     EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied) << status;
     EXPECT_THAT(status.ToString(),
                 AllOf(HasSubstr(url), HasSubstr("403 SignatureDoesNotMatch"),
@@ -325,9 +323,8 @@ TEST(Http, AWrongSecretIsRefused) {
 }
 
 TEST(Http, KeysWithAllCharacters) {
-  for (const std::string name :
-       {"a b", "a+b", "100%", "%41", "Zürich/東京", "a=b&c;d", "~!$'()*,:@[]", "a?b#c", "a//b",
-        "\"<>\\^`{|}"}) {
+  for (const std::string name : {"a b", "a+b", "100%", "%41", "Zürich/東京", "a=b&c;d",
+                                 "~!$'()*,:@[]", "a?b#c", "a//b", "\"<>\\^`{|}"}) {
     // versitygw keeps objects as files, so it cannot list such keys.
     if (name == "a//b" && VerifiesSignatures()) continue;
     const std::string url = absl::StrCat(NewUrl(), "/", name);
@@ -438,8 +435,8 @@ absl::StatusOr<std::vector<uint8_t>> GetWhole(const HttpClient& client, const st
   // Later reads ask the server.
   std::vector<uint8_t> half(size_bytes / 2);
   CFILE_RETURN_IF_ERROR(source->ReadAt(size_bytes / 2, half));
-  EXPECT_TRUE(std::equal(half.begin(), half.end(),
-                         bytes.begin() + static_cast<ptrdiff_t>(size_bytes / 2)));
+  EXPECT_TRUE(
+      std::equal(half.begin(), half.end(), bytes.begin() + static_cast<ptrdiff_t>(size_bytes / 2)));
   return bytes;
 }
 
@@ -468,8 +465,8 @@ TEST(Http, WholeFiles) {
   for (const uint64_t size_bytes : {299'999, 300'001, 1}) {
     const absl::Status status = GetWhole(ClientOf("S3"), url, size_bytes).status();
     EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss) << status;
-    EXPECT_THAT(status.ToString(), HasSubstr(absl::StrCat("expected a file of ", size_bytes,
-                                                          " bytes, found 300000")));
+    EXPECT_THAT(status.ToString(),
+                HasSubstr(absl::StrCat("expected a file of ", size_bytes, " bytes, found 300000")));
   }
   EXPECT_EQ(GetWhole(ClientOf("S3"), url + "/none", 10).status().code(),
             absl::StatusCode::kNotFound);
@@ -478,8 +475,7 @@ TEST(Http, WholeFiles) {
   TemporaryDirectory directory;
   HttpOptions options = OptionsFor("S3");
   options.cache_directory = directory.path("cache");
-  EXPECT_EQ(GetWhole(ClientOf(options), url, 10).status().code(),
-            absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(GetWhole(ClientOf(options), url, 10).status().code(), absl::StatusCode::kUnimplemented);
 }
 
 TEST(Http, AScanReadsSmallFilesWhole) {
@@ -503,7 +499,8 @@ TEST(Http, AScanReadsSmallFilesWhole) {
 
 TEST(Http, PathsOfATableAreChecked) {
   const auto storage = *ClientOf("S3").OpenTable(NewUrl());
-  for (const char* path : {"", ".", "..", "../x", "a/..", "a/b/c", "/a", "a//b", "a?b", "a b", "a/"}) {
+  for (const char* path :
+       {"", ".", "..", "../x", "a/..", "a/b/c", "/a", "a//b", "a?b", "a b", "a/"}) {
     EXPECT_EQ(storage->Open(path).status().code(), absl::StatusCode::kInvalidArgument) << path;
     EXPECT_EQ(storage->Delete(path).code(), absl::StatusCode::kInvalidArgument) << path;
   }
@@ -523,7 +520,8 @@ TEST(Http, NeighbouringRangesAreOneRequest) {
   (*source)->ReadMany(requests);
   for (size_t i = 0; i < 6; ++i) {
     EXPECT_TRUE(requests[i].status.ok()) << requests[i].status;
-    EXPECT_TRUE(std::equal(read[i].begin(), read[i].end(), bytes.begin() + static_cast<ptrdiff_t>(offsets[i])));
+    EXPECT_TRUE(std::equal(read[i].begin(), read[i].end(),
+                           bytes.begin() + static_cast<ptrdiff_t>(offsets[i])));
   }
   EXPECT_EQ(RequestsAt("PROXY"), 3);
 }
@@ -590,9 +588,9 @@ int64_t Mixed(uint64_t row) { return static_cast<int64_t>(row * 0x9E3779B97F4A7C
 // Puts a file of 200,000 numbers, Mixed(0), Mixed(1), ..., in blocks of 16 KiB.
 std::string PutNumbers() {
   std::vector<uint8_t> file;
-  auto writer = Writer<int64_t>::Create(
-      NewMemorySink(&file), ColumnType::Int64(),
-      {.encoding = Encoding::kPlain, .block_size_bytes = 16 << 10});
+  auto writer =
+      Writer<int64_t>::Create(NewMemorySink(&file), ColumnType::Int64(),
+                              {.encoding = Encoding::kPlain, .block_size_bytes = 16 << 10});
   EXPECT_TRUE(writer.ok());
   std::vector<int64_t> values(200'000);
   for (size_t i = 0; i < values.size(); ++i) values[i] = Mixed(i);

@@ -45,11 +45,11 @@ std::string Authorization(HttpRequest request, std::string_view body = "") {
 constexpr std::string_view kHost = "https://examplebucket.s3.amazonaws.com";
 
 TEST(S3Signature, ARange) {
-  EXPECT_EQ(Authorization({.url = std::string(kHost) + "/test.txt",
-                           .headers = {{"range", "bytes=0-9"}}}),
-            "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
-            "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, "
-            "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
+  EXPECT_EQ(
+      Authorization({.url = std::string(kHost) + "/test.txt", .headers = {{"range", "bytes=0-9"}}}),
+      "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
+      "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, "
+      "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
 }
 
 TEST(S3Signature, AnObject) {
@@ -74,10 +74,12 @@ TEST(S3Signature, AList) {
 TEST(Ini, SectionsAndComments) {
   const IniSections sections = ParseIni(
       "# a comment\n[default]\naws_access_key_id = AAA\r\naws_secret_access_key=b=c\n\n"
-      "[profile two]\nregion = eu-west-1\ns3 =\n  max_concurrent_requests = 20\n; x = y\nnothing\n");
-  EXPECT_EQ(sections, (IniSections{{"default", {{"aws_access_key_id", "AAA"},
-                                                {"aws_secret_access_key", "b=c"}}},
-                                   {"profile two", {{"region", "eu-west-1"}, {"s3", ""}}}}));
+      "[profile two]\nregion = eu-west-1\ns3 =\n  max_concurrent_requests = 20\n; x = "
+      "y\nnothing\n");
+  EXPECT_EQ(
+      sections,
+      (IniSections{{"default", {{"aws_access_key_id", "AAA"}, {"aws_secret_access_key", "b=c"}}},
+                   {"profile two", {{"region", "eu-west-1"}, {"s3", ""}}}}));
   EXPECT_TRUE(ParseIni("").empty());
   EXPECT_TRUE(ParseIni("[").empty());
 }
@@ -124,9 +126,9 @@ class Variables {
   }
 
  private:
-  static constexpr const char* kNames[] = {
-      "AWS_ACCESS_KEY_ID",           "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE",
-      "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE",       "AWS_SESSION_TOKEN"};
+  static constexpr const char* kNames[] = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY",
+                                           "AWS_PROFILE",       "AWS_SHARED_CREDENTIALS_FILE",
+                                           "AWS_CONFIG_FILE",   "AWS_SESSION_TOKEN"};
   const std::map<std::string, std::string> values_;
 };
 
@@ -159,10 +161,9 @@ TEST(Credentials, TheProfileMustExist) {
   const std::string file = directory.path("credentials"), settings = directory.path("config");
   WriteFile(file, "[other]\naws_access_key_id = OF-FILE\naws_secret_access_key = b\n");
   WriteFile(settings, "");
-  std::map<std::string, std::string> values = {
-      {"AWS_PROFILE", "other"},
-      {"AWS_SHARED_CREDENTIALS_FILE", file},
-      {"AWS_CONFIG_FILE", settings}};
+  std::map<std::string, std::string> values = {{"AWS_PROFILE", "other"},
+                                               {"AWS_SHARED_CREDENTIALS_FILE", file},
+                                               {"AWS_CONFIG_FILE", settings}};
   {
     const Variables variables(values);
     const auto found = CompleteS3Options({});
@@ -180,9 +181,9 @@ TEST(Url, Buckets) {
   EXPECT_EQ(ParseS3Url("s3://bucket")->key, "");
   for (const char* wrong : {"s3://", "s3://a", "s3://Bucket/x", "s3://a..b/x", "s3://-ab/../x/",
                             "s3://ab_c/x", "https://bucket/x"}) {
-    EXPECT_EQ(ParseS3Url(wrong).status().code(),
-              std::string_view(wrong) == "s3://-ab/../x/" ? absl::StatusCode::kOk
-                                                          : absl::StatusCode::kInvalidArgument)
+    EXPECT_EQ(ParseS3Url(wrong).status().code(), std::string_view(wrong) == "s3://-ab/../x/"
+                                                     ? absl::StatusCode::kOk
+                                                     : absl::StatusCode::kInvalidArgument)
         << wrong;
   }
 }

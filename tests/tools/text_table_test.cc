@@ -22,12 +22,12 @@ TEST(TextTableTest, CellsOfCharacters) {
   EXPECT_EQ(CountCells("Zürich"), 6u);
   EXPECT_EQ(CountCells("東京"), 4u);
   EXPECT_EQ(CountCells("한국어"), 6u);
-  EXPECT_EQ(CountCells("e\xcc\x81"), 1u);           // a combining accent
-  EXPECT_EQ(CountCells("\xf0\x9f\x98\x80"), 2u);    // an emoji
-  EXPECT_EQ(CountCells("\xf0\xa0\x80\x80"), 2u);    // U+20000
-  EXPECT_EQ(CountCells("\xe2\x9c\x85"), 2u);        // U+2705, a check mark as emoji
-  EXPECT_EQ(CountCells("\xf0\x9f\x9f\xa2"), 2u);    // U+1F7E2, a green circle
-  EXPECT_EQ(CountCells("a\xe2\x83\x9d"), 1u);       // U+20DD, a circle around a character
+  EXPECT_EQ(CountCells("e\xcc\x81"), 1u);         // a combining accent
+  EXPECT_EQ(CountCells("\xf0\x9f\x98\x80"), 2u);  // an emoji
+  EXPECT_EQ(CountCells("\xf0\xa0\x80\x80"), 2u);  // U+20000
+  EXPECT_EQ(CountCells("\xe2\x9c\x85"), 2u);      // U+2705, a check mark as emoji
+  EXPECT_EQ(CountCells("\xf0\x9f\x9f\xa2"), 2u);  // U+1F7E2, a green circle
+  EXPECT_EQ(CountCells("a\xe2\x83\x9d"), 1u);     // U+20DD, a circle around a character
 }
 
 TEST(TextTableTest, ControlCharactersAreEscaped) {
@@ -70,8 +70,7 @@ TEST(TextTableTest, ShortensInOrderAndThenLeavesOut) {
   EXPECT_EQ(AlignText(lines, columns, 26),
             "name           size\nabcdefghijkl  12345\n" + kOneLeftOut);
   // Nothing is left to shorten.
-  EXPECT_EQ(AlignText(lines, columns, 10),
-            "name         size\nabcdefg...  12345\n" + kOneLeftOut);
+  EXPECT_EQ(AlignText(lines, columns, 10), "name         size\nabcdefg...  12345\n" + kOneLeftOut);
 }
 
 TEST(TextTableTest, LinesOneByOne) {
@@ -100,11 +99,11 @@ TEST(TextTableTest, ColumnsThatFitAreNotLeftOut) {
   const std::vector<std::vector<std::string>> lines = {{"key", "a", "long column", "b"}};
   const std::vector<TextColumn> columns = {{}, {.drop = 1}, {.drop = 2}, {.drop = 3}};
   EXPECT_EQ(AlignText(lines, columns, 22), "key  a  long column  b\n");
-  EXPECT_EQ(AlignText(lines, columns, 21),
-            "key  long column  b\n" + kOneLeftOut);
+  EXPECT_EQ(AlignText(lines, columns, 21), "key  long column  b\n" + kOneLeftOut);
   // Column a is left out first. It is shown again, because leaving out the long column makes room.
   EXPECT_EQ(AlignText(lines, columns, 18), "key  a  b\n" + kOneLeftOut);
-  EXPECT_EQ(AlignText(lines, columns, 8), "key  b\n2 columns of this list do not fit: use\n--json, or a wider terminal\n");
+  EXPECT_EQ(AlignText(lines, columns, 8),
+            "key  b\n2 columns of this list do not fit: use\n--json, or a wider terminal\n");
 }
 
 TEST(TextTableTest, NamesAreCutInTheMiddle) {

@@ -108,8 +108,8 @@ uint64_t SmallestOf(const std::vector<FormTrial>& trials) {
 
 std::string ImportOptionsOf(const StoredColumn& column, const StoredForm& form) {
   const std::string prefix = column.schema.name + "=";
-  return StrCat("--encoding ", ShellQuoted(prefix + EncodingName(form.encoding)),
-                " --compression ", ShellQuoted(prefix + CompressionName(form.compression)));
+  return StrCat("--encoding ", ShellQuoted(prefix + EncodingName(form.encoding)), " --compression ",
+                ShellQuoted(prefix + CompressionName(form.compression)));
 }
 
 Json ToJson(const ColumnTrials& trials, const TrialOptions& options) {

@@ -78,8 +78,7 @@ absl::StatusOr<ColumnTotals> CopyFile(const Reader& file, const WriterOptions& o
                                       std::unique_ptr<Sink> sink, const CopyProgress& progress) {
   const StoredColumn from = ColumnOf(file);
   return VisitType(
-      from.schema.type,
-      [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<ColumnTotals> {
+      from.schema.type, [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<ColumnTotals> {
         CFILE_ASSIGN_OR_RETURN(auto writer, FileWriter<T>::Create(std::move(sink), from, options));
         CFILE_RETURN_IF_ERROR(CopyRows<T>(
             from, kAllRows, [&](const Rows<T>& rows) { return writer.Append(rows); }, progress));
@@ -110,15 +109,12 @@ absl::StatusOr<std::vector<ColumnTotals>> CopyTable(
     CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Prepare(to, schema, options));
     for (size_t column = 0; column < schema.columns.size(); ++column) {
       const StoredColumn stored = ColumnOf(from, column);
-      CFILE_RETURN_IF_ERROR(
-          VisitType(stored.schema.type, [&]<typename T>(std::type_identity<T>) {
-            return CopyRows<T>(
-                stored, range,
-                [&](const Rows<T>& rows) {
-                  return AppendTo(writer, column, stored.has_levels, rows);
-                },
-                progress);
-          }));
+      CFILE_RETURN_IF_ERROR(VisitType(stored.schema.type, [&]<typename T>(std::type_identity<T>) {
+        return CopyRows<T>(
+            stored, range,
+            [&](const Rows<T>& rows) { return AppendTo(writer, column, stored.has_levels, rows); },
+            progress);
+      }));
     }
     CFILE_ASSIGN_OR_RETURN(prepared.emplace_back(), writer.FinishPrepared());
     for (size_t column = 0; column < totals.size(); ++column) {

@@ -313,11 +313,10 @@ class Diff {
         AppendLine(before, std::move(text_a), std::move(text_b));
         drain();
       };
-      const absl::Status status =
-          CompareRows<T>(a, b, num_rows_, report, [&](uint64_t rows) {
-            compared_ += rows;
-            return progress.Update(0, compared_ / num_columns_);
-          });
+      const absl::Status status = CompareRows<T>(a, b, num_rows_, report, [&](uint64_t rows) {
+        compared_ += rows;
+        return progress.Update(0, compared_ / num_columns_);
+      });
       different_ += different;
       if (different > 0) {
         same_values_ = false;
@@ -351,15 +350,16 @@ class Diff {
     if (different_kinds_) {
       results.emplace_back(
           "a file was not compared with a whole table: choose a column with --column NAME");
-    } else if (!same_columns_) results.emplace_back("the columns or their types differ");
+    } else if (!same_columns_)
+      results.emplace_back("the columns or their types differ");
     if (!same_row_counts_) results.emplace_back("the row counts differ");
     if (different_ > 0) {
       // A row may differ in several columns.
-      results.push_back(absl::StrCat(
-          "the values differ: ",
-          num_columns_ == 1 ? Plural(different_, "row")
-                            : absl::StrCat(Plural(different_, "value"), " in ",
-                                           Plural(different_columns_, "column"))));
+      results.push_back(absl::StrCat("the values differ: ",
+                                     num_columns_ == 1
+                                         ? Plural(different_, "row")
+                                         : absl::StrCat(Plural(different_, "value"), " in ",
+                                                        Plural(different_columns_, "column"))));
       if (different_ > arguments_.count) {
         absl::StrAppend(&results.back(), ", of which the first ", arguments_.count, " are shown");
       }
@@ -382,12 +382,12 @@ class Diff {
   uint64_t different_ = 0;  // the number of values that differ, of all columns
   uint64_t different_columns_ = 0;
   bool same_row_counts_ = true;
-  bool same_columns_ = true;   // whether names and types of the columns are the same
-  uint64_t num_rows_ = 0;      // the number of rows of the shorter side
-  uint64_t num_columns_ = 0;   // the number of columns that both sides have
-  uint64_t compared_ = 0;      // the rows compared so far, added up over the columns
+  bool same_columns_ = true;      // whether names and types of the columns are the same
+  uint64_t num_rows_ = 0;         // the number of rows of the shorter side
+  uint64_t num_columns_ = 0;      // the number of columns that both sides have
+  uint64_t compared_ = 0;         // the rows compared so far, added up over the columns
   bool different_kinds_ = false;  // a file is compared with a table of several columns
-  bool any_compared_ = false;  // whether values of any column were compared
+  bool any_compared_ = false;     // whether values of any column were compared
 };
 
 ExitCode RunDiff(const DiffArguments& arguments, const CommonOptions& common, Output& output) {

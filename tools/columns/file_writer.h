@@ -30,9 +30,8 @@ class FileWriter {
     const ColumnSchema& schema = column.schema;
     options.nullable = schema.nullable;
     if (column.has_levels) {
-      CFILE_ASSIGN_OR_RETURN(
-          writer.levels_,
-          LevelWriter<T>::Create(std::move(sink), schema.type, schema.levels, options));
+      CFILE_ASSIGN_OR_RETURN(writer.levels_, LevelWriter<T>::Create(std::move(sink), schema.type,
+                                                                    schema.levels, options));
     } else {
       CFILE_ASSIGN_OR_RETURN(writer.flat_,
                              Writer<T>::Create(std::move(sink), schema.type, options));

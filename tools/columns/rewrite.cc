@@ -114,9 +114,8 @@ absl::StatusOr<RewriteReport> RewriteFile(const Reader& file, const CommonOption
   Note(file.info(), options, layout.has_extensions(), /*in_table=*/false, report);
   CFILE_ASSIGN_OR_RETURN(auto sink, NewFileSink(arguments.target));
   RowProgress progress("rewriting", file.num_rows(), 1);
-  CFILE_ASSIGN_OR_RETURN(
-      ColumnTotals totals,
-      CopyFile(file, options, std::move(sink), progress.callback()));
+  CFILE_ASSIGN_OR_RETURN(ColumnTotals totals,
+                         CopyFile(file, options, std::move(sink), progress.callback()));
   report.columns.push_back({.name = kFileColumn,
                             .bytes_before = file.info().file_size_bytes,
                             .totals = std::move(totals)});
@@ -167,8 +166,7 @@ absl::StatusOr<RewriteReport> RewriteTable(const TableReader& table, const Commo
 // True if the last value of each file is at most the first value of the next file. Preconditions:
 // all files have the same type and a value index.
 absl::StatusOr<bool> FollowInOrder(const std::vector<Reader>& files) {
-  return VisitType(files[0].type(), [&]<typename T>(std::type_identity<T>)
-                                             -> absl::StatusOr<bool> {
+  return VisitType(files[0].type(), [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<bool> {
     std::optional<Owned<T>> last;
     for (const Reader& file : files) {
       if (file.num_rows() == 0) continue;
@@ -195,8 +193,9 @@ absl::StatusOr<RewriteReport> ConcatenateFiles(const CommonOptions& common,
     CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(one));
     if (!input.file) {
       return absl::InvalidArgumentError(
-          absl::StrCat(one.path, " is a table: concat joins files. To add rows to a table, use "
-                                 "cfile-import --append"));
+          absl::StrCat(one.path,
+                       " is a table: concat joins files. To add rows to a table, use "
+                       "cfile-import --append"));
     }
     const Reader& file = files.emplace_back(*input.file);
     const FileInfo& info = file.info();
@@ -209,9 +208,9 @@ absl::StatusOr<RewriteReport> ConcatenateFiles(const CommonOptions& common,
     sorted = sorted && info.value_index_root.has_value() &&
              (info.positional_index_root || file.num_rows() == 0);
     if (!(file.type() == files[0].type())) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(arguments.places[0], " has the type ", files[0].type().ToString(),
-                       ", but ", one.path, " has the type ", file.type().ToString()));
+      return absl::InvalidArgumentError(absl::StrCat(arguments.places[0], " has the type ",
+                                                     files[0].type().ToString(), ", but ", one.path,
+                                                     " has the type ", file.type().ToString()));
     }
   }
   CFILE_RETURN_IF_ERROR(CheckNames(layout, arguments.places[0],
@@ -251,15 +250,14 @@ std::string ReportText(const std::string& target, const RewriteReport& report) {
   const std::string title =
       absl::StrFormat(": %s, %s bytes, before %s", Plural(report.num_rows, "row"),
                       WithCommas(after), WithCommas(before));
-  std::string text =
-      absl::StrCat(ShortenedForOutput(Printable(target), title.size(), /*keep_end=*/true), title,
-                   "\n",
-                   AlignText(lines,
-                             {{.shorten = 2, .least = 12},
-                              {.right = true},
-                              {.right = true},
-                              {.shorten = 1, .least = 12}},
-                             OutputWidth()));
+  std::string text = absl::StrCat(
+      ShortenedForOutput(Printable(target), title.size(), /*keep_end=*/true), title, "\n",
+      AlignText(lines,
+                {{.shorten = 2, .least = 12},
+                 {.right = true},
+                 {.right = true},
+                 {.shorten = 1, .least = 12}},
+                OutputWidth()));
   if (report.copied_blocks) {
     absl::StrAppend(&text, "  ", Plural(*report.copied_blocks, "block"),
                     " copied, the others encoded again\n");

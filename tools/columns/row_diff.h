@@ -111,8 +111,7 @@ class EntryReader {
 // Compares flat columns. Calls report(difference) for each row that differs, and progress(rows)
 // with the number of rows that were compared since the last call.
 template <typename T, typename Report, typename OnProgress>
-absl::Status CompareFlat(EntryReader<T>& a, EntryReader<T>& b, Report report,
-                         OnProgress progress) {
+absl::Status CompareFlat(EntryReader<T>& a, EntryReader<T>& b, Report report, OnProgress progress) {
   for (uint64_t row = 0;;) {
     CFILE_RETURN_IF_ERROR(a.Fill());
     CFILE_RETURN_IF_ERROR(b.Fill());

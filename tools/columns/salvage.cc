@@ -181,13 +181,13 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
 
 // Copies all bytes of `from` to `to`. With `unreadable_as_zeros`, writes zeros for each page that
 // cannot be read, so that the rest of the file can be salvaged. This is for files of a local disk.
-absl::Status CopyBytes(const Source& from, bool unreadable_as_zeros, Sink& to,
-                       Progress& progress, uint64_t& bytes_copied) {
+absl::Status CopyBytes(const Source& from, bool unreadable_as_zeros, Sink& to, Progress& progress,
+                       uint64_t& bytes_copied) {
   constexpr size_t kPageBytes = 4096;
   std::vector<uint8_t> buffer(256 * kPageBytes);
   for (uint64_t offset = 0; offset < from.size();) {
-    const std::span<uint8_t> bytes(
-        buffer.data(), std::min<uint64_t>(buffer.size(), from.size() - offset));
+    const std::span<uint8_t> bytes(buffer.data(),
+                                   std::min<uint64_t>(buffer.size(), from.size() - offset));
     absl::Status status = from.ReadAt(offset, bytes);
     if (!status.ok() && !unreadable_as_zeros) return status;
     for (size_t at = 0; !status.ok() && at < bytes.size(); at += kPageBytes) {

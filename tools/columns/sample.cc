@@ -90,11 +90,10 @@ class TypedSample final : public Sample {
                              return Write(options, bytes, trial.totals);
                            }));
     trial.file_bytes = bytes.size();
-    CFILE_ASSIGN_OR_RETURN(
-        const Reader file,
-        Reader::Open(NewMemoryViewSource(bytes),
-                     {.max_block_size_bytes = options.max_block_size_bytes,
-                      .max_dictionary_values = options.max_dictionary_values}));
+    CFILE_ASSIGN_OR_RETURN(const Reader file,
+                           Reader::Open(NewMemoryViewSource(bytes),
+                                        {.max_block_size_bytes = options.max_block_size_bytes,
+                                         .max_dictionary_values = options.max_dictionary_values}));
     uint64_t entries = 0;
     CFILE_ASSIGN_OR_RETURN(trial.decode_seconds,
                            ShortestTime([&] { return CountEntries(file, entries); }));

@@ -31,9 +31,8 @@ class LevelReader final : public RowReader<T> {
       : cursor_(std::move(cursor)), left_(num_records) {}
   absl::StatusOr<Rows<T>> Next(size_t max_rows) override {
     if (left_ == 0) return Rows<T>{};
-    CFILE_ASSIGN_OR_RETURN(
-        const LevelBatch<T> batch,
-        cursor_.Next(static_cast<size_t>(std::min<uint64_t>(left_, max_rows))));
+    CFILE_ASSIGN_OR_RETURN(const LevelBatch<T> batch,
+                           cursor_.Next(static_cast<size_t>(std::min<uint64_t>(left_, max_rows))));
     left_ -= batch.num_records;
     return Rows<T>{.levels = batch};
   }
@@ -110,9 +109,9 @@ absl::StatusOr<std::unique_ptr<RowReader<T>>> ReadRows(const StoredColumn& colum
                            : ReadFlat<T>(column.table->NewCursor<T>(column.column), range, all);
 }
 
-#define CFILE_INSTANTIATE(T)                                              \
-  template absl::StatusOr<std::unique_ptr<RowReader<T>>> ReadRows<T>(     \
-      const StoredColumn&, OrdinalRange);
+#define CFILE_INSTANTIATE(T)                                                              \
+  template absl::StatusOr<std::unique_ptr<RowReader<T>>> ReadRows<T>(const StoredColumn&, \
+                                                                     OrdinalRange);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

@@ -88,8 +88,8 @@ const FormTrial* Recommend(const std::vector<FormTrial>& trials, Goal goal,
     any = true;
   }
   const GoalLimits limits = LimitsOf(goal);
-  const double most_seconds = std::max(
-      2 * fastest_seconds, static_cast<double>(decoded_bytes) / limits.bytes_per_second);
+  const double most_seconds =
+      std::max(2 * fastest_seconds, static_cast<double>(decoded_bytes) / limits.bytes_per_second);
   const auto is_fast = [&](const FormTrial& trial) {
     return IsCandidate(trial) && trial.result->decode_seconds <= most_seconds;
   };

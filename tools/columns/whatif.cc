@@ -85,8 +85,8 @@ std::vector<std::string> LineOf(const ColumnTrials& trials, const FormTrial& tri
   }
   const char* const in_file = trials.form_in_use() == trial.form ? "<- file" : "";
   const char* const automatic = trials.automatic_form() == trial.form ? "<- automatic" : "";
-  line.push_back(absl::StrCat(in_file, *in_file != '\0' && *automatic != '\0' ? ", " : "",
-                              automatic));
+  line.push_back(
+      absl::StrCat(in_file, *in_file != '\0' && *automatic != '\0' ? ", " : "", automatic));
   line.push_back(NoteOf(trial));
   if (!decodes) {
     absl::StrAppend(&line.back(), line.back().empty() ? "" : ", ",
@@ -98,8 +98,8 @@ std::vector<std::string> LineOf(const ColumnTrials& trials, const FormTrial& tri
 void AppendTable(const ColumnTrials& trials, const WhatIfArguments& arguments, std::string& out) {
   const Sample& sample = *trials.sample;
   absl::StrAppend(&out, Printable(trials.column.schema.name), ": ",
-                  trials.column.schema.type.ToString(), ", ",
-                  Plural(trials.column.num_rows, "row"), "\n  sample     ");
+                  trials.column.schema.type.ToString(), ", ", Plural(trials.column.num_rows, "row"),
+                  "\n  sample     ");
   if (trials.has_all_rows()) {
     out += "all rows";
   } else {
@@ -189,8 +189,8 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
     if (!trials.ok()) {
       first_failure.Update(trials.status());
       if (common.json) {
-        document["columns"].push_back({{"name", JsonBytes(column.schema.name)},
-                                       {"error", JsonError(trials.status())}});
+        document["columns"].push_back(
+            {{"name", JsonBytes(column.schema.name)}, {"error", JsonError(trials.status())}});
       } else if (arguments.recommend) {
         recommendations.AddFailure(column, trials.status());
       } else {
@@ -243,7 +243,8 @@ void AddWhatIfCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "run. Blocks have the default size. Codecs have their default levels; automatic choice may\n"
       "use another level of zstd.\n"
       "'<- file' marks the form of most bytes of the file (of its first 64 blocks; of a table, in\n"
-      "the first part). '<- automatic' marks what `--encoding auto` chooses for the sample. If the\n"
+      "the first part). '<- automatic' marks what `--encoding auto` chooses for the sample. If "
+      "the\n"
       "file records why its encoding was chosen for this goal, the reason comes from the file.\n"
       "Otherwise it is found again.\n"
       "A sample has up to 16 ranges of rows, spread evenly. Each range begins with a block.\n"

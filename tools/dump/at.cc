@@ -23,13 +23,12 @@ ExitCode PrintAt(const AtOptions& options, const CommonOptions& common, Output& 
   if (!input.ok()) return output.Fail(input.status());
   const uint64_t num_rows = input->num_rows();
   if (ordinal >= num_rows) {
-    return output.Fail(
-        absl::InvalidArgumentError(absl::StrCat("there is no row ", ordinal, ": ", common.path,
-                                                " has ", Plural(num_rows, "row"),
-                                                ", counted from 0")));
+    return output.Fail(absl::InvalidArgumentError(
+        absl::StrCat("there is no row ", ordinal, ": ", common.path, " has ",
+                     Plural(num_rows, "row"), ", counted from 0")));
   }
-  const absl::Status status = AppendRows(
-      *input, common, {}, {.ordinal = ordinal, .count = 1}, kRowFormats[0], output);
+  const absl::Status status =
+      AppendRows(*input, common, {}, {.ordinal = ordinal, .count = 1}, kRowFormats[0], output);
   if (!status.ok()) return output.Fail(status);
   if (options.explain) {
     const absl::Status explained =

@@ -24,9 +24,9 @@ constexpr size_t kBoundBytes = 24;
 constexpr size_t kBoundCells = kBoundBytes + 3;  // with "..."
 
 // The names of the columns. Only files with statistics have the last two columns.
-constexpr const char* kNames[] = {"index", "offset", "size", "first row", "rows", "nulls",
-                                  "encoding", "codec", "stored", "encoded", "ratio", "minimum",
-                                  "maximum"};
+constexpr const char* kNames[] = {"index", "offset",   "size",   "first row", "rows",
+                                  "nulls", "encoding", "codec",  "stored",    "encoded",
+                                  "ratio", "minimum",  "maximum"};
 
 std::string Hex(const BlockInfo& block) {
   return absl::BytesToHexString(std::string(block.bytes.begin(), block.bytes.end()));

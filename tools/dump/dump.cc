@@ -21,8 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 absl::Status InsideTable(const std::string& out, const std::string& table) {
-  return absl::InvalidArgumentError(absl::StrCat(
-      out, " is inside the table ", table, ": choose another place for the output"));
+  return absl::InvalidArgumentError(
+      absl::StrCat(out, " is inside the table ", table, ": choose another place for the output"));
 }
 
 // kInvalidArgument: `out` is inside the directory of a table, which has only its own files.

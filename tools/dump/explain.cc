@@ -54,8 +54,8 @@ struct Explanation {
 };
 
 const char* NameOf(PredicateKind kind) {
-  constexpr const char* kNames[] = {"=",       "!=", "<",    "<=",      ">",          ">=",
-                                    "between", "in", "like", "is null", "is not null"};
+  constexpr const char* kNames[] = {
+      "=", "!=", "<", "<=", ">", ">=", "between", "in", "like", "is null", "is not null"};
   return kNames[static_cast<size_t>(kind)];
 }
 
@@ -213,7 +213,7 @@ absl::StatusOr<Explanation> Explain(const Input& input, const RowChoice& choice)
 void AppendConditions(const Explanation& explanation, bool table, std::string& out) {
   struct Means {
     const char* name;
-    uint64_t ConditionCounters::* rows_excluded;
+    uint64_t ConditionCounters::*rows_excluded;
     int drop;  // see TextColumn
   };
   constexpr Means kMeans[] = {
@@ -273,17 +273,17 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
   absl::StrAppend(&out, WithCommas(total.rows_returned), " of ", WithCommas(explanation.num_rows),
                   explanation.num_rows == 1 ? " row" : " rows", " match\n");
   if (table) {
-    absl::StrAppend(&out, "parts skipped by their bounds in table.cft: ",
-                    WithCommas(total.parts_skipped), " of ", WithCommas(explanation.parts.size()),
-                    "\n");
+    absl::StrAppend(&out,
+                    "parts skipped by their bounds in table.cft: ", WithCommas(total.parts_skipped),
+                    " of ", WithCommas(explanation.parts.size()), "\n");
   }
   if (!total.conditions.empty()) AppendConditions(explanation, table, out);
   if (!explanation.columns.empty()) {
     out += "\nblocks that were read for the values of the rows that match\n";
     std::vector<std::vector<std::string>> lines = {{"column", "blocks read", "of"}};
     for (const ColumnBlocks& column : explanation.columns) {
-      lines.push_back({TerminalSafe(column.name), WithCommas(column.blocks_read),
-                       WithCommas(column.blocks)});
+      lines.push_back(
+          {TerminalSafe(column.name), WithCommas(column.blocks_read), WithCommas(column.blocks)});
     }
     out += AlignText(
         lines,
@@ -291,12 +291,12 @@ void AppendText(const Explanation& explanation, bool table, std::string& out) {
             {.shorten = 1, .cut = TextColumn::Cut::kMiddle}, {.right = true}, {.right = true}},
         OutputWidth());
   }
-  absl::StrAppend(&out, "\nread ", WithCommas(explanation.reads.source_bytes), " bytes in ",
-                  Plural(explanation.reads.source_requests, "request"),
-                  ", with footers, indexes and read-ahead\nthe files have ",
-                  WithCommas(explanation.size_bytes), " bytes; the scan took ",
-                  absl::StrFormat("%.1f ms\n",
-                                  static_cast<double>(explanation.time.count()) / 1e6));
+  absl::StrAppend(
+      &out, "\nread ", WithCommas(explanation.reads.source_bytes), " bytes in ",
+      Plural(explanation.reads.source_requests, "request"),
+      ", with footers, indexes and read-ahead\nthe files have ", WithCommas(explanation.size_bytes),
+      " bytes; the scan took ",
+      absl::StrFormat("%.1f ms\n", static_cast<double>(explanation.time.count()) / 1e6));
 }
 
 Json ConditionsJson(const TableScanCounters& counters, const Explanation& explanation, bool total) {

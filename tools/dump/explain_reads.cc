@@ -38,9 +38,8 @@ class IndexPath {
                                                        : reader.info().value_index_root;
     if (!root) return touched_;
     next_ = *root;
-    CFILE_RETURN_IF_ERROR(VisitIndex(reader, kind_, [&](const IndexNodeInfo& node) {
-      return Visit(node, ordinal, key);
-    }));
+    CFILE_RETURN_IF_ERROR(VisitIndex(
+        reader, kind_, [&](const IndexNodeInfo& node) { return Visit(node, ordinal, key); }));
     return std::move(touched_);
   }
 
@@ -159,25 +158,22 @@ absl::StatusOr<FileReads> ReadsOf(const Input& input, const CommonOptions& commo
   const FileInfo& info = reader->info();
   result.size_bytes = info.file_size_bytes;
   const auto add = [&](const char* what, const std::optional<BlockPointer>& pointer) {
-    const bool was_read = pointer && std::any_of(file.reads.begin(), file.reads.end(),
-                                                 [&](const ObservedRead& read) {
-                                                   return read.offset == pointer->offset &&
-                                                          read.size_bytes <= pointer->size;
-                                                 });
+    const bool was_read =
+        pointer && std::any_of(file.reads.begin(), file.reads.end(), [&](const ObservedRead& read) {
+          return read.offset == pointer->offset && read.size_bytes <= pointer->size;
+        });
     if (was_read) result.touched.push_back({.what = what, .pointer = *pointer});
   };
   add("dictionary", info.dictionary);
   add("statistics", info.statistics);
   for (Touched& touched : result.touched) {
-    const auto read = std::find_if(file.reads.begin(), file.reads.end(), [&](const auto& each) {
-      return Has(each, touched.pointer);
-    });
+    const auto read = std::find_if(file.reads.begin(), file.reads.end(),
+                                   [&](const auto& each) { return Has(each, touched.pointer); });
     if (read != file.reads.end()) touched.read = &*read;
   }
   for (const ObservedRead& read : file.reads) {
-    const bool shown =
-        std::any_of(result.touched.begin(), result.touched.end(),
-                    [&](const Touched& touched) { return touched.read == &read; });
+    const bool shown = std::any_of(result.touched.begin(), result.touched.end(),
+                                   [&](const Touched& touched) { return touched.read == &read; });
     if (!shown || read.offset == 0 || read.offset + read.size_bytes == result.size_bytes) {
       result.others.push_back(&read);
     }
@@ -202,9 +198,8 @@ std::string TimeText(std::chrono::nanoseconds time) {
 void AppendText(const FileReads& file, std::string& out) {
   const std::string column =
       file.column.empty() ? "" : absl::StrCat(", column ", Printable(file.column));
-  absl::StrAppend(
-      &out, "\n",
-      ShortenedForOutput(Printable(file.path) + column, 0, /*keep_end=*/true), "\n");
+  absl::StrAppend(&out, "\n",
+                  ShortenedForOutput(Printable(file.path) + column, 0, /*keep_end=*/true), "\n");
   std::vector<std::vector<std::string>> lines = {
       {"", "offset", "size", "keys", "comparisons", "bytes read", "time"}};
   for (const ObservedRead* read : file.others) {
@@ -223,8 +218,13 @@ void AppendText(const FileReads& file, std::string& out) {
   }
   const TextColumn number = {.right = true};
   out += AlignText(lines,
-                   {{.shorten = 1, .least = 24}, number, {.right = true, .drop = 1},
-                    {.right = true, .drop = 2}, {.right = true, .drop = 3}, number, TextColumn()},
+                   {{.shorten = 1, .least = 24},
+                    number,
+                    {.right = true, .drop = 1},
+                    {.right = true, .drop = 2},
+                    {.right = true, .drop = 3},
+                    number,
+                    TextColumn()},
                    OutputWidth());
 }
 

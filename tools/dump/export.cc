@@ -30,9 +30,9 @@ struct Format {
   std::string_view name;
   std::array<std::string_view, 2> extensions;  // of files, with the dot
   ExportFunction* write;
-  bool is_text = true;       // may be written to a terminal
-  bool has_fields = false;   // obeys --delimiter, --no-header and --print-import-options
-  bool has_pages = false;    // obeys --compression, --row-group-rows, --page-version and --report
+  bool is_text = true;      // may be written to a terminal
+  bool has_fields = false;  // obeys --delimiter, --no-header and --print-import-options
+  bool has_pages = false;   // obeys --compression, --row-group-rows, --page-version and --report
 };
 
 constexpr Format kFormats[] = {
@@ -40,8 +40,11 @@ constexpr Format kFormats[] = {
     {.name = "tsv", .extensions = {".tsv", ".tab"}, .write = ExportTsv, .has_fields = true},
     {.name = "jsonl", .extensions = {".jsonl", ".ndjson"}, .write = ExportJsonLines},
 #ifdef CFILE_WITH_PARQUET
-    {.name = "parquet", .extensions = {".parquet", ".parq"}, .write = ExportToParquet,
-     .is_text = false, .has_pages = true},
+    {.name = "parquet",
+     .extensions = {".parquet", ".parq"},
+     .write = ExportToParquet,
+     .is_text = false,
+     .has_pages = true},
 #endif
 };
 
@@ -80,8 +83,9 @@ absl::StatusOr<Format> ChooseFormat(const CommandLine& line) {
     return absl::InvalidArgumentError(
         absl::StrCat("--to ", line.to, ": expected one of ", FormatNames()));
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "the name of ", line.out, " does not show the format: add --to, with one of ", FormatNames()));
+  return absl::InvalidArgumentError(
+      absl::StrCat("the name of ", line.out, " does not show the format: add --to, with one of ",
+                   FormatNames()));
 }
 
 // kInvalidArgument: the character would have to be quoted in numbers, dates and other values.
@@ -89,9 +93,10 @@ absl::StatusOr<char> ParseDelimiter(const std::string& text) {
   if (text == "tab" || text == "\\t") return '\t';
   constexpr std::string_view kDelimiters = " !#$%&'()*,/;<=>?[\\]^`{|}~\t";
   if (text.size() == 1 && kDelimiters.find(text[0]) != std::string_view::npos) return text[0];
-  return absl::InvalidArgumentError(absl::StrCat(
-      "--delimiter '", text, "': expected tab, or one ASCII character that is not a letter, a digit, "
-      "a quote or one of + - . : @ _"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("--delimiter '", text,
+                   "': expected tab, or one ASCII character that is not a letter, a digit, "
+                   "a quote or one of + - . : @ _"));
 }
 
 class StandardOutput final : public Sink {
@@ -127,8 +132,7 @@ absl::StatusOr<std::string> ImportOptions(const Input& input, const ExportOption
   // Without the option, cfile-import guesses the delimiter, and may take a character in the name of
   // a column for the delimiter.
   const char delimiter = options.delimiter == '\0' ? ',' : options.delimiter;
-  absl::StrAppend(&text, " --delimiter ",
-                  delimiter == '\t' ? "tab" : ShellQuoted({&delimiter, 1}));
+  absl::StrAppend(&text, " --delimiter ", delimiter == '\t' ? "tab" : ShellQuoted({&delimiter, 1}));
   for (size_t i = 0; i < selection->columns.size(); ++i) {
     const ColumnSchema& column = selection->columns[i];
     const std::string name = options.header ? column.name : absl::StrCat("column_", i + 1);
@@ -179,8 +183,8 @@ absl::Status Export(const Format& format, const CommandLine& line, const CommonO
                     const Input& input) {
   const bool to_file = line.out != "-";
   if (!to_file && !format.is_text && isatty(STDOUT_FILENO) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        std::string(format.name), " is not for a terminal: name a file to write"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(std::string(format.name), " is not for a terminal: name a file to write"));
   }
   std::unique_ptr<Sink> sink;
   if (to_file) {
@@ -233,8 +237,10 @@ ExitCode RunExport(CommandLine line, const CommonOptions& common, Output& output
 void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
   CLI::App* command = AddCommandWithoutJson(
       app, common, "export", "Write a table or a file as CSV, TSV, JSON Lines or Parquet",
-      "CSV is as in RFC 4180, in UTF-8, with LF at the ends of lines: a null is an empty field, and\n"
-      "\"\" is the empty string. Fields with delimiters, quotes or line breaks are quoted. Values have\n"
+      "CSV is as in RFC 4180, in UTF-8, with LF at the ends of lines: a null is an empty field, "
+      "and\n"
+      "\"\" is the empty string. Fields with delimiters, quotes or line breaks are quoted. Values "
+      "have\n"
       "the form that cfile-import reads: 2013-01-31T10:00:00Z, true, nan, inf; binary values are\n"
       "hexadecimal. Floats have all digits that are needed to read the same value again, and a\n"
       "point or an exponent: 1.0. TSV is the same with tabs instead of commas.\n"
@@ -247,7 +253,8 @@ void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "Without OUT, the output goes to standard output. OUT gets its name when it is complete: an\n"
       "error or Ctrl-C leaves no part of it. OUT cannot be FILE, or inside the table FILE. Text\n"
       "does not depend on --threads. Each thread needs about 16 MiB of memory.\n\n"
-      "CSV does not say which types the columns have. To import the text with the same types, give\n"
+      "CSV does not say which types the columns have. To import the text with the same types, "
+      "give\n"
       "cfile-import the options that --print-import-options prints (see the last example).\n\n"
       "Examples:\n"
       "  cfile-dump export flights flights.csv\n"

@@ -25,8 +25,8 @@ struct ExportOptions {
   bool header = true;     // the first line of CSV has the names of the columns
   char delimiter = '\0';  // '\0': that of the format
   size_t num_threads = 1;
-  ParquetExportOptions parquet;    // without columns, progress and reader options
-  std::string* report = nullptr;   // if not null: gets what --report prints
+  ParquetExportOptions parquet;   // without columns, progress and reader options
+  std::string* report = nullptr;  // if not null: gets what --report prints
 };
 
 // Writes all chosen rows of `input`, the table or file at common.path, to `sink`. Calls Finish of
@@ -55,10 +55,10 @@ class RowText {
 // range; it is called by several threads at once. Each thread needs memory for the text of two
 // ranges, up to 8 MiB each. The text of the rows before an error is written before the error is
 // returned.
-absl::Status WriteRows(uint64_t num_rows, size_t num_threads,
-                       const std::function<absl::StatusOr<std::unique_ptr<RowText>>(
-                           const OrdinalRange& range)>& open,
-                       Sink& sink, Progress& progress);
+absl::Status WriteRows(
+    uint64_t num_rows, size_t num_threads,
+    const std::function<absl::StatusOr<std::unique_ptr<RowText>>(const OrdinalRange& range)>& open,
+    Sink& sink, Progress& progress);
 
 absl::Status AppendText(std::string_view text, Sink& sink);
 

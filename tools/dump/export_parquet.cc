@@ -30,8 +30,8 @@ absl::Status ExportToParquet(const Input& input, const CommonOptions& /*common*/
   if (options.report == nullptr) return absl::OkStatus();
   *options.report = absl::StrCat(
       WithCommas(report.rows), report.rows == 1 ? " row in " : " rows in ",
-      Plural(report.row_groups, "row group"), ", ",
-      WithCommas(report.bytes_in), " -> ", WithCommas(report.bytes_out), " bytes\n",
+      Plural(report.row_groups, "row group"), ", ", WithCommas(report.bytes_in), " -> ",
+      WithCommas(report.bytes_out), " bytes\n",
       PagesText(report.copied_pages, report.recompressed_pages, report.recoded_pages), "\n");
   return absl::OkStatus();
 }

@@ -46,53 +46,53 @@ absl::Status AppendText(std::string_view text, Sink& sink) {
   return sink.Append({reinterpret_cast<const uint8_t*>(text.data()), text.size()});
 }
 
-absl::Status WriteRows(uint64_t num_rows, size_t num_threads,
-                       const std::function<absl::StatusOr<std::unique_ptr<RowText>>(
-                           const OrdinalRange& range)>& open,
-                       Sink& sink, Progress& progress) {
+absl::Status WriteRows(
+    uint64_t num_rows, size_t num_threads,
+    const std::function<absl::StatusOr<std::unique_ptr<RowText>>(const OrdinalRange& range)>& open,
+    Sink& sink, Progress& progress) {
   std::vector<Piece> pieces(NumSlots(num_threads));
   uint64_t next_row = 0;
   // A single thread needs no ranges.
   std::atomic<uint64_t> rows_of_piece = num_threads == 1 ? num_rows : kFirstRows;
-  const PieceWork work{
-      .take =
-          [&](size_t slot) {
-            if (next_row == num_rows) return false;
-            const uint64_t rows = std::min<uint64_t>(rows_of_piece, num_rows - next_row);
-            pieces[slot] = {.range = {next_row, next_row + rows}, .rows = nullptr};
-            next_row += rows;
-            return true;
-          },
-      .parse =
-          [&](size_t slot) {
-            Piece& piece = pieces[slot];
-            auto rows = open(piece.range);
-            if (!rows.ok()) return rows.status();
-            piece.rows = *std::move(rows);
-            piece.Fill();
-            return absl::OkStatus();
-          },
-      .num_lanes = 1,
-      .append =
-          [&](size_t, size_t slot) {
-            Piece& piece = pieces[slot];
-            while (true) {
-              absl::Status status = AppendText(piece.text, sink);
-              status.Update(piece.status);
-              status.Update(progress.Update(0, piece.rows->ordinal()));
-              if (!status.ok()) return status;
-              if (piece.done) break;
-              piece.Fill();
-            }
-            piece.rows.reset();
-            if (num_threads > 1) {
-              const uint64_t good_rows =
-                  piece.range.size() * kGoodTextBytes / std::max<uint64_t>(piece.text_bytes, 1);
-              rows_of_piece = std::clamp<uint64_t>(good_rows, 1, kMaxRows);
-            }
-            return absl::OkStatus();
-          },
-      .finish = [](size_t) { return absl::OkStatus(); }};
+  const PieceWork work{.take =
+                           [&](size_t slot) {
+                             if (next_row == num_rows) return false;
+                             const uint64_t rows =
+                                 std::min<uint64_t>(rows_of_piece, num_rows - next_row);
+                             pieces[slot] = {.range = {next_row, next_row + rows}, .rows = nullptr};
+                             next_row += rows;
+                             return true;
+                           },
+                       .parse =
+                           [&](size_t slot) {
+                             Piece& piece = pieces[slot];
+                             auto rows = open(piece.range);
+                             if (!rows.ok()) return rows.status();
+                             piece.rows = *std::move(rows);
+                             piece.Fill();
+                             return absl::OkStatus();
+                           },
+                       .num_lanes = 1,
+                       .append =
+                           [&](size_t, size_t slot) {
+                             Piece& piece = pieces[slot];
+                             while (true) {
+                               absl::Status status = AppendText(piece.text, sink);
+                               status.Update(piece.status);
+                               status.Update(progress.Update(0, piece.rows->ordinal()));
+                               if (!status.ok()) return status;
+                               if (piece.done) break;
+                               piece.Fill();
+                             }
+                             piece.rows.reset();
+                             if (num_threads > 1) {
+                               const uint64_t good_rows = piece.range.size() * kGoodTextBytes /
+                                                          std::max<uint64_t>(piece.text_bytes, 1);
+                               rows_of_piece = std::clamp<uint64_t>(good_rows, 1, kMaxRows);
+                             }
+                             return absl::OkStatus();
+                           },
+                       .finish = [](size_t) { return absl::OkStatus(); }};
   return RunPieces(num_threads, work);
 }
 

@@ -51,8 +51,7 @@ absl::Status ExportLines(const Input& input, const ExportOptions& options, const
   if (!form.json && options.header) {
     CFILE_RETURN_IF_ERROR(AppendText(CsvHeader(selection.columns, form.delimiter), *sink));
   }
-  const auto open =
-      [&](const OrdinalRange& range) -> absl::StatusOr<std::unique_ptr<RowText>> {
+  const auto open = [&](const OrdinalRange& range) -> absl::StatusOr<std::unique_ptr<RowText>> {
     RowSelection part = selection;
     part.options.range = range;
     CFILE_ASSIGN_OR_RETURN(TableScan scan, part.NewScan(input));
@@ -170,9 +169,8 @@ absl::Status ExportTsv(const Input& input, const CommonOptions&, const ExportOpt
   return ExportSeparated(input, options, '\t', std::move(sink), progress);
 }
 
-absl::Status ExportJsonLines(const Input& input, const CommonOptions&,
-                             const ExportOptions& options, std::unique_ptr<Sink> sink,
-                             Progress& progress) {
+absl::Status ExportJsonLines(const Input& input, const CommonOptions&, const ExportOptions& options,
+                             std::unique_ptr<Sink> sink, Progress& progress) {
   if (!input.table || IsFlat(input.table->schema())) {
     return ExportLines(input, options, {.json = true}, std::move(sink), progress);
   }

@@ -77,12 +77,13 @@ class CsvFieldWriter {
   char* operator()(std::string_view text, char* out) const {
     constexpr uint8_t kFirstPlain = '\r' + 1;
     constexpr char kMarkBegin = '\xef';
-    const bool special =
-        text.empty() || field_text::CopyAndTest(text, out, [this](uint64_t word) {
-          return field_text::AnyBelow(word, kFirstPlain) | field_text::AnyEqual(word, delimiters_) |
-                 field_text::AnyEqual(word, field_text::Repeat('"'));
-        });
-    if (!special && text.front() != kMarkBegin) [[likely]] return out + text.size();
+    const bool special = text.empty() || field_text::CopyAndTest(text, out, [this](uint64_t word) {
+                           return field_text::AnyBelow(word, kFirstPlain) |
+                                  field_text::AnyEqual(word, delimiters_) |
+                                  field_text::AnyEqual(word, field_text::Repeat('"'));
+                         });
+    if (!special && text.front() != kMarkBegin) [[likely]]
+      return out + text.size();
     *out++ = '"';
     for (const char byte : text) {
       if (byte == '"') *out++ = '"';

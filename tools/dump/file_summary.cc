@@ -103,10 +103,9 @@ void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts)
   }
   const std::string name = CompressionName(info.compression);
   facts.Add("compression", name,
-            codec && blocks.blocks > 0
-                ? absl::StrCat(name, ": ", blocks.compressed_blocks(), " of ",
-                               Plural(blocks.blocks, "block"))
-                : name);
+            codec && blocks.blocks > 0 ? absl::StrCat(name, ": ", blocks.compressed_blocks(),
+                                                      " of ", Plural(blocks.blocks, "block"))
+                                       : name);
 }
 
 std::vector<std::string> FeaturesOf(const FileInfo& info) {
@@ -154,8 +153,8 @@ absl::Status AddStatistics(const Reader& reader, Facts& facts) {
 
 }  // namespace
 
-ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader,
-                       SummaryProgress& progress, Output& output) {
+ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, SummaryProgress& progress,
+                       Output& output) {
   const FileInfo& info = reader.info();
   BlockTotals blocks;
   progress.Begin(info.file_size_bytes);
@@ -199,9 +198,9 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader,
             info.value_index_root ? "ascending" : "not declared");
   AddEncodings(info, blocks, facts);
   if (const auto& choice = info.choice) {
-    facts.Add("choice", ChoiceJson(*choice),
-              absl::StrCat("goal ", GoalName(choice->goal), ": ",
-                           ChoiceText(*choice, info.compression)));
+    facts.Add(
+        "choice", ChoiceJson(*choice),
+        absl::StrCat("goal ", GoalName(choice->goal), ": ", ChoiceText(*choice, info.compression)));
   } else {
     facts.Add("choice", nullptr, "");
   }

@@ -251,8 +251,7 @@ void AddHexdumpCommand(CLI::App& app, CommonOptions& common, Action& action) {
   command->add_option("--block", options->block, "Only this data block, counted from 0")
       ->type_name("N")
       ->check(NumberIn(0, UINT64_MAX));
-  command
-      ->add_option("--bytes", options->shown_bytes, "Bytes shown of each field (default: 64)")
+  command->add_option("--bytes", options->shown_bytes, "Bytes shown of each field (default: 64)")
       ->type_name("N")
       ->check(NumberIn(0, kMaxBytes));
   command

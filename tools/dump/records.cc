@@ -49,8 +49,9 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
   if (!input.ok()) return output.Fail(input.status());
   if (!input->table) {
     return output.Fail(absl::InvalidArgumentError(
-        absl::StrCat(common.path, " is a single column, but only tables have records: cfile-dump "
-                                  "values ",
+        absl::StrCat(common.path,
+                     " is a single column, but only tables have records: cfile-dump "
+                     "values ",
                      ShellQuoted(common.path), " shows its values")));
   }
   const std::vector<std::string>& columns = options.choice.columns;

@@ -278,8 +278,8 @@ absl::StatusOr<RowRanges> ChooseRows(const Input& input, const CommonOptions& co
     return From(ranges, first);
   }
   if (choice.sample) {
-    CFILE_ASSIGN_OR_RETURN(
-        ranges, SampleMatches(input, selection, ranges, *choice.sample, choice.seed));
+    CFILE_ASSIGN_OR_RETURN(ranges,
+                           SampleMatches(input, selection, ranges, *choice.sample, choice.seed));
     selection.options.where = Filter();
   }
   return ranges;

@@ -100,7 +100,8 @@ CLI::Option* AddRowChoiceOptions(CLI::App& command, RowChoice& choice) {
   command
       .add_option_function<std::string>(
           "--where", [&choice](const std::string& where) { choice.where = where; },
-          "Only rows for which this is true: conditions, joined by AND and OR. The column of a file "
+          "Only rows for which this is true: conditions, joined by AND and OR. The column of a "
+          "file "
           "is called value. Blocks that cannot hold such a row are not read")
       ->type_name("FILTER");
   return columns;

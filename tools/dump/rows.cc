@@ -141,8 +141,8 @@ absl::Status CheckFlat(const TableReader& table, const CommonOptions& common,
     if (range.count) absl::StrAppend(&rows, " --count ", *range.count);
     return absl::InvalidArgumentError(absl::StrCat(
         "column ", NameAsWritten(column.name),
-        " is nested, so a row is a record, which this command prints: cfile-dump records",
-        rows, " ", ShellQuoted(common.path),
+        " is nested, so a row is a record, which this command prints: cfile-dump records", rows,
+        " ", ShellQuoted(common.path),
         names.empty() ? "" : " --columns " + ShellQuoted(absl::StrJoin(written, ","))));
   }
   return absl::OkStatus();

@@ -42,13 +42,12 @@ void AppendLine(const TextLines& form, std::string name, const BlockStatistics& 
 // Asks the Bloom filter for the value whose text is `text`.
 absl::StatusOr<bool> MightContain(const Reader& reader, const FileStatistics& statistics,
                                   const std::string& text) {
-  return VisitType(
-      reader.type(), [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<bool> {
-        std::string scratch;
-        const auto value = ParseText<T>(reader.type(), text, scratch);
-        if (!value.ok()) return value.status();
-        return statistics.MightContain(*value);
-      });
+  return VisitType(reader.type(), [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<bool> {
+    std::string scratch;
+    const auto value = ParseText<T>(reader.type(), text, scratch);
+    if (!value.ok()) return value.status();
+    return statistics.MightContain(*value);
+  });
 }
 
 ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOptions& common,
@@ -58,10 +57,10 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
   const auto read = reader->Statistics();
   if (!read.ok()) return output.Fail(read.status());
   if (*read == nullptr && reader->info().statistics) {
-    return output.Fail(absl::OutOfRangeError(absl::StrCat(
-        common.path, ": the statistics of ", reader->info().statistics->size,
-        " bytes are above the limit of ", common.max_bloom_filter_bytes,
-        ": raise max_bloom_filter_bytes")));
+    return output.Fail(absl::OutOfRangeError(
+        absl::StrCat(common.path, ": the statistics of ", reader->info().statistics->size,
+                     " bytes are above the limit of ", common.max_bloom_filter_bytes,
+                     ": raise max_bloom_filter_bytes")));
   }
   Json json = JsonDocument(common.path);
   if (probe) {
@@ -74,8 +73,8 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
     json["value"] = JsonBytes(*probe);
     json["may_be_present"] = *found;
     output.text += common.json ? json.dump(2) + "\n"
-                  : *found    ? "the Bloom filter says: may be present\n"
-                              : "the Bloom filter says: not present\n";
+                   : *found    ? "the Bloom filter says: may be present\n"
+                               : "the Bloom filter says: not present\n";
     return output.Finish(kFine);
   }
   if (*read == nullptr) {
@@ -95,9 +94,9 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
     return output.Finish(kFine);
   }
   const TextColumn number = {.right = true}, bound = {.shorten = 1};
-  const TextLines form({number, number, {.right = true, .drop = 2}, {.right = true, .drop = 1},
-                        bound, bound},
-                       {9, 12, 12, 9, kBoundCells, kBoundCells}, OutputWidth());
+  const TextLines form(
+      {number, number, {.right = true, .drop = 2}, {.right = true, .drop = 1}, bound, bound},
+      {9, 12, 12, 9, kBoundCells, kBoundCells}, OutputWidth());
   const std::string names[] = {"block", "present", "nulls", "nan", "minimum", "maximum"};
   form.Append(names, output.text);
   AppendLine(form, "file", statistics.file, of_file, output.text);

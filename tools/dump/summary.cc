@@ -60,10 +60,10 @@ ExitCode PrintSummary(const SummaryOptions& options, const CommonOptions& common
 }
 
 void AddSummaryOptions(CLI::App& command, SummaryOptions& options) {
-  command.add_option_function<std::string>(
-             "--sort",
-             [&options](const std::string& order) { options.by_size = order == "size"; },
-             "Order of a table's columns: schema (default), or size, the largest first")
+  command
+      .add_option_function<std::string>(
+          "--sort", [&options](const std::string& order) { options.by_size = order == "size"; },
+          "Order of a table's columns: schema (default), or size, the largest first")
       ->type_name("ORDER")
       ->check(CLI::IsMember({"schema", "size"}));
 }

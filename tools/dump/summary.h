@@ -30,8 +30,8 @@ class SummaryProgress {
   bool ended_ = false;
 };
 
-ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader,
-                       SummaryProgress& progress, Output& output);
+ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, SummaryProgress& progress,
+                       Output& output);
 ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, bool by_size,
                         SummaryProgress& progress, Output& output);
 

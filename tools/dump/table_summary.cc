@@ -175,9 +175,8 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
   }
 
   Json columns = Json::array(), json_key_index;
-  std::vector<std::vector<std::string>> lines = {
-      {"column", "type", "encoding", "codec", "bytes", "share", "ratio", "nulls", "minimum",
-       "maximum"}};
+  std::vector<std::vector<std::string>> lines = {{"column", "type", "encoding", "codec", "bytes",
+                                                  "share", "ratio", "nulls", "minimum", "maximum"}};
   // These functions return "-" for a number that is not known, because some blocks could not be
   // read.
   const auto number = [](bool known, uint64_t value) {
@@ -256,11 +255,11 @@ ExitCode SummarizeTable(const CommonOptions& common, const TableReader& table, b
     absl::StrAppend(&output.text, json.dump(2), "\n");
   } else {
     constexpr size_t kNameCells = 7;  // a name, such as "table", and the spaces after it
-    output.text = absl::StrFormat(
-        "%-6s %s\n%-6s %u\n%-6s %u\n%-6s %u%s\n", "table",
-        ShortenedForOutput(Printable(common.path), kNameCells, /*keep_end=*/true), "rows",
-        table.num_rows(), "parts", table.num_parts(), "blocks", blocks,
-        known ? "" : " (incomplete)");
+    output.text =
+        absl::StrFormat("%-6s %s\n%-6s %u\n%-6s %u\n%-6s %u%s\n", "table",
+                        ShortenedForOutput(Printable(common.path), kNameCells, /*keep_end=*/true),
+                        "rows", table.num_rows(), "parts", table.num_parts(), "blocks", blocks,
+                        known ? "" : " (incomplete)");
     const std::string keys = table.schema().key_index() ? KeysText(table.schema())
                              : key.empty()              ? ""
                                                         : Printable(key);

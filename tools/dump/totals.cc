@@ -40,7 +40,7 @@ absl::StatusOr<uint64_t> DecodedBytes(const Reader& reader, uint64_t present_cou
     if constexpr (kIsBytes<T>) {
       if (type.type_length > 0) return present_count * type.type_length;
       return reader.info().has_levels() ? TextBytes(reader.NewLevelCursor<T>())
-                                       : TextBytes(reader.NewCursor<T>());
+                                        : TextBytes(reader.NewCursor<T>());
     } else {
       return present_count * sizeof(T);
     }

@@ -103,10 +103,10 @@ class VerifyPrinter {
       const std::string result = absl::StrCat(": ", NameOf(worst, report));
       const std::string shown = Printable(path);
       // The user needs the whole path only of a file that has findings.
-      absl::StrAppend(&output_.text,
-                      worst == kFine ? ShortenedForOutput(shown, result.size(), /*keep_end=*/true)
-                                     : shown,
-                      result, "\n");
+      absl::StrAppend(
+          &output_.text,
+          worst == kFine ? ShortenedForOutput(shown, result.size(), /*keep_end=*/true) : shown,
+          result, "\n");
       AddFindings(path, report, "  ");
       AddTotals(report, file_size);
     }
@@ -145,13 +145,13 @@ class VerifyPrinter {
 
   void AddTotals(const VerifyReport& report, uint64_t file_size) {
     if (file_size == 0) return;  // the file could not be opened
-    const std::string totals = absl::StrCat(
-        "  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"), ": ",
-        Plural(report.data_blocks, "data block"), ", ", Plural(report.index_nodes, "index node"),
-        ", ", Plural(report.num_rows, "row"),
-        report.num_entries == report.num_rows
-            ? ""
-            : absl::StrCat(" of ", report.num_entries, " entries"));
+    const std::string totals =
+        absl::StrCat("  checked ", report.bytes_checked, " of ", Plural(file_size, "byte"), ": ",
+                     Plural(report.data_blocks, "data block"), ", ",
+                     Plural(report.index_nodes, "index node"), ", ", Plural(report.num_rows, "row"),
+                     report.num_entries == report.num_rows
+                         ? ""
+                         : absl::StrCat(" of ", report.num_entries, " entries"));
     absl::StrAppend(&output_.text, WrappedForOutput(totals, 4), "\n");
   }
 

@@ -24,7 +24,8 @@ constexpr uint64_t kMinMemoryBytes = 64 << 10;
 constexpr uint64_t kMaxBadRows = 10'000'000;  // they take about 60 bytes of memory each
 
 constexpr char kDescription[] =
-    "Imports CSV, JSON, Arrow IPC or Parquet into a table: a directory with one CFile per column.\n";
+    "Imports CSV, JSON, Arrow IPC or Parquet into a table: a directory with one CFile per "
+    "column.\n";
 
 constexpr char kFooter[] = R"(Input:
   A CSV file as in RFC 4180. The file is read twice and must not change in between. A pipe, a file
@@ -163,9 +164,10 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   app.add_option("IN", import.input, "The file to read, its URL, or - for standard input")
       ->required()
       ->type_name("");
-  app.add_option("OUT_TABLE", import.output,
-                 "The table: a directory that does not exist yet, with --append one that does; or an "
-                 "s3:// URL")
+  app.add_option(
+         "OUT_TABLE", import.output,
+         "The table: a directory that does not exist yet, with --append one that does; or an "
+         "s3:// URL")
       ->required()
       ->type_name("");
 
@@ -180,27 +182,30 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
                  "name of iconv such as windows-1252;\nauto (default): UTF-8, or UTF-16 or UTF-32 "
                  "if the first\nbytes show it")
       ->type_name("NAME");
-  app.add_option("--delimiter", delimiter,
-                 "What separates fields; 'tab' for a tab; auto (default):\nthe one of comma, tab, "
-                 "semicolon and pipe with which the\nmost of the first lines have as many fields as "
-                 "the first\nline, at least two")
+  app.add_option(
+         "--delimiter", delimiter,
+         "What separates fields; 'tab' for a tab; auto (default):\nthe one of comma, tab, "
+         "semicolon and pipe with which the\nmost of the first lines have as many fields as "
+         "the first\nline, at least two")
       ->type_name("CHARACTER");
-  CLI::Option* header_option = app.add_option(
-         "--header", header,
-         "Whether the first line has the names of the columns: yes, no (they are\ncolumn_1, "
-         "column_2, ...) or auto (default): no if all its fields are values\nof the types of "
-         "their columns, and not all of these types are string")
-      ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "yes", "no"}).description(""));
+  CLI::Option* header_option =
+      app.add_option(
+             "--header", header,
+             "Whether the first line has the names of the columns: yes, no (they are\ncolumn_1, "
+             "column_2, ...) or auto (default): no if all its fields are values\nof the types of "
+             "their columns, and not all of these types are string")
+          ->type_name("WHEN")
+          ->check(CLI::IsMember({"auto", "yes", "no"}).description(""));
   app.add_flag("--no-header", no_header, "The same as --header no")->excludes(header_option);
   app.add_option("--names", names,
                  "The names of the columns, separated by commas, in place\nof those in the first "
                  "line or of column_1, column_2, ...")
       ->type_name("NAME,...");
-  app.add_option("--skip-bad-rows", import.skip_bad_rows,
-                 "Skip up to NUMBER rows that have another number of fields,\nwrong quotes, a value "
-                 "that is not of the given type, text\nthat is not UTF-8, or a null that the column "
-                 "does not\nallow, and report them (default: 0)")
+  app.add_option(
+         "--skip-bad-rows", import.skip_bad_rows,
+         "Skip up to NUMBER rows that have another number of fields,\nwrong quotes, a value "
+         "that is not of the given type, text\nthat is not UTF-8, or a null that the column "
+         "does not\nallow, and report them (default: 0)")
       ->type_name("NUMBER")
       ->check(NumberIn(0, kMaxBadRows));
   repeatable("--null", import.null_texts, "TEXT",
@@ -257,12 +262,15 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
           ->type_name("WHERE")
           ->check(CLI::IsMember({"first", "last"}).description(""))
           ->needs(app.get_option("--sorted-by"));
-  repeatable("--columns", import.columns, "COLUMN",
-             "Of Parquet: import only this column, and others for which\nthis option is given again");
-  app.add_flag("--part-per-row-group", import.part_per_row_group,
-               "Of Parquet: each row group becomes a part of the table,\nand keeps its dictionaries");
-  app.add_flag("--report", arguments.report,
-               "Of Parquet: print how many pages were copied, compressed\nagain, and encoded again");
+  repeatable(
+      "--columns", import.columns, "COLUMN",
+      "Of Parquet: import only this column, and others for which\nthis option is given again");
+  app.add_flag(
+      "--part-per-row-group", import.part_per_row_group,
+      "Of Parquet: each row group becomes a part of the table,\nand keeps its dictionaries");
+  app.add_flag(
+      "--report", arguments.report,
+      "Of Parquet: print how many pages were copied, compressed\nagain, and encoded again");
   app.add_flag("--append", import.append,
                "Add a part to OUT_TABLE, with the columns and types of OUT_TABLE")
       ->excludes(not_null_option)
@@ -292,7 +300,8 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     if (!names.empty()) import.names = ParseNames(names);
     if (no_header) header = "no";
     if (import.append && !names.empty() && header == "auto") {
-      throw Wrong("--names", names, "with --append say whether there is a header: --header yes or no");
+      throw Wrong("--names", names,
+                  "with --append say whether there is a header: --header yes or no");
     }
     import.not_null.insert(not_null.begin(), not_null.end());
   } catch (const CLI::Success& wish) {

@@ -16,7 +16,7 @@ struct Arguments {
   bool summary = true;
   bool json = false;
   bool report = false;  // the summary counts the pages of Parquet
-  bool quiet = false;  // no warnings
+  bool quiet = false;   // no warnings
 };
 
 // Parses the command line. nullopt: there is nothing to import, because of --help, --version or an

@@ -36,9 +36,10 @@ class WatchedStream {
 
   // Returns a stream of the batches, to be used once. This object must outlive it.
   ArrowArrayStream Batches() {
-    return {.get_schema = [](ArrowArrayStream* self, ArrowSchema* out) {
-              return Of(self).stream_.get_schema(&Of(self).stream_, out);
-            },
+    return {.get_schema =
+                [](ArrowArrayStream* self, ArrowSchema* out) {
+                  return Of(self).stream_.get_schema(&Of(self).stream_, out);
+                },
             .get_next = [](ArrowArrayStream* self, ArrowArray* out) { return Of(self).Next(out); },
             .get_last_error = [](ArrowArrayStream* self) -> const char* {
               return Of(self).stream_.get_last_error(&Of(self).stream_);
@@ -176,8 +177,9 @@ class ArrowImporter {
 
   absl::StatusOr<ImportResult> WriteSorted() {
     CFILE_ASSIGN_OR_RETURN(TableWriter writer, NewWriter());
-    CFILE_ASSIGN_OR_RETURN(const UnsortedTable unsorted,
-                           UnsortedTable::Create(options_.temporary_directory, schema_, column_options_));
+    CFILE_ASSIGN_OR_RETURN(
+        const UnsortedTable unsorted,
+        UnsortedTable::Create(options_.temporary_directory, schema_, column_options_));
     CFILE_ASSIGN_OR_RETURN(TableWriter copy, unsorted.NewWriter());
     CFILE_ASSIGN_OR_RETURN(const uint64_t rows, AppendInput(copy));
     CFILE_RETURN_IF_ERROR(copy.Finish());

@@ -39,7 +39,8 @@ absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema)
   }
   // The leaves of a tree are in the order of the columns.
   std::vector<RecordNode> nodes;
-  if (schema.tree.has_value()) nodes.assign(schema.tree->nodes().begin(), schema.tree->nodes().end());
+  if (schema.tree.has_value())
+    nodes.assign(schema.tree->nodes().begin(), schema.tree->nodes().end());
   for (size_t i = 0; i < schema.columns.size(); ++i) {
     ColumnSchema& column = schema.columns[i];
     const auto type = options.types.find(column.name);
@@ -49,7 +50,8 @@ absl::StatusOr<Schema> ApplyOptions(const ImportOptions& options, Schema schema)
     if (nodes.empty()) continue;
     RecordNode& leaf = nodes[schema.tree->leaves()[i]];
     leaf.type = column.type;
-    if (required && leaf.repetition == Repetition::kOptional) leaf.repetition = Repetition::kRequired;
+    if (required && leaf.repetition == Repetition::kOptional)
+      leaf.repetition = Repetition::kRequired;
   }
   if (!nodes.empty()) {
     CFILE_ASSIGN_OR_RETURN(const RecordSchema tree,
@@ -88,9 +90,8 @@ absl::StatusOr<std::vector<std::string>> OrderOfTable(const ImportOptions& optio
 absl::Status CheckTypeOfTable(const ImportOptions& options, const ColumnSchema& column,
                               const TextType& given) {
   if (given.type == column.type) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("--type ", column.name, "=",
-                                                 given.type.ToString(), ": the table ",
-                                                 options.output, " has the type ",
+  return absl::InvalidArgumentError(absl::StrCat("--type ", column.name, "=", given.type.ToString(),
+                                                 ": the table ", options.output, " has the type ",
                                                  column.type.ToString()));
 }
 
@@ -98,9 +99,8 @@ absl::Status TakeSchemaOfTable(const ImportOptions& options, Schema& schema,
                                std::vector<std::string>& sorted_by) {
   CFILE_ASSIGN_OR_RETURN(
       const TableReader table,
-      TableReader::Open(options.table,
-                        {.max_metadata_size_bytes = options.max_metadata_size_bytes,
-                         .record_limits = options.record_limits}));
+      TableReader::Open(options.table, {.max_metadata_size_bytes = options.max_metadata_size_bytes,
+                                        .record_limits = options.record_limits}));
   schema = table.schema();
   CFILE_RETURN_IF_ERROR(CheckColumnNames(options, schema));
   for (const auto& [name, type] : options.types) {
@@ -123,8 +123,8 @@ std::vector<WriterOptions> OptionsOfColumns(const ImportOptions& options, const 
                                             const std::vector<std::string>& sorted_by) {
   std::vector<WriterOptions> all;
   for (const ColumnSchema& column : schema.columns) {
-    const bool value_index = schema.key_columns.empty() && sorted_by.size() == 1 &&
-                             column.name == sorted_by[0];
+    const bool value_index =
+        schema.key_columns.empty() && sorted_by.size() == 1 && column.name == sorted_by[0];
     all.push_back(OptionsOfColumn(options, column.name, value_index));
   }
   return all;
@@ -139,8 +139,8 @@ absl::Status RefuseCsvOptions(const ImportOptions& options, std::string_view for
                                                    {"--null", !options.null_texts.empty()}};
   for (const auto& [option, given] : csv_only) {
     if (!given) continue;
-    return absl::InvalidArgumentError(absl::StrCat(option, " is for CSV; ", options.input,
-                                                   " is read ", std::string(format)));
+    return absl::InvalidArgumentError(
+        absl::StrCat(option, " is for CSV; ", options.input, " is read ", std::string(format)));
   }
   return absl::OkStatus();
 }

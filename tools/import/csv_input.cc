@@ -54,11 +54,11 @@ absl::Status CsvInput::ReadHeader() {
     const uint64_t offset = reader_.FieldOffset(i);
     if (field.text.find('\0') != field.text.npos) {
       return reader_.Error(offset, absl::StrCat("the name ", Quoted(field.text),
-                                                     " has a zero byte: this is not a text file"));
+                                                " has a zero byte: this is not a text file"));
     }
     if (IsUtf8(field.text)) continue;
-    return reader_.Error(offset, absl::StrCat("the name ", Quoted(field.text),
-                                              " is not valid UTF-8", kCharsetHint));
+    return reader_.Error(
+        offset, absl::StrCat("the name ", Quoted(field.text), " is not valid UTF-8", kCharsetHint));
   }
   names_ = NameColumns(reader_.fields());
   first_record_ = reader_.record_offset();

@@ -63,9 +63,8 @@ absl::StatusOr<bool> CsvReader::Next() {
     resume_ = next_;
     const size_t surplus = fields_.size() > num_fields_ ? num_fields_ : 0;
     return ErrorAt(fields_[surplus].start,
-                 absl::StrCat("expected ", num_fields_, num_fields_ == 1 ? " field" : " fields",
-                              ", as in the header, but found ",
-                              fields_.size()));
+                   absl::StrCat("expected ", num_fields_, num_fields_ == 1 ? " field" : " fields",
+                                ", as in the header, but found ", fields_.size()));
   }
 }
 
@@ -97,9 +96,10 @@ absl::Status CsvReader::ReadRecord() {
     if (field.quoted) {
       return ErrorAt(at, "text after a closing quote; inside a quoted field write a quote twice");
     }
-    return ErrorAt(at,
-                 "a quote in an unquoted field; put the field in quotes and write the quote inside "
-                 "it twice");
+    return ErrorAt(
+        at,
+        "a quote in an unquoted field; put the field in quotes and write the quote inside "
+        "it twice");
   }
 }
 
@@ -212,8 +212,9 @@ absl::Status CsvReader::Error(uint64_t offset, std::string_view message) const {
   const char* line_start = place;
   while (line_start != text_.data() && line_start[-1] != '\n') --line_start;
   const size_t column = 1 + CountCharacters({line_start, static_cast<size_t>(place - line_start)});
-  return absl::InvalidArgumentError(absl::StrCat(name_, ":", Line(offset), ":", column, ": ",
-                                                 absl::string_view(message.data(), message.size())));
+  return absl::InvalidArgumentError(
+      absl::StrCat(name_, ":", Line(offset), ":", column, ": ",
+                   absl::string_view(message.data(), message.size())));
 }
 
 }  // namespace cfile::tools

@@ -117,14 +117,14 @@ class CsvReader {
   std::array<bool, 256> ends_field_{};  // bytes that an unquoted field cannot hold
   const char* record_;
   const char* next_;
-  const char* end_;        // Next ends here
+  const char* end_;               // Next ends here
   const char* resume_ = nullptr;  // after an error of Next
   const char* error_ = nullptr;   // its place
   bool errors_have_place_ = true;
   std::shared_ptr<const std::vector<RecordPlace>> skipped_;  // null: none
   size_t next_skipped_ = 0;                                  // an index of *skipped_
   const char* next_skipped_begin_ = nullptr;                 // null: none
-  size_t num_fields_ = 0;  // of each record; 0 before the first
+  size_t num_fields_ = 0;                                    // of each record; 0 before the first
   std::vector<CsvField> fields_;
   std::deque<std::string>
       unescaped_;  // values of fields with quotes inside, by the field's number in the record

@@ -40,7 +40,8 @@ Sample ReadSample(std::string_view text, char delimiter) {
 std::string Reason(const Sample& sample) {
   if (sample.records == 1) return absl::StrCat("the only line has ", sample.fields, " fields");
   if (sample.equal == sample.records) {
-    return absl::StrCat("each of the first ", sample.records, " lines has ", sample.fields, " fields");
+    return absl::StrCat("each of the first ", sample.records, " lines has ", sample.fields,
+                        " fields");
   }
   return absl::StrCat(sample.equal, " of the first ", sample.records, " lines have ", sample.fields,
                       " fields");

@@ -13,8 +13,8 @@ absl::StatusOr<bool> FirstRecordIsARow(CsvInput& input, std::span<const ColumnRu
   reader.SeekToRange(input.first_record(), input.first_row());
   if (absl::StatusOr<bool> more = reader.Next(); !more.ok()) return more.status();
   const auto is_string = [&](size_t i, const ColumnEvidence& column) {
-    const ColumnType type = rules[i].given.has_value() ? rules[i].given->type
-                                                       : column.inference.Type(compatibility);
+    const ColumnType type =
+        rules[i].given.has_value() ? rules[i].given->type : column.inference.Type(compatibility);
     return type.data_type == DataType::kString;
   };
   const auto fits = [&](size_t i, const ColumnEvidence& with_first) {

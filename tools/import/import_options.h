@@ -24,14 +24,14 @@ struct ImportOptions : LayoutOptions {
   TableLocation table{std::string()};  // the table at `output`
   // Where temporary folders are made: the directory of the table, or another one if it is at a URL.
   std::string temporary_directory;
-  std::string charset = "auto";             // of the input (InputFileOptions)
-  uint64_t max_input_bytes = UINT64_MAX;    // InputFileOptions::max_bytes
-  std::optional<char> delimiter;            // nullopt: it is found (delimiter.h)
+  std::string charset = "auto";           // of the input (InputFileOptions)
+  uint64_t max_input_bytes = UINT64_MAX;  // InputFileOptions::max_bytes
+  std::optional<char> delimiter;          // nullopt: it is found (delimiter.h)
   Header header = Header::kAuto;
-  std::vector<std::string> names;           // of the columns; empty: the header has them
-  uint64_t skip_bad_rows = 0;               // the most bad rows (type_pass.h) that are skipped
-  std::vector<std::string> null_texts;      // unquoted fields that mean null, besides empty ones
-  std::map<std::string, TextType> types;    // types of other columns are found from their values
+  std::vector<std::string> names;         // of the columns; empty: the header has them
+  uint64_t skip_bad_rows = 0;             // the most bad rows (type_pass.h) that are skipped
+  std::vector<std::string> null_texts;    // unquoted fields that mean null, besides empty ones
+  std::map<std::string, TextType> types;  // types of other columns are found from their values
   std::set<std::string> not_null;
   size_t max_block_size_bytes = WriterOptions().max_block_size_bytes;
   size_t max_metadata_size_bytes = WriterOptions().max_metadata_size_bytes;
@@ -46,7 +46,7 @@ struct ImportOptions : LayoutOptions {
   size_t num_threads = 1;   // threads that read CSV, at least 1; the output does not depend on it
   std::vector<std::string> columns;  // of Parquet: the columns to import; empty: all
   bool part_per_row_group = false;   // of Parquet
-  bool append = false;      // to the table at `output`; `not_null` is then empty
+  bool append = false;               // to the table at `output`; `not_null` is then empty
 
   // The types that are inferred: with kKudu, only types that Kudu and version 1 have.
   Compatibility inferred_types() const {

@@ -123,9 +123,8 @@ std::vector<ColumnRule> Importer::Rules() const {
 // Reads all rows and finds what they show. Later passes skip the rows that are bad.
 absl::StatusOr<std::vector<ColumnEvidence>> Importer::ReadTypes(std::span<const ColumnRule> rules) {
   input_.reader().SkipRecords(nullptr);
-  CFILE_ASSIGN_OR_RETURN(TypePassResult found,
-                         FindTypes(input_, rules, options_.skip_bad_rows, options_.num_threads,
-                                   progress_));
+  CFILE_ASSIGN_OR_RETURN(TypePassResult found, FindTypes(input_, rules, options_.skip_bad_rows,
+                                                         options_.num_threads, progress_));
   bad_rows_ = std::move(found.bad_rows);
   std::vector<RecordPlace> places;
   for (const BadRow& row : bad_rows_) places.push_back(row.place);
@@ -181,7 +180,7 @@ absl::Status Importer::FindSchema() {
 absl::Status Importer::TakeSchemaOfTable() {
   const absl::StatusOr<TableReader> table = TableReader::Open(
       options_.table, {.max_metadata_size_bytes = options_.max_metadata_size_bytes,
-                        .record_limits = options_.record_limits});
+                       .record_limits = options_.record_limits});
   if (!table.ok()) return table.status();
   const Schema& schema = table->schema();
   std::unordered_map<std::string_view, size_t> numbers;  // of the table's columns, by name
@@ -225,9 +224,8 @@ absl::Status Importer::CheckOrder() {
   // With `append`, key_types_ already has the key columns of the table, if the table has any.
   for (size_t i = key_types_.size(); i < columns.size(); ++i) {
     const ColumnSchema& schema = columns_[columns[i]].schema;
-    key_types_.push_back({.type = schema.type,
-                          .nullable = schema.nullable,
-                          .nulls_last = options_.nulls_last});
+    key_types_.push_back(
+        {.type = schema.type, .nullable = schema.nullable, .nulls_last = options_.nulls_last});
   }
   std::vector<TextType> text_types;
   for (const size_t column : columns) text_types.push_back(columns_[column].text_type());
@@ -241,8 +239,7 @@ std::vector<WriterOptions> Importer::ColumnOptions() const {
   for (const ImportColumn& column : columns_) {
     const std::string& name = column.schema.name;
     all[column.table_column] = OptionsOfColumn(
-        options_, name,
-        sorted_by_.size() == 1 && !key_types_[0].nullable && name == sorted_by_[0]);
+        options_, name, sorted_by_.size() == 1 && !key_types_[0].nullable && name == sorted_by_[0]);
   }
   return all;
 }
@@ -352,9 +349,8 @@ SkippedRows Importer::Skipped() const {
 absl::StatusOr<ImportResult> Importer::Run() {
   const auto start = std::chrono::steady_clock::now();
   sorted_by_ = options_.sorted_by;
-  header_is_guessed_ =
-      options_.header == Header::kAuto && !options_.append &&
-      (!options_.names.empty() || !OptionsNameAColumn());
+  header_is_guessed_ = options_.header == Header::kAuto && !options_.append &&
+                       (!options_.names.empty() || !OptionsNameAColumn());
   if (options_.header == Header::kNo) input_.TakeHeaderForRow();
   if (!header_is_guessed_) {
     CFILE_RETURN_IF_ERROR(CheckColumnNames());
@@ -427,8 +423,8 @@ absl::StatusOr<ImportResult> Import(const ImportOptions& options, const InputFil
       options.delimiter.has_value()
           ? Delimiter{*options.delimiter, "--delimiter"}
           : FindDelimiter({reinterpret_cast<const char*>(text.data()), text.size()}, options.input);
-  CFILE_ASSIGN_OR_RETURN(CsvInput input, CsvInput::Open(file.source, delimiter.character,
-                                                        options.null_texts));
+  CFILE_ASSIGN_OR_RETURN(CsvInput input,
+                         CsvInput::Open(file.source, delimiter.character, options.null_texts));
   if (!options.names.empty()) {
     CFILE_RETURN_IF_ERROR(input.SetNames(options.names));
   }

@@ -38,9 +38,7 @@ absl::StatusOr<std::string> Read(const Source& source, uint64_t offset, uint64_t
 
 }  // namespace
 
-bool HasJsonName(std::string_view path) {
-  return HasJsonExtension(WithoutPackingSuffix(path));
-}
+bool HasJsonName(std::string_view path) { return HasJsonExtension(WithoutPackingSuffix(path)); }
 
 absl::StatusOr<InputFormat> FindInputFormat(const ImportOptions& options, const Source& source) {
   CFILE_ASSIGN_OR_RETURN(const std::string head,
@@ -55,8 +53,8 @@ absl::StatusOr<InputFormat> FindInputFormat(const ImportOptions& options, const 
 #else
   const bool is_arrow = head.starts_with("ARROW1") || head.starts_with("\xff\xff\xff\xff");
   if (is_arrow) {
-    return absl::UnimplementedError(absl::StrCat(
-        source.name(), ": this is Arrow IPC, which was not built into this program"));
+    return absl::UnimplementedError(
+        absl::StrCat(source.name(), ": this is Arrow IPC, which was not built into this program"));
   }
 #endif
   if (is_arrow) return InputFormat::kArrowIpc;

@@ -117,9 +117,9 @@ ExitCode Run(const Arguments& arguments) {
     if (!arguments.quiet) Warn(kImportTool, warning);
   }
   if (arguments.summary) {
-    const std::string text = arguments.json ? SummaryJson(arguments.import, *result)
-                                            : SummaryText(arguments.import, *result,
-                                                          arguments.report);
+    const std::string text = arguments.json
+                                 ? SummaryJson(arguments.import, *result)
+                                 : SummaryText(arguments.import, *result, arguments.report);
     return Print(kImportTool, text);
   }
   return kFine;
@@ -131,7 +131,8 @@ ExitCode Run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   using namespace cfile::tools;
   OpenStandardStreams();
-  signal(SIGPIPE, SIG_IGN);  // the import continues even if the reader of its output closes the pipe
+  signal(SIGPIPE,
+         SIG_IGN);  // the import continues even if the reader of its output closes the pipe
   CancelOnSignals();
   RaiseOpenFileLimit();
   try {

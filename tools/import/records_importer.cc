@@ -111,8 +111,7 @@ absl::Status WriteRecords(JsonLines& lines, const JsonParserOptions& parsing, Re
 }
 
 ImportResult Describe(const TableWriter& table, uint64_t rows, const JsonLines& lines) {
-  ImportResult result{
-      .rows = rows, .bytes_in = lines.size(), .format = "JSON", .records = true};
+  ImportResult result{.rows = rows, .bytes_in = lines.size(), .format = "JSON", .records = true};
   for (size_t i = 0; i < table.schema().columns.size(); ++i) {
     const ColumnSchema& column = table.schema().columns[i];
     result.columns.push_back({.schema = column, .totals = table.totals(i)});
@@ -147,15 +146,15 @@ absl::StatusOr<ImportResult> WriteSorted(const Schema& schema,
   auto writer = options.append ? TableWriter::Append(options.table, column_options)
                                : TableWriter::Create(options.table, schema, column_options);
   if (!writer.ok()) return writer.status();
-  CFILE_ASSIGN_OR_RETURN(const UnsortedTable unsorted,
-                         UnsortedTable::Create(options.temporary_directory, schema, column_options));
+  CFILE_ASSIGN_OR_RETURN(
+      const UnsortedTable unsorted,
+      UnsortedTable::Create(options.temporary_directory, schema, column_options));
   auto copy = RecordWriter::Create(unsorted.path(), tree, unsorted.own_options());
   if (!copy.ok()) return copy.status();
   CFILE_RETURN_IF_ERROR(WriteRecords(lines, parsing, *copy, progress));
   CFILE_ASSIGN_OR_RETURN(
       const bool reordered,
-      unsorted.AppendSortedTo(*writer, options.input, sorted_by, options.memory_bytes,
-                              progress));
+      unsorted.AppendSortedTo(*writer, options.input, sorted_by, options.memory_bytes, progress));
   CFILE_RETURN_IF_ERROR(writer->Finish());
   ImportResult result = Describe(*writer, copy->num_records(), lines);
   result.sorted_by = sorted_by;
@@ -179,10 +178,10 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
   const auto import = [&](uint64_t max_bytes) -> absl::StatusOr<ImportResult> {
     CFILE_ASSIGN_OR_RETURN(const FoundSchema found,
                            InferSchema(lines, max_bytes, options, progress));
-    JsonParserOptions parsing{.origin = max_bytes < lines.size() ? JsonSchema::kFoundInSome
-                                                                 : JsonSchema::kFoundInAll,
-                              .given = options.types,
-                              .compatibility = options.inferred_types()};
+    JsonParserOptions parsing{
+        .origin = max_bytes < lines.size() ? JsonSchema::kFoundInSome : JsonSchema::kFoundInAll,
+        .given = options.types,
+        .compatibility = options.inferred_types()};
     for (size_t i = 0; i < found.leaves.size(); ++i) {
       if (!found.leaves[i].has_values) {
         parsing.without_values.insert(found.schema.Path(found.schema.leaves()[i]));
@@ -190,8 +189,8 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
     }
     CFILE_ASSIGN_OR_RETURN(const Schema schema,
                            ApplyOptions(options, Schema::OfRecords(found.schema)));
-    CFILE_ASSIGN_OR_RETURN(ImportResult result,
-                           ImportWith(schema, options.sorted_by, parsing, options, lines, progress));
+    CFILE_ASSIGN_OR_RETURN(ImportResult result, ImportWith(schema, options.sorted_by, parsing,
+                                                           options, lines, progress));
     result.inferred_schema = schema.tree->ToString();
     for (size_t i = 0; i < result.columns.size(); ++i) {
       const bool is_given = options.types.contains(result.columns[i].schema.name);
@@ -233,7 +232,8 @@ absl::StatusOr<ImportResult> ImportRecords(const ImportOptions& options, const I
     CFILE_ASSIGN_OR_RETURN(const RecordSchema tree,
                            ReadSchema(options.schema_path, options.record_limits));
     CFILE_ASSIGN_OR_RETURN(const Schema schema, ApplyOptions(options, Schema::OfRecords(tree)));
-    result = ImportWith(schema, options.sorted_by, {.given = options.types}, options, lines, progress);
+    result =
+        ImportWith(schema, options.sorted_by, {.given = options.types}, options, lines, progress);
   }
   if (!result.ok()) return result.status();
   result->format = "JSON";

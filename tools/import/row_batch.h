@@ -19,7 +19,8 @@ namespace cfile::tools {
 // A column of the file, and its index in the table.
 struct ImportColumn {
   ColumnSchema schema;
-  std::shared_ptr<const TimeFormat> format;  // of the values in the file; null: that of value_text.h
+  std::shared_ptr<const TimeFormat>
+      format;  // of the values in the file; null: that of value_text.h
   size_t table_column = 0;
 
   TextType text_type() const { return {schema.type, format}; }

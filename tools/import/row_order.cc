@@ -71,9 +71,8 @@ absl::Status RowKey::Add(CsvInput& input, size_t i) {
 absl::StatusOr<std::string_view> RowKey::Of(CsvInput& input) {
   key_.Clear();
   for (size_t i = 0; i < columns_.size(); ++i) {
-    absl::Status status = VisitType(types_[i].type, [&](auto t) {
-      return Add<typename decltype(t)::type>(input, i);
-    });
+    absl::Status status = VisitType(
+        types_[i].type, [&](auto t) { return Add<typename decltype(t)::type>(input, i); });
     if (!status.ok()) return status;
   }
   return key_.bytes();

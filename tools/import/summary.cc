@@ -98,10 +98,9 @@ void AppendChoices(const ImportOptions& options, const ImportResult& result, std
   text += "encodings and codecs: ";
   if (result.copied_pages + result.recompressed_pages > 0) {
     const bool all = result.recompressed_pages + result.recoded_pages == 0;
-    absl::StrAppend(
-        &text, "those of the Parquet pages (",
-        PagesText(result.copied_pages, result.recompressed_pages, result.recoded_pages),
-        all ? ")\n" : "); where they changed, ");
+    absl::StrAppend(&text, "those of the Parquet pages (",
+                    PagesText(result.copied_pages, result.recompressed_pages, result.recoded_pages),
+                    all ? ")\n" : "); where they changed, ");
     if (all) return;
   }
   absl::StrAppend(&text, "those of the options, otherwise chosen for each block",
@@ -155,9 +154,10 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
     };
     const bool nulls = std::any_of(result.columns.begin(), result.columns.end(), has_nulls);
     absl::StrAppend(&text, &column == result.sorted_by.data() ? ", sorted by " : ", ",
-                    Printable(column), !nulls                ? ""
-                                       : options.nulls_last ? " (nulls last)"
-                                                            : " (nulls first)");
+                    Printable(column),
+                    !nulls               ? ""
+                    : options.nulls_last ? " (nulls last)"
+                                         : " (nulls first)");
   }
   absl::StrAppend(&text, "\n");
   if (result.reordered) {
@@ -179,9 +179,9 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
   }
   AppendSkipped(result.skipped, text);
   absl::StrAppendFormat(&text, "%s bytes of %s%s -> %s bytes (%.2f : 1) in %.2f s, %.1f MB/s\n",
-                        WithCommas(result.bytes_in), result.format,
-                        Stored(result), WithCommas(result.table_bytes), CompressionRatio(result),
-                        result.seconds, MegabytesPerSecond(result));
+                        WithCommas(result.bytes_in), result.format, Stored(result),
+                        WithCommas(result.table_bytes), CompressionRatio(result), result.seconds,
+                        MegabytesPerSecond(result));
   AppendChoices(options, result, text);
   text += '\n';
 

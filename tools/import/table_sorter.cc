@@ -76,8 +76,8 @@ class KeyReader {
   template <typename T>
   absl::Status Add(const Batch<T>& values, size_t i, uint64_t ordinal, size_t row) {
     const auto wrong = [&](const char* what) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          input_, ": row ", ordinal + 1, ": column ", Quoted(names_[i]), ": ", what));
+      return absl::InvalidArgumentError(
+          absl::StrCat(input_, ": row ", ordinal + 1, ": column ", Quoted(names_[i]), ": ", what));
     };
     if (!values.IsValid(row)) {
       if (!keys_[i].nullable) return wrong("a null, but the column is not nullable");

@@ -80,7 +80,8 @@ class PieceReader {
         checks_[i]->Reset(1);
         status = checks_[i]->Set(0, field.text);
       } else if (!IsUtf8(field.text)) {
-        status = absl::InvalidArgumentError(absl::StrCat(Quoted(field.text), " is not valid UTF-8"));
+        status =
+            absl::InvalidArgumentError(absl::StrCat(Quoted(field.text), " is not valid UTF-8"));
       }
       if (status.ok()) continue;
       AddBadRow(input_.reader().offset(), input_.reader().FieldOffset(i), input_.Error(i, status));

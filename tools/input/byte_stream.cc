@@ -59,8 +59,8 @@ class SourceStream final : public ByteStream {
     constexpr uint64_t kPieceBytes = 4 << 20;
     piece_.resize(std::min(kPieceBytes, source_->size() - offset_));
     if (piece_.empty()) return std::string_view();
-    const absl::Status status = source_->ReadAt(
-        offset_, {reinterpret_cast<uint8_t*>(piece_.data()), piece_.size()});
+    const absl::Status status =
+        source_->ReadAt(offset_, {reinterpret_cast<uint8_t*>(piece_.data()), piece_.size()});
     if (!status.ok()) return status;
     offset_ += piece_.size();
     return std::string_view(piece_);

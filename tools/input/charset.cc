@@ -54,8 +54,7 @@ class Utf8Stream final : public ByteStream {
     char* out = buffer_.data();
     size_t out_bytes = buffer_.size();
     // At the end, the call without input writes what a charset with shift states still holds back.
-    const size_t result =
-        iconv(conversion_, ended_ ? nullptr : &in, &in_bytes, &out, &out_bytes);
+    const size_t result = iconv(conversion_, ended_ ? nullptr : &in, &in_bytes, &out, &out_bytes);
     const int error = result == static_cast<size_t>(-1) ? errno : 0;
     const size_t size = buffer_.size() - out_bytes;
     line_ += static_cast<uint64_t>(std::count(buffer_.data(), out, '\n'));
@@ -82,7 +81,7 @@ class Utf8Stream final : public ByteStream {
   std::string rest_;  // not converted yet: a chunk, after a character that the last chunk began
   std::string buffer_;
   bool needs_more_ = true;
-  bool ended_ = false;  // text_ has no more bytes
+  bool ended_ = false;   // text_ has no more bytes
   uint64_t offset_ = 0;  // of rest_
   uint64_t line_ = 1;    // of rest_
 };

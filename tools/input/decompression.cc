@@ -49,8 +49,8 @@ class DecompressedStream : public ByteStream {
   virtual absl::StatusOr<size_t> Fill() = 0;
 
   absl::Status Error(std::string_view message) const {
-    return absl::InvalidArgumentError(absl::StrCat(name_, ": offset ", offset(), ": ",
-                                                   absl::string_view(message.data(), message.size())));
+    return absl::InvalidArgumentError(absl::StrCat(
+        name_, ": offset ", offset(), ": ", absl::string_view(message.data(), message.size())));
   }
   uint64_t offset() const { return packed_bytes_ - rest_.size(); }
   const std::string& name() const { return name_; }
@@ -148,8 +148,8 @@ class ZstdStream final : public DecompressedStream {
         return absl::ResourceExhaustedError("zstd: out of memory");
       case ZSTD_error_frameParameter_windowTooLarge:
         return absl::OutOfRangeError(absl::StrCat(
-            name(), ": offset ", offset(), ": a zstd window above the limit of ", 1 << kMaxWindowLog,
-            " bytes; decompress the file first: zstd -d --long=31 ", name()));
+            name(), ": offset ", offset(), ": a zstd window above the limit of ",
+            1 << kMaxWindowLog, " bytes; decompress the file first: zstd -d --long=31 ", name()));
       default:
         return Error(absl::StrCat("damaged zstd data: ", ZSTD_getErrorName(result)));
     }

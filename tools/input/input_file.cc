@@ -62,16 +62,16 @@ absl::StatusOr<InputFile> OpenInputFile(const InputFileOptions& options) {
   if (at_url) {
     auto source = OpenSourceAt(options.path);
     if (absl::IsNotFound(source.status())) {
-      return absl::NotFoundError(absl::StrCat(
-          source.status().message(),
-          " (a URL names one file; directories of Parquet files must be local)"));
+      return absl::NotFoundError(
+          absl::StrCat(source.status().message(),
+                       " (a URL names one file; directories of Parquet files must be local)"));
     }
     if (!source.ok()) return source.status();
     name = (*source)->name();  // without a password
     bytes = NewSourceStream(*std::move(source), check);
   } else {
-    const int descriptor = standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                                          : OpenToRead(options.path);
+    const int descriptor =
+        standard_input ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : OpenToRead(options.path);
     if (descriptor < 0) {
       const int error = errno;
       return absl::ErrnoToStatus(error, absl::StrCat("open ", name));
@@ -108,10 +108,9 @@ absl::StatusOr<InputFile> OpenInputFile(const InputFileOptions& options) {
     if (!converted.ok()) return converted.status();
     text = *std::move(converted);
   }
-  auto source = Spool(*text, name,
-                      {.directory = options.spool_directory,
-                       .max_bytes = options.max_bytes,
-                       .map = options.map});
+  auto source = Spool(
+      *text, name,
+      {.directory = options.spool_directory, .max_bytes = options.max_bytes, .map = options.map});
   if (!source.ok()) return source.status();
   input.source = *std::move(source);
   input.stored_bytes = stored_bytes;

@@ -15,9 +15,9 @@ namespace {
 
 absl::Status FileError(std::string_view action, const std::string& directory) {
   const int error = errno;
-  return absl::ErrnoToStatus(
-      error, absl::StrCat(std::string(action), " a temporary file in ", directory,
-                          " (the variable TMPDIR sets another directory)"));
+  return absl::ErrnoToStatus(error,
+                             absl::StrCat(std::string(action), " a temporary file in ", directory,
+                                          " (the variable TMPDIR sets another directory)"));
 }
 
 class SpooledSource final : public Source {
@@ -65,7 +65,8 @@ class SpooledSource final : public Source {
       const ssize_t count = pread(descriptor_, out.data(), out.size(), static_cast<off_t>(offset));
       if (count < 0 && errno == EINTR) continue;
       if (count < 0) return FileError("read", directory_);
-      if (count == 0) return absl::DataLossError(absl::StrCat(name_, ": the temporary file is cut"));
+      if (count == 0)
+        return absl::DataLossError(absl::StrCat(name_, ": the temporary file is cut"));
       offset += static_cast<uint64_t>(count);
       out = out.subspan(static_cast<size_t>(count));
     }

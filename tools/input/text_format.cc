@@ -14,9 +14,8 @@ using std::string_view_literals::operator""sv;
 
 absl::Status Refuse(std::string_view name, std::string_view what, std::string_view advice) {
   const char* const separator = advice.empty() ? ", which cfile-import cannot read" : "; ";
-  return absl::InvalidArgumentError(absl::StrCat(std::string(name), ": the file is ",
-                                                 std::string(what), separator,
-                                                 std::string(advice)));
+  return absl::InvalidArgumentError(absl::StrCat(
+      std::string(name), ": the file is ", std::string(what), separator, std::string(advice)));
 }
 
 }  // namespace

@@ -34,10 +34,10 @@ struct Shape {
   bool beyond_64_bits = false;  // there are integers that neither int64 nor uint64 holds
   bool beyond_decimal = false;  // there are integers of more than 38 digits
   TypeInference texts;          // of strings
-  std::optional<ColumnType> type = std::nullopt;  // of a leaf, if it has values
-  TypeReason reason;                              // of `type`
-  uint64_t count = 0;           // values that are not null
-  uint64_t nulls = 0;           // nulls; needed for elements of arrays
+  std::optional<ColumnType> type = std::nullopt;         // of a leaf, if it has values
+  TypeReason reason;                                     // of `type`
+  uint64_t count = 0;                                    // values that are not null
+  uint64_t nulls = 0;                                    // nulls; needed for elements of arrays
   std::vector<std::unique_ptr<Shape>> fields;            // of objects
   std::unordered_map<std::string_view, size_t> numbers;  // of the fields, by name
   std::unique_ptr<Shape> element;                        // of arrays
@@ -200,10 +200,10 @@ class JsonInference::Impl {
       if (number == shape.fields.size()) {
         if (name.empty()) return Error("a field without a name");
         if (++num_shapes_ > limits_.max_leaves) {
-          return Error(StrCat("field ", num_shapes_, " is ",
-                              AboveLimit(limits_.max_leaves, "max_leaves"),
-                              "; or, if names are values, give a schema with a map"),
-                       absl::StatusCode::kOutOfRange);
+          return Error(
+              StrCat("field ", num_shapes_, " is ", AboveLimit(limits_.max_leaves, "max_leaves"),
+                     "; or, if names are values, give a schema with a map"),
+              absl::StatusCode::kOutOfRange);
         }
         shape.fields.push_back(std::make_unique<Shape>());
         shape.fields.back()->name = name;

@@ -64,8 +64,8 @@ class JsonLines {
   uint64_t line_number_ = 0;
   bool begun_ = false;
   bool is_array_ = false;
-  bool is_first_ = true;      // of an array: there was no element yet
-  uint64_t next_line_ = 1;    // of an array: the line of begin_
+  bool is_first_ = true;    // of an array: there was no element yet
+  uint64_t next_line_ = 1;  // of an array: the line of begin_
 };
 
 }  // namespace cfile::tools

@@ -24,7 +24,6 @@
 namespace cfile::tools {
 namespace {
 
-
 // The properties of a schema node that the parser needs for each value.
 struct Node {
   // `quoted`: the name and a closing quote; empty if the name needs escapes in JSON or is too long.
@@ -87,19 +86,18 @@ Node NodeOf(const RecordSchema& schema, size_t i, const JsonParserOptions& optio
   const bool is_given = given != options.given.end();
   result.type = is_given ? given->second : TextType{.type = node.type, .format = nullptr};
   result.bare_numbers = IsJsonNumber(node.type);
-  result.takes_numbers = result.bare_numbers || node.type.decimal_precision > 0 ||
-                         result.physical == PhysicalType::kInt128 ||
-                         result.type.format != nullptr ||
-                         (result.is_text &&
-                          (is_given || options.origin == JsonSchema::kFoundInAll));
+  result.takes_numbers =
+      result.bare_numbers || node.type.decimal_precision > 0 ||
+      result.physical == PhysicalType::kInt128 || result.type.format != nullptr ||
+      (result.is_text && (is_given || options.origin == JsonSchema::kFoundInAll));
   // If the schema was found from records, only texts, dates and timestamps come from strings.
   result.takes_bools = result.is_text && is_given;
   const Meaning meaning = MeaningOf(node.type);
   const bool is_time = meaning == Meaning::kDate || meaning == Meaning::kTimestamp;
   // A bool is never a JSON string.
-  result.takes_strings = result.physical != PhysicalType::kBool &&
-                         (is_given || options.origin == JsonSchema::kGiven || result.is_text ||
-                          is_time);
+  result.takes_strings =
+      result.physical != PhysicalType::kBool &&
+      (is_given || options.origin == JsonSchema::kGiven || result.is_text || is_time);
   result.checks_numbers = !is_given && options.origin == JsonSchema::kFoundInSome;
   if (result.checks_numbers && is_time) result.texts = TypeInference::Of(node.type);
   if (result.checks_numbers && options.without_values.contains(path)) result.texts.emplace();
@@ -139,8 +137,7 @@ class JsonParser::Impl {
   }
 
   absl::Status ErrorIn(size_t group, std::string_view what) const {
-    return absl::InvalidArgumentError(
-        StrCat(schema_.Path(group), group == 0 ? "" : ": ", what));
+    return absl::InvalidArgumentError(StrCat(schema_.Path(group), group == 0 ? "" : ": ", what));
   }
 
   absl::Status Repeated(size_t group, std::string_view name) const {
@@ -246,9 +243,9 @@ class JsonParser::Impl {
       std::string_view name;
       CFILE_RETURN_IF_INVALID_JSON(field.unescaped_key().get(name));
       CFILE_RETURN_IF_ERROR(visitor_->BeginGroup(entry));
-      CFILE_RETURN_IF_ERROR(VisitType(
-          nodes_[key].physical,
-          [&]<typename T>(std::type_identity<T>) { return Key<T>(node, name); }));
+      CFILE_RETURN_IF_ERROR(VisitType(nodes_[key].physical, [&]<typename T>(std::type_identity<T>) {
+        return Key<T>(node, name);
+      }));
       CFILE_RETURN_IF_ERROR(Field(value, field.value()));
       CFILE_RETURN_IF_ERROR(visitor_->EndGroup(entry));
     }

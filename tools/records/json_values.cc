@@ -7,7 +7,6 @@
 namespace cfile::tools {
 namespace {
 
-
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // The characters of a scalar, without the blanks that simdjson includes after them.
@@ -69,8 +68,9 @@ absl::Status InvalidJson(simdjson::error_code error) {
   std::string_view what = simdjson::error_message(error);
   switch (error) {
     case simdjson::TAPE_ERROR:
-      what = "a comma, a colon, a bracket or a quote is missing or superfluous, or a value is not "
-             "JSON, such as NaN";
+      what =
+          "a comma, a colon, a bracket or a quote is missing or superfluous, or a value is not "
+          "JSON, such as NaN";
       break;
     case simdjson::INCOMPLETE_ARRAY_OR_OBJECT:
       what = "an object or an array does not end";
@@ -106,8 +106,7 @@ absl::Status OpenRecord(std::string_view json, ondemand::parser& parser,
   ondemand::json_type type;
   CFILE_RETURN_IF_INVALID_JSON(document.type().get(type));
   if (type != ondemand::json_type::object) {
-    return absl::InvalidArgumentError(
-        StrCat("a record must be an object; found ", KindName(type)));
+    return absl::InvalidArgumentError(StrCat("a record must be an object; found ", KindName(type)));
   }
   CFILE_RETURN_IF_INVALID_JSON(document.get_object().get(object));
   return absl::OkStatus();

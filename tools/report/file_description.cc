@@ -56,7 +56,7 @@ absl::StatusOr<Blocks> ReadBlocks(const Reader& reader, const std::vector<FileRe
               .stored_bytes = block.stored_size_bytes,
               .encoded_bytes = block.encoded_size_bytes,
               .encodings = {EncodingName(block.encoding)}});
-    blocks[block.pointer.offset] = {block.encoding, block.compressed, block.encoded_size_bytes,
+    blocks[block.pointer.offset] = {block.encoding, block.compressed,  block.encoded_size_bytes,
                                     block.num_rows, block.num_entries, block.null_count};
     cancelled = progress(block.pointer.size);
     return cancelled.ok();
@@ -70,7 +70,7 @@ absl::StatusOr<Blocks> ReadBlocks(const Reader& reader, const std::vector<FileRe
     const auto details = DescribeRegion(reader, regions[i]);
     if (!details.ok() || details->fields.empty()) continue;
     blocks[regions[i].offset] = {details->encoding, details->compressed, details->bytes.size(),
-                                 std::nullopt, std::nullopt, std::nullopt};
+                                 std::nullopt,      std::nullopt,        std::nullopt};
   }
   return blocks;
 }
@@ -218,20 +218,19 @@ Json FactsJson(const FileInfo& info, const FileStatistics& statistics, const Blo
   if (bounds.min) add("minimum", BoundInLine(bounds.min, kBoundBytes));
   if (bounds.max) add("maximum", BoundInLine(bounds.max, kBoundBytes));
   add("size", BytesText(info.file_size_bytes));
-  add("data blocks", absl::StrCat(at_least, WithCommas(sums.blocks), ", ",
-                                  BytesText(sums.stored_bytes)));
-  add("before compression",
-      absl::StrFormat("%s, ratio %.2f", BytesText(sums.encoded_bytes),
-                      Ratio(sums.encoded_bytes, sums.stored_bytes)));
+  add("data blocks",
+      absl::StrCat(at_least, WithCommas(sums.blocks), ", ", BytesText(sums.stored_bytes)));
+  add("before compression", absl::StrFormat("%s, ratio %.2f", BytesText(sums.encoded_bytes),
+                                            Ratio(sums.encoded_bytes, sums.stored_bytes)));
   if (info.num_rows > 0 && sums.complete) {
     add("bits per row", absl::StrFormat("%.2f", BitsPerValue(sums.stored_bytes, info.num_rows)));
   }
-  add("codec", absl::StrCat(CompressionName(info.compression), ", in ",
-                            WithCommas(sums.compressed_blocks), " of ",
-                            Plural(sums.blocks, "block")));
+  add("codec",
+      absl::StrCat(CompressionName(info.compression), ", in ", WithCommas(sums.compressed_blocks),
+                   " of ", Plural(sums.blocks, "block")));
   if (const auto& choice = info.choice) {
-    add("automatic choice", absl::StrCat("goal ", GoalName(choice->goal), ": ",
-                                         ChoiceText(*choice, info.compression)));
+    add("automatic choice",
+        absl::StrCat("goal ", GoalName(choice->goal), ": ", ChoiceText(*choice, info.compression)));
   }
   add("format version", absl::StrCat(static_cast<uint64_t>(info.version)));
   add("created by", info.created_by.empty() ? "not recorded" : Printable(info.created_by));

@@ -23,19 +23,17 @@ std::string ScriptData(const Json& data) {
 }
 
 std::string HtmlText(std::string_view text) {
-  return absl::StrReplaceAll(TerminalSafe(text), {{"&", "&amp;"},
-                                                  {"<", "&lt;"},
-                                                  {">", "&gt;"},
-                                                  {"\"", "&quot;"},
-                                                  {"'", "&#39;"}});
+  return absl::StrReplaceAll(
+      TerminalSafe(text),
+      {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}, {"'", "&#39;"}});
 }
 
 }  // namespace
 
 std::string MakePage(std::string_view title, const Json& data) {
-  const std::string policy = absl::StrCat(
-      "default-src 'none'; script-src ", HashSource(kPageScriptSha256), "; style-src ",
-      HashSource(kPageStyleSha256), "; base-uri 'none'; form-action 'none'");
+  const std::string policy =
+      absl::StrCat("default-src 'none'; script-src ", HashSource(kPageScriptSha256), "; style-src ",
+                   HashSource(kPageStyleSha256), "; base-uri 'none'; form-action 'none'");
   // StrReplaceAll does not search the texts that it has put in.
   const std::string style(kPageStyle), script(kPageScript);
   return absl::StrReplaceAll(std::string(kPageTemplate), {{"{{policy}}", policy},

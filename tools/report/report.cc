@@ -61,8 +61,7 @@ class PageData {
 
   // Errors: those of reading the descriptions of parts.
   absl::Status AddTable(const TableReader& table) {
-    const size_t num_columns =
-        table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
+    const size_t num_columns = table.schema().columns.size() + (table.schema().key_index() ? 1 : 0);
     uint64_t bytes = 0;
     for (size_t part = 0; part < table.num_parts(); ++part) {
       CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
@@ -157,8 +156,7 @@ class PageData {
   // Reads a file. Unless the share has no regions, adds the members of `names` and the description
   // of the file to the page.
   absl::StatusOr<BlockSums> Describe(const Reader& reader, const PageShare& share, Json names) {
-    CFILE_ASSIGN_OR_RETURN(FileDescription file,
-                           DescribeFile(reader, share, [&](uint64_t bytes) {
+    CFILE_ASSIGN_OR_RETURN(FileDescription file, DescribeFile(reader, share, [&](uint64_t bytes) {
                              bytes_done_ += bytes;
                              return progress_.Update(bytes_done_, 0);
                            }));
@@ -176,8 +174,7 @@ class PageData {
         worst_ = Worse(worst_, ExitCodeOfFinding(damage.status));
         Json finding = place;
         const absl::string_view message = damage.status.message();
-        finding["message"] =
-            TerminalSafe(WithOptionNames({message.data(), message.size()}));
+        finding["message"] = TerminalSafe(WithOptionNames({message.data(), message.size()}));
         if (list == &report.limits) finding["limit"] = true;
         if (damage.block) finding.update(JsonPointer(*damage.block));
         if (damage.first_ordinal) finding["first_row"] = JsonInteger(*damage.first_ordinal);

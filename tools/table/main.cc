@@ -81,8 +81,8 @@ ExitCode PrintParts(const Arguments& arguments) {
                       {"rows", part.num_rows},
                       {"bytes", part.size_bytes}});
     } else {
-      lines.push_back({part.name, std::to_string(part.first_ordinal),
-                       std::to_string(part.num_rows), std::to_string(part.size_bytes)});
+      lines.push_back({part.name, std::to_string(part.first_ordinal), std::to_string(part.num_rows),
+                       std::to_string(part.size_bytes)});
     }
   }
   return Print(kTool, arguments.json ? JsonText(arguments, {{"parts", std::move(list)}})
@@ -146,9 +146,8 @@ ExitCode DropBelow(const Arguments& arguments) {
 }
 
 ExitCode RemoveGarbage(const Arguments& arguments) {
-  const auto removed =
-      CollectGarbage(arguments.table,
-                     std::chrono::seconds(static_cast<int64_t>(arguments.older_than_seconds)));
+  const auto removed = CollectGarbage(
+      arguments.table, std::chrono::seconds(static_cast<int64_t>(arguments.older_than_seconds)));
   if (!removed.ok()) return Fail(removed.status());
   std::string text;
   uint64_t bytes = 0;
@@ -167,8 +166,7 @@ ExitCode RemoveGarbage(const Arguments& arguments) {
 }
 
 #ifdef CFILE_WITH_SALVAGE
-std::string RepairText(const Arguments& arguments, const RepairReport& report,
-                       uint64_t lost_rows) {
+std::string RepairText(const Arguments& arguments, const RepairReport& report, uint64_t lost_rows) {
   std::string text;
   // Messages and names come from files, so they may contain control characters.
   if (!report.damage.empty()) {
@@ -187,13 +185,12 @@ std::string RepairText(const Arguments& arguments, const RepairReport& report,
                   !report.changed      ? "nothing to repair: "
                   : !arguments.dry_run ? "repaired: "
                                        : "would be repaired: ",
-                  report.num_parts, report.num_parts == 1 ? " part, " : " parts, ",
-                  report.num_rows, " rows, ", lost_rows, " lost\n");
+                  report.num_parts, report.num_parts == 1 ? " part, " : " parts, ", report.num_rows,
+                  " rows, ", lost_rows, " lost\n");
   return text;
 }
 
-std::string RepairJson(const Arguments& arguments, const RepairReport& report,
-                       uint64_t lost_rows) {
+std::string RepairJson(const Arguments& arguments, const RepairReport& report, uint64_t lost_rows) {
   Json parts = Json::array();
   for (const RepairedPart& part : report.parts) {
     parts.push_back({{"part", part.name},
@@ -247,7 +244,9 @@ int Run(int argc, char** argv) {
   const auto add = [&](const std::string& name, const std::string& description,
                        ExitCode (*run)(const Arguments&)) {
     CLI::App* command = app.add_subcommand(name, description);
-    command->add_option("DIRECTORY", arguments.directory, "The directory of the table, or its s3:// URL")
+    command
+        ->add_option("DIRECTORY", arguments.directory,
+                     "The directory of the table, or its s3:// URL")
         ->required()
         ->type_name("");
     command->callback([&action, run] { action = run; });
@@ -258,10 +257,9 @@ int Run(int argc, char** argv) {
     return command;
   };
   with_json(add("parts", "List the parts: name, first row, rows and bytes", PrintParts));
-  with_json(
-      add("compact",
-          "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
-          CompactParts))
+  with_json(add("compact",
+                "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
+                CompactParts))
       ->add_option("PART", arguments.parts, "Only these parts (default: all parts)")
       ->type_name("");
   add("drop", "Remove parts from the table", Drop)

@@ -228,7 +228,7 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
   size_t num_records_ = 0;  // of a column with levels: records that Truncate does not remove
   size_t kept_before_ = 0;  // kept_ and num_records_ before the last Commit
   size_t records_before_ = 0;
-  ColumnBatch pending_;     // a LevelBatch<T> that was added, but not kept
+  ColumnBatch pending_;  // a LevelBatch<T> that was added, but not kept
   std::shared_ptr<const Source> pending_source_;
   bool pending_ends_block_ = false;
   bool in_room_ = false;  // the values of pending_ begin at the end of the store

@@ -60,7 +60,8 @@ class ColumnSink {
       sizes_[i] = {nodes_[i].size(), nodes_[i].num_elements()};
   }
   void TruncateNodes() {
-    for (size_t i = 0; i < nodes_.size(); ++i) nodes_[i].Truncate(sizes_[i].first, sizes_[i].second);
+    for (size_t i = 0; i < nodes_.size(); ++i)
+      nodes_[i].Truncate(sizes_[i].first, sizes_[i].second);
   }
 
   std::vector<NodeLevels> nodes_;

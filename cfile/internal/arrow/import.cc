@@ -236,9 +236,9 @@ absl::Status AppendRows(W& writer, ArrowArrayStream* from) {
     const size_t column = leaf.column;
     const ColumnSchema& stored = writer.schema().columns[column];
     VisitType(stored.type, [&]<typename T>(std::type_identity<T>) {
-      importers.push_back(std::make_unique<TypedImporter<T>>(
-          std::move(leaf), stored.has_levels(),
-          std::make_unique<TableTarget<T, W>>(writer, column)));
+      importers.push_back(
+          std::make_unique<TypedImporter<T>>(std::move(leaf), stored.has_levels(),
+                                             std::make_unique<TableTarget<T, W>>(writer, column)));
     });
   }
   return stream.ForEachArray([&](const ArrowArray& array) -> absl::Status {

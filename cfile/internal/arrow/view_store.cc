@@ -43,8 +43,10 @@ View ShortView(std::string_view value) {
   const char* const from = value.data();
   View view{.length = static_cast<int32_t>(size)};
   if (size >= 4) {
-    if (size >= 8) std::memcpy(view.rest, from, 8);
-    else std::memcpy(view.rest, from, 4);
+    if (size >= 8)
+      std::memcpy(view.rest, from, 8);
+    else
+      std::memcpy(view.rest, from, 4);
     std::memcpy(view.rest + size - 4, from + size - 4, 4);
   } else if (size > 0) {
     view.rest[0] = from[0];
@@ -245,10 +247,10 @@ class ViewStore final : public TypedStore<std::string_view> {
     dictionary_views_.resize(values.size());
     for (size_t i = 0; i < values.size(); ++i) {
       const std::string_view value = values[i];
-      dictionary_views_[i] = value.size() <= kMaxShort
-                                 ? ShortView(value)
-                                 : LongView(value, dictionary_buffer_,
-                                            static_cast<size_t>(value.data() - begin));
+      dictionary_views_[i] =
+          value.size() <= kMaxShort
+              ? ShortView(value)
+              : LongView(value, dictionary_buffer_, static_cast<size_t>(value.data() - begin));
     }
     return true;
   }

@@ -142,7 +142,8 @@ class ArraysReader {
       return Wrong(field, "the batch has no array for this field");
     }
     if (array.length < 0 || array.null_count < 0 || array.null_count > array.length) {
-      return Wrong(field, "an array of ", array.length, " values with ", array.null_count, " nulls");
+      return Wrong(field, "an array of ", array.length, " values with ", array.null_count,
+                   " nulls");
     }
     if (static_cast<uint64_t>(array.length) > options_.max_array_length) {
       return OutOfRange(field.InField(), ": an array of ", array.length, " values is ",
@@ -170,8 +171,7 @@ class ArraysReader {
   }
 
   absl::Status ReadViews(const ImportField& field, IpcArray& array) {
-    CFILE_RETURN_IF_ERROR(
-        AddBuffer(field, static_cast<uint64_t>(array.length), kViewBytes, array));
+    CFILE_RETURN_IF_ERROR(AddBuffer(field, static_cast<uint64_t>(array.length), kViewBytes, array));
     uint64_t count = 0;
     if (!is_empty_) {
       if (variadic_counts_.empty()) return Wrong(field, "the number of data buffers is missing");

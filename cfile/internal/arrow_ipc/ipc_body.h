@@ -7,9 +7,9 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/arrow_ipc_options.h"
+#include "cfile/internal/arrow_ipc/ipc_schema.h"
 #include "cfile/internal/arrow_schema/flat_buffer.h"
 #include "cfile/internal/arrow_schema/ipc_message.h"
-#include "cfile/internal/arrow_ipc/ipc_schema.h"
 
 namespace cfile::internal {
 

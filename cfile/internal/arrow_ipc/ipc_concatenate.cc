@@ -174,7 +174,8 @@ class Concatenation {
         // A wrong offset stays wrong.
         const auto offset = LoadAt<Offset>(offsets, i);
         AppendNumber<Offset>(
-            offset < first || offset > last ? -1 : static_cast<Offset>(offset - first + end), bytes);
+            offset < first || offset > last ? -1 : static_cast<Offset>(offset - first + end),
+            bytes);
       }
       end += last - first;
       CFILE_RETURN_IF_ERROR(visit(piece, int64_t{first}, int64_t{last}));
@@ -204,11 +205,10 @@ class Concatenation {
   template <typename Offset>
   absl::StatusOr<IpcArray> JoinLists() {
     Pieces elements;
-    CFILE_RETURN_IF_ERROR(
-        JoinOffsets<Offset>([&](const Piece& piece, int64_t first, int64_t last) {
-          elements.push_back({&piece.array->children[0], first, last - first});
-          return absl::OkStatus();
-        }));
+    CFILE_RETURN_IF_ERROR(JoinOffsets<Offset>([&](const Piece& piece, int64_t first, int64_t last) {
+      elements.push_back({&piece.array->children[0], first, last - first});
+      return absl::OkStatus();
+    }));
     CFILE_RETURN_IF_ERROR(AddChild(0, elements));
     return std::move(out_);
   }

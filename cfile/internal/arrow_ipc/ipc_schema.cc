@@ -62,7 +62,8 @@ absl::StatusOr<std::unique_ptr<const IpcSchema>> ReadIpcSchema(FlatBuffer& metad
   CFILE_RETURN_IF_ERROR(CheckShared(made->type, next, seen));
   auto import = ReadArrowSchema(*MakeSchema(made->type).get(), options.record_limits.max_depth,
                                 options.record_limits.max_nodes);
-  if (absl::IsInvalidArgument(import.status())) return DataLoss(std::string(import.status().message()));
+  if (absl::IsInvalidArgument(import.status()))
+    return DataLoss(std::string(import.status().message()));
   CFILE_RETURN_IF_ERROR(import.status());
   made->import = *std::move(import);
   next = dictionaries.cbegin();

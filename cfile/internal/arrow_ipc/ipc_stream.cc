@@ -32,8 +32,7 @@ constexpr uint64_t kHeadBytes = 8;
 constexpr uint64_t kTailBytes = sizeof(int32_t) + kMagic.size();
 
 // The numbers of the fields of Footer.
-constexpr size_t kFooterVersion = 0, kFooterSchema = 1, kFooterDictionaries = 2,
-                 kFooterBatches = 3;
+constexpr size_t kFooterVersion = 0, kFooterSchema = 1, kFooterDictionaries = 2, kFooterBatches = 3;
 // A block in the footer: the offset of a message, and the sizes of its parts.
 constexpr size_t kBlockBytes = 24;
 
@@ -65,8 +64,9 @@ class IpcStream final : public ArrowBatches {
  private:
   absl::Status InFooter(const absl::Status& status) const {
     if (status.ok()) return status;
-    return absl::Status(status.code(), StrCat(source_->name(), ": the footer of the Arrow file: ",
-                                              std::string(status.message())));
+    return absl::Status(
+        status.code(),
+        StrCat(source_->name(), ": the footer of the Arrow file: ", std::string(status.message())));
   }
 
   absl::Status ReadSchemaMessage() {
@@ -95,9 +95,9 @@ class IpcStream final : public ArrowBatches {
       return InFooter(DataLoss("its size is ", footer_size, ", but the file has ", size, " bytes"));
     }
     if (footer_size > options_.max_metadata_size_bytes) {
-      return InFooter(OutOfRange(footer_size, " bytes is ",
-                                 AboveLimit(options_.max_metadata_size_bytes,
-                                            "max_metadata_size_bytes")));
+      return InFooter(
+          OutOfRange(footer_size, " bytes is ",
+                     AboveLimit(options_.max_metadata_size_bytes, "max_metadata_size_bytes")));
     }
     end_ = size - kTailBytes - footer_size;
     CFILE_ASSIGN_OR_RETURN(const HeldBytes bytes, ReadBytes(source_, end_, footer_size));
@@ -173,8 +173,8 @@ class IpcStream final : public ArrowBatches {
     }
     if (next_ < batch_blocks_.size() && message.end > batch_blocks_[next_]) {
       return InMessage(*source_, message.offset,
-                       DataLoss("it ends at offset ", message.end, ", but the next message begins at ",
-                                batch_blocks_[next_]));
+                       DataLoss("it ends at offset ", message.end,
+                                ", but the next message begins at ", batch_blocks_[next_]));
     }
     return MakeBatch(message);
   }
@@ -233,8 +233,8 @@ absl::StatusOr<ArrowIpcFormat> RecognizeArrowIpc(const Source& source) {
   std::vector<uint8_t> bytes(size);
   CFILE_RETURN_IF_ERROR(source.ReadAt(at, bytes));
   internal::FlatBuffer metadata(bytes);
-  const bool has_schema = metadata.root().Number<uint8_t>(1) ==
-                          static_cast<uint8_t>(internal::IpcHeader::kSchema);
+  const bool has_schema =
+      metadata.root().Number<uint8_t>(1) == static_cast<uint8_t>(internal::IpcHeader::kSchema);
   return marked || (has_schema && metadata.status().ok()) ? ArrowIpcFormat::kStream
                                                           : ArrowIpcFormat::kNone;
 }

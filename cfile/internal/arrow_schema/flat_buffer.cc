@@ -9,8 +9,8 @@ FlatTable FlatBuffer::root() { return {this, Follow(0)}; }
 
 absl::Status FlatBuffer::status() const {
   if (!damaged_) return absl::OkStatus();
-  return encodings::DataLoss("the metadata refers to byte ", damaged_at_,
-                             ", which is not in its ", bytes_.size(), " bytes");
+  return encodings::DataLoss("the metadata refers to byte ", damaged_at_, ", which is not in its ",
+                             bytes_.size(), " bytes");
 }
 
 bool FlatBuffer::Contains(uint64_t position, uint64_t size) {

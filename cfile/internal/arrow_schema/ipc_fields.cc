@@ -75,7 +75,8 @@ std::string FormatOf(uint8_t number, const FlatTable& type) {
     case 2:
       return IntFormat(type);
     case 3:
-      return unit(0) < 0 || unit(0) > 2 ? "" : std::string(1, kFloats[static_cast<size_t>(unit(0))]);
+      return unit(0) < 0 || unit(0) > 2 ? ""
+                                        : std::string(1, kFloats[static_cast<size_t>(unit(0))]);
     case 4:
       return "z";
     case 5:
@@ -158,9 +159,11 @@ class FieldsReader {
       const FlatTable index = dictionary.Table(D::kIndexType);
       field.format = index.present() ? IntFormat(index) : "i";
       if (field.format.empty()) {
-        return DataLoss("Arrow field ", full_path, ": the type of its dictionary indexes is unknown");
+        return DataLoss("Arrow field ", full_path,
+                        ": the type of its dictionary indexes is unknown");
       }
-      if (dictionary.Number<uint8_t>(D::kOrdered) != 0) field.flags |= ARROW_FLAG_DICTIONARY_ORDERED;
+      if (dictionary.Number<uint8_t>(D::kOrdered) != 0)
+        field.flags |= ARROW_FLAG_DICTIONARY_ORDERED;
       dictionaries_.push_back(dictionary.Number<int64_t>(D::kId));
       field.dictionary.push_back({.flags = ARROW_FLAG_NULLABLE});
       values = field.dictionary.data();

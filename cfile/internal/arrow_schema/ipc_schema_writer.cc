@@ -29,8 +29,7 @@ class FlatBufferWriter {
     const size_t vtable = bytes_.size();
     Append<uint16_t>(2 * (2 + cells.size()));
     Append<uint16_t>(kCellBytes * (1 + cells.size()));
-    for (size_t i = 0; i < cells.size(); ++i)
-      Append<uint16_t>(cells[i] ? kCellBytes * (1 + i) : 0);
+    for (size_t i = 0; i < cells.size(); ++i) Append<uint16_t>(cells[i] ? kCellBytes * (1 + i) : 0);
     Align(kCellBytes);
     if (pointer) Point(*pointer);
     Append<uint64_t>(static_cast<uint32_t>(bytes_.size() - vtable));
@@ -83,10 +82,9 @@ struct PlainType {
   Cell cell = std::nullopt;  // the unit of a date, the precision of a floating point number
 };
 constexpr PlainType kPlainTypes[] = {
-    {"n", 1},      {"e", 3, 0},   {"f", 3, 1},   {"g", 3, 2},  {"z", 4},   {"u", 5},
-    {"b", 6},      {"tdD", 8, 0}, {"tdm", 8, 1}, {"+l", 12},   {"+s", 13}, {"Z", 19},
-    {"U", 20},     {"+L", 21},    {"+r", 22},    {"vz", 23},   {"vu", 24}, {"+vl", 25},
-    {"+vL", 26},
+    {"n", 1},      {"e", 3, 0},   {"f", 3, 1}, {"g", 3, 2}, {"z", 4},    {"u", 5},  {"b", 6},
+    {"tdD", 8, 0}, {"tdm", 8, 1}, {"+l", 12},  {"+s", 13},  {"Z", 19},   {"U", 20}, {"+L", 21},
+    {"+r", 22},    {"vz", 23},    {"vu", 24},  {"+vl", 25}, {"+vL", 26},
 };
 
 // The numbers between the commas of a text, for example of "9,2".
@@ -163,7 +161,12 @@ class SchemaWriter {
     if (!type || !values.dictionary.empty() || index.has_value() != is_dictionary) return false;
     const bool nullable = (field.flags & ARROW_FLAG_NULLABLE) != 0;
     // The name, nullable, the number of the type, the type, the dictionary, children, metadata
-    const Cell cells[] = {0, nullable, type->number, 0, is_dictionary ? Cell(0) : Cell(), 0,
+    const Cell cells[] = {0,
+                          nullable,
+                          type->number,
+                          0,
+                          is_dictionary ? Cell(0) : Cell(),
+                          0,
                           field.metadata.empty() ? Cell() : Cell(0)};
     const size_t first = out_.Table(cells, pointer);
     const auto cell = [&](size_t i) { return first + kCellBytes * i; };

@@ -33,14 +33,12 @@ absl::Status AddHead(std::span<const uint8_t> block, bool stored, BlockDescripti
   CFILE_ASSIGN_OR_RETURN(const uint32_t codec, description.AddFixed32("number of the codec"));
   description.Explain(CompressionName(static_cast<Compression>(codec)));
   for (const std::string_view name :
-       {"rows", "entries", "number of values",
-        "first ordinal", "number of the dictionary", "stored size of the levels",
-        "size of the levels", "stored size of the skip table", "size of the skip table",
-        "stored size of the body", "size of the body"}) {
+       {"rows", "entries", "number of values", "first ordinal", "number of the dictionary",
+        "stored size of the levels", "size of the levels", "stored size of the skip table",
+        "size of the skip table", "stored size of the body", "size of the body"}) {
     CFILE_RETURN_IF_ERROR(description.AddFixed32(name).status());
   }
-  CFILE_ASSIGN_OR_RETURN(const BlockHead head,
-                         ParseBlockHead(block, /*verify=*/false));
+  CFILE_ASSIGN_OR_RETURN(const BlockHead head, ParseBlockHead(block, /*verify=*/false));
   const size_t end = head.size_bytes() - kChecksumBytes;
   std::string parts = "of the stored bytes";
   if ((stored || !head.compressed()) && head.stored_bytes() == block.size()) {
@@ -60,12 +58,10 @@ std::vector<BlockField> StoredMovableFields(std::span<const uint8_t> stored) {
   BlockDescription description(stored);
   const absl::Status status = [&]() -> absl::Status {
     CFILE_RETURN_IF_ERROR(AddHead(stored, /*stored=*/true, description));
-    CFILE_ASSIGN_OR_RETURN(const BlockHead head,
-                           ParseBlockHead(stored, /*verify=*/false));
+    CFILE_ASSIGN_OR_RETURN(const BlockHead head, ParseBlockHead(stored, /*verify=*/false));
     if (head.stored_bytes() != stored.size()) return DataLoss("the sizes do not fit");
     const auto& sections = head.sections;
-    CFILE_RETURN_IF_ERROR(
-        description.AddBytes(sections[kLevels].stored_size, "stored levels"));
+    CFILE_RETURN_IF_ERROR(description.AddBytes(sections[kLevels].stored_size, "stored levels"));
     CFILE_RETURN_IF_ERROR(
         description.AddBytes(sections[kSkipTable].stored_size, "stored skip table"));
     return description.AddBytes(sections[kBody].stored_size, "stored body");
@@ -92,10 +88,9 @@ std::vector<BlockField> StoredFields(const FileInfo& info, const BlockFormat& fo
     CFILE_RETURN_IF_ERROR(description.AddBytes(left - checksum_bytes, kStoredData));
     if (checksum_bytes == 0) return absl::OkStatus();
     const auto bytes = stored.first(stored.size() - checksum_bytes);
-    return description.AddBytes(
-        checksum_bytes, "checksum",
-        RightOrWrong(Crc32c(bytes),
-                     encodings::LoadLittleEndian<uint32_t>(stored.data() + bytes.size())));
+    return description.AddBytes(checksum_bytes, "checksum",
+                                RightOrWrong(Crc32c(bytes), encodings::LoadLittleEndian<uint32_t>(
+                                                                stored.data() + bytes.size())));
   }();
   if (!status.ok()) description.AddRest("unknown bytes");
   return std::move(description).TakeFields();
@@ -132,8 +127,8 @@ absl::Status AddLevels(const FileInfo& info, BlockDescription& description) {
     CFILE_RETURN_IF_ERROR(description.AddVint32("records").status());
     CFILE_RETURN_IF_ERROR(AddRuns("size of the repetition levels", "repetition levels",
                                   info.levels.max_repetition, entries, description));
-    return AddRuns("size of the definition levels", "definition levels",
-                   info.levels.max_definition, entries, description);
+    return AddRuns("size of the definition levels", "definition levels", info.levels.max_definition,
+                   entries, description);
   }
   CFILE_ASSIGN_OR_RETURN(const uint32_t elements, description.AddVint32("elements"));
   CFILE_ASSIGN_OR_RETURN(const uint32_t arrays, description.AddVint32("arrays"));
@@ -163,15 +158,14 @@ absl::Status AddSkipTable(const FileInfo& info, Encoding encoding, uint32_t coun
     CFILE_RETURN_IF_ERROR(description.AddFixed32("offset of the bytes of the values").status());
   const uint32_t places = count == 0 ? 0 : (count - 1) / encodings::kSkipInterval;
   for (uint32_t i = 0; i < places && left() >= place_bytes && !description.full(); ++i) {
-    const auto offset =
-        encodings::LoadLittleEndian<uint32_t>(description.reader().rest().data());
+    const auto offset = encodings::LoadLittleEndian<uint32_t>(description.reader().rest().data());
     CFILE_RETURN_IF_ERROR(
         description.AddBytes(place_bytes, "place in the skip table",
                              StrCat("value ", uint64_t{i + 1} * encodings::kSkipInterval,
                                     ": the next delta block is at byte ", offset)));
   }
-  return description.AddBytes(left(), prefixes ? "rest of the skip table, with stored prefixes"
-                                               : "rest of the skip table");
+  return description.AddBytes(
+      left(), prefixes ? "rest of the skip table, with stored prefixes" : "rest of the skip table");
 }
 
 // Adds the fields of a data block that lie before the values: the head of a movable block,
@@ -227,9 +221,8 @@ absl::Status DescribeDataBlock(const FileInfo& info, size_t max_fields, RegionDe
   }
   block.fields = std::move(description).TakeFields();
   std::vector<BlockField> of_values;
-  const absl::Status described = encodings::DescribeBlock(block.encoding, info.type.physical(),
-                                                          info.type.type_length, values, of_values,
-                                                          max_fields);
+  const absl::Status described = encodings::DescribeBlock(
+      block.encoding, info.type.physical(), info.type.type_length, values, of_values, max_fields);
   for (BlockField& field : of_values) {
     field.offset += begin;
     block.fields.push_back(std::move(field));

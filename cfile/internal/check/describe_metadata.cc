@@ -95,8 +95,7 @@ absl::StatusOr<NodeParts> FindParts(std::span<const uint8_t> bytes) {
       static_cast<uint64_t>(*trailer.num_entries) > parts.offsets_end / kOffsetBytes) {
     return DataLoss("the node's trailer is malformed");
   }
-  parts.entries_end =
-      parts.offsets_end - kOffsetBytes * static_cast<size_t>(*trailer.num_entries);
+  parts.entries_end = parts.offsets_end - kOffsetBytes * static_cast<size_t>(*trailer.num_entries);
   return parts;
 }
 

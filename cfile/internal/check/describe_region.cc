@@ -80,8 +80,8 @@ absl::Status DescribeStoredBlock(FileReader& file, size_t max_fields, RegionDeta
   };
   auto fetched = fetch(file.options().verify_checksums);
   const auto memory = file.source().InMemory();
-  const auto stored = memory.empty() ? buffer.stored.span()
-                                     : memory.subspan(pointer.offset, pointer.size);
+  const auto stored =
+      memory.empty() ? buffer.stored.span() : memory.subspan(pointer.offset, pointer.size);
   absl::Status status = fetched.status();
   if (!status.ok() && (!absl::IsDataLoss(status) || stored.size() != pointer.size))
     return internal::InBlock(status, file.source().name(), pointer);
@@ -93,9 +93,9 @@ absl::Status DescribeStoredBlock(FileReader& file, size_t max_fields, RegionDeta
   if (fetched.ok()) {
     block.bytes.assign(fetched->bytes.begin(), fetched->bytes.end());
     status.Update(DescribeBytes(file, max_fields, block));
-    const auto field = std::find_if(
-        block.stored_fields.begin(), block.stored_fields.end(),
-        [](const BlockField& each) { return each.name == internal::kStoredData; });
+    const auto field =
+        std::find_if(block.stored_fields.begin(), block.stored_fields.end(),
+                     [](const BlockField& each) { return each.name == internal::kStoredData; });
     const size_t begin = field == block.stored_fields.end() ? 0 : field->offset;
     if (!block.compressed && begin + block.bytes.size() <= block.stored_bytes.size() &&
         std::equal(block.bytes.begin(), block.bytes.end(),
@@ -151,11 +151,10 @@ absl::StatusOr<RegionDetails> DescribeRegion(const Reader& reader, const FileReg
     details.stored_bytes.resize(region.size_bytes);
     CFILE_RETURN_IF_ERROR(file.source().ReadAt(region.offset, details.stored_bytes));
     encodings::BlockDescription description(details.stored_bytes, max_fields);
-    details.status =
-        region.kind == RegionKind::kHeader
-            ? internal::DescribeHeader(details.stored_bytes, description)
-            : internal::DescribeFooter(file.info().has_checksums(), details.stored_bytes,
-                                       description);
+    details.status = region.kind == RegionKind::kHeader
+                         ? internal::DescribeHeader(details.stored_bytes, description)
+                         : internal::DescribeFooter(file.info().has_checksums(),
+                                                    details.stored_bytes, description);
     description.AddRest("unknown bytes");
     details.stored_fields = std::move(description).TakeFields();
     return details;

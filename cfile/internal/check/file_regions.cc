@@ -69,16 +69,15 @@ FileLayout ListRegions(FileReader& file) {
   const FileInfo& info = file.info();
   Tree positional = WalkTree(file, IndexKind::kPositional);
   Tree value = WalkTree(file, IndexKind::kValue);
-  const bool by_ordinal = info.positional_index_root &&
-                          (positional.damages.empty() || !info.value_index_root ||
-                           !value.damages.empty());
+  const bool by_ordinal =
+      info.positional_index_root &&
+      (positional.damages.empty() || !info.value_index_root || !value.damages.empty());
 
   constexpr size_t kSingleRegions = 4;  // header, footer, dictionary, statistics
   std::vector<FileRegion> found =
       BlocksOf(by_ordinal ? positional : value, by_ordinal,
                positional.nodes.size() + value.nodes.size() + kSingleRegions);
-  found.push_back(
-      {.kind = RegionKind::kHeader, .offset = 0, .size_bytes = info.header_size_bytes});
+  found.push_back({.kind = RegionKind::kHeader, .offset = 0, .size_bytes = info.header_size_bytes});
   found.push_back({.kind = RegionKind::kFooter,
                    .offset = info.file_size_bytes - info.footer_size_bytes,
                    .size_bytes = info.footer_size_bytes});
@@ -86,9 +85,8 @@ FileLayout ListRegions(FileReader& file) {
   if (info.statistics) found.push_back(RegionAt(RegionKind::kStatistics, *info.statistics));
   found.insert(found.end(), positional.nodes.begin(), positional.nodes.end());
   found.insert(found.end(), value.nodes.begin(), value.nodes.end());
-  std::sort(found.begin(), found.end(), [](const FileRegion& a, const FileRegion& b) {
-    return a.offset < b.offset;
-  });
+  std::sort(found.begin(), found.end(),
+            [](const FileRegion& a, const FileRegion& b) { return a.offset < b.offset; });
 
   FileLayout layout;
   layout.damages = std::move(positional.damages);

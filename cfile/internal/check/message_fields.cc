@@ -141,8 +141,8 @@ absl::Status AddMessage(const MessageType& type, size_t size, BlockDescription& 
                       " is malformed");
     };
     if (!reader.ReadTag(tag)) return malformed();
-    const auto field = std::find_if(
-        type.fields.begin(), type.fields.end(), [tag](const Field& known) {
+    const auto field =
+        std::find_if(type.fields.begin(), type.fields.end(), [tag](const Field& known) {
           return known.number == wire::NumberOf(tag) &&
                  WireTypeOf(known.kind) == wire::WireTypeOf(tag);
         });
@@ -151,8 +151,7 @@ absl::Status AddMessage(const MessageType& type, size_t size, BlockDescription& 
     if (known ? !ReadField(*field, reader, value, text) : !reader.Skip(tag, 0, ignored))
       return malformed();
     if (!known) value = StrCat("number ", wire::NumberOf(tag));
-    const MessageType* inner_type =
-        known && field->kind == Kind::kMessage ? field->type : nullptr;
+    const MessageType* inner_type = known && field->kind == Kind::kMessage ? field->type : nullptr;
     if (is_pair && known) {
       if (field->name == "key") {
         key = text;

@@ -310,10 +310,10 @@ class Verifier {
   FileReader& file_;
   internal::BlockBuffer buffer_;
   std::shared_ptr<const encodings::Dictionary> dictionary_;
-  bool dictionary_exceeds_limit_ = false;  // if true, dictionary_ is null
-  std::vector<Entry> entries_[2];    // indexed by IndexKind
+  bool dictionary_exceeds_limit_ = false;   // if true, dictionary_ is null
+  std::vector<Entry> entries_[2];           // indexed by IndexKind
   std::unordered_set<uint64_t> unchecked_;  // offsets of blocks above a limit
-  bool complete_[2] = {true, true};  // by IndexKind: all nodes could be read
+  bool complete_[2] = {true, true};         // by IndexKind: all nodes could be read
   // At most kMostDecodings times the rows of the file are decoded, and kFewRows more.
   static constexpr uint64_t kMostDecodings = 2;
   static constexpr uint64_t kFewRows = 1 << 20;

@@ -214,8 +214,8 @@ class Publisher {
   }
 
   absl::Status Aborted(std::string_view what) const {
-    return absl::AbortedError(absl::StrCat(TableFilePath(storage_.name()), ": ",
-                                           std::string(what), " since this writer began"));
+    return absl::AbortedError(absl::StrCat(TableFilePath(storage_.name()), ": ", std::string(what),
+                                           " since this writer began"));
   }
 
   Storage& storage_;

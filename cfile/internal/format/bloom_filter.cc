@@ -229,8 +229,8 @@ absl::Status BloomFilterBuilder::FinishFilters() {
   double best_ratio = std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < filters_.size(); ++i) {
     for (size_t size = filters_[i].size();; size /= 2) {
-      const double ratio = std::max(static_cast<double>(size) / wanted,
-                                    wanted / static_cast<double>(size));
+      const double ratio =
+          std::max(static_cast<double>(size) / wanted, wanted / static_cast<double>(size));
       if (ratio < best_ratio) {
         best = i;
         best_size = size;

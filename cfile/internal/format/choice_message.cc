@@ -24,9 +24,8 @@ wire::Choice DescribeChoice(const ChoiceInfo& choice, Encoding file_encoding) {
                        .plain_bytes = choice.plain_size_bytes,
                        .bytes = chosen.size_bytes};
   if (choice.scan_bytes_per_second > 0) {
-    message.scan_speed = static_cast<uint32_t>(
-        std::clamp<uint64_t>((choice.scan_bytes_per_second + kSpeedUnit / 2) / kSpeedUnit, 1,
-                             UINT32_MAX));
+    message.scan_speed = static_cast<uint32_t>(std::clamp<uint64_t>(
+        (choice.scan_bytes_per_second + kSpeedUnit / 2) / kSpeedUnit, 1, UINT32_MAX));
   }
   if (choice.goal != Goal::kBalanced) message.goal = static_cast<int32_t>(choice.goal);
   if (chosen.encoding != file_encoding) message.encoding = static_cast<int32_t>(chosen.encoding);
@@ -45,14 +44,13 @@ std::optional<ChoiceInfo> InterpretChoice(const wire::Choice& message, Encoding 
   const auto encoding_of = [](std::optional<int32_t> number, Encoding otherwise) {
     return number ? static_cast<Encoding>(*number) : otherwise;
   };
-  ChoiceInfo choice{
-      .goal = static_cast<Goal>(goal),
-      .num_values = message.num_values.value_or(0),
-      .plain_size_bytes = message.plain_bytes.value_or(0),
-      .chosen = {.encoding = encoding_of(message.encoding, file_encoding),
-                 .compressed = message.compressed.value_or(false),
-                 .size_bytes = message.bytes.value_or(0)},
-      .scan_bytes_per_second = message.scan_speed.value_or(0) * kSpeedUnit};
+  ChoiceInfo choice{.goal = static_cast<Goal>(goal),
+                    .num_values = message.num_values.value_or(0),
+                    .plain_size_bytes = message.plain_bytes.value_or(0),
+                    .chosen = {.encoding = encoding_of(message.encoding, file_encoding),
+                               .compressed = message.compressed.value_or(false),
+                               .size_bytes = message.bytes.value_or(0)},
+                    .scan_bytes_per_second = message.scan_speed.value_or(0) * kSpeedUnit};
   choice.smallest = choice.chosen;
   if (message.smallest_bytes) {
     choice.smallest = {.encoding = encoding_of(message.smallest_encoding, choice.chosen.encoding),

@@ -164,11 +164,10 @@ class MetadataReader {
         nested || NeedsExtendedBlocks(Number(*column.type, extensions.data_type),
                                       Number(*column.encoding, extensions.encoding),
                                       Number(compression, extensions.compression));
-    info_.incompatible_features = kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |
-                                  (nested ? kFeatureNestedBlocks : 0) |
-                                  (array ? kFeatureArrayBlocks : 0) |
-                                  FeaturesOf(static_cast<Encoding>(
-                                      Number(*column.encoding, extensions.encoding)));
+    info_.incompatible_features =
+        kFeatureChecksums | (extended ? kFeatureExtendedBlocks : 0) |
+        (nested ? kFeatureNestedBlocks : 0) | (array ? kFeatureArrayBlocks : 0) |
+        FeaturesOf(static_cast<Encoding>(Number(*column.encoding, extensions.encoding)));
     CFILE_RETURN_IF_ERROR(InterpretFooter());
     return std::move(info_);
   }
@@ -470,8 +469,7 @@ std::string AppendFooter(const FileInfo& info, bool with_extensions, ByteWriter&
     if (info.statistics) SetPointer(info.statistics, extensions.statistics);
     if (info.bloom_filter) DescribeBloomFilter(*info.bloom_filter, extensions);
     extensions.created_by = kCreatedBy;
-    if (info.choice)
-      wire::Mutable(extensions.choice) = DescribeChoice(*info.choice, info.encoding);
+    if (info.choice) wire::Mutable(extensions.choice) = DescribeChoice(*info.choice, info.encoding);
     wire::Mutable(footer.extensions) = std::move(extensions);
   }
   std::string message = wire::Serialize(footer);

@@ -106,8 +106,10 @@ bool MayPass(const HttpResponse& response) {
     case 500:
     case 502:
     case 503:
-    case 504: return true;
-    default: return false;
+    case 504:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -131,11 +133,14 @@ absl::Status HttpError(const std::string& name, const HttpResponse& response) {
   }
   switch (response.status) {
     case 401:
-    case 403: return absl::PermissionDeniedError(message);
+    case 403:
+      return absl::PermissionDeniedError(message);
     case 404:
-    case 410: return absl::NotFoundError(message);
+    case 410:
+      return absl::NotFoundError(message);
     case 409:
-    case 412: return absl::AbortedError(message);
+    case 412:
+      return absl::AbortedError(message);
     default:
       return MayPass(response) ? absl::UnavailableError(message)
                                : absl::FailedPreconditionError(message);

@@ -120,8 +120,9 @@ absl::StatusOr<std::shared_ptr<DiskCache>> DiskCache::Open(const std::string& di
   }
   if (found.st_uid != geteuid() || (found.st_mode & 077) != 0) {
     return absl::FailedPreconditionError(absl::StrCat(
-        directory, ": a cache must belong to the user alone (chmod 700), because whoever can write "
-                   "there can change what is read"));
+        directory,
+        ": a cache must belong to the user alone (chmod 700), because whoever can write "
+        "there can change what is read"));
   }
   std::shared_ptr<DiskCache> cache(new DiskCache(directory, max_bytes));
   cache->Shrink();
@@ -133,9 +134,7 @@ std::string DiskCache::PathOf(std::string_view key) const {
   return StrCat(directory_, "/", hash.substr(0, 2), "/", hash.substr(2));
 }
 
-bool DiskCache::Has(std::string_view key) const {
-  return access(PathOf(key).c_str(), R_OK) == 0;
-}
+bool DiskCache::Has(std::string_view key) const { return access(PathOf(key).c_str(), R_OK) == 0; }
 
 bool DiskCache::Read(std::string_view key, std::span<uint8_t> out) {
   const std::string path = PathOf(key);

@@ -45,7 +45,7 @@ class DiskCache {
 
   const std::string directory_;
   const uint64_t max_bytes_;
-  std::mutex mutex_;  // held by the one thread that deletes
+  std::mutex mutex_;                         // held by the one thread that deletes
   std::atomic<uint64_t> written_bytes_ = 0;  // since Shrink was called
 };
 

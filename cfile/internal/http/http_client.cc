@@ -45,7 +45,7 @@ class HttpClient::Impl {
   const std::shared_ptr<internal::Connections> connections_;
   const std::shared_ptr<internal::DiskCache> cache_;
   const std::shared_ptr<const HttpServer> web_;
-  mutable std::mutex mutex_;            // guards the following
+  mutable std::mutex mutex_;             // guards the following
   mutable std::optional<S3Options> s3_;  // completed when the first s3:// URL is used
 };
 

@@ -33,8 +33,8 @@ struct HttpResponse {
   bool too_large = false;  // the transport error is a body that is too long
   int status = 0;
   std::map<std::string, std::string> headers;  // names in lower case
-  std::string body;         // also of responses with an error
-  uint64_t body_bytes = 0;  // that were received
+  std::string body;                            // also of responses with an error
+  uint64_t body_bytes = 0;                     // that were received
 
   // True if the server did what was asked for.
   bool ok() const { return transport.ok() && status >= 200 && status < 300; }

@@ -81,10 +81,9 @@ struct Version {
 };
 
 absl::Status NoRanges(const std::string& name, const HttpResponse& response) {
-  return absl::FailedPreconditionError(
-      StrCat(name, ": the server does not answer requests for ranges as HTTP demands: status ",
-             response.status, ", Content-Range \"", Printable(response.Header("content-range")),
-             "\""));
+  return absl::FailedPreconditionError(StrCat(
+      name, ": the server does not answer requests for ranges as HTTP demands: status ",
+      response.status, ", Content-Range \"", Printable(response.Header("content-range")), "\""));
 }
 
 absl::Status Changed(const std::string& name) {
@@ -245,8 +244,8 @@ class HttpSource final : public Source {
 
   // A request for the bytes at `offset`. Precondition: `out` is not empty.
   HttpRequest RequestOf(uint64_t offset, std::span<uint8_t> out) const {
-    HttpRequest request = RangeRequest(*server_, url_,
-                                       StrCat("bytes=", offset, "-", offset + out.size() - 1));
+    HttpRequest request =
+        RangeRequest(*server_, url_, StrCat("bytes=", offset, "-", offset + out.size() - 1));
     version_.Require(request);
     request.out = out;
     return request;
@@ -262,8 +261,8 @@ class HttpSource final : public Source {
     }
     const std::vector<HttpResponse> responses = server_->Send(requests);
     for (size_t i = 0; i < groups.size(); ++i) {
-      const absl::Status status = Check(requests[i], responses[i], groups[i].begin,
-                                        groups[i].end - groups[i].begin);
+      const absl::Status status =
+          Check(requests[i], responses[i], groups[i].begin, groups[i].end - groups[i].begin);
       for (ReadRequest* range : groups[i].ranges) {
         range->status = status;
         if (!status.ok() || groups[i].bytes.empty()) continue;
@@ -356,14 +355,14 @@ HttpRequest RangeRequest(const HttpServer& server, const std::string& url, std::
   return request;
 }
 
-absl::StatusOr<std::shared_ptr<const Source>> SourceOfEnds(
-    std::shared_ptr<const HttpServer> server, NamedUrl object, const HttpResponse& last,
-    const HttpResponse& first) {
+absl::StatusOr<std::shared_ptr<const Source>> SourceOfEnds(std::shared_ptr<const HttpServer> server,
+                                                           NamedUrl object,
+                                                           const HttpResponse& last,
+                                                           const HttpResponse& first) {
   if (last.too_large) return NoRanges(object.name, last);
   if (!last.transport.ok()) return HttpError(object.name, last);
   const Version version = Version::Of(last);
-  const auto source = [&](uint64_t size_bytes, BufferedEnds::Piece head,
-                          BufferedEnds::Piece tail) {
+  const auto source = [&](uint64_t size_bytes, BufferedEnds::Piece head, BufferedEnds::Piece tail) {
     return std::make_shared<HttpSource>(std::move(server), std::move(object.url),
                                         std::move(object.name), size_bytes, version,
                                         std::move(head), std::move(tail));
@@ -406,8 +405,7 @@ std::vector<absl::StatusOr<std::shared_ptr<const Source>>> OpenHttpSources(
 
 absl::StatusOr<std::shared_ptr<const Source>> OpenHttpSource(
     std::shared_ptr<const HttpServer> server, std::string url, std::string name) {
-  return std::move(
-      OpenHttpSources(std::move(server), {{std::move(url), std::move(name)}}).front());
+  return std::move(OpenHttpSources(std::move(server), {{std::move(url), std::move(name)}}).front());
 }
 
 }  // namespace cfile::internal

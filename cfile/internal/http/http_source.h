@@ -31,8 +31,9 @@ HttpRequest RangeRequest(const HttpServer& server, const std::string& url, std::
 // Returns the source of an object. `last`: the response to a request for a range that should end at
 // the end of the object. `first`: the response to a request for the first bytes of the object, or
 // an empty response.
-absl::StatusOr<std::shared_ptr<const Source>> SourceOfEnds(
-    std::shared_ptr<const HttpServer> server, NamedUrl object, const HttpResponse& last,
-    const HttpResponse& first);
+absl::StatusOr<std::shared_ptr<const Source>> SourceOfEnds(std::shared_ptr<const HttpServer> server,
+                                                           NamedUrl object,
+                                                           const HttpResponse& last,
+                                                           const HttpResponse& first);
 
 }  // namespace cfile::internal

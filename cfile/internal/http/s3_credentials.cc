@@ -133,10 +133,9 @@ absl::StatusOr<S3Options> CompleteS3Options(S3Options options) {
           "public objects without credentials");
     }
     if (options.access_key_id.empty() || options.secret_access_key.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("of the two keys for s3:// URLs, the ",
-                       options.access_key_id.empty() ? "access key id" : "secret access key",
-                       " is missing"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "of the two keys for s3:// URLs, the ",
+          options.access_key_id.empty() ? "access key id" : "secret access key", " is missing"));
     }
   }
 
@@ -146,8 +145,8 @@ absl::StatusOr<S3Options> CompleteS3Options(S3Options options) {
     return absl::InvalidArgumentError(
         "the region for s3:// URLs may have only letters, digits, - and _");
   }
-  SetDefault(options.endpoint, {Environment("AWS_ENDPOINT_URL_S3"),
-                                Environment("AWS_ENDPOINT_URL"), config["endpoint_url"]});
+  SetDefault(options.endpoint, {Environment("AWS_ENDPOINT_URL_S3"), Environment("AWS_ENDPOINT_URL"),
+                                config["endpoint_url"]});
   if (options.endpoint.empty()) {
     options.endpoint = absl::StrCat("https://s3.", options.region, ".amazonaws.com");
   } else {

@@ -28,8 +28,8 @@ class S3Sink final : public Sink {
   ~S3Sink() override {
     if (upload_id_.empty()) return;
     // Parts of an upload that was not completed cost money until they are deleted.
-    (void)bucket_->Send({.method = Method::kDelete,
-                         .url = bucket_->UrlOf(key_, {{"uploadId", upload_id_}})});
+    (void)bucket_->Send(
+        {.method = Method::kDelete, .url = bucket_->UrlOf(key_, {{"uploadId", upload_id_}})});
   }
 
   const std::string& name() const override { return name_; }
@@ -51,8 +51,8 @@ class S3Sink final : public Sink {
       CFILE_RETURN_IF_ERROR(SendPart());
       return Complete();
     }
-    const HttpResponse response = bucket_->Send(
-        {.method = Method::kPut, .url = bucket_->UrlOf(key_), .body = part_});
+    const HttpResponse response =
+        bucket_->Send({.method = Method::kPut, .url = bucket_->UrlOf(key_), .body = part_});
     return response.ok() ? absl::OkStatus() : HttpError(name_, response);
   }
 
@@ -67,11 +67,11 @@ class S3Sink final : public Sink {
       return absl::FailedPreconditionError(
           StrCat(name_, ": an object has at most ", kMaxParts, " parts: raise part_size_bytes"));
     }
-    const HttpResponse response = bucket_->Send(
-        {.method = Method::kPut,
-         .url = bucket_->UrlOf(key_, {{"partNumber", StrCat(etags_.size() + 1)},
-                                      {"uploadId", upload_id_}}),
-         .body = part_});
+    const HttpResponse response =
+        bucket_->Send({.method = Method::kPut,
+                       .url = bucket_->UrlOf(key_, {{"partNumber", StrCat(etags_.size() + 1)},
+                                                    {"uploadId", upload_id_}}),
+                       .body = part_});
     if (!response.ok()) return HttpError(name_, response);
     const std::string& etag = response.Header("etag");
     if (etag.empty()) return Unexpected("an answer to a part without an ETag");

@@ -108,8 +108,7 @@ class S3Storage final : public Storage, public WholeFiles {
       if (attempt > 1) bucket_->WaitBefore(attempt);
       response = bucket_->Send(request, /*repeatable=*/false);
       if (response.ok()) return absl::OkStatus();
-      const bool refused =
-          response.status == 412 || (response.status == 404 && expected_version);
+      const bool refused = response.status == 412 || (response.status == 404 && expected_version);
       // Another request for the object was in progress, and this one had no effect.
       const bool conflict = response.status == 409;
       if (refused && !may_be_done) return Refused(path, response);
@@ -158,8 +157,9 @@ class S3Storage final : public Storage, public WholeFiles {
     if (response.ok()) {
       (void)Delete(probe);
       return absl::FailedPreconditionError(
-          StrCat(name_, ": the server ignores the condition If-Match of a PUT, so tables cannot be "
-                        "changed safely there"));
+          StrCat(name_,
+                 ": the server ignores the condition If-Match of a PUT, so tables cannot be "
+                 "changed safely there"));
     }
     if (response.status != 412 && response.status != 404) return HttpError(NameOf(probe), response);
     has_conditions_ = true;

@@ -81,9 +81,8 @@ void Transfer::Finish(CURLcode code) {
     response_.transport = absl::UnavailableError("the response is longer than expected");
   } else if (code == CURLE_OK && response_.status == 206 && !request_.out.empty() &&
              response_.body_bytes < request_.out.size()) {
-    response_.transport =
-        absl::UnavailableError(absl::StrCat("the response has ", response_.body_bytes,
-                                            " bytes instead of ", request_.out.size()));
+    response_.transport = absl::UnavailableError(absl::StrCat(
+        "the response has ", response_.body_bytes, " bytes instead of ", request_.out.size()));
   } else if (code != CURLE_OK) {
     const char* text = error_[0] != 0 ? error_.data() : curl_easy_strerror(code);
     response_.transport = absl::UnavailableError(Printable(text));
@@ -193,14 +192,21 @@ void Transfer::Configure(const HttpOptions& options) {
   set(CURLOPT_FOLLOWLOCATION, request.follow_redirects ? 1L : 0L);
   set(CURLOPT_MAXREDIRS, 5L);
   switch (request.method) {
-    case HttpRequest::Method::kGet: break;
-    case HttpRequest::Method::kHead: set(CURLOPT_NOBODY, 1L); break;
-    case HttpRequest::Method::kPut: set(CURLOPT_UPLOAD, 1L); break;
+    case HttpRequest::Method::kGet:
+      break;
+    case HttpRequest::Method::kHead:
+      set(CURLOPT_NOBODY, 1L);
+      break;
+    case HttpRequest::Method::kPut:
+      set(CURLOPT_UPLOAD, 1L);
+      break;
     case HttpRequest::Method::kPost:
       set(CURLOPT_UPLOAD, 1L);
       set(CURLOPT_CUSTOMREQUEST, "POST");
       break;
-    case HttpRequest::Method::kDelete: set(CURLOPT_CUSTOMREQUEST, "DELETE"); break;
+    case HttpRequest::Method::kDelete:
+      set(CURLOPT_CUSTOMREQUEST, "DELETE");
+      break;
   }
   if (request.method == HttpRequest::Method::kPut || request.method == HttpRequest::Method::kPost) {
     set(CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(request.body.size()));

@@ -80,9 +80,9 @@ class TransferThread {
   // The handle of libcurl that has the connections. Run uses it. Other threads may only wake up Run
   // with it.
   const std::unique_ptr<void, CloseMulti> multi_;
-  std::mutex mutex_;  // guards the following, and the states of the transfers
-  std::condition_variable changed_;  // for Run
-  std::condition_variable ended_;    // for Wait and Cancel
+  std::mutex mutex_;                       // guards the following, and the states of the transfers
+  std::condition_variable changed_;        // for Run
+  std::condition_variable ended_;          // for Wait and Cancel
   std::deque<Transfer*> urgent_, others_;  // that have not begun
   std::vector<Transfer*> running_;
   bool stopped_ = false;

@@ -63,16 +63,16 @@ absl::StatusOr<S3Url> ParseS3Url(std::string_view url) {
 
 absl::StatusOr<Endpoint> ParseEndpoint(std::string_view url) {
   const size_t scheme = url.find("://");
-  const std::string_view name =
-      scheme == std::string_view::npos ? "" : url.substr(0, scheme + 3);
+  const std::string_view name = scheme == std::string_view::npos ? "" : url.substr(0, scheme + 3);
   std::string_view host = url.substr(std::min(url.size(), name.size()));
   if (host.ends_with('/')) host.remove_suffix(1);
   std::string_view wrong;
   if (name != "https://" && name != "http://") {
     wrong = "it does not begin with https:// or http://";
   } else if (host.find('@') != std::string_view::npos) {
-    wrong = "it has a user or a password; the keys are in AWS_ACCESS_KEY_ID and "
-            "AWS_SECRET_ACCESS_KEY";
+    wrong =
+        "it has a user or a password; the keys are in AWS_ACCESS_KEY_ID and "
+        "AWS_SECRET_ACCESS_KEY";
   } else if (host.empty()) {
     wrong = "it has no host";
   } else if (host.find_first_of("/?# ") != std::string_view::npos) {
@@ -80,8 +80,8 @@ absl::StatusOr<Endpoint> ParseEndpoint(std::string_view url) {
   }
   if (!wrong.empty()) {
     return absl::InvalidArgumentError(
-        StrCat("the endpoint \"", RedactedUrl(url), "\" is not https://HOST or https://HOST:PORT: ",
-               wrong));
+        StrCat("the endpoint \"", RedactedUrl(url),
+               "\" is not https://HOST or https://HOST:PORT: ", wrong));
   }
   return Endpoint{.scheme = std::string(name), .host = std::string(host)};
 }
@@ -93,8 +93,7 @@ absl::Status CheckWebUrl(std::string_view url) {
   const size_t host = url.find("://") + 3;
   if ((!url.starts_with("http://") && !url.starts_with("https://")) || !is_url ||
       host == url.size() || url[host] == '/') {
-    return absl::InvalidArgumentError(
-        StrCat(RedactedUrl(url), ": not an http:// or https:// URL"));
+    return absl::InvalidArgumentError(StrCat(RedactedUrl(url), ": not an http:// or https:// URL"));
   }
   return absl::OkStatus();
 }

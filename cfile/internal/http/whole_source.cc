@@ -17,8 +17,8 @@ class WholeSource final : public Source {
  public:
   WholeSource(std::shared_ptr<const HttpServer> server, NamedUrl object, uint64_t size_bytes)
       : server_(std::move(server)), object_(std::move(object)), size_bytes_(size_bytes) {
-    HttpRequest request = RangeRequest(*server_, object_.url,
-                                       encodings::StrCat("bytes=0-", size_bytes - 1));
+    HttpRequest request =
+        RangeRequest(*server_, object_.url, encodings::StrCat("bytes=0-", size_bytes - 1));
     request.max_body_bytes = size_bytes;
     response_ = server_->Begin(std::move(request));
   }
@@ -67,7 +67,7 @@ class WholeSource final : public Source {
   const std::shared_ptr<const HttpServer> server_;
   const NamedUrl object_;
   const uint64_t size_bytes_;
-  mutable std::mutex mutex_;  // guards the following
+  mutable std::mutex mutex_;                           // guards the following
   mutable std::unique_ptr<PendingResponse> response_;  // null after Wait
   mutable std::shared_ptr<const Source> source_;       // null: the object was not opened
 };

@@ -69,13 +69,12 @@ absl::Status SyncFolder(const std::string& folder) {
 absl::Status CheckReplaceable(const std::string& path) {
   CFILE_ASSIGN_OR_RETURN(const std::optional<struct stat> found, Stat(path));
   if (!found.has_value() || S_ISREG(found->st_mode)) return absl::OkStatus();
-  return absl::FailedPreconditionError(
-      absl::StrCat(path, " is a ",
-                   S_ISDIR(found->st_mode)    ? "directory"
-                   : S_ISFIFO(found->st_mode) ? "FIFO"
-                   : S_ISSOCK(found->st_mode) ? "socket"
-                                              : "device",
-                   ": a new file can only replace a file"));
+  return absl::FailedPreconditionError(absl::StrCat(path, " is a ",
+                                                    S_ISDIR(found->st_mode)    ? "directory"
+                                                    : S_ISFIFO(found->st_mode) ? "FIFO"
+                                                    : S_ISSOCK(found->st_mode) ? "socket"
+                                                                               : "device",
+                                                    ": a new file can only replace a file"));
 }
 
 absl::StatusOr<std::optional<FileIdentity>> IdentityOf(const std::string& path) {

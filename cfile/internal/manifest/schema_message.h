@@ -21,7 +21,7 @@ absl::Status ParseSchema(const wire::Table& message, const RecordLimits& limits,
 // value of its column.
 absl::Status CheckIdentities(const TableContents& contents);
 
-// Sets the fields of `message` that ParseSchema reads. 
+// Sets the fields of `message` that ParseSchema reads.
 // The texts in `message` point into `contents`.
 void SerializeSchema(const TableContents& contents, wire::Table& message);
 

@@ -20,9 +20,9 @@ using parquet::Type;
 // The annotations of bytes that have the same column type with and without it.
 struct BytesAnnotation {
   std::string_view name;
-  bool is_text;                                             // the column type is string
-  int32_t type_length;                                      // 0: BYTE_ARRAY
-  int32_t converted_type;                                   // kNoType: none
+  bool is_text;                                              // the column type is string
+  int32_t type_length;                                       // 0: BYTE_ARRAY
+  int32_t converted_type;                                    // kNoType: none
   std::optional<parquet::Empty> LogicalType::*logical_type;  // null: none
 };
 constexpr BytesAnnotation kBytesAnnotations[] = {

@@ -52,8 +52,8 @@ std::optional<std::string> RaisedText(std::string text) {
     static constexpr uint8_t kFirst[] = {0, 0, 0xc0, 0xe0, 0xf0};
     for (size_t i = new_size; i-- > 0;) {
       const uint32_t bits = character >> (6 * i);
-      text.push_back(static_cast<char>(i + 1 == new_size ? kFirst[new_size] | bits
-                                                         : 0x80 | (bits & 0x3f)));
+      text.push_back(
+          static_cast<char>(i + 1 == new_size ? kFirst[new_size] | bits : 0x80 | (bits & 0x3f)));
     }
     return text;
   }

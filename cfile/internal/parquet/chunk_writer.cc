@@ -31,9 +31,9 @@ size_t SizeOf(Pieces pieces) {
 
 absl::Status CheckPageSize(size_t size) {
   if (size <= encodings::parquet::kMaxPageBytes) return absl::OkStatus();
-  return absl::OutOfRangeError(
-      encodings::StrCat("a page would have ", size, " bytes, but Parquet's pages have at most ",
-                        encodings::parquet::kMaxPageBytes));
+  return absl::OutOfRangeError(encodings::StrCat("a page would have ", size,
+                                                 " bytes, but Parquet's pages have at most ",
+                                                 encodings::parquet::kMaxPageBytes));
 }
 
 }  // namespace
@@ -160,8 +160,7 @@ absl::Status ChunkWriter::WritePage(const NewPage& page) {
   const int32_t type =
       options_.data_page_v2 ? parquet::PageType::kDataPageV2 : parquet::PageType::kDataPage;
   parquet::PageHeader header;
-  CFILE_RETURN_IF_ERROR(
-      CountPage(type, page.encoding, levels_size + values_size, pieces, header));
+  CFILE_RETURN_IF_ERROR(CountPage(type, page.encoding, levels_size + values_size, pieces, header));
   const auto num_entries = static_cast<int32_t>(levels.num_entries);
   const auto null_count = static_cast<int32_t>(levels.num_entries - levels.num_values);
   const int32_t encoding = encodings::parquet::NumberOf(page.encoding);
@@ -199,7 +198,7 @@ absl::Status ChunkWriter::WritePage(const NewPage& page) {
   if (page.is_part_of_block) written.statistics.min_exact = written.statistics.max_exact = false;
   num_rows_ += levels.num_rows;
   num_entries_ += num_entries;
-  ++(page.recoded     ? report_.recoded_pages
+  ++(page.recoded   ? report_.recoded_pages
      : recompressed ? report_.recompressed_pages
                     : report_.copied_pages);
   return absl::OkStatus();

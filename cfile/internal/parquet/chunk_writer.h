@@ -94,7 +94,7 @@ class ChunkWriter {
 
   // Compresses the `count` values in `plain` with the chunk's codec.
   absl::StatusOr<NewDictionaryPage> CompressDictionary(uint32_t count,
-                                                    std::span<const uint8_t> plain) const;
+                                                       std::span<const uint8_t> plain) const;
   // Writes the dictionary page. Call at most once, before all pages; not if the chunk holds pages.
   absl::Status WriteDictionary(const NewDictionaryPage& page);
   // kOutOfRange: the page would have 2^31 bytes or more.
@@ -134,8 +134,8 @@ class ChunkWriter {
   std::optional<int64_t> dictionary_offset_;
   int64_t num_rows_ = 0;
   int64_t num_entries_ = 0;
-  int64_t uncompressed_bytes_ = 0;  // with the headers
-  int64_t stored_bytes_ = 0;        // with the headers
+  int64_t uncompressed_bytes_ = 0;                            // with the headers
+  int64_t stored_bytes_ = 0;                                  // with the headers
   std::map<std::pair<int32_t, int32_t>, int32_t> encodings_;  // by page type and encoding: pages
   std::vector<Written> pages_;
 };

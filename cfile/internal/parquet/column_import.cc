@@ -40,12 +40,16 @@ struct PageValues {
 PageValues ValuesOf(const SchemaElement& leaf, const ColumnType& type, bool same_pages) {
   if (same_pages) return {type.physical(), type.type_length};
   switch (*leaf.type) {
-    case Type::kInt32: return {PhysicalType::kInt32, 0};
-    case Type::kInt64: return {PhysicalType::kInt64, 0};
-    case Type::kInt96: return {PhysicalType::kInt96, 0};
+    case Type::kInt32:
+      return {PhysicalType::kInt32, 0};
+    case Type::kInt64:
+      return {PhysicalType::kInt64, 0};
+    case Type::kInt96:
+      return {PhysicalType::kInt96, 0};
     case Type::kFixedLenByteArray:
       return {PhysicalType::kFixedBytes, static_cast<uint32_t>(*leaf.type_length)};
-    default: return {PhysicalType::kBytes, 0};
+    default:
+      return {PhysicalType::kBytes, 0};
   }
 }
 
@@ -58,8 +62,8 @@ absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> NewDecoder(Encoding encoding,
   CFILE_RETURN_IF_ERROR(encodings::parquet::CheckEncoding(encoding));
   if (same_pages) return encodings::MakeDecoder<T>(encoding, values.type, options);
   if constexpr (kHoldsDecimals<T>) {
-    const auto convert = [&]<typename P>(std::type_identity<P>)
-        -> absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> {
+    const auto convert =
+        [&]<typename P>(std::type_identity<P>) -> absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> {
       CFILE_ASSIGN_OR_RETURN(auto decoder,
                              encodings::MakeDecoder<P>(encoding, values.type, options));
       return std::make_unique<ConvertingDecoder<T, P>>(std::move(decoder));
@@ -93,8 +97,8 @@ class TypedColumnImport final : public ColumnImport {
                       ParquetReport& report) override {
     absl::Status status = ImportChunk(chunk, num_rows, writer, report);
     if (status.ok()) return status;
-    return WithMessage(status, StrCat(plan_.source->name(), ": column ", plan_.name, ": ",
-                                      status.message()));
+    return WithMessage(
+        status, StrCat(plan_.source->name(), ": column ", plan_.name, ": ", status.message()));
   }
 
   const LevelCheck& levels() const override { return level_check_; }
@@ -158,8 +162,7 @@ class TypedColumnImport final : public ColumnImport {
   // Returns the offset of the first page.
   absl::StatusOr<uint64_t> CheckChunk(const parquet::ColumnChunk& chunk) const {
     if (chunk.file_path.has_value() && !chunk.file_path->empty()) {
-      return absl::UnimplementedError(
-          StrCat("the pages are in another file, ", *chunk.file_path));
+      return absl::UnimplementedError(StrCat("the pages are in another file, ", *chunk.file_path));
     }
     if (!chunk.meta_data) return DataLoss("the column chunk has no metadata");
     const parquet::ColumnMetaData& info = *chunk.meta_data;
@@ -205,8 +208,7 @@ class TypedColumnImport final : public ColumnImport {
   absl::Status ImportPage(const DataPage& page) {
     if (!page.begins_record && !record_is_open_)
       return DataLoss("the page continues a record, but no record is open");
-    CFILE_RETURN_IF_ERROR(
-        level_check_.Add(page.repetition, page.definition, page.num_entries));
+    CFILE_RETURN_IF_ERROR(level_check_.Add(page.repetition, page.definition, page.num_entries));
     const uint64_t rows_before = RowsIn(*to_);
     CFILE_ASSIGN_OR_RETURN(BlockDecoder<T>* const decoder, DecoderOf(page.encoding));
     if (HasCodes(page) && !std::exchange(checked_dictionary_, true)) {
@@ -254,20 +256,19 @@ class TypedColumnImport final : public ColumnImport {
     }
     std::span<const uint8_t> bytes;
     CFILE_RETURN_IF_ERROR(opener_->OpenDictionary(stored, bytes));
-    CFILE_ASSIGN_OR_RETURN(dictionary_,
-                           encodings::ReadParquetDictionaryPage(
-                               values_type_.type, values_type_.type_length,
-                               static_cast<uint64_t>(header.num_values), bytes,
-                               plan_.reader.max_dictionary_values));
+    CFILE_ASSIGN_OR_RETURN(dictionary_, encodings::ReadParquetDictionaryPage(
+                                            values_type_.type, values_type_.type_length,
+                                            static_cast<uint64_t>(header.num_values), bytes,
+                                            plan_.reader.max_dictionary_values));
     return absl::OkStatus();
   }
 
   absl::StatusOr<BlockDecoder<T>*> DecoderOf(Encoding encoding) {
     std::unique_ptr<BlockDecoder<T>>& decoder = decoders_[encoding];
     if (decoder == nullptr) {
-      CFILE_ASSIGN_OR_RETURN(
-          decoder, NewDecoder<T>(encoding, values_type_, plan_.leaf.same_pages,
-                                 DecoderOptions(values_type_.type_length, dictionary_)));
+      CFILE_ASSIGN_OR_RETURN(decoder,
+                             NewDecoder<T>(encoding, values_type_, plan_.leaf.same_pages,
+                                           DecoderOptions(values_type_.type_length, dictionary_)));
     }
     return decoder.get();
   }
@@ -398,7 +399,7 @@ class TypedColumnImport final : public ColumnImport {
   std::optional<PageCopier<T>> copier_;
   std::shared_ptr<const Dictionary> dictionary_;
   bool checked_dictionary_ = false;  // value_check_ has seen the values of dictionary_
-  std::optional<bool> adopted_;  // see Adopts
+  std::optional<bool> adopted_;      // see Adopts
   std::vector<uint32_t> new_codes_;  // for each code in dictionary_; empty: the codes are the same
   std::map<Encoding, std::unique_ptr<BlockDecoder<T>>> decoders_;
   uint64_t entries_ = 0;

@@ -17,14 +17,14 @@ struct ColumnImportPlan {
   const Source* source = nullptr;
   const parquet::ParquetMetadata* metadata = nullptr;
   ParquetLeaf leaf;
-  std::string name;            // for messages
+  std::string name;                    // for messages
   const RecordSchema* tree = nullptr;  // null: no column is in a group
   ReaderOptions reader;
   size_t max_page_size_bytes = 0;
-  ColumnSchema column;         // of the table
-  size_t table_column = 0;     // its position in the table
-  WriterOptions writer;        // the options of the column's file
-  bool copies_pages = true;    // false: decodes and encodes all pages
+  ColumnSchema column;       // of the table
+  size_t table_column = 0;   // its position in the table
+  WriterOptions writer;      // the options of the column's file
+  bool copies_pages = true;  // false: decodes and encodes all pages
 };
 
 }  // namespace cfile::internal

@@ -68,18 +68,17 @@ class Exporter {
   std::vector<ColumnToExport> columns_;  // one for each leaf
   std::deque<parquet::RowGroup> row_groups_;
   std::deque<WrittenChunk> chunks_;  // of all row groups, in order
-  MetadataPairs kept_;  // the metadata of the table
+  MetadataPairs kept_;               // the metadata of the table
   MetadataPairs metadata_;
   std::set<std::string, std::less<>> ordered_;  // the columns whose pages have their categories
-  std::deque<std::string> annotations_;  // texts into which schema_ points
+  std::deque<std::string> annotations_;         // texts into which schema_ points
   std::vector<parquet::SortingColumn> sorting_columns_;  // of the current part
 };
 
 absl::Status Exporter::InColumn(size_t leaf, const absl::Status& status) const {
   if (status.ok()) return status;
   const std::string& column = rows_.schema.columns[schema_.leaves[leaf].column].name;
-  return absl::Status(status.code(),
-                      encodings::StrCat("column ", column, ": ", status.message()));
+  return absl::Status(status.code(), encodings::StrCat("column ", column, ": ", status.message()));
 }
 
 absl::StatusOr<ParquetReport> Exporter::Export() {
@@ -125,8 +124,8 @@ absl::Status Exporter::WritePart(size_t part) {
     files.push_back(*std::move(exporter));
   }
   FindSortingColumns(readers);
-  const Reader* const largest = &*std::max_element(
-      readers.begin(), readers.end(), [](const Reader& a, const Reader& b) {
+  const Reader* const largest =
+      &*std::max_element(readers.begin(), readers.end(), [](const Reader& a, const Reader& b) {
         return a.info().file_size_bytes < b.info().file_size_bytes;
       });
   const size_t first_row_group = row_groups_.size();
@@ -285,10 +284,10 @@ absl::Status Exporter::AddMetadata() {
       plain.PutFixed(static_cast<uint32_t>(value.size()));
       plain.PutBytes(encodings::AsBytes(value));
     }
-    CFILE_ASSIGN_OR_RETURN(columns_[i].categories,
-                           encodings::ReadParquetDictionaryPage(
-                               encodings::PhysicalType::kBytes, /*type_length=*/0,
-                               found->second.size(), plain.span()));
+    CFILE_ASSIGN_OR_RETURN(
+        columns_[i].categories,
+        encodings::ReadParquetDictionaryPage(encodings::PhysicalType::kBytes, /*type_length=*/0,
+                                             found->second.size(), plain.span()));
     ordered_.insert(column.name);
   }
   if (!ordered_.empty()) DescribeColumns();
@@ -355,12 +354,11 @@ absl::StatusOr<ParquetReport> ExportParquet(const TableLocation& table, std::uni
 
 absl::StatusOr<ParquetReport> ExportParquet(const TableReader& table, std::unique_ptr<Sink> sink,
                                             const ParquetExportOptions& options) {
-  const internal::ParquetRows rows{.schema = table.schema(),
-                                   .num_rows = table.num_rows(),
-                                   .num_parts = table.num_parts(),
-                                   .open = [&](size_t part, size_t column) {
-                                     return table.OpenColumn(part, column);
-                                   }};
+  const internal::ParquetRows rows{
+      .schema = table.schema(),
+      .num_rows = table.num_rows(),
+      .num_parts = table.num_parts(),
+      .open = [&](size_t part, size_t column) { return table.OpenColumn(part, column); }};
   return internal::ExportToParquet(rows, std::move(sink), options);
 }
 

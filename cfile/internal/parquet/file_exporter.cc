@@ -217,9 +217,9 @@ absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, Counting
     if (codec == Compression::kNone && needs.recodes && options_.data_page_v2) codec = UsualCodec();
   }
   // With plain_or_codes, an encoder of codes could choose another encoding.
-  makes_dictionary_ = column_.categories != nullptr ||
-                      (needs.recodes && !has_codes() && !column_.plain_or_codes &&
-                       type().physical() == PhysicalType::kBytes);
+  makes_dictionary_ =
+      column_.categories != nullptr || (needs.recodes && !has_codes() && !column_.plain_or_codes &&
+                                        type().physical() == PhysicalType::kBytes);
   ChunkWriter chunk(column_.chunk, options_, codec, makes_dictionary_, out, report);
   if (needs.dictionary && !makes_dictionary_) {
     if (!dictionary_page_ || dictionary_codec_ != codec) {
@@ -423,9 +423,9 @@ absl::Status TypedExporter<T>::Recode(ChunkWriter& chunk) {
     CFILE_ASSIGN_OR_RETURN(const std::span<const T> values, Changed(batch.values));
     summary_.Add(values);
     if (encoder->Append(values) < values.size()) {
-      return absl::OutOfRangeError(
-          encodings::StrCat(levels_.num_rows, " rows take more bytes than a page may have, ",
-                            encodings::parquet::kMaxPageBytes));
+      return absl::OutOfRangeError(encodings::StrCat(levels_.num_rows,
+                                                     " rows take more bytes than a page may have, ",
+                                                     encodings::parquet::kMaxPageBytes));
     }
     left -= static_cast<uint32_t>(batch.size());
   }
@@ -477,9 +477,9 @@ absl::StatusOr<BlockEncoder<T>*> TypedExporter<T>::EncoderOf(Encoding encoding) 
   if (encoder != nullptr) return encoder.get();
   const encodings::EncoderOptions options = {
       .block_size_bytes = size_t{encodings::parquet::kMaxPageBytes},
-      .type_length = type().type_length, .skip_tables = false};
-  CFILE_ASSIGN_OR_RETURN(encoder,
-                         encodings::MakeEncoder<T>(encoding, type().physical(), options));
+      .type_length = type().type_length,
+      .skip_tables = false};
+  CFILE_ASSIGN_OR_RETURN(encoder, encodings::MakeEncoder<T>(encoding, type().physical(), options));
   return encoder.get();
 }
 

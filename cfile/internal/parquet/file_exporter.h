@@ -21,8 +21,8 @@ struct ColumnToExport {
   ChunkColumn chunk;
   const RecordSchema* tree = nullptr;  // the schema of the Parquet file
   size_t leaf = 0;                     // the number of the column in `tree`
-  bool same_pages = false;       // HasSamePages (parquet_type.h)
-  int64_t units_per_value = 1;   // ParquetUnitsPerValue
+  bool same_pages = false;             // HasSamePages (parquet_type.h)
+  int64_t units_per_value = 1;         // ParquetUnitsPerValue
   // True: strings have no encoding but PLAIN and codes. pyarrow reads dictionaries only from these.
   bool plain_or_codes = false;
   // The categories of a column of strings. Null: the column has no categories.

@@ -104,13 +104,12 @@ absl::StatusOr<ParquetFileImport> ParquetFileImport::Open(std::shared_ptr<const 
                                                           const ReaderOptions& options) {
   ParquetFileImport result;
   result.source_ = std::move(source);
-  CFILE_ASSIGN_OR_RETURN(
-      result.metadata_,
-      parquet::ReadParquetMetadata(*result.source_, options.max_metadata_size_bytes));
+  CFILE_ASSIGN_OR_RETURN(result.metadata_, parquet::ReadParquetMetadata(
+                                               *result.source_, options.max_metadata_size_bytes));
   const std::string& name = result.source_->name();
   const parquet::FileMetaData& file = result.metadata_.file;
-  CFILE_ASSIGN_OR_RETURN(
-      result.from_, Named(SchemaFromParquet(file, columns, options.record_limits), name));
+  CFILE_ASSIGN_OR_RETURN(result.from_,
+                         Named(SchemaFromParquet(file, columns, options.record_limits), name));
   CFILE_RETURN_IF_ERROR(Named(CheckRowGroups(file), name));
   return result;
 }
@@ -131,19 +130,18 @@ Categories ParquetFileImport::ReadCategories(const ReaderOptions& options) const
   MetadataPairs pairs;
   for (const auto& [key, value] : file.key_value_metadata)
     pairs.emplace_back(key, value.value_or(""));
-  const std::vector<ArrowLeaf> arrow = ArrowLeavesOf(
-      pairs, file.row_groups.empty() ? 0 : file.row_groups[0].columns.size());
+  const std::vector<ArrowLeaf> arrow =
+      ArrowLeavesOf(pairs, file.row_groups.empty() ? 0 : file.row_groups[0].columns.size());
   Categories categories;
   for (const ParquetLeaf& leaf : from_.leaves) {
     const ColumnSchema& column = from_.schema.columns[leaf.column];
-    if (arrow.empty() || !arrow[leaf.chunk].is_dictionary ||
-        column.type != ColumnType::String() || leaf.max_repetition > 0 ||
-        !GroupsAround(from_.schema, leaf.column).empty()) {
+    if (arrow.empty() || !arrow[leaf.chunk].is_dictionary || column.type != ColumnType::String() ||
+        leaf.max_repetition > 0 || !GroupsAround(from_.schema, leaf.column).empty()) {
       continue;
     }
     std::optional<std::vector<std::string>> first, values;
-    const bool same = std::all_of(
-        file.row_groups.begin(), file.row_groups.end(), [&](const RowGroup& group) {
+    const bool same =
+        std::all_of(file.row_groups.begin(), file.row_groups.end(), [&](const RowGroup& group) {
           const auto& chunk = group.columns[leaf.chunk].meta_data;
           if (!chunk || !ReadDictionaryPage(*source_, metadata_.offset, *chunk, options, values))
             return false;
@@ -156,9 +154,8 @@ Categories ParquetFileImport::ReadCategories(const ReaderOptions& options) const
 }
 
 absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_options,
-                                      const ParquetImportOptions& options,
-                                      const Progress& progress, TableWriter& writer,
-                                      ParquetReport& report) const {
+                                      const ParquetImportOptions& options, const Progress& progress,
+                                      TableWriter& writer, ParquetReport& report) const {
   const Schema& schema = writer.schema();
   std::vector<ColumnImportPlan> plans;
   for (ParquetLeaf leaf : from_.leaves) {
@@ -170,10 +167,10 @@ absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_opti
     };
     const std::optional<size_t> found = schema.Find(column.name);
     if (!found || !takes(schema.columns[*found].type)) {
-      return absl::InvalidArgumentError(StrCat(
-          source_->name(), ": column ", column.name, " is ", column.type.ToString(),
-          " in this file, but the table has ",
-          !found ? "no such column" : schema.columns[*found].type.ToString()));
+      return absl::InvalidArgumentError(
+          StrCat(source_->name(), ": column ", column.name, " is ", column.type.ToString(),
+                 " in this file, but the table has ",
+                 !found ? "no such column" : schema.columns[*found].type.ToString()));
     }
     const std::string here = GroupsAround(from_.schema, leaf.column);
     const std::string there = GroupsAround(schema, *found);
@@ -182,8 +179,7 @@ absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_opti
           here == there ? StrCat(source_->name(), ": column ", column.name,
                                  " may be null in this file or in the table, but not in both")
                         : StrCat(source_->name(), ": the groups around column ", column.name,
-                                 " are (", here, ") in this file, but (", there,
-                                 ") in the table"));
+                                 " are (", here, ") in this file, but (", there, ") in the table"));
     }
     leaf.same_pages = HasSamePages(element, schema.columns[*found].type);
     plans.push_back({.source = source_.get(),
@@ -209,8 +205,8 @@ absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_opti
     const auto number = static_cast<size_t>(&group - groups.data());
     const LevelCheck& levels = columns[column]->levels();
     if (column > 0 && from_.schema.tree) {
-      const absl::Status status = CompareLevels(*from_.schema.tree, column - 1,
-                                                levels_before[number], levels.before());
+      const absl::Status status =
+          CompareLevels(*from_.schema.tree, column - 1, levels_before[number], levels.before());
       CFILE_RETURN_IF_ERROR(Named(status, StrCat(source_->name(), ": row group ", number)));
     }
     levels_before[number] = levels.after();

@@ -71,9 +71,8 @@ void Add(const ColumnTotals& part, ColumnTotals& sum) {
   sum.encoding = part.encoding;
   sum.compression = part.compression;
   for (const EncodingTotals& each : part.encodings) {
-    auto found = std::find_if(sum.encodings.begin(), sum.encodings.end(), [&](const auto& known) {
-      return known.encoding == each.encoding;
-    });
+    auto found = std::find_if(sum.encodings.begin(), sum.encodings.end(),
+                              [&](const auto& known) { return known.encoding == each.encoding; });
     if (found == sum.encodings.end())
       found = sum.encodings.insert(found, {.encoding = each.encoding});
     found->blocks += each.blocks;
@@ -219,8 +218,7 @@ class Import {
       if (leaf == Repetition::kOptional) CFILE_RETURN_IF_ERROR(MakeNullable(*found));
     }
     for (const ColumnSchema& column : schema_.columns) {
-      if (!schema.Find(column.name))
-        return differs(column.name, "missing", column.type.ToString());
+      if (!schema.Find(column.name)) return differs(column.name, "missing", column.type.ToString());
     }
     if (!HasSameGroups(schema)) {
       return absl::InvalidArgumentError(
@@ -243,12 +241,11 @@ class Import {
   // True if the tree of `schema` is that of schema_, apart from columns that may have nulls there.
   bool HasSameGroups(const Schema& schema) const {
     if (!schema.tree || !schema_.tree) return schema.tree == schema_.tree;
-    return std::equal(schema.tree->nodes().begin(), schema.tree->nodes().end(),
-                      schema_.tree->nodes().begin(), schema_.tree->nodes().end(),
-                      [](const RecordNode& a, const RecordNode& b) {
-                        return a.name == b.name && a.kind == b.kind &&
-                               a.num_children == b.num_children;
-                      });
+    return std::equal(
+        schema.tree->nodes().begin(), schema.tree->nodes().end(), schema_.tree->nodes().begin(),
+        schema_.tree->nodes().end(), [](const RecordNode& a, const RecordNode& b) {
+          return a.name == b.name && a.kind == b.kind && a.num_children == b.num_children;
+        });
   }
 
   absl::Status AddPartitionColumns(const std::string& directory) {
@@ -263,9 +260,10 @@ class Import {
       schema_.columns.push_back(column);
       if (nodes.empty()) continue;
       ++nodes[0].num_children;
-      nodes.push_back({.name = column.name,
-                       .repetition = column.nullable ? Repetition::kOptional : Repetition::kRequired,
-                       .type = column.type});
+      nodes.push_back(
+          {.name = column.name,
+           .repetition = column.nullable ? Repetition::kOptional : Repetition::kRequired,
+           .type = column.type});
     }
     if (nodes.empty()) return absl::OkStatus();
     CFILE_ASSIGN_OR_RETURN(
@@ -342,8 +340,7 @@ class Import {
     }
     for (const ColumnSchema& column : schema_.columns) {
       if (table.Find(column.name)) continue;
-      return absl::InvalidArgumentError(
-          StrCat(name, ": the table has no column ", column.name));
+      return absl::InvalidArgumentError(StrCat(name, ": the table has no column ", column.name));
     }
     return absl::OkStatus();
   }
@@ -375,8 +372,8 @@ class Import {
     for (size_t i = 0; i < files_.columns.size(); ++i) {
       if (!Takes(files_.columns[i].name)) continue;
       const std::optional<size_t> column = writer.schema().Find(files_.columns[i].name);
-      CFILE_RETURN_IF_ERROR(VisitType(
-          writer.schema().columns[*column].type, [&]<typename T>(std::type_identity<T>) {
+      CFILE_RETURN_IF_ERROR(
+          VisitType(writer.schema().columns[*column].type, [&]<typename T>(std::type_identity<T>) {
             return AppendPartition<T>(file, file.values[i], *column, num_rows, writer);
           }));
     }
@@ -398,7 +395,7 @@ class Import {
 
   const ParquetImportOptions& options_;
   PartitionedFiles files_;
-  Schema schema_;  // of a new table
+  Schema schema_;              // of a new table
   MetadataPairs kept_;         // of a new table: the key-value metadata
   MetadataPairs annotations_;  // of a new table: the names of columns, and their annotations
   std::vector<WriterOptions> writer_options_;
@@ -417,8 +414,7 @@ absl::StatusOr<Schema> ParquetSchema(const Source& source, const ParquetImportOp
   return file.schema();
 }
 
-absl::StatusOr<Schema> ParquetSchema(const std::string& path,
-                                     const ParquetImportOptions& options) {
+absl::StatusOr<Schema> ParquetSchema(const std::string& path, const ParquetImportOptions& options) {
   if (IsDirectory(path)) return Import(options).SchemaOf(path);
   CFILE_ASSIGN_OR_RETURN(const auto source, OpenFile(path, options.reader.access));
   return ParquetSchema(*source, options);

@@ -18,8 +18,8 @@ constexpr std::string_view kPandas = "pandas";
 
 // With these pairs, Spark, Avro and other users of parquet-java describe their own schema.
 constexpr std::string_view kPrefixesOfWriters[] = {"org.apache.spark.", "parquet.avro.",
-                                                   "avro.schema", "parquet.proto.", "thrift.",
-                                                   "writer.model.name"};
+                                                   "avro.schema",       "parquet.proto.",
+                                                   "thrift.",           "writer.model.name"};
 
 auto Find(const MetadataPairs& pairs, std::string_view key) {
   return std::find_if(pairs.begin(), pairs.end(),
@@ -143,8 +143,8 @@ std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leav
 }
 
 void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint64_t num_rows,
-                     const std::set<std::string, std::less<>>& ordered,
-                     const MetadataPairs& others, MetadataPairs& pairs) {
+                     const std::set<std::string, std::less<>>& ordered, const MetadataPairs& others,
+                     MetadataPairs& pairs) {
   const auto is_text = [](const auto& pair) { return IsUtf8(pair.first) && IsUtf8(pair.second); };
   std::erase_if(pairs, [&](const auto& pair) {
     return !is_text(pair) || Find(others, pair.first) != others.end();
@@ -180,9 +180,8 @@ void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint6
     return std::find(all.begin(), all.end(), pair) != all.end();
   };
   // The text of the writer is kept if it is right.
-  const bool is_right =
-      kept && others.empty() && HasSameFields(*kept, *arrow.root) &&
-      std::all_of(kept->metadata.begin(), kept->metadata.end(), is_known);
+  const bool is_right = kept && others.empty() && HasSameFields(*kept, *arrow.root) &&
+                        std::all_of(kept->metadata.begin(), kept->metadata.end(), is_known);
   if (!is_right) text = WriteArrowSchema(*arrow.root);
   if (!text.empty()) pairs.emplace_back(kArrowSchema, std::move(text));
 }

@@ -55,7 +55,7 @@ std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leav
 // do not say that the categories are ordered. Removes pairs that are not UTF-8. Also removes pairs
 // whose keys are in `others`, because `others` go into the same file.
 void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint64_t num_rows,
-                     const std::set<std::string, std::less<>>& ordered,
-                     const MetadataPairs& others, MetadataPairs& pairs);
+                     const std::set<std::string, std::less<>>& ordered, const MetadataPairs& others,
+                     MetadataPairs& pairs);
 
 }  // namespace cfile::internal

@@ -143,8 +143,8 @@ uint32_t PutDictionary(const encodings::Dictionary& dictionary, encodings::Physi
         out.PutBytes(value);
       }
     } else if constexpr (!std::is_same_v<P, bool>) {
-      out.PutBytes({reinterpret_cast<const uint8_t*>(values.values.get()),
-                    values.size * sizeof(P)});
+      out.PutBytes(
+          {reinterpret_cast<const uint8_t*>(values.values.get()), values.size * sizeof(P)});
     }
     return values.size;
   });

@@ -157,8 +157,8 @@ class PageCopier {
       uint16_t repetition[kBatch], definition[kBatch];
       const size_t count = std::min<size_t>(page.num_entries - done, kBatch);
       CFILE_RETURN_IF_ERROR(decoder.Read(repetition, definition, count));
-      head.present_count += static_cast<uint32_t>(
-          encodings::CountLevels(definition, count, limits.max_definition));
+      head.present_count +=
+          static_cast<uint32_t>(encodings::CountLevels(definition, count, limits.max_definition));
       head.num_rows += static_cast<uint32_t>(
           limits.max_repetition > 0 ? encodings::CountLevels(repetition, count, 0) : count);
       CFILE_RETURN_IF_ERROR(level_encoder_.Add(repetition, definition, count, done));
@@ -235,8 +235,7 @@ class PageCopier {
   }
 
   // Writes the codes of a page with other codes to translated_.
-  absl::Status Translate(encodings::BlockDecoder<T>& decoder,
-                         std::span<const uint32_t> new_codes) {
+  absl::Status Translate(encodings::BlockDecoder<T>& decoder, std::span<const uint32_t> new_codes) {
     const uint32_t largest = *std::max_element(new_codes.begin(), new_codes.end());
     // Not all readers of Parquet know codes without bits.
     const int width = std::max(1, static_cast<int>(std::bit_width(largest)));
@@ -292,9 +291,9 @@ class PageCopier {
     block.head.sections[kLevels] = {static_cast<uint32_t>(levels_.size()),
                                     static_cast<uint32_t>(levels_.size())};
     skip_table_.Clear();
-    CFILE_RETURN_IF_ERROR(encodings::PutSkipTable(block.head.encoding,
-                                                  plan_.column.type.physical(), page.values,
-                                                  block.head.present_count, skip_table_));
+    CFILE_RETURN_IF_ERROR(encodings::PutSkipTable(block.head.encoding, plan_.column.type.physical(),
+                                                  page.values, block.head.present_count,
+                                                  skip_table_));
     block.head.sections[kSkipTable] = {static_cast<uint32_t>(skip_table_.size()),
                                        static_cast<uint32_t>(skip_table_.size())};
     block.head.sections[kBody] = {static_cast<uint32_t>(body.size()),

@@ -13,8 +13,8 @@ namespace cfile::internal {
 using encodings::DataLoss;
 using encodings::LevelWidth;
 
-absl::Status PageLevelReader::Open(const LevelBlock& block, const FileInfo& info,
-                                   uint32_t num_rows, uint32_t num_present) {
+absl::Status PageLevelReader::Open(const LevelBlock& block, const FileInfo& info, uint32_t num_rows,
+                                   uint32_t num_present) {
   limits_ = info.levels;
   has_levels_ = info.has_levels();
   num_rows_ = num_rows;

@@ -140,8 +140,7 @@ absl::Status PageOpener::TakeLevels(int32_t encoding, uint16_t maximum, uint32_t
     return absl::OkStatus();
   }
   if (encoding != parquet::Encoding::kBitPacked) {
-    return absl::UnimplementedError(
-        StrCat("encoding ", encoding, " is not an encoding of levels"));
+    return absl::UnimplementedError(StrCat("encoding ", encoding, " is not an encoding of levels"));
   }
   encodings::RleHybridEncoder hybrid(width, /*kudu_exact=*/false);
   while (count > 0) {
@@ -218,8 +217,8 @@ absl::Status PageOpener::OpenV2(const StoredPage& stored, DataPage& page) {
   }
   CFILE_RETURN_IF_ERROR(ReadFirstLevel(page));
   page.compressed_values = {};
-  page.is_compressed = codec_ != parquet::CompressionCodec::kUncompressed &&
-                       header.is_compressed.value_or(true);
+  page.is_compressed =
+      codec_ != parquet::CompressionCodec::kUncompressed && header.is_compressed.value_or(true);
   if (page.is_compressed) {
     page.compressed_values = reader.rest();
     return Uncompress(reader.rest(), size - levels_size, page.values);
@@ -238,10 +237,8 @@ absl::Status PageOpener::Open(const StoredPage& stored, DataPage& page) {
   return DataLoss("the header of a page of type ", stored.header.type, " lacks the fields of it");
 }
 
-absl::Status PageOpener::OpenDictionary(const StoredPage& stored,
-                                        std::span<const uint8_t>& bytes) {
-  return Uncompress(stored.bytes, static_cast<size_t>(stored.header.uncompressed_page_size),
-                    bytes);
+absl::Status PageOpener::OpenDictionary(const StoredPage& stored, std::span<const uint8_t>& bytes) {
+  return Uncompress(stored.bytes, static_cast<size_t>(stored.header.uncompressed_page_size), bytes);
 }
 
 }  // namespace cfile::internal

@@ -31,10 +31,7 @@ class PageReader {
   // `end`: all pages of the file end at or before this offset. `source` must outlive the reader.
   PageReader(const Source& source, uint64_t end, const ReaderOptions& options,
              size_t max_page_size_bytes)
-      : source_(source),
-        end_(end),
-        options_(options),
-        max_page_size_bytes_(max_page_size_bytes) {}
+      : source_(source), end_(end), options_(options), max_page_size_bytes_(max_page_size_bytes) {}
 
   // Goes to the page at `offset`. Precondition: offset <= end.
   void Seek(uint64_t offset) { offset_ = offset; }
@@ -55,7 +52,8 @@ class PageReader {
   const ReaderOptions options_;
   const size_t max_page_size_bytes_;
   uint64_t offset_ = 0;
-  encodings::ByteWriter buffer_;  // the bytes from buffer_offset_ on, if the source is not in memory
+  encodings::ByteWriter
+      buffer_;  // the bytes from buffer_offset_ on, if the source is not in memory
   uint64_t buffer_offset_ = 0;
 };
 

@@ -119,7 +119,8 @@ class SchemaParser {
     }
     for (size_t i = 0; i < elements_.size(); ++i) CFILE_RETURN_IF_ERROR(Add(i));
     if (!open_.empty())
-      return DataLoss("the schema ends before the fields of ", elements_[open_.back().element].name);
+      return DataLoss("the schema ends before the fields of ",
+                      elements_[open_.back().element].name);
     CFILE_RETURN_IF_ERROR(choice_.CheckAllTaken());
     return Finish(limits);
   }
@@ -142,9 +143,9 @@ class SchemaParser {
     }
     if (i == 0 && node->name.empty()) node->name = "schema";
     if (node->name.empty()) {
-      return absl::InvalidArgumentError(
-          StrCat("column ", chunk_, " of the file has an empty name", open_.size() > 1 ? " in " : "",
-                 open_.size() > 1 ? PathOf(elements_[open_.back().element]) : ""));
+      return absl::InvalidArgumentError(StrCat(
+          "column ", chunk_, " of the file has an empty name", open_.size() > 1 ? " in " : "",
+          open_.size() > 1 ? PathOf(elements_[open_.back().element]) : ""));
     }
     if (node->is_leaf()) {
       if (!arrow_.empty()) node->type = WithTimeZone(node->type, arrow_[chunk_].time_zone);
@@ -175,7 +176,8 @@ class SchemaParser {
   }
 
   absl::StatusOr<SchemaOfParquet> Finish(const RecordLimits& limits) {
-    CFILE_ASSIGN_OR_RETURN(const RecordSchema tree, RecordSchema::Create(std::move(nodes_), limits));
+    CFILE_ASSIGN_OR_RETURN(const RecordSchema tree,
+                           RecordSchema::Create(std::move(nodes_), limits));
     SchemaOfParquet result{.schema = Schema::OfRecords(tree), .leaves = std::move(leaves_)};
     if (is_flat_) result.schema.tree.reset();
     for (size_t i = 0; i < result.leaves.size(); ++i) {
@@ -192,8 +194,8 @@ class SchemaParser {
   const std::span<const SchemaElement> elements_;
   NameChoice choice_;
   const std::vector<ArrowLeaf> arrow_;  // empty, or one for each leaf
-  std::vector<Group> open_;  // the groups that contain the next element
-  bool taken_ = false;       // the current top-level column is taken
+  std::vector<Group> open_;             // the groups that contain the next element
+  bool taken_ = false;                  // the current top-level column is taken
   bool is_flat_ = true;
   size_t chunk_ = 0;
   std::vector<RecordNode> nodes_;

@@ -77,13 +77,20 @@ absl::StatusOr<ColumnType> IntegerFromParquet(const SchemaElement& leaf,
 
 absl::StatusOr<ColumnType> PhysicalFromParquet(const SchemaElement& leaf) {
   switch (*leaf.type) {
-    case Type::kBoolean: return ColumnType::Bool();
-    case Type::kInt32: return ColumnType::Int32();
-    case Type::kInt64: return ColumnType::Int64();
-    case Type::kInt96: return ColumnType::Timestamp(TimeUnit::kNanos, "");
-    case Type::kFloat: return ColumnType::Float();
-    case Type::kDouble: return ColumnType::Double();
-    case Type::kByteArray: return ColumnType::Binary();
+    case Type::kBoolean:
+      return ColumnType::Bool();
+    case Type::kInt32:
+      return ColumnType::Int32();
+    case Type::kInt64:
+      return ColumnType::Int64();
+    case Type::kInt96:
+      return ColumnType::Timestamp(TimeUnit::kNanos, "");
+    case Type::kFloat:
+      return ColumnType::Float();
+    case Type::kDouble:
+      return ColumnType::Double();
+    case Type::kByteArray:
+      return ColumnType::Binary();
     case Type::kFixedLenByteArray:
       return ColumnType::FixedBytes(static_cast<uint32_t>(*leaf.type_length));
   }
@@ -109,23 +116,57 @@ LogicalType AnnotationOf(const SchemaElement& leaf) {
     return time;
   };
   switch (leaf.converted_type.value_or(kNoType)) {
-    case ConvertedType::kUtf8: result.string.emplace(); break;
-    case ConvertedType::kEnum: result.enumeration.emplace(); break;
-    case ConvertedType::kJson: result.json.emplace(); break;
-    case ConvertedType::kBson: result.bson.emplace(); break;
-    case ConvertedType::kDate: result.date.emplace(); break;
-    case ConvertedType::kTimeMillis: result.time = unit(false); break;
-    case ConvertedType::kTimeMicros: result.time = unit(true); break;
-    case ConvertedType::kTimestampMillis: result.timestamp = unit(false); break;
-    case ConvertedType::kTimestampMicros: result.timestamp = unit(true); break;
-    case ConvertedType::kUint8: integer(8, false); break;
-    case ConvertedType::kUint16: integer(16, false); break;
-    case ConvertedType::kUint32: integer(32, false); break;
-    case ConvertedType::kUint64: integer(64, false); break;
-    case ConvertedType::kInt8: integer(8, true); break;
-    case ConvertedType::kInt16: integer(16, true); break;
-    case ConvertedType::kInt32: integer(32, true); break;
-    case ConvertedType::kInt64: integer(64, true); break;
+    case ConvertedType::kUtf8:
+      result.string.emplace();
+      break;
+    case ConvertedType::kEnum:
+      result.enumeration.emplace();
+      break;
+    case ConvertedType::kJson:
+      result.json.emplace();
+      break;
+    case ConvertedType::kBson:
+      result.bson.emplace();
+      break;
+    case ConvertedType::kDate:
+      result.date.emplace();
+      break;
+    case ConvertedType::kTimeMillis:
+      result.time = unit(false);
+      break;
+    case ConvertedType::kTimeMicros:
+      result.time = unit(true);
+      break;
+    case ConvertedType::kTimestampMillis:
+      result.timestamp = unit(false);
+      break;
+    case ConvertedType::kTimestampMicros:
+      result.timestamp = unit(true);
+      break;
+    case ConvertedType::kUint8:
+      integer(8, false);
+      break;
+    case ConvertedType::kUint16:
+      integer(16, false);
+      break;
+    case ConvertedType::kUint32:
+      integer(32, false);
+      break;
+    case ConvertedType::kUint64:
+      integer(64, false);
+      break;
+    case ConvertedType::kInt8:
+      integer(8, true);
+      break;
+    case ConvertedType::kInt16:
+      integer(16, true);
+      break;
+    case ConvertedType::kInt32:
+      integer(32, true);
+      break;
+    case ConvertedType::kInt64:
+      integer(64, true);
+      break;
     case ConvertedType::kDecimal:
       result.decimal = {.scale = leaf.scale.value_or(0), .precision = leaf.precision.value_or(0)};
       break;
@@ -157,10 +198,10 @@ absl::StatusOr<ColumnType> TypeFromParquet(const SchemaElement& leaf) {
     const std::string_view name = annotation.time ? "TIME" : "TIMESTAMP";
     if (!unit) return absl::UnimplementedError(StrCat("the unit of ", name, " is unknown"));
     const bool is_int32 = annotation.time && *unit == TimeUnit::kMillis;
-    return stored_as(
-        type == (is_int32 ? Type::kInt32 : Type::kInt64), name,
-        annotation.time ? ColumnType::Time(*unit)
-                        : ColumnType::Timestamp(*unit, time.is_adjusted_to_utc ? "UTC" : ""));
+    return stored_as(type == (is_int32 ? Type::kInt32 : Type::kInt64), name,
+                     annotation.time
+                         ? ColumnType::Time(*unit)
+                         : ColumnType::Timestamp(*unit, time.is_adjusted_to_utc ? "UTC" : ""));
   }
   const auto is_fixed = [&](int32_t length) {
     return type == Type::kFixedLenByteArray && *leaf.type_length == length;
@@ -217,21 +258,42 @@ void TypeToParquet(const ColumnType& type, SchemaElement& leaf) {
     return;
   }
   switch (type.data_type) {
-    case DataType::kUint8: return integer(Type::kInt32, 8, false, ConvertedType::kUint8);
-    case DataType::kInt8: return integer(Type::kInt32, 8, true, ConvertedType::kInt8);
-    case DataType::kUint16: return integer(Type::kInt32, 16, false, ConvertedType::kUint16);
-    case DataType::kInt16: return integer(Type::kInt32, 16, true, ConvertedType::kInt16);
-    case DataType::kUint32: return integer(Type::kInt32, 32, false, ConvertedType::kUint32);
-    case DataType::kUint64: return integer(Type::kInt64, 64, false, ConvertedType::kUint64);
-    case DataType::kInt32: leaf.type = Type::kInt32; return;
-    case DataType::kInt64: leaf.type = Type::kInt64; return;
-    case DataType::kInt96: leaf.type = Type::kInt96; return;
-    case DataType::kFloat: leaf.type = Type::kFloat; return;
-    case DataType::kDouble: leaf.type = Type::kDouble; return;
-    case DataType::kBinary: leaf.type = Type::kByteArray; return;
-    case DataType::kUnixtimeMicros: return timestamp(TimeUnit::kMicros, /*utc=*/true);
+    case DataType::kUint8:
+      return integer(Type::kInt32, 8, false, ConvertedType::kUint8);
+    case DataType::kInt8:
+      return integer(Type::kInt32, 8, true, ConvertedType::kInt8);
+    case DataType::kUint16:
+      return integer(Type::kInt32, 16, false, ConvertedType::kUint16);
+    case DataType::kInt16:
+      return integer(Type::kInt32, 16, true, ConvertedType::kInt16);
+    case DataType::kUint32:
+      return integer(Type::kInt32, 32, false, ConvertedType::kUint32);
+    case DataType::kUint64:
+      return integer(Type::kInt64, 64, false, ConvertedType::kUint64);
+    case DataType::kInt32:
+      leaf.type = Type::kInt32;
+      return;
+    case DataType::kInt64:
+      leaf.type = Type::kInt64;
+      return;
+    case DataType::kInt96:
+      leaf.type = Type::kInt96;
+      return;
+    case DataType::kFloat:
+      leaf.type = Type::kFloat;
+      return;
+    case DataType::kDouble:
+      leaf.type = Type::kDouble;
+      return;
+    case DataType::kBinary:
+      leaf.type = Type::kByteArray;
+      return;
+    case DataType::kUnixtimeMicros:
+      return timestamp(TimeUnit::kMicros, /*utc=*/true);
     case DataType::kBool:
-    case DataType::kIsDeleted: leaf.type = Type::kBoolean; return;
+    case DataType::kIsDeleted:
+      leaf.type = Type::kBoolean;
+      return;
     case DataType::kString:
     case DataType::kVarchar:
       leaf.type = Type::kByteArray;
@@ -279,21 +341,28 @@ int64_t ParquetUnitsPerValue(const ColumnType& type) {
 bool HasSamePages(const SchemaElement& leaf, const ColumnType& type) {
   if (ParquetUnitsPerValue(type) != 1) return false;
   switch (type.physical()) {
-    case PhysicalType::kBool: return leaf.type == Type::kBoolean;
+    case PhysicalType::kBool:
+      return leaf.type == Type::kBoolean;
     case PhysicalType::kInt8:
     case PhysicalType::kUint8:
     case PhysicalType::kInt16:
     case PhysicalType::kUint16:
     case PhysicalType::kInt32:
-    case PhysicalType::kUint32: return leaf.type == Type::kInt32;
+    case PhysicalType::kUint32:
+      return leaf.type == Type::kInt32;
     case PhysicalType::kInt64:
-    case PhysicalType::kUint64: return leaf.type == Type::kInt64;
+    case PhysicalType::kUint64:
+      return leaf.type == Type::kInt64;
     case PhysicalType::kInt128:
       return leaf.type == Type::kFixedLenByteArray && leaf.type_length == int{sizeof(int128_t)};
-    case PhysicalType::kInt96: return leaf.type == Type::kInt96;
-    case PhysicalType::kFloat: return leaf.type == Type::kFloat;
-    case PhysicalType::kDouble: return leaf.type == Type::kDouble;
-    case PhysicalType::kBytes: return leaf.type == Type::kByteArray;
+    case PhysicalType::kInt96:
+      return leaf.type == Type::kInt96;
+    case PhysicalType::kFloat:
+      return leaf.type == Type::kFloat;
+    case PhysicalType::kDouble:
+      return leaf.type == Type::kDouble;
+    case PhysicalType::kBytes:
+      return leaf.type == Type::kByteArray;
     case PhysicalType::kFixedBytes:
       return leaf.type == Type::kFixedLenByteArray &&
              static_cast<uint32_t>(leaf.type_length.value_or(0)) == type.type_length;

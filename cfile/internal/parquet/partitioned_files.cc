@@ -130,7 +130,8 @@ class Walk {
     if (!column || !value)
       return Invalid(path, "two hexadecimal digits expected after each % of the folder's name");
     if (HasParent(*column) || HasParent(*value))
-      return Invalid(path, "\"..\" in the name of a folder is refused, because it may lead outside");
+      return Invalid(path,
+                     "\"..\" in the name of a folder is refused, because it may lead outside");
     if (column->empty()) return Invalid(path, "there is no column name before the =");
     if (std::count(names_.begin(), names_.end(), *column) > 0)
       return Invalid(path, StrCat("a second folder for column ", *column));
@@ -147,8 +148,8 @@ class Walk {
   absl::Status AddFile(const fs::path& path) {
     if (files_.empty()) names_of_files_ = names_;
     if (names_ != names_of_files_) {
-      return Invalid(path, StrCat("its folders name other columns than the folders of ",
-                                  files_[0].path));
+      return Invalid(path,
+                     StrCat("its folders name other columns than the folders of ", files_[0].path));
     }
     files_.push_back({.path = path.string(), .values = values_});
     return absl::OkStatus();

@@ -20,14 +20,13 @@ size_t SharedGroup(const RecordSchema& tree, size_t leaf) {
 }
 
 uint64_t HashOf(uint64_t hash, std::span<const uint32_t> levels) {
-  return absl::HashOf(hash, std::string_view(reinterpret_cast<const char*>(levels.data()),
-                                             levels.size_bytes()));
+  return absl::HashOf(
+      hash, std::string_view(reinterpret_cast<const char*>(levels.data()), levels.size_bytes()));
 }
 
 }  // namespace
 
-void LevelCheck::Digest::Add(const uint16_t* repetition, const uint16_t* definition,
-                             size_t count) {
+void LevelCheck::Digest::Add(const uint16_t* repetition, const uint16_t* definition, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     if (repetition[i] > max_repetition_) continue;
     waiting_[num_waiting_++] =
@@ -66,8 +65,7 @@ void LevelCheck::Begin() {
 
 absl::Status LevelCheck::Add(std::span<const uint8_t> repetition,
                              std::span<const uint8_t> definition, uint32_t num_entries) {
-  if (limits_.max_repetition == 0 && !before_.needed() && !after_.needed())
-    return absl::OkStatus();
+  if (limits_.max_repetition == 0 && !before_.needed() && !after_.needed()) return absl::OkStatus();
   constexpr size_t kBatch = 2048;
   uint16_t repetition_levels[kBatch] = {};  // stays 0 if nothing is repeated
   uint16_t definition_levels[kBatch];

@@ -42,8 +42,7 @@ absl::Status SourceBlocks::Load(SourceBlock& block) {
     return DataLoss(file_->source().name(), ": the blocks end at row ", first_row_,
                     ", but the footer says ", info().num_rows, " rows");
   }
-  if (walk_.kind() == IndexKind::kPositional &&
-      walk_.leaf().ordinal(walk_.entry()) != first_row_) {
+  if (walk_.kind() == IndexKind::kPositional && walk_.leaf().ordinal(walk_.entry()) != first_row_) {
     return InThisBlock(DataLoss("expected a block that begins with row ", first_row_,
                                 ", the index says row ", walk_.leaf().ordinal(walk_.entry())));
   }
@@ -68,8 +67,8 @@ absl::Status SourceBlocks::LoadMovable(SourceBlock& block) {
     rest = rest.subspan(bytes.size());
     return bytes;
   };
-  CFILE_ASSIGN_OR_RETURN(const auto levels, Uncompressed(head, head.sections[kLevels],
-                                                         take(kLevels), levels_));
+  CFILE_ASSIGN_OR_RETURN(const auto levels,
+                         Uncompressed(head, head.sections[kLevels], take(kLevels), levels_));
   CFILE_ASSIGN_OR_RETURN(block.levels, ParseLevels(levels, info(), head));
   DataBlock& values = block.levels.values;
   CFILE_ASSIGN_OR_RETURN(values.skip_table, Uncompressed(head, head.sections[kSkipTable],
@@ -93,8 +92,8 @@ absl::Status SourceBlocks::LoadWhole(SourceBlock& block) {
   block.stored_values = block.levels.values.values;
   block.values_size = static_cast<uint32_t>(block.stored_values.size());
   // A block that did not become smaller was stored as it is.
-  block.was_compressed = info().compression != Compression::kNone &&
-                         loaded_.bytes.size() > walk_.pointer().size;
+  block.was_compressed =
+      info().compression != Compression::kNone && loaded_.bytes.size() > walk_.pointer().size;
   return absl::OkStatus();
 }
 

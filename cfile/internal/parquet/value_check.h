@@ -32,8 +32,7 @@ inline uint64_t BytesBeyondAscii(std::string_view text) {
   } else if (text.size() >= sizeof(uint32_t)) {
     bits = load(uint32_t{}, 0) | load(uint32_t{}, text.size() - sizeof(uint32_t));
   } else if (!text.empty()) {
-    bits = load(uint8_t{}, 0) | load(uint8_t{}, text.size() / 2) |
-           load(uint8_t{}, text.size() - 1);
+    bits = load(uint8_t{}, 0) | load(uint8_t{}, text.size() / 2) | load(uint8_t{}, text.size() - 1);
   }
   return bits & 0x8080808080808080;
 }

@@ -50,8 +50,7 @@ class ConvertingDecoder final : public encodings::BlockDecoder<T> {
   }
   absl::StatusOr<size_t> Read(std::span<T> out) override {
     P values[512];
-    absl::StatusOr<size_t> read =
-        decoder_->Read({values, std::min(std::size(values), out.size())});
+    absl::StatusOr<size_t> read = decoder_->Read({values, std::min(std::size(values), out.size())});
     for (size_t i = 0; i < read.value_or(0); ++i) {
       if (!Convert(values[i], out[i])) {
         read = DoesNotFit(this->position_ + i);
@@ -67,9 +66,10 @@ class ConvertingDecoder final : public encodings::BlockDecoder<T> {
  private:
   static absl::Status DoesNotFit(uint64_t position) {
     if constexpr (std::is_same_v<P, encodings::Int96>) {
-      return absl::InvalidArgumentError(encodings::StrCat(
-          "value ", position, " is not a time between the years 1677 and 2262, so it is no "
-          "timestamp(ns): give the column the type int96"));
+      return absl::InvalidArgumentError(
+          encodings::StrCat("value ", position,
+                            " is not a time between the years 1677 and 2262, so it is no "
+                            "timestamp(ns): give the column the type int96"));
     } else {
       return encodings::DataLoss("value ", position, " does not fit ", 8 * sizeof(T), " bits");
     }

@@ -187,8 +187,7 @@ absl::StatusOr<bool> BlockCursor<T>::NextMatches(const Matcher& matcher, size_t 
     if (list.size() > decoder_->kMostMatches) return false;
     return decoder_->ReadMatchesOfAny(list, present, bits);
   };
-  CFILE_ASSIGN_OR_RETURN(const bool matched,
-                         matcher.MatchBy(present, compare, compare_list, bits));
+  CFILE_ASSIGN_OR_RETURN(const bool matched, matcher.MatchBy(present, compare, compare_list, bits));
   if (!matched) {
     if (nullable_) CFILE_RETURN_IF_ERROR(validity_.SeekTo(row_).status());
     return false;

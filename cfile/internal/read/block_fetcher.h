@@ -241,9 +241,9 @@ class BlockFetcher {
   // The ranges in the order in which the cursor needs them: ranges that were read, ranges that are
   // being read in the background, and during Prepare the plan.
   std::vector<Range> ranges_;
-  uint64_t plan_end_ = 0;        // where the plan ends: Back of its last block
+  uint64_t plan_end_ = 0;  // where the plan ends: Back of its last block
   bool has_all_planned_ = false;
-  BlockPointer first_;         // the first block of the plan
+  BlockPointer first_;  // the first block of the plan
   uint64_t planned_bytes_ = 0;
   bool follows_ = false;      // the plan begins where the previous plan ended
   size_t growing_width_ = 1;  // the greatest width of a plan of blocks in order

@@ -47,11 +47,11 @@ absl::Status BlockWalk::CheckRows(std::span<const uint32_t> rows) const {
   encodings::BlockView body(loaded_block_.bytes.subspan(head.size_bytes()));
   body.count = head.present_count;
   for (const uint32_t row : rows) {
-    CFILE_RETURN_IF_ERROR(encodings::VisitValuePlaces(
-        head.encoding, type.physical(), type.type_length, body, row,
-        [&](uint64_t begin, uint64_t end) {
-          return file_->CheckPart(pointer_, loaded_block_, begin, end);
-        }));
+    CFILE_RETURN_IF_ERROR(
+        encodings::VisitValuePlaces(head.encoding, type.physical(), type.type_length, body, row,
+                                    [&](uint64_t begin, uint64_t end) {
+                                      return file_->CheckPart(pointer_, loaded_block_, begin, end);
+                                    }));
   }
   return absl::OkStatus();
 }

@@ -52,8 +52,8 @@ absl::StatusOr<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<con
                                                              bool whole) {
   std::shared_ptr<const BufferedEnds> ends;
   if (source->InMemory().empty()) {
-    CFILE_ASSIGN_OR_RETURN(
-        ends, BufferEnds(std::move(source), options.max_requests_in_flight, whole));
+    CFILE_ASSIGN_OR_RETURN(ends,
+                           BufferEnds(std::move(source), options.max_requests_in_flight, whole));
     source = ends;
   } else {
     const uint64_t size = source->size();
@@ -381,10 +381,10 @@ absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t
       FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes, buffer);
   // If this read fails, the function returns no error. The caller then reads the whole block. If
   // that fails too, the caller returns the error.
-  const bool has_places =
-      stored.ok() && !stored->head.compressed() && stored->head.sections[kLevels].size == 0 &&
-      stored->head.sections[kSkipTable].size == 0 &&
-      encodings::HasValuePlaces(stored->head.encoding, info_.type.physical());
+  const bool has_places = stored.ok() && !stored->head.compressed() &&
+                          stored->head.sections[kLevels].size == 0 &&
+                          stored->head.sections[kSkipTable].size == 0 &&
+                          encodings::HasValuePlaces(stored->head.encoding, info_.type.physical());
   if (!has_places) {
     leaf.StopPartReads(entry);
     return loaded;

@@ -134,8 +134,8 @@ class FileReader {
 
   // Begins to read in the background what LoadDataBlock will read with the same arguments.
   // Does nothing if the source cannot do this, or if the block is in memory already.
-  void BeginToLoad(const IndexNode& leaf, uint32_t entry, BlockAccess access,
-                   BlockFetcher& fetcher, const BlockBuffer& buffer) const;
+  void BeginToLoad(const IndexNode& leaf, uint32_t entry, BlockAccess access, BlockFetcher& fetcher,
+                   const BlockBuffer& buffer) const;
 
   // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock).
   // This function is meant for reading blocks in order.

@@ -265,9 +265,8 @@ class ColumnFilter final : public RowFilter {
     if constexpr (!encodings::kIsFloat<T>) {
       if (judge_.comparing() && judge_.matcher().is_ranges()) {
         const uint8_t* validity;
-        CFILE_ASSIGN_OR_RETURN(
-            const bool matched,
-            rows_->Compare(begin, count, judge_.matcher(), matches_, validity));
+        CFILE_ASSIGN_OR_RETURN(const bool matched,
+                               rows_->Compare(begin, count, judge_.matcher(), matches_, validity));
         if (matched) {
           Apply(validity, count, bits);
           return count;

@@ -412,8 +412,8 @@ class LevelRows final : public BlockRows {
       } while (entry < read.num_entries && !read.repetition.empty() && read.repetition[entry] > 0);
       if (rows.row(done) != record) continue;
       if (done > done_before && copied_bytes_ >= kMostCopiedBytes) break;
-      CFILE_RETURN_IF_ERROR(CopyEntries(
-          read, first_entry, entry, read.values.subspan(first_value, value - first_value)));
+      CFILE_RETURN_IF_ERROR(CopyEntries(read, first_entry, entry,
+                                        read.values.subspan(first_value, value - first_value)));
       ++done;
     }
     return done;

@@ -74,8 +74,7 @@ absl::StatusOr<RecordSchema> RecordSchema::Build(std::vector<RecordNode> nodes,
     node.parent = i > 0 ? open.back().node : 0;
     if (node.name.empty()) {
       if (i == 0) return absl::InvalidArgumentError("the root has no name");
-      const size_t number =
-          schema.nodes_[node.parent].num_children - open.back().children_left + 1;
+      const size_t number = schema.nodes_[node.parent].num_children - open.back().children_left + 1;
       return absl::InvalidArgumentError(
           open.size() == 1
               ? StrCat("column ", number, " has no name")

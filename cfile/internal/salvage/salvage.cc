@@ -194,8 +194,8 @@ class Salvager {
     // A few bytes may claim 2^32 null rows, and many blocks may claim the same rows. So the number
     // of rows that are decoded is limited to twice the rows of the file.
     const uint64_t most_decoded_rows = 2 * num_rows_;
-    expected.most_rows = std::min(
-        expected.most_rows, most_decoded_rows - std::min(decoded_rows_, most_decoded_rows));
+    expected.most_rows = std::min(expected.most_rows,
+                                  most_decoded_rows - std::min(decoded_rows_, most_decoded_rows));
     FoundBlock found;
     absl::Status status = judge_.Read(*source_, entry.pointer, expected, found);
     decoded_rows_ += found.num_rows;

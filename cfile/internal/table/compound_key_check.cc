@@ -164,11 +164,10 @@ absl::StatusOr<std::optional<WrongKey>> FindWrongKey(const std::vector<KeyColumn
     if (!key) return WrongKey{.row = row, .what = kNan};
     CFILE_ASSIGN_OR_RETURN(const std::optional<std::string_view> found, stored.Next());
     if (found == *key) continue;
-    return WrongKey{
-        .row = row,
-        .what = absl::StrCat("the compound key ", Text(types, *key),
-                             " expected of the key columns, found ",
-                             found ? Text(types, *found) : "null")};
+    return WrongKey{.row = row,
+                    .what = absl::StrCat("the compound key ", Text(types, *key),
+                                         " expected of the key columns, found ",
+                                         found ? Text(types, *found) : "null")};
   }
   return std::nullopt;
 }
@@ -181,9 +180,9 @@ absl::Status AppendKeys(const std::vector<KeyColumn>& types, std::span<const Rea
     CFILE_ASSIGN_OR_RETURN(const auto key, keys.Next());
     if (!key) return absl::InvalidArgumentError(absl::StrCat("row ", row, ": ", kNan));
     if (*key < last) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "row ", row, ": its key ", Text(types, *key), " is less than the key before it, ",
-          Text(types, last)));
+      return absl::InvalidArgumentError(absl::StrCat("row ", row, ": its key ", Text(types, *key),
+                                                     " is less than the key before it, ",
+                                                     Text(types, last)));
     }
     CFILE_RETURN_IF_ERROR(writer.Append({&*key, 1}));
     last = *key;

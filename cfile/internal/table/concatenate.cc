@@ -21,8 +21,7 @@ using Progress = std::function<absl::Status(uint64_t rows)>;
 
 template <typename T>
 absl::Status AppendSome(Cursor<T>& from, uint64_t rows, Writer<T>& to) {
-  CFILE_ASSIGN_OR_RETURN(const Batch<T> batch,
-                         from.Next(std::min<uint64_t>(rows, kMaxBatchRows)));
+  CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, from.Next(std::min<uint64_t>(rows, kMaxBatchRows)));
   return to.Append(batch);
 }
 template <typename T>
@@ -38,8 +37,8 @@ template <typename C, typename W>
 absl::Status AppendFile(const Reader& file, C cursor, const ColumnSchema& column, bool needs_keys,
                         internal::TypedColumnWriter<W>& to, internal::CopyTotals& copied,
                         const Progress& progress) {
-  CFILE_ASSIGN_OR_RETURN(const auto copier, internal::BlockCopier::Create(file, column, needs_keys,
-                                                                          to, copied));
+  CFILE_ASSIGN_OR_RETURN(const auto copier,
+                         internal::BlockCopier::Create(file, column, needs_keys, to, copied));
   const auto report = [&](uint64_t rows) {
     return progress != nullptr && rows > 0 ? progress(rows) : absl::OkStatus();
   };
@@ -98,8 +97,8 @@ absl::StatusOr<ConcatenateReport> Concatenate(
     if (!(info.type == first.type) || info.has_levels() != first.has_levels() ||
         (info.has_levels() && !(info.levels == first.levels))) {
       return absl::InvalidArgumentError(absl::StrCat(
-          "the files have different types: ", first.type.ToString(), " and ",
-          info.type.ToString(), info.has_levels() || first.has_levels() ? ", with levels" : ""));
+          "the files have different types: ", first.type.ToString(), " and ", info.type.ToString(),
+          info.has_levels() || first.has_levels() ? ", with levels" : ""));
     }
     column.nullable |= info.nullable;
   }
@@ -109,8 +108,7 @@ absl::StatusOr<ConcatenateReport> Concatenate(
       first.type, [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<ConcatenateReport> {
         if (first.has_levels()) {
           return AppendFiles(
-              files, column, false,
-              [](const Reader& file) { return file.NewLevelCursor<T>(); },
+              files, column, false, [](const Reader& file) { return file.NewLevelCursor<T>(); },
               LevelWriter<T>::Create(std::move(sink), first.type, first.levels, with_nulls),
               progress);
         }

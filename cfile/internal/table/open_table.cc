@@ -213,8 +213,7 @@ internal::ScanSource::BegunFiles TableReader::Impl::OpenTogether(
     if (!sources[i].ok()) continue;
     auto reader = OpenFile(*closed[i].part.part, closed[i].column, std::move(sources[i]),
                            /*whole=*/false);
-    if (reader.ok())
-      files_.Keep(NumberOf(closed[i].part, closed[i].column), *std::move(reader));
+    if (reader.ok()) files_.Keep(NumberOf(closed[i].part, closed[i].column), *std::move(reader));
   }
   return begun;
 }
@@ -246,8 +245,8 @@ std::shared_ptr<const Source> TableReader::Impl::FindBegun(uint64_t number) cons
 }
 
 absl::StatusOr<Reader> TableReader::Impl::OpenFile(
-    const TablePart& part, size_t column,
-    absl::StatusOr<std::shared_ptr<const Source>> source, bool whole) const {
+    const TablePart& part, size_t column, absl::StatusOr<std::shared_ptr<const Source>> source,
+    bool whole) const {
   const std::string path = internal::PathInStorage(part, column);
   // The reader may live longer than this object. So the function owns copies of what it needs.
   const auto error_of_missing = [storage = storage_, options = options_, folder = part.directory,

@@ -158,8 +158,7 @@ void ScanParts::OpenAhead(const ManifestPart& part) {
   const size_t end = reverse_ ? next : std::min(*stop_part_, next + kMostPartsAhead);
   while (left > 0 && next < end) {
     const auto after = source_.PassOver(
-        next, /*reverse=*/false,
-        [&](ScanSource::BoundsOfColumn bounds_of, const OrdinalRange&) {
+        next, /*reverse=*/false, [&](ScanSource::BoundsOfColumn bounds_of, const OrdinalRange&) {
           return IsExcluded(bounds_of);
         });
     if (!after.ok()) break;

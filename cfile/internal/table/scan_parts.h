@@ -76,8 +76,8 @@ class CountedConditions {
 // A part of a table, and what a scan has opened of it. Rows of the part count from 0.
 struct ScannedPart {
   ManifestPart part;
-  OrdinalRange rows;               // that may match
-  std::optional<FilterTree> tree;  // nullopt: all of `rows` match
+  OrdinalRange rows;                                // that may match
+  std::optional<FilterTree> tree;                   // nullopt: all of `rows` match
   std::vector<std::unique_ptr<RowReader>> readers;  // of the columns; opened when needed
 };
 
@@ -113,7 +113,7 @@ class ScanParts {
 
   const ScanSource& source_;
   const BoundFilter& filter_;
-  const std::optional<KeyRange> keys_;  // the keys that filter_ allows
+  const std::optional<KeyRange> keys_;        // the keys that filter_ allows
   const std::vector<size_t> opened_columns_;  // of each part that is opened ahead
   const OrdinalRange range_;
   const bool reverse_;

@@ -180,8 +180,9 @@ class TableScan::Impl {
     for (const auto& reader : part_.readers) check(*reader);
     if (!all_begun || !any_in_background) return;
     const size_t most = std::min(
-        most_ahead_, std::max<size_t>(source_->options().max_requests_in_flight /
-                                          std::max<size_t>(columns_.size(), 1), 1));
+        most_ahead_,
+        std::max<size_t>(
+            source_->options().max_requests_in_flight / std::max<size_t>(columns_.size(), 1), 1));
     while (ahead_.size() < most) {
       auto part = parts_.Next();
       // The scan returns the error when it comes to the part.
@@ -278,8 +279,7 @@ class TableScan::Impl {
     const size_t before = ordinals_.size();
     const uint64_t matches = encodings::CountOnes({bits_, (examined + 7) / 8}, 0, examined);
     ordinals_.resize(before + static_cast<size_t>(matches));
-    if (matches > 0)
-      encodings::PositionsOfOnes(bits_, examined, begin, ordinals_.data() + before);
+    if (matches > 0) encodings::PositionsOfOnes(bits_, examined, begin, ordinals_.data() + before);
     return examined;
   }
 
@@ -388,9 +388,9 @@ class TableScan::Impl {
   TableScanCounters counters_;
 
   internal::ScanParts parts_;
-  internal::ScannedPart part_;                // the part that is scanned
-  std::deque<internal::ScannedPart> ahead_;   // the parts after it that were begun
-  bool look_ahead_failed_ = false;            // while the scan was in part_
+  internal::ScannedPart part_;               // the part that is scanned
+  std::deque<internal::ScannedPart> ahead_;  // the parts after it that were begun
+  bool look_ahead_failed_ = false;           // while the scan was in part_
   size_t parts_entered_ = 0;
   size_t most_ahead_ = 1;  // of ahead_; it doubles with each part, because the caller may stop
   static constexpr size_t kMostPartsAhead = 64;
@@ -401,11 +401,11 @@ class TableScan::Impl {
   std::vector<uint64_t> ordinals_;
   uint8_t bits_[internal::RowFilter::kMaxRows / 8];
 
-  size_t most_rows_ = kBatchRows;                    // of the next batch
+  size_t most_rows_ = kBatchRows;  // of the next batch
   size_t max_rows_ = kBatchRows;
   internal::ColumnBatches batches_;
   std::vector<internal::RowSink*> sinks_;  // one for each column; empty: rows go to batches_
-  internal::CountedConditions counted_;  // of part_
+  internal::CountedConditions counted_;    // of part_
 };
 
 template <typename T, typename>

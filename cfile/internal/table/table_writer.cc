@@ -312,12 +312,12 @@ class TableWriter::Impl {
   internal::StickyStatus finished_{name()};
   Publication publication_ = Publication::kNot;  // unless kNot, the destructor keeps the files
   size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
-  size_t max_block_size_bytes_ = 0;        // the largest of all columns
-  NewParts new_;                           // what Finish publishes. `parts` has the complete parts
-  std::vector<ColumnSchema> stored_;       // the columns that columns_ write
+  size_t max_block_size_bytes_ = 0;   // the largest of all columns
+  NewParts new_;                      // what Finish publishes. `parts` has the complete parts
+  std::vector<ColumnSchema> stored_;  // the columns that columns_ write
   std::vector<WriterOptions> options_;
   std::vector<ColumnTotals> complete_totals_;  // of all columns of the first part, and so on
-  TablePart part_;                         // the part that columns_ write
+  TablePart part_;                             // the part that columns_ write
   std::vector<std::unique_ptr<ColumnWriter>> columns_;
   bool derives_keys_ = false;  // the caller has appended no compound keys
 };

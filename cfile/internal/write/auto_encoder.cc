@@ -343,9 +343,9 @@ std::unique_ptr<AutoEncoder<T>> MakeAutoEncoder(PhysicalType type, const Encoder
   return std::make_unique<TryingEncoder<T>>(type, options, choice);
 }
 
-#define CFILE_INSTANTIATE(T)                                                  \
-  template std::unique_ptr<AutoEncoder<T>> MakeAutoEncoder<T>(                \
-      PhysicalType, const EncoderOptions&, const AutoOptions&);
+#define CFILE_INSTANTIATE(T)                                                                       \
+  template std::unique_ptr<AutoEncoder<T>> MakeAutoEncoder<T>(PhysicalType, const EncoderOptions&, \
+                                                              const AutoOptions&);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

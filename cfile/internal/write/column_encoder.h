@@ -73,18 +73,18 @@ absl::StatusOr<std::unique_ptr<encodings::BlockEncoder<T>>> NewEncoder(const Col
       .max_block_size_bytes = largest - std::min(beside, largest),
       .whole_records = whole_records};
   if (options.encoding == Encoding::kAuto) {
-    return MakeAutoEncoder<T>(type.physical(), encoder_options,
-                              {.goal = options.goal,
-                               .compression = CodecOf(options),
-                               .compression_level = options.compression_level,
-                               .compress_all = options.compression != Compression::kDefault,
-                               .value_index = options.value_index,
-                               .movable_blocks = PolicyOf(options).movable_blocks,
-                               .for_searches = options.value_index &&
-                                               options.compression == Compression::kDefault &&
-                                               !PolicyOf(options).movable_blocks,
-                               .small_blocks = SeekBlockBytes(options) > 0,
-                               .block_size_bytes = options.block_size_bytes});
+    return MakeAutoEncoder<T>(
+        type.physical(), encoder_options,
+        {.goal = options.goal,
+         .compression = CodecOf(options),
+         .compression_level = options.compression_level,
+         .compress_all = options.compression != Compression::kDefault,
+         .value_index = options.value_index,
+         .movable_blocks = PolicyOf(options).movable_blocks,
+         .for_searches = options.value_index && options.compression == Compression::kDefault &&
+                         !PolicyOf(options).movable_blocks,
+         .small_blocks = SeekBlockBytes(options) > 0,
+         .block_size_bytes = options.block_size_bytes});
   }
   return encodings::MakeEncoder<T>(options.encoding, type.physical(), encoder_options);
 }

@@ -83,7 +83,7 @@ class ColumnPipeline {
            statistics_.CanAddBlock(block.statistics);
   }
 
-  // Writes a copy of `block`. 
+  // Writes a copy of `block`.
   // Preconditions: Takes has returned true. The current block has no entries.
   absl::Status WriteCopy(const CopiedBlock& block, uint64_t first_ordinal,
                          std::string_view value_key) {

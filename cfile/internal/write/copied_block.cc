@@ -14,8 +14,7 @@ constexpr uint64_t kLarge = 4;
 constexpr uint64_t kSmallPage = 64;
 
 bool IsSmall(uint64_t entries, uint64_t bytes, uint64_t small, const WriterOptions& options) {
-  return bytes < options.block_size_bytes / small &&
-         entries < options.max_values_per_block / small;
+  return bytes < options.block_size_bytes / small && entries < options.max_values_per_block / small;
 }
 
 bool KeepsEncoding(const CopiedBlock& block, const FileInfo& info, const WriterOptions& options) {
@@ -52,9 +51,9 @@ bool IsWithinLimits(const CopiedBlock& block, const FileInfo& info, const Writer
     return false;
   if (head.unpacked_bytes() > options.max_block_size_bytes) return false;
   // A block with one row may be larger, because a row cannot be divided.
-  return head.num_rows == 1 || (head.num_entries <= options.max_values_per_block &&
-                                (block.is_page ||
-                                 head.unpacked_bytes() <= kLarge * options.block_size_bytes));
+  return head.num_rows == 1 ||
+         (head.num_entries <= options.max_values_per_block &&
+          (block.is_page || head.unpacked_bytes() <= kLarge * options.block_size_bytes));
 }
 
 }  // namespace

@@ -20,11 +20,11 @@ using encodings::kIsBytes;
 // Counts of the distinct values of a sample.
 struct DistinctValues {
   size_t distinct = 0;
-  size_t once = 0;   // distinct values that occur once
-  size_t twice = 0;  // distinct values that occur twice
+  size_t once = 0;        // distinct values that occur once
+  size_t twice = 0;       // distinct values that occur twice
   size_t new_at_end = 0;  // distinct values that the last quarter of the sample has first
-  size_t runs = 0;   // runs of equal values
-  size_t bytes = 0;  // size of the distinct values in a dictionary
+  size_t runs = 0;        // runs of equal values
+  size_t bytes = 0;       // size of the distinct values in a dictionary
 };
 
 // Returns where the last quarter of a sample begins.
@@ -92,8 +92,7 @@ DistinctValues CountDistinctAsPages(std::span<const T> values) {
 }  // namespace
 
 template <typename T>
-std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values,
-                                                  uint64_t column_values,
+std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values, uint64_t column_values,
                                                   const EncoderOptions& options) {
   const DistinctValues found = CountDistinctAsPages(values);
   const auto count = static_cast<double>(values.size());
@@ -112,8 +111,8 @@ std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values,
   const auto share_of = [&](double block_values) {
     return count * std::min(all, block_values) * entry_bytes / block_values;
   };
-  const double full_block = std::max(
-      count, static_cast<double>(options.block_size_bytes) / std::max(code_bytes, 0.125));
+  const double full_block =
+      std::max(count, static_cast<double>(options.block_size_bytes) / std::max(code_bytes, 0.125));
   return DictionarySizes{
       .codes = codes,
       .wider = width / std::max(1.0, width_of(distinct)),
@@ -121,9 +120,9 @@ std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values,
       .least_share = share_of(full_block)};
 }
 
-#define CFILE_INSTANTIATE(T)                                     \
-  template std::optional<DictionarySizes> EstimateDictionary<T>( \
-      std::span<const T>, uint64_t, const EncoderOptions&);
+#define CFILE_INSTANTIATE(T)                                                                  \
+  template std::optional<DictionarySizes> EstimateDictionary<T>(std::span<const T>, uint64_t, \
+                                                                const EncoderOptions&);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

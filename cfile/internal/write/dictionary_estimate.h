@@ -15,7 +15,7 @@ struct DictionarySizes {
   // The width of codes for all values of the column, divided by the width of codes for the values
   // of the sample.
   double wider = 1;
-  double share = 0;  // the bytes of the dictionary that are charged to the sample
+  double share = 0;        // the bytes of the dictionary that are charged to the sample
   double least_share = 0;  // the share if the column had many more values
 };
 
@@ -26,8 +26,7 @@ struct DictionarySizes {
 // as many entries as a block has values. Returns nullopt if the whole dictionary would exceed its
 // limit.
 template <typename T>
-std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values,
-                                                  uint64_t column_values,
+std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values, uint64_t column_values,
                                                   const encodings::EncoderOptions& options);
 
 }  // namespace cfile::internal

@@ -13,10 +13,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "cfile/options.h"
 #include "cfile/internal/format/compress.h"
 #include "cfile/internal/format/compression.h"
 #include "cfile/internal/write/dictionary_estimate.h"
+#include "cfile/options.h"
 #include "encodings/core/bytes.h"
 
 namespace cfile::internal {
@@ -62,7 +62,7 @@ struct Candidate {
   Storage storage;
   double bytes = 0;
   double bytes_to_share = 0;  // part of `bytes`, which many more values of the column would share
-  double picoseconds = 0;  // of a scan, as it counts for the choice
+  double picoseconds = 0;     // of a scan, as it counts for the choice
   // Decoded bytes that a scan reads in a second, whatever the choice counts. 0: nothing is decoded.
   double bytes_per_second = 0;
   bool is_compressed = false;  // `bytes` is the size after compression
@@ -152,8 +152,7 @@ class Trials {
   // `plain`: PLAIN without compression; candidates larger than `plain` are not acceptable.
   // `candidates`: some candidates of the last call of Run.
   const Candidate& Best(std::span<const Candidate> candidates, const Candidate& plain) const {
-    const double few =
-        NegligiblePart(choice_.goal) * static_cast<double>(DecodedBytes(values_));
+    const double few = NegligiblePart(choice_.goal) * static_cast<double>(DecodedBytes(values_));
     const double negligible = few == 0 ? 0 : std::max(kNegligibleBytes * part(), few);
     const Candidate* best = Choose(candidates, budget(), limits_.factor, negligible, plain.bytes);
     return best == nullptr ? plain : *best;
@@ -234,8 +233,8 @@ class Trials {
     candidate.bytes = beside + encoded_bytes;
     if (row.encoding == Encoding::kPlain) plain_bytes_ = candidate.bytes;
     const auto decompression = [&](size_t compressed_size) {
-      return static_cast<double>(DecompressionPicoseconds(choice_.compression, compressed_size,
-                                                          encoded->block.size()));
+      return static_cast<double>(
+          DecompressionPicoseconds(choice_.compression, compressed_size, encoded->block.size()));
     };
     // How many times a decompression counts.
     const bool searched = choice_.for_searches && kIsBytes<T>;
@@ -264,9 +263,8 @@ class Trials {
   double DictionaryRatio(const ByteWriter& dictionary) {
     if (choice_.compression == Compression::kNone || dictionary.size() == 0) return 1;
     const std::optional<size_t> compressed = CompressedSize(dictionary);
-    const double ratio = compressed ? static_cast<double>(*compressed) /
-                                          static_cast<double>(dictionary.size())
-                                    : 1;
+    const double ratio =
+        compressed ? static_cast<double>(*compressed) / static_cast<double>(dictionary.size()) : 1;
     return ratio <= kAlwaysCompressedTo ? ratio : 1;
   }
 
@@ -319,11 +317,14 @@ std::vector<const EncodingRow*> TrialCandidates(PhysicalType type, const AutoOpt
   const bool for_size = choice.goal == Goal::kSize;
   const auto may_take = [&](encodings::Automatic automatic) {
     switch (automatic) {
-      case encodings::Automatic::kNever: return false;
-      case encodings::Automatic::kForSize: return for_size;
+      case encodings::Automatic::kNever:
+        return false;
+      case encodings::Automatic::kForSize:
+        return for_size;
       case encodings::Automatic::kForSizeAndSearches:
         return for_size ? !choice.movable_blocks : choice.for_searches;
-      case encodings::Automatic::kAlways: break;
+      case encodings::Automatic::kAlways:
+        break;
     }
     return true;
   };
@@ -342,17 +343,16 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
   std::unique_ptr<T[]> copies, final_copies;
   const bool at_end = column_values == values.size();
   if (!at_end) {
-    values = Spread(values,
-                    choice.goal == Goal::kSize ? kFinalPieceValuesForSize : kFinalPieceValues,
-                    final_copies);
+    values =
+        Spread(values, choice.goal == Goal::kSize ? kFinalPieceValuesForSize : kFinalPieceValues,
+               final_copies);
   }
   const std::span<const T> few = at_end ? values : Spread(values, kPieceValues, copies);
   std::vector<const EncodingRow*> tried(rows.begin(), rows.end());
   if (!at_end && !kIsBytes<T>) {
     // For numbers, blocks of Parquet's PLAIN are only a few bytes smaller than blocks of PLAIN.
-    std::erase_if(tried, [](const EncodingRow* row) {
-      return row->encoding == Encoding::kParquetPlain;
-    });
+    std::erase_if(tried,
+                  [](const EncodingRow* row) { return row->encoding == Encoding::kParquetPlain; });
   }
   std::vector<Candidate> candidates = trials.Run(few, column_values, tried);
   Candidate plain = candidates.front();
@@ -393,22 +393,21 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
         depends_on_count || (each.bytes_to_share > 0 && each.storage.row != best.storage.row &&
                              each.bytes - each.bytes_to_share < kMuchSmaller * best.bytes);
   }
-  return {.storage = best.storage,
-          .depends_on_count = depends_on_count,
-          .found = {.goal = choice.goal,
-                    .num_values = values.size(),
-                    .plain_size_bytes =
-                        static_cast<uint64_t>(std::max(1.0, std::round(plain_bytes))),
-                    .chosen = best.size(),
-                    .smallest = smallest.size(),
-                    .scan_bytes_per_second = static_cast<uint64_t>(best.bytes_per_second)},
-          .cost_bytes = trials.cost_bytes()};
+  return {
+      .storage = best.storage,
+      .depends_on_count = depends_on_count,
+      .found = {.goal = choice.goal,
+                .num_values = values.size(),
+                .plain_size_bytes = static_cast<uint64_t>(std::max(1.0, std::round(plain_bytes))),
+                .chosen = best.size(),
+                .smallest = smallest.size(),
+                .scan_bytes_per_second = static_cast<uint64_t>(best.bytes_per_second)},
+      .cost_bytes = trials.cost_bytes()};
 }
 
-#define CFILE_INSTANTIATE(T)                                                              \
-  template Trial TryStorage<T>(std::span<const T>, uint64_t, PhysicalType,                \
-                               const EncoderOptions&, const AutoOptions&,                 \
-                               std::span<const EncodingRow* const>);
+#define CFILE_INSTANTIATE(T)                                                                      \
+  template Trial TryStorage<T>(std::span<const T>, uint64_t, PhysicalType, const EncoderOptions&, \
+                               const AutoOptions&, std::span<const EncodingRow* const>);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

@@ -377,10 +377,11 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
 
   absl::Status FinishBlock() {
     const uint32_t rows = std::exchange(block_rows_, 0);
-    CFILE_RETURN_IF_ERROR(this->WriteBlock(
-        {num_rows_ - rows, rows, rows}, block_key_, [&](encodings::ByteWriter& prefix) {
-          if (options_.nullable) internal::AppendValidity(validity_, prefix);
-        }));
+    CFILE_RETURN_IF_ERROR(this->WriteBlock({num_rows_ - rows, rows, rows}, block_key_,
+                                           [&](encodings::ByteWriter& prefix) {
+                                             if (options_.nullable)
+                                               internal::AppendValidity(validity_, prefix);
+                                           }));
     block_limit_.AddBlock(rows, file_.last_block(), file_.last_block_compressed());
     return absl::OkStatus();
   }

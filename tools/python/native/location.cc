@@ -40,26 +40,16 @@ struct StorageOption {
   void (*set)(const char* name, nb::handle value, Options& options);
 };
 constexpr StorageOption kStorageOptions[] = {
-    {"endpoint",
-     [](const char* name, nb::handle value, Options& options) {
-       options.s3.endpoint = Cast<std::string>(name, value);
-     }},
-    {"region",
-     [](const char* name, nb::handle value, Options& options) {
-       options.s3.region = Cast<std::string>(name, value);
-     }},
-    {"anonymous",
-     [](const char* name, nb::handle value, Options& options) {
-       options.s3.anonymous = Cast<bool>(name, value);
-     }},
-    {"path_style",
-     [](const char* name, nb::handle value, Options& options) {
-       options.s3.path_style = Cast<bool>(name, value);
-     }},
-    {"cache",
-     [](const char* name, nb::handle value, Options& options) {
-       options.cache_directory = Cast<std::string>(name, value);
-     }},
+    {"endpoint", [](const char* name, nb::handle value,
+                    Options& options) { options.s3.endpoint = Cast<std::string>(name, value); }},
+    {"region", [](const char* name, nb::handle value,
+                  Options& options) { options.s3.region = Cast<std::string>(name, value); }},
+    {"anonymous", [](const char* name, nb::handle value,
+                     Options& options) { options.s3.anonymous = Cast<bool>(name, value); }},
+    {"path_style", [](const char* name, nb::handle value,
+                      Options& options) { options.s3.path_style = Cast<bool>(name, value); }},
+    {"cache", [](const char* name, nb::handle value,
+                 Options& options) { options.cache_directory = Cast<std::string>(name, value); }},
     {"certificate_file",
      [](const char* name, nb::handle value, Options& options) {
        options.certificate_file = Cast<std::string>(name, value);
@@ -87,11 +77,10 @@ Options HttpOptionsOf(const nb::dict& given) {
 // The variables of the environment that a client reads.
 std::string Environment() {
   std::string text;
-  for (const char* name :
-       {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_REGION",
-        "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_PROFILE",
-        "AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE", "AWS_SKIP_SIGNATURE", "HOME",
-        "SSL_CERT_FILE"}) {
+  for (const char* name : {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+                           "AWS_REGION", "AWS_DEFAULT_REGION", "AWS_ENDPOINT_URL_S3",
+                           "AWS_ENDPOINT_URL", "AWS_PROFILE", "AWS_SHARED_CREDENTIALS_FILE",
+                           "AWS_CONFIG_FILE", "AWS_SKIP_SIGNATURE", "HOME", "SSL_CERT_FILE"}) {
     const char* const value = std::getenv(name);
     text += cfile::StrCat(value == nullptr ? "" : value, "\n");
   }

@@ -119,8 +119,7 @@ void WriteColumns(const Location& path, const nb::object& data, const nb::dict& 
 
 nb::list Repair(const Location& path, bool salvage, bool force, bool dry_run) {
   const cfile::RepairReport report = AtTable(path, [&](const auto& table) {
-    return cfile::Repair(table,
-                         {.salvage = salvage, .force = force, .dry_run = dry_run});
+    return cfile::Repair(table, {.salvage = salvage, .force = force, .dry_run = dry_run});
   });
   nb::list list;
   for (const cfile::RepairedPart& part : report.parts) {
@@ -159,11 +158,11 @@ void AddMaintenance(nb::module_& module) {
   module.def("reorder_columns", [](const Location& path, const Names& names) {
     AtTable(path, [&](const auto& table) { return cfile::ReorderColumns(table, names); });
   });
-  module.def("widen_column", [](const Location& path, const std::string& name,
-                                const std::string& type) {
-    const cfile::ColumnType wider = TypeOf(type);
-    AtTable(path, [&](const auto& table) { return cfile::WidenColumn(table, name, wider); });
-  });
+  module.def(
+      "widen_column", [](const Location& path, const std::string& name, const std::string& type) {
+        const cfile::ColumnType wider = TypeOf(type);
+        AtTable(path, [&](const auto& table) { return cfile::WidenColumn(table, name, wider); });
+      });
   module.def("repair", &Repair, arg("path"), nb::kw_only(), arg("salvage") = false,
              arg("force") = false, arg("dry_run") = false);
 }

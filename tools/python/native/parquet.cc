@@ -45,10 +45,9 @@ cfile::ParquetReport InterruptibleWork(const std::string& name, Work&& work) {
 }
 
 // `source`: a Location, or a RangedObject.
-nb::dict ImportParquet(const nb::object& source, const Location& target,
-                       const nb::dict& settings, const Names& columns, const Names& sorted_by,
-                       bool append, bool part_per_row_group, bool copy_pages,
-                       size_t max_page_size_bytes) {
+nb::dict ImportParquet(const nb::object& source, const Location& target, const nb::dict& settings,
+                       const Names& columns, const Names& sorted_by, bool append,
+                       bool part_per_row_group, bool copy_pages, size_t max_page_size_bytes) {
   cfile::ParquetImportOptions options{.columns = columns,
                                       .sorted_by = sorted_by,
                                       .append = append,

@@ -157,16 +157,14 @@ const std::shared_ptr<cfile::BlockCache>& SharedCache() {
 cfile::ReaderOptions Options(bool verify_checksums, std::optional<size_t> cache_size_bytes) {
   return {.access = cfile::ReaderOptions::Access::kPread,
           .verify_checksums = verify_checksums,
-          .block_cache = cache_size_bytes
-                             ? std::make_shared<cfile::BlockCache>(*cache_size_bytes)
-                             : SharedCache()};
+          .block_cache = cache_size_bytes ? std::make_shared<cfile::BlockCache>(*cache_size_bytes)
+                                          : SharedCache()};
 }
 
 std::unique_ptr<Opened> OpenFile(std::shared_ptr<const cfile::Source> source,
                                  const cfile::ReaderOptions& options) {
   std::string name = source->name();
-  cfile::Reader file =
-      WithoutLock([&] { return cfile::Reader::Open(std::move(source), options); });
+  cfile::Reader file = WithoutLock([&] { return cfile::Reader::Open(std::move(source), options); });
   return std::make_unique<Opened>(std::move(file), std::move(name));
 }
 
@@ -288,7 +286,8 @@ void AddReading(nb::module_& module) {
   module.def(
       "open_file",
       [](const Location& path, bool verify, Cache cache_size_bytes) {
-        return OpenFile(WithoutLock([&] { return path.OpenFile(); }), Options(verify, cache_size_bytes));
+        return OpenFile(WithoutLock([&] { return path.OpenFile(); }),
+                        Options(verify, cache_size_bytes));
       },
       arg("path"), nb::kw_only(), checksums, cache);
   module.def(

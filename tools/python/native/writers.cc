@@ -49,10 +49,9 @@ bool CommitParts(const Location& path, const std::vector<nb::bytes>& parts, cons
   Names descriptions;
   for (const nb::bytes& part : parts) descriptions.emplace_back(part.c_str(), part.size());
   return AtTable(path, [&](const auto& storage) {
-    return cfile::CommitParts(storage, descriptions,
-                              {.id = id,
-                               .replaced = replaced,
-                               .schema = type.is_none() ? nullptr : &schema});
+    return cfile::CommitParts(
+        storage, descriptions,
+        {.id = id, .replaced = replaced, .schema = type.is_none() ? nullptr : &schema});
   });
 }
 
@@ -74,22 +73,20 @@ class PythonTableWriter {
     for (size_t i = 0; i < options.size(); ++i) {
       if (options[i].value_index) schema.columns[i].nullable = false;
     }
-    return Made(path, [&](const cfile::TableLocation& table) {
-      return begin(table, schema, options);
-    });
+    return Made(path,
+                [&](const cfile::TableLocation& table) { return begin(table, schema, options); });
   }
   static std::unique_ptr<PythonTableWriter> CreateLike(const Location& path, const Location& like,
                                                        const nb::dict& settings) {
-    const Schema schema =
-        AtTable(like, [](const auto& storage) { return cfile::TableReader::Open(storage); })
-            .schema();
+    const Schema schema = AtTable(like, [](const auto& storage) {
+                            return cfile::TableReader::Open(storage);
+                          }).schema();
     const std::vector<cfile::WriterOptions> options = OptionsOf(settings, schema);
     return Made(path, [&](const cfile::TableLocation& table) {
       return cfile::TableWriter::Create(table, schema, options);
     });
   }
-  static std::unique_ptr<PythonTableWriter> Append(const Location& path,
-                                                   const nb::dict& settings) {
+  static std::unique_ptr<PythonTableWriter> Append(const Location& path, const nb::dict& settings) {
     const std::vector<cfile::WriterOptions> options = OptionsOfTable(path, settings);
     return Made(path, [&](const cfile::TableLocation& table) {
       return cfile::TableWriter::Append(table, options);
@@ -188,8 +185,7 @@ absl::StatusOr<std::unique_ptr<AnyWriter>> MadeTyped(absl::StatusOr<Writer> writ
 // Returns the type of a column: the type of a struct with one field, or of the values.
 cfile::ColumnSchema ColumnOf(ArrowSchema& type) {
   // The library reads the types of structs only.
-  const bool is_struct =
-      std::string_view(type.format) == "+s" && type.n_children == 1;
+  const bool is_struct = std::string_view(type.format) == "+s" && type.n_children == 1;
   ArrowSchema named = type;
   if (named.name == nullptr || *named.name == '\0') named.name = "value";
   ArrowSchema* children[] = {&named};
@@ -204,7 +200,8 @@ cfile::ColumnSchema ColumnOf(ArrowSchema& type) {
   // The levels of a list are its own and its element's. More levels belong to structs.
   const bool has_structs = column.levels.max_definition > 2 * column.levels.max_repetition + 1;
   if (schema.columns.size() == 1 && !has_structs) return column;
-  Raise(absl::UnimplementedError("a file has values or lists, not structs or maps. A table has them"));
+  Raise(absl::UnimplementedError(
+      "a file has values or lists, not structs or maps. A table has them"));
 }
 
 // FileWriter of cfile/_native.pyi.
@@ -223,8 +220,8 @@ class FileWriter {
       if (!file.ok()) return file.status();
       return cfile::VisitType(column.type, [&]<typename T>(std::type_identity<T>) -> Made {
         if (column.has_levels()) {
-          return MadeTyped(cfile::LevelWriter<T>::Create(*std::move(file), column.type,
-                                                         column.levels, options));
+          return MadeTyped(
+              cfile::LevelWriter<T>::Create(*std::move(file), column.type, column.levels, options));
         }
         return MadeTyped(cfile::Writer<T>::Create(*std::move(file), column.type, options));
       });

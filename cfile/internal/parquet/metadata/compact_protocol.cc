@@ -16,10 +16,20 @@ constexpr uint32_t kCountInHeader = 15;  // smaller counts are in the first byte
 }  // namespace
 
 std::string_view NameOf(WireType type) {
-  constexpr std::string_view kNames[] = {
-      "end of message", "boolean", "boolean", "8-bit integer", "16-bit integer", "32-bit integer",
-      "64-bit integer", "double",  "binary",  "list",          "set",            "map",
-      "message",        "UUID"};
+  constexpr std::string_view kNames[] = {"end of message",
+                                         "boolean",
+                                         "boolean",
+                                         "8-bit integer",
+                                         "16-bit integer",
+                                         "32-bit integer",
+                                         "64-bit integer",
+                                         "double",
+                                         "binary",
+                                         "list",
+                                         "set",
+                                         "map",
+                                         "message",
+                                         "UUID"};
   const auto number = static_cast<size_t>(type);
   return number < std::size(kNames) ? kNames[number] : "unknown type";
 }

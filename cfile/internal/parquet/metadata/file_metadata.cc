@@ -52,9 +52,8 @@ std::string Write(const Message& message, std::string_view after = {}) {
 // metadata of the column chunk is not encrypted.
 std::string ColumnName(const FileMetaData& file, const RowGroup& group, size_t leaf) {
   if (const auto& column = group.columns[leaf].meta_data) {
-    return absl::StrJoin(
-        column->path_in_schema, ".",
-        [](std::string* out, std::string_view name) { out->append(name); });
+    return absl::StrJoin(column->path_in_schema, ".",
+                         [](std::string* out, std::string_view name) { out->append(name); });
   }
   for (const SchemaElement& element : file.schema) {
     if (element.type && leaf-- == 0) return std::string(element.name);

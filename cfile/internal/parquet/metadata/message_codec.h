@@ -112,9 +112,9 @@ bool ReadField(CompactReader& in, WireType type, std::string_view name, T& membe
            in.Fail("field ", name, " has type ", NameOf(type), ", expected boolean");
   } else {
     constexpr WireType kType = WireTypeOf<T>();
-    return type == kType ? ReadValue(in, member)
-                         : in.Fail("field ", name, " has type ", NameOf(type), ", expected ",
-                                   NameOf(kType));
+    return type == kType
+               ? ReadValue(in, member)
+               : in.Fail("field ", name, " has type ", NameOf(type), ", expected ", NameOf(kType));
   }
 }
 

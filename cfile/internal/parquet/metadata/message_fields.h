@@ -36,96 +36,84 @@ inline constexpr auto kFields<TimeUnit> = std::tuple(Field(1, "MILLIS", &TimeUni
                                                      Field(2, "MICROS", &TimeUnit::micros),
                                                      Field(3, "NANOS", &TimeUnit::nanos));
 template <>
-inline constexpr auto kFields<DecimalType> =
-    std::tuple(Field(1, "scale", &DecimalType::scale),
-               Field(2, "precision", &DecimalType::precision));
+inline constexpr auto kFields<DecimalType> = std::tuple(Field(1, "scale", &DecimalType::scale),
+                                                        Field(2, "precision",
+                                                              &DecimalType::precision));
 template <>
-inline constexpr auto kFields<TimeType> =
-    std::tuple(Field(1, "isAdjustedToUTC", &TimeType::is_adjusted_to_utc),
-               Field(2, "unit", &TimeType::unit));
+inline constexpr auto kFields<TimeType> = std::tuple(Field(1, "isAdjustedToUTC",
+                                                           &TimeType::is_adjusted_to_utc),
+                                                     Field(2, "unit", &TimeType::unit));
 template <>
 inline constexpr auto kFields<IntType> = std::tuple(Field(1, "bitWidth", &IntType::bit_width),
                                                     Field(2, "isSigned", &IntType::is_signed));
 template <>
-inline constexpr auto kFields<VariantType> =
-    std::tuple(Field(1, "specification_version", &VariantType::specification_version));
+inline constexpr auto kFields<VariantType> = std::tuple(Field(1, "specification_version",
+                                                              &VariantType::specification_version));
 template <>
 inline constexpr auto kFields<GeometryType> = std::tuple(Field(1, "crs", &GeometryType::crs));
 template <>
-inline constexpr auto kFields<GeographyType> =
-    std::tuple(Field(1, "crs", &GeographyType::crs),
-               Field(2, "algorithm", &GeographyType::algorithm));
+inline constexpr auto kFields<GeographyType> = std::tuple(Field(1, "crs", &GeographyType::crs),
+                                                          Field(2, "algorithm",
+                                                                &GeographyType::algorithm));
 template <>
-inline constexpr auto kFields<LogicalType> =
-    std::tuple(Field(1, "STRING", &LogicalType::string), Field(2, "MAP", &LogicalType::map),
-               Field(3, "LIST", &LogicalType::list), Field(4, "ENUM", &LogicalType::enumeration),
-               Field(5, "DECIMAL", &LogicalType::decimal), Field(6, "DATE", &LogicalType::date),
-               Field(7, "TIME", &LogicalType::time),
-               Field(8, "TIMESTAMP", &LogicalType::timestamp),
-               Field(10, "INTEGER", &LogicalType::integer),
-               Field(11, "UNKNOWN", &LogicalType::unknown), Field(12, "JSON", &LogicalType::json),
-               Field(13, "BSON", &LogicalType::bson), Field(14, "UUID", &LogicalType::uuid),
-               Field(15, "FLOAT16", &LogicalType::float16),
-               Field(16, "VARIANT", &LogicalType::variant),
-               Field(17, "GEOMETRY", &LogicalType::geometry),
-               Field(18, "GEOGRAPHY", &LogicalType::geography));
+inline constexpr auto kFields<LogicalType> = std::tuple(
+    Field(1, "STRING", &LogicalType::string), Field(2, "MAP", &LogicalType::map),
+    Field(3, "LIST", &LogicalType::list), Field(4, "ENUM", &LogicalType::enumeration),
+    Field(5, "DECIMAL", &LogicalType::decimal), Field(6, "DATE", &LogicalType::date),
+    Field(7, "TIME", &LogicalType::time), Field(8, "TIMESTAMP", &LogicalType::timestamp),
+    Field(10, "INTEGER", &LogicalType::integer), Field(11, "UNKNOWN", &LogicalType::unknown),
+    Field(12, "JSON", &LogicalType::json), Field(13, "BSON", &LogicalType::bson),
+    Field(14, "UUID", &LogicalType::uuid), Field(15, "FLOAT16", &LogicalType::float16),
+    Field(16, "VARIANT", &LogicalType::variant), Field(17, "GEOMETRY", &LogicalType::geometry),
+    Field(18, "GEOGRAPHY", &LogicalType::geography));
 template <>
-inline constexpr auto kFields<SchemaElement> =
-    std::tuple(Field(1, "type", &SchemaElement::type),
-               Field(2, "type_length", &SchemaElement::type_length),
-               Field(3, "repetition_type", &SchemaElement::repetition_type),
-               Field(4, "name", &SchemaElement::name),
-               Field(5, "num_children", &SchemaElement::num_children),
-               Field(6, "converted_type", &SchemaElement::converted_type),
-               Field(7, "scale", &SchemaElement::scale),
-               Field(8, "precision", &SchemaElement::precision),
-               Field(9, "field_id", &SchemaElement::field_id),
-               Field(10, "logicalType", &SchemaElement::logical_type));
+inline constexpr auto kFields<SchemaElement> = std::tuple(
+    Field(1, "type", &SchemaElement::type), Field(2, "type_length", &SchemaElement::type_length),
+    Field(3, "repetition_type", &SchemaElement::repetition_type),
+    Field(4, "name", &SchemaElement::name), Field(5, "num_children", &SchemaElement::num_children),
+    Field(6, "converted_type", &SchemaElement::converted_type),
+    Field(7, "scale", &SchemaElement::scale), Field(8, "precision", &SchemaElement::precision),
+    Field(9, "field_id", &SchemaElement::field_id),
+    Field(10, "logicalType", &SchemaElement::logical_type));
 template <>
 inline constexpr auto kFields<KeyValue> = std::tuple(Field(1, "key", &KeyValue::key),
                                                      Field(2, "value", &KeyValue::value));
 template <>
-inline constexpr auto kFields<Statistics> =
-    std::tuple(Field(1, "max", &Statistics::max), Field(2, "min", &Statistics::min),
-               Field(3, "null_count", &Statistics::null_count),
-               Field(4, "distinct_count", &Statistics::distinct_count),
-               Field(5, "max_value", &Statistics::max_value),
-               Field(6, "min_value", &Statistics::min_value),
-               Field(7, "is_max_value_exact", &Statistics::is_max_value_exact),
-               Field(8, "is_min_value_exact", &Statistics::is_min_value_exact));
+inline constexpr auto kFields<Statistics> = std::tuple(
+    Field(1, "max", &Statistics::max), Field(2, "min", &Statistics::min),
+    Field(3, "null_count", &Statistics::null_count),
+    Field(4, "distinct_count", &Statistics::distinct_count),
+    Field(5, "max_value", &Statistics::max_value), Field(6, "min_value", &Statistics::min_value),
+    Field(7, "is_max_value_exact", &Statistics::is_max_value_exact),
+    Field(8, "is_min_value_exact", &Statistics::is_min_value_exact));
 template <>
 inline constexpr auto kFields<PageEncodingStats> =
     std::tuple(Field(1, "page_type", &PageEncodingStats::page_type),
                Field(2, "encoding", &PageEncodingStats::encoding),
                Field(3, "count", &PageEncodingStats::count));
 template <>
-inline constexpr auto kFields<SizeStatistics> =
-    std::tuple(Field(1, "unencoded_byte_array_data_bytes",
-                     &SizeStatistics::unencoded_byte_array_data_bytes),
-               Field(2, "repetition_level_histogram", &SizeStatistics::repetition_level_histogram,
-                     Presence::kOptionalList),
-               Field(3, "definition_level_histogram", &SizeStatistics::definition_level_histogram,
-                     Presence::kOptionalList));
+inline constexpr auto kFields<SizeStatistics> = std::tuple(
+    Field(1, "unencoded_byte_array_data_bytes", &SizeStatistics::unencoded_byte_array_data_bytes),
+    Field(2, "repetition_level_histogram", &SizeStatistics::repetition_level_histogram,
+          Presence::kOptionalList),
+    Field(3, "definition_level_histogram", &SizeStatistics::definition_level_histogram,
+          Presence::kOptionalList));
 template <>
-inline constexpr auto kFields<ColumnMetaData> =
-    std::tuple(Field(1, "type", &ColumnMetaData::type),
-               Field(2, "encodings", &ColumnMetaData::encodings),
-               Field(3, "path_in_schema", &ColumnMetaData::path_in_schema),
-               Field(4, "codec", &ColumnMetaData::codec),
-               Field(5, "num_values", &ColumnMetaData::num_values),
-               Field(6, "total_uncompressed_size", &ColumnMetaData::total_uncompressed_size),
-               Field(7, "total_compressed_size", &ColumnMetaData::total_compressed_size),
-               Field(8, "key_value_metadata", &ColumnMetaData::key_value_metadata,
-                     Presence::kOptionalList),
-               Field(9, "data_page_offset", &ColumnMetaData::data_page_offset),
-               Field(10, "index_page_offset", &ColumnMetaData::index_page_offset),
-               Field(11, "dictionary_page_offset", &ColumnMetaData::dictionary_page_offset),
-               Field(12, "statistics", &ColumnMetaData::statistics),
-               Field(13, "encoding_stats", &ColumnMetaData::encoding_stats,
-                     Presence::kOptionalList),
-               Field(14, "bloom_filter_offset", &ColumnMetaData::bloom_filter_offset),
-               Field(15, "bloom_filter_length", &ColumnMetaData::bloom_filter_length),
-               Field(16, "size_statistics", &ColumnMetaData::size_statistics));
+inline constexpr auto kFields<ColumnMetaData> = std::tuple(
+    Field(1, "type", &ColumnMetaData::type), Field(2, "encodings", &ColumnMetaData::encodings),
+    Field(3, "path_in_schema", &ColumnMetaData::path_in_schema),
+    Field(4, "codec", &ColumnMetaData::codec), Field(5, "num_values", &ColumnMetaData::num_values),
+    Field(6, "total_uncompressed_size", &ColumnMetaData::total_uncompressed_size),
+    Field(7, "total_compressed_size", &ColumnMetaData::total_compressed_size),
+    Field(8, "key_value_metadata", &ColumnMetaData::key_value_metadata, Presence::kOptionalList),
+    Field(9, "data_page_offset", &ColumnMetaData::data_page_offset),
+    Field(10, "index_page_offset", &ColumnMetaData::index_page_offset),
+    Field(11, "dictionary_page_offset", &ColumnMetaData::dictionary_page_offset),
+    Field(12, "statistics", &ColumnMetaData::statistics),
+    Field(13, "encoding_stats", &ColumnMetaData::encoding_stats, Presence::kOptionalList),
+    Field(14, "bloom_filter_offset", &ColumnMetaData::bloom_filter_offset),
+    Field(15, "bloom_filter_length", &ColumnMetaData::bloom_filter_length),
+    Field(16, "size_statistics", &ColumnMetaData::size_statistics));
 template <>
 inline constexpr auto kFields<ColumnChunk> =
     std::tuple(Field(1, "file_path", &ColumnChunk::file_path),
@@ -152,21 +140,18 @@ inline constexpr auto kFields<RowGroup> =
                Field(6, "total_compressed_size", &RowGroup::total_compressed_size),
                Field(7, "ordinal", &RowGroup::ordinal));
 template <>
-inline constexpr auto kFields<ColumnOrder> =
-    std::tuple(Field(1, "TYPE_ORDER", &ColumnOrder::type_order));
+inline constexpr auto kFields<ColumnOrder> = std::tuple(Field(1, "TYPE_ORDER",
+                                                              &ColumnOrder::type_order));
 template <>
-inline constexpr auto kFields<FileMetaData> =
-    std::tuple(Field(1, "version", &FileMetaData::version),
-               Field(2, "schema", &FileMetaData::schema),
-               Field(3, "num_rows", &FileMetaData::num_rows),
-               Field(4, "row_groups", &FileMetaData::row_groups),
-               Field(5, "key_value_metadata", &FileMetaData::key_value_metadata,
-                     Presence::kOptionalList),
-               Field(6, "created_by", &FileMetaData::created_by),
-               Field(7, "column_orders", &FileMetaData::column_orders, Presence::kOptionalList),
-               Field(8, "encryption_algorithm", &FileMetaData::encryption_algorithm),
-               Field(9, "footer_signing_key_metadata",
-                     &FileMetaData::footer_signing_key_metadata));
+inline constexpr auto kFields<FileMetaData> = std::tuple(
+    Field(1, "version", &FileMetaData::version), Field(2, "schema", &FileMetaData::schema),
+    Field(3, "num_rows", &FileMetaData::num_rows),
+    Field(4, "row_groups", &FileMetaData::row_groups),
+    Field(5, "key_value_metadata", &FileMetaData::key_value_metadata, Presence::kOptionalList),
+    Field(6, "created_by", &FileMetaData::created_by),
+    Field(7, "column_orders", &FileMetaData::column_orders, Presence::kOptionalList),
+    Field(8, "encryption_algorithm", &FileMetaData::encryption_algorithm),
+    Field(9, "footer_signing_key_metadata", &FileMetaData::footer_signing_key_metadata));
 template <>
 inline constexpr auto kFields<DataPageHeader> =
     std::tuple(Field(1, "num_values", &DataPageHeader::num_values),
@@ -190,15 +175,14 @@ inline constexpr auto kFields<DataPageHeaderV2> = std::tuple(
     Field(7, "is_compressed", &DataPageHeaderV2::is_compressed),
     Field(8, "statistics", &DataPageHeaderV2::statistics));
 template <>
-inline constexpr auto kFields<PageHeader> =
-    std::tuple(Field(1, "type", &PageHeader::type),
-               Field(2, "uncompressed_page_size", &PageHeader::uncompressed_page_size),
-               Field(3, "compressed_page_size", &PageHeader::compressed_page_size),
-               Field(4, "crc", &PageHeader::crc),
-               Field(5, "data_page_header", &PageHeader::data_page_header),
-               Field(6, "index_page_header", &PageHeader::index_page_header),
-               Field(7, "dictionary_page_header", &PageHeader::dictionary_page_header),
-               Field(8, "data_page_header_v2", &PageHeader::data_page_header_v2));
+inline constexpr auto kFields<PageHeader> = std::tuple(
+    Field(1, "type", &PageHeader::type),
+    Field(2, "uncompressed_page_size", &PageHeader::uncompressed_page_size),
+    Field(3, "compressed_page_size", &PageHeader::compressed_page_size),
+    Field(4, "crc", &PageHeader::crc), Field(5, "data_page_header", &PageHeader::data_page_header),
+    Field(6, "index_page_header", &PageHeader::index_page_header),
+    Field(7, "dictionary_page_header", &PageHeader::dictionary_page_header),
+    Field(8, "data_page_header_v2", &PageHeader::data_page_header_v2));
 template <>
 inline constexpr auto kFields<PageLocation> =
     std::tuple(Field(1, "offset", &PageLocation::offset),
@@ -210,22 +194,22 @@ inline constexpr auto kFields<OffsetIndex> =
                Field(2, "unencoded_byte_array_data_bytes",
                      &OffsetIndex::unencoded_byte_array_data_bytes, Presence::kOptionalList));
 template <>
-inline constexpr auto kFields<ColumnIndex> = std::tuple(
-    Field(1, "null_pages", &ColumnIndex::null_pages),
-    Field(2, "min_values", &ColumnIndex::min_values),
-    Field(3, "max_values", &ColumnIndex::max_values),
-    Field(4, "boundary_order", &ColumnIndex::boundary_order),
-    Field(5, "null_counts", &ColumnIndex::null_counts, Presence::kOptionalList),
-    Field(6, "repetition_level_histograms", &ColumnIndex::repetition_level_histograms,
-          Presence::kOptionalList),
-    Field(7, "definition_level_histograms", &ColumnIndex::definition_level_histograms,
-          Presence::kOptionalList));
+inline constexpr auto kFields<ColumnIndex> =
+    std::tuple(Field(1, "null_pages", &ColumnIndex::null_pages),
+               Field(2, "min_values", &ColumnIndex::min_values),
+               Field(3, "max_values", &ColumnIndex::max_values),
+               Field(4, "boundary_order", &ColumnIndex::boundary_order),
+               Field(5, "null_counts", &ColumnIndex::null_counts, Presence::kOptionalList),
+               Field(6, "repetition_level_histograms", &ColumnIndex::repetition_level_histograms,
+                     Presence::kOptionalList),
+               Field(7, "definition_level_histograms", &ColumnIndex::definition_level_histograms,
+                     Presence::kOptionalList));
 template <>
 inline constexpr auto kFields<BloomFilterAlgorithm> =
     std::tuple(Field(1, "BLOCK", &BloomFilterAlgorithm::block));
 template <>
-inline constexpr auto kFields<BloomFilterHash> =
-    std::tuple(Field(1, "XXHASH", &BloomFilterHash::xxhash));
+inline constexpr auto kFields<BloomFilterHash> = std::tuple(Field(1, "XXHASH",
+                                                                  &BloomFilterHash::xxhash));
 template <>
 inline constexpr auto kFields<BloomFilterCompression> =
     std::tuple(Field(1, "UNCOMPRESSED", &BloomFilterCompression::uncompressed));

@@ -214,8 +214,8 @@ struct ColumnMetaData {
   int32_t codec = 0;       // CompressionCodec
   int64_t num_values = 0;  // with nulls: the number of levels
   int64_t total_uncompressed_size = 0;
-  int64_t total_compressed_size = 0;           // with the page headers
-  std::vector<KeyValue> key_value_metadata;    // optional
+  int64_t total_compressed_size = 0;         // with the page headers
+  std::vector<KeyValue> key_value_metadata;  // optional
   int64_t data_page_offset = 0;
   std::optional<int64_t> index_page_offset;
   std::optional<int64_t> dictionary_page_offset;
