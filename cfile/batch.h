@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -14,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "encodings/core/assert.h"
 
 namespace cfile {
 
@@ -135,7 +136,7 @@ class OwnedBatch {
   void Append(const Batch<T>& batch) {
     const size_t begin = size_;
     const size_t end = begin + batch.size();
-    assert(batch.empty() || batch.values.data() != values_.get());
+    CFILE_ASSERT(batch.empty() || batch.values.data() != values_.get());
     validity_.resize((end + 7) / 8, 0xff);
     if (end > capacity_) {
       const size_t capacity = std::max(end, 2 * capacity_);

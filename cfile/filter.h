@@ -4,7 +4,6 @@
 //                             Or(Gt("status", 499), IsNull("status")));
 #pragma once
 
-#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +16,7 @@
 
 #include "cfile/predicate.h"
 #include "cfile/types.h"
+#include "encodings/core/assert.h"
 
 namespace cfile {
 
@@ -86,7 +86,7 @@ class Filter {
         literals_(std::move(literals)) {}
   // A combination. Precondition: kind is not kColumn; exactly one operand if kind is kNot.
   Filter(Kind kind, std::vector<Filter> operands) : kind_(kind), operands_(std::move(operands)) {
-    assert(kind != Kind::kColumn && (kind != Kind::kNot || operands_.size() == 1));
+    CFILE_ASSERT(kind != Kind::kColumn && (kind != Kind::kNot || operands_.size() == 1));
   }
 
   Kind kind() const { return kind_; }

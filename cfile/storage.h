@@ -2,7 +2,6 @@
 // storage of the user, such as an object store.
 #pragma once
 
-#include <cassert>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "absl/status/statusor.h"
 #include "cfile/io.h"
 #include "cfile/options.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/export.h"
 
 namespace cfile {
@@ -132,7 +132,7 @@ class TableLocation {
   template <typename S>
   requires std::is_base_of_v<Storage, S> TableLocation(std::shared_ptr<S> storage)
       : storage_(std::move(storage)) {
-    assert(storage_ != nullptr);
+    CFILE_ASSERT(storage_ != nullptr);
   }
   // NOLINTEND(google-explicit-constructor)
 

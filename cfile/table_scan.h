@@ -12,7 +12,6 @@
 #pragma once
 
 #include <atomic>
-#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -27,6 +26,7 @@
 #include "cfile/filter.h"
 #include "cfile/table.h"
 #include "cfile/types.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/export.h"
 
 namespace cfile {
@@ -97,7 +97,7 @@ class CFILE_EXPORT TableBatch {
   bool empty() const { return num_rows_ == 0; }
   // The ordinal of a row in the table. Precondition: row < num_rows().
   uint64_t ordinal(size_t row) const {
-    assert(row < num_rows_);
+    CFILE_ASSERT(row < num_rows_);
     return first_ordinal_ + (ordinals_ == nullptr ? row : ordinals_[row]);
   }
 

@@ -92,7 +92,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -103,6 +102,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 #include "encodings/core/value_dictionary.h"
@@ -244,8 +244,8 @@ absl::StatusOr<EncodedBlock> EncodePage(Encoder<T>& encoder, std::span<const T> 
       if (bytes > kMaxPageBytes) return too_large();
     }
   }
-  [[maybe_unused]] const size_t taken = encoder.blocks->Append(values);
-  assert(taken == values.size());
+  const size_t taken = encoder.blocks->Append(values);
+  CFILE_ASSERT(taken == values.size());
   EncodedBlock page;
   encoder.blocks->Finish(/*first_ordinal=*/0, page);
   if (page.bytes.size() > kMaxPageBytes) return too_large();
@@ -269,8 +269,8 @@ absl::StatusOr<std::optional<DictionaryPage>> EncodeDictionaryPage(
   if (!encoder.blocks->FinishDictionary(block)) return std::nullopt;
   ByteReader reader(block.span());
   DictionaryPage page;
-  [[maybe_unused]] const bool counted = reader.ReadVint32(page.count);
-  assert(counted);
+  const bool counted = reader.ReadVint32(page.count);
+  CFILE_ASSERT(counted);
   CFILE_RETURN_IF_ERROR(CheckDictionarySize(page.count, max_dictionary_values));
   page.bytes.PutBytes(reader.rest());
   return page;

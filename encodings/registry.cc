@@ -1,13 +1,13 @@
 #include "encodings/registry.h"
 
 #include <array>
-#include <cassert>
 #include <cstdlib>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/block_description.h"
 #include "encodings/core/status.h"
 #include "encodings/core/value_dictionary.h"
@@ -218,7 +218,7 @@ std::string EncodingName(Encoding encoding) {
 template <typename T>
 absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(Encoding encoding, PhysicalType type,
                                                              const EncoderOptions& options) {
-  assert(HoldsType<T>(type));
+  CFILE_ASSERT(HoldsType<T>(type));
   auto encoder = MakeWith<T, std::unique_ptr<BlockEncoder<T>>>(
       Codecs(), encoding, type,
       [&]<typename C>(std::type_identity<C>) { return C::template MakeEncoder<T>(type, options); });
@@ -229,7 +229,7 @@ absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(Encoding encoding, 
 template <typename T>
 absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, PhysicalType type,
                                                              const DecoderOptions& options) {
-  assert(HoldsType<T>(type));
+  CFILE_ASSERT(HoldsType<T>(type));
   if (!FitsDictionary<T>(type, options)) {
     return absl::InvalidArgumentError(StrCat("the dictionary given to a decoder of ",
                                              EncodingName(encoding), " has no values of ",
@@ -339,7 +339,7 @@ std::string_view PhysicalTypeName(PhysicalType type) {
     case PhysicalType::kFixedBytes:
       return "fixed bytes";
   }
-  assert(false && "unknown PhysicalType");
+  CFILE_ASSERT(false && "unknown PhysicalType");
   std::abort();
 }
 

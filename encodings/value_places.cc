@@ -1,9 +1,9 @@
 #include "encodings/value_places.h"
 
 #include <algorithm>
-#include <cassert>
 #include <type_traits>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/interleaved_bits.h"
@@ -45,7 +45,7 @@ absl::Status VisitVector(const BlockView& block, uint32_t position, Need need) {
 absl::Status VisitFor(PhysicalType type, const BlockView& block, uint32_t position, Need need) {
   return VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
     if constexpr (!std::is_integral_v<T> || sizeof(T) > sizeof(uint64_t)) {
-      assert(false && "FOR has no values of this type");
+      CFILE_ASSERT(false && "FOR has no values of this type");
       return absl::OkStatus();
     } else {
       return VisitVector<ForEntry<T>>(block, position, need);
@@ -63,7 +63,7 @@ bool HasValuePlaces(Encoding encoding, PhysicalType type) {
 
 absl::Status VisitValuePlaces(Encoding encoding, PhysicalType type, uint32_t type_length,
                               const BlockView& block, uint32_t position, Need need) {
-  assert(HasValuePlaces(encoding, type) && position < block.count);
+  CFILE_ASSERT(HasValuePlaces(encoding, type) && position < block.count);
   if (encoding == Encoding::kPlain) return VisitPlain(type, type_length, position, need);
   if (encoding == Encoding::kAlpRd) return VisitVector<AlpRdEntry>(block, position, need);
   return VisitFor(type, block, position, need);

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cassert>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/encoding.h"
 #include "encodings/core/export.h"
@@ -274,7 +274,7 @@ class CFILE_EXPORT BlockDecoder {
   // Moves to `position`. Precondition: position <= count(). The default is for decoders that can
   // read from any position without preparation.
   virtual absl::Status SeekTo(uint32_t position) {
-    assert(position <= count_);
+    CFILE_ASSERT(position <= count_);
     position_ = position;
     return absl::OkStatus();
   }
@@ -309,7 +309,7 @@ class CFILE_EXPORT BlockDecoder {
   // Like Read, but returns codes: indexes into DictionaryValues(). Precondition: DictionaryValues()
   // is not empty.
   virtual absl::StatusOr<size_t> ReadCodes(std::span<uint32_t> /*out*/) {
-    assert(false && "not a block of codes");
+    CFILE_ASSERT(false && "not a block of codes");
     return size_t{0};
   }
 
@@ -371,7 +371,7 @@ class CFILE_EXPORT BlockDecoder {
 // Default: searches one key after another.
 template <typename T>
 absl::Status BlockDecoder<T>::SeekToKeys(std::span<const T> keys, std::span<LowerBound> bounds) {
-  assert(bounds.size() == keys.size());
+  CFILE_ASSERT(bounds.size() == keys.size());
   for (size_t i = 0; i < keys.size(); ++i) {
     CFILE_ASSIGN_OR_RETURN(bounds[i], SeekToKey(keys[i]));
   }
@@ -380,7 +380,7 @@ absl::Status BlockDecoder<T>::SeekToKeys(std::span<const T> keys, std::span<Lowe
 
 template <typename T>
 absl::Status BlockDecoder<T>::Gather(std::span<const uint32_t> positions, std::span<T> out) {
-  assert(out.size() == positions.size());
+  CFILE_ASSERT(out.size() == positions.size());
   for (size_t i = 0; i < positions.size(); ++i) {
     CFILE_RETURN_IF_ERROR(SeekTo(positions[i]));
     CFILE_ASSIGN_OR_RETURN(const size_t read, Read(out.subspan(i, 1)));
@@ -392,7 +392,7 @@ absl::Status BlockDecoder<T>::Gather(std::span<const uint32_t> positions, std::s
 // Default: calls Read and copies the values.
 template <typename T>
 absl::StatusOr<size_t> BlockDecoder<T>::ReadPacked(size_t max, PackedStrings& out) {
-  assert(kIsBytes<T> && max <= kMaxBatchValues);
+  CFILE_ASSERT(kIsBytes<T> && max <= kMaxBatchValues);
   size_t done = 0;
   if constexpr (kIsBytes<T>) {
     PackedBudget budget(out);

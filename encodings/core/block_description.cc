@@ -1,15 +1,15 @@
 #include "encodings/core/block_description.h"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::encodings {
 
 void BlockDescription::Add(std::string_view name, std::string value) {
-  assert(fields_.size() < max_fields_);
+  CFILE_ASSERT(fields_.size() < max_fields_);
   fields_.push_back({end_, reader_.offset() - end_, name, std::move(value), depth_});
   end_ = reader_.offset();
 }
@@ -72,7 +72,7 @@ template absl::Status BlockDescription::AddNumbers<uint8_t>(uint64_t, std::strin
 template absl::Status BlockDescription::AddNumbers<uint32_t>(uint64_t, std::string_view);
 
 void BlockDescription::Explain(std::string_view meaning) {
-  assert(!fields_.empty());
+  CFILE_ASSERT(!fields_.empty());
   fields_.back().value = StrCat(fields_.back().value, " (", meaning, ")");
 }
 

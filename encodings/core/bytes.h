@@ -4,13 +4,14 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <type_traits>
+
+#include "encodings/core/assert.h"
 
 static_assert(std::endian::native == std::endian::little,
               "cfile is written for little-endian machines");
@@ -178,7 +179,7 @@ class ByteWriter {
   void Clear() { size_ = 0; }
   // Keeps only the first `size` bytes. Precondition: size <= this->size().
   void Truncate(size_t size) {
-    assert(size <= size_);
+    CFILE_ASSERT(size <= size_);
     size_ = size;
   }
   void Reserve(size_t capacity) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 
 namespace cfile::encodings {
@@ -40,7 +40,7 @@ class PackedStrings {
   std::span<const uint8_t> data() const { return data_.span(); }
   // Precondition: i < size().
   std::string_view operator[](size_t i) const {
-    assert(i < size_);
+    CFILE_ASSERT(i < size_);
     return AsString(data().subspan(offsets_[i], offsets_[i + 1] - offsets_[i]));
   }
 
@@ -79,7 +79,7 @@ class PackedStrings {
   void Add(size_t values, size_t bytes) {
     size_ += values;
     data_.Extend(bytes);
-    assert(data_.size() <= kMaxDataBytes);
+    CFILE_ASSERT(data_.size() <= kMaxDataBytes);
   }
   // Appends copies of `values`. Precondition: the values have at most room() bytes in total.
   void Append(std::span<const std::string_view> values) {

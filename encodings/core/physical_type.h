@@ -2,13 +2,13 @@
 // cfile/types.h; each is stored as one of these types.
 #pragma once
 
-#include <cassert>
 #include <cstdint>
 #include <cstdlib>
 #include <span>
 #include <string_view>
 #include <type_traits>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/export.h"
 
 namespace cfile::encodings {
@@ -126,7 +126,7 @@ decltype(auto) VisitPhysicalType(PhysicalType type, Visitor&& visit) {
     case PhysicalType::kFixedBytes:
       return visit(std::type_identity<std::string_view>{});
   }
-  assert(false && "unknown PhysicalType");
+  CFILE_ASSERT(false && "unknown PhysicalType");
   std::abort();
 }
 

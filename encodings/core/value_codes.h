@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <memory>
@@ -16,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/physical_type.h"
 
@@ -124,7 +124,7 @@ class ValueCodes {
   // limit_values < 2^31.
   ValueCodes(size_t overhead_bytes, size_t limit_bytes, size_t limit_values)
       : overhead_bytes_(overhead_bytes), limit_bytes_(limit_bytes), limit_values_(limit_values) {
-    assert(limit_bytes < UINT32_MAX && limit_values <= INT32_MAX);
+    CFILE_ASSERT(limit_bytes < UINT32_MAX && limit_values <= INT32_MAX);
   }
 
   static constexpr uint32_t kNoCode = UINT32_MAX;

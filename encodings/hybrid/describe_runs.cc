@@ -1,8 +1,8 @@
 #include "encodings/hybrid/describe_runs.h"
 
 #include <algorithm>
-#include <cassert>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/rle_hybrid.h"
 
@@ -10,7 +10,7 @@ namespace cfile::encodings {
 
 absl::Status DescribeRuns(int width, uint64_t count, uint64_t size, BlockDescription& description) {
   ByteReader& reader = description.reader();
-  assert(size <= reader.remaining());
+  CFILE_ASSERT(size <= reader.remaining());
   const uint8_t* next = reader.rest().data();
   const uint8_t* const end = next + size;
   while (count > 0 && !description.full()) {

@@ -5,6 +5,7 @@
 #include <span>
 #include <type_traits>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/rle_hybrid.h"
@@ -30,7 +31,7 @@ template <typename T>
 class HybridDecoder : public BlockDecoder<T> {
  public:
   absl::Status SeekTo(uint32_t position) override {
-    assert(position <= this->count_);
+    CFILE_ASSERT(position <= this->count_);
     // Nothing can be read after the last value, so a seek to the end need not walk through the
     // runs.
     if (position < this->count_) CFILE_RETURN_IF_ERROR(runs_.SeekTo(position));

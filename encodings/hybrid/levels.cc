@@ -1,8 +1,8 @@
 #include "encodings/hybrid/levels.h"
 
 #include <bit>
-#include <cassert>
 
+#include "encodings/core/assert.h"
 #include "encodings/hybrid/rle_hybrid.h"
 #include "encodings/kernels/bit_packing.h"
 
@@ -22,7 +22,7 @@ int LevelWidth(uint32_t maximum) { return static_cast<int>(std::bit_width(maximu
 
 template <typename T>
 void PutHybrid(std::span<const T> values, int width, ByteWriter& out) {
-  assert(0 <= width && width <= kMaxLevelWidth);
+  CFILE_ASSERT(0 <= width && width <= kMaxLevelWidth);
   RleHybridEncoder encoder(width, /*kudu_exact=*/false);
   encoder.PutValues(values);
   encoder.Finish(out, LastGroup::kWhole);
@@ -45,12 +45,12 @@ void PutIndexes(std::span<const T> values, int width, ByteWriter& out) {
 
 template <typename T>
 void PutBitPacked(std::span<const T> values, int width, ByteWriter& out) {
-  assert(0 <= width && width <= kMaxLevelWidth);
+  CFILE_ASSERT(0 <= width && width <= kMaxLevelWidth);
   uint8_t* p = out.Extend(static_cast<size_t>(PackedBytes(values.size(), width)));
   uint64_t word = 0;  // its lowest `filled` bits are not written yet
   int filled = 0;     // < 8 between two values
   for (const T value : values) {
-    assert(value <= LowBits(width));
+    CFILE_ASSERT(value <= LowBits(width));
     word = word << width | value;
     for (filled += width; filled >= 8; filled -= 8)
       *p++ = static_cast<uint8_t>(word >> (filled - 8));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "encodings/core/assert.h"
 #include "encodings/kernels/bit_packing.h"
 
 namespace cfile::encodings {
@@ -110,11 +111,11 @@ RleHybridEncoder::RleHybridEncoder(int width, bool kudu_exact)
       values_per_word_(width == 0 ? 64 : 64 / static_cast<uint64_t>(width)),
       max_literals_(kudu_exact ? kKuduMaxLiterals : 8 * kMaxLiteralGroups),
       min_repeated_(width == 0 ? 8 : std::max(8, 64 / width)) {
-  assert(0 <= width && width <= kMaxHybridWidth);
+  CFILE_ASSERT(0 <= width && width <= kMaxHybridWidth);
 }
 
 void RleHybridEncoder::PutRun(uint64_t value, uint64_t count) {
-  assert(value <= LowBits(width_));
+  CFILE_ASSERT(value <= LowBits(width_));
   if (count == 0) return;
   if (value != pending_value_) {
     Settle(std::nullopt);
@@ -167,7 +168,7 @@ void RleHybridEncoder::PutValues(std::span<const T> values) {
 }
 
 void RleHybridEncoder::PutBits(uint64_t bits, int count) {
-  assert(width_ == 1 && 1 <= count && count <= 64);
+  CFILE_ASSERT(width_ == 1 && 1 <= count && count <= 64);
   bits &= LowBits(count);
   PutRuns(
       ~(bits ^ bits >> 1) & LowBits(count - 1), count, [bits](int i) { return bits >> i & 1; },

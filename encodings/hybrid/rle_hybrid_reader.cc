@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "encodings/core/assert.h"
 #include "encodings/hybrid/fill_run.h"
 #include "encodings/kernels/bit_appender.h"
 #include "encodings/kernels/bit_packing.h"
@@ -64,7 +65,7 @@ uint64_t CopyShortRuns(const uint8_t*& next, const uint8_t* end, uint64_t room, 
 
 void RleHybridReader::Open(std::span<const uint8_t> bytes, int width,
                            std::span<const HybridCheckpoint> known) {
-  assert(0 <= width && width <= kMaxHybridWidth);
+  CFILE_ASSERT(0 <= width && width <= kMaxHybridWidth);
   begin_ = bytes.data();
   cursor_ = {};
   cursor_.next = begin_;
@@ -109,7 +110,7 @@ absl::Status RleHybridReader::Damaged(const HybridCursor& cursor, uint64_t posit
 
 template <typename T>
 absl::Status RleHybridReader::Read(T* out, size_t count) {
-  assert(cursor_.width <= static_cast<int>(8 * sizeof(T)));
+  CFILE_ASSERT(cursor_.width <= static_cast<int>(8 * sizeof(T)));
   HybridCursor cursor = cursor_;
   size_t done = 0;
   while (done < count) {
@@ -133,7 +134,7 @@ absl::Status RleHybridReader::Read(T* out, size_t count) {
 }
 
 absl::StatusOr<uint64_t> RleHybridReader::ReadBits(size_t count, uint8_t* bits) {
-  assert(cursor_.width == 1);
+  CFILE_ASSERT(cursor_.width == 1);
   HybridCursor cursor = cursor_;
   BitAppender out(bits);
   uint64_t left = count;
@@ -196,12 +197,12 @@ absl::Status RleHybridReader::SeekTo(uint64_t position) {
 }
 
 absl::StatusOr<uint64_t> RleHybridReader::SeekAndCountOnes(uint64_t position) {
-  assert(cursor_.width == 1);
+  CFILE_ASSERT(cursor_.width == 1);
   return PassTo(position, /*may_begin_here=*/false);
 }
 
 absl::Status RleHybridReader::RanksOfOnes(std::span<const uint32_t> positions, uint32_t* ranks) {
-  assert(cursor_.width == 1);
+  CFILE_ASSERT(cursor_.width == 1);
   HybridCursor cursor;
   uint64_t at = 0;
   uint64_t ones = 0;

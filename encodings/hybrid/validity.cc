@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 
+#include "encodings/core/assert.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/count_ones.h"
 
@@ -45,13 +45,13 @@ absl::Status ValidityDecoder::Open(std::span<const uint8_t> bitmap, uint32_t cou
 }
 
 absl::StatusOr<uint32_t> ValidityDecoder::Read(uint32_t count, uint8_t* bits) {
-  assert(count <= count_ - position());
+  CFILE_ASSERT(count <= count_ - position());
   CFILE_ASSIGN_OR_RETURN(const uint64_t ones, runs_.ReadBits(count, bits));
   return static_cast<uint32_t>(ones);
 }
 
 absl::StatusOr<uint32_t> ValidityDecoder::SeekTo(uint32_t position) {
-  assert(position <= count_);
+  CFILE_ASSERT(position <= count_);
   CFILE_ASSIGN_OR_RETURN(const uint64_t ones, runs_.SeekAndCountOnes(position));
   return static_cast<uint32_t>(ones);
 }

@@ -1,6 +1,5 @@
 #include "encodings/kernels/alp_rd_kernel.h"
 
-#include <cassert>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
@@ -8,6 +7,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
+#include "encodings/core/assert.h"
 #include "encodings/kernels/interleaved_bits-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -160,10 +160,10 @@ namespace cfile::encodings {
 template <typename U>
 void CheckForm(const AlpRdForm& form) {
   [[maybe_unused]] constexpr int kBits = 8 * sizeof(U);
-  assert(0 <= form.code_width && form.code_width <= AlpRdForm::kMaxCodeWidth);
-  assert(form.offset_width >= 0 && form.shift >= 0);
-  assert(form.width() <= kBits && form.covered() <= kBits);
-  assert(form.shift < kBits && (form.code_width == 0 || form.covered() < kBits));
+  CFILE_ASSERT(0 <= form.code_width && form.code_width <= AlpRdForm::kMaxCodeWidth);
+  CFILE_ASSERT(form.offset_width >= 0 && form.shift >= 0);
+  CFILE_ASSERT(form.width() <= kBits && form.covered() <= kBits);
+  CFILE_ASSERT(form.shift < kBits && (form.code_width == 0 || form.covered() < kBits));
   static_cast<void>(form);
 }
 

@@ -1,10 +1,10 @@
 #include "encodings/kernels/ans.h"
 
 #include <bit>
-#include <cassert>
 #include <cstring>
 #include <numeric>
 
+#include "encodings/core/assert.h"
 #include "encodings/kernels/bit_packing.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -92,7 +92,7 @@ int FloorLog2(uint32_t number) { return static_cast<int>(std::bit_width(number))
 }  // namespace
 
 std::vector<uint8_t> AnsSymbolsOfStates(std::span<const uint16_t> weights, int log) {
-  assert(kMinAnsLog <= log && log <= kMaxAnsLog && weights.size() <= kMaxAnsSymbols);
+  CFILE_ASSERT(kMinAnsLog <= log && log <= kMaxAnsLog && weights.size() <= kMaxAnsSymbols);
   const size_t size = size_t{1} << log;
   // An odd number, so that the steps visit each state once.
   const size_t step = size / 2 + size / 8 + 3;
@@ -104,7 +104,7 @@ std::vector<uint8_t> AnsSymbolsOfStates(std::span<const uint16_t> weights, int l
       state = (state + step) % size;
     }
   }
-  assert(state == 0);
+  CFILE_ASSERT(state == 0);
   return symbols;
 }
 
@@ -124,7 +124,7 @@ void AnsDecoder::Build(std::span<const uint16_t> weights, int log) {
 }
 
 bool AnsDecoder::Decode(std::span<const uint8_t> stream, uint8_t* symbols, size_t count) const {
-  assert(count <= kVectorValues);
+  CFILE_ASSERT(count <= kVectorValues);
   if (stream.size() > kMaxAnsBytes) return false;
   // DecodeSymbols does not check where the stream ends. So it gets a copy with zeros after the end.
   uint8_t padded[kMaxAnsBytes + 16];
@@ -154,7 +154,7 @@ AnsEncoder::AnsEncoder(std::span<const uint16_t> weights, int log)
 }
 
 void AnsEncoder::Encode(const uint8_t* symbols, size_t count, ByteWriter& out) const {
-  assert(count <= kVectorValues);
+  CFILE_ASSERT(count <= kVectorValues);
   // The symbols are encoded from the last to the first, but their bits are written from the first
   // symbol to the last. An element of `states` is a state plus 2^log.
   const uint32_t size = uint32_t{1} << log_;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <type_traits>
 #include <utility>
 
+#include "encodings/core/assert.h"
 #include "encodings/kernels/bool_bits.h"
 #include "encodings/kernels/min_max.h"
 
@@ -231,7 +231,7 @@ constexpr auto kUnpackers = Unpackers<T>(std::make_index_sequence<8 * sizeof(T) 
 }  // namespace
 
 uint64_t UnpackOne(std::span<const uint8_t> packed, int width, uint64_t index) {
-  assert(PackedBytes(index + 1, width) <= packed.size());
+  CFILE_ASSERT(PackedBytes(index + 1, width) <= packed.size());
   if (width == 0) return 0;
   const uint64_t bit = index * static_cast<uint64_t>(width);
   const int shift = static_cast<int>(bit % 8);
@@ -249,8 +249,8 @@ uint64_t UnpackOne(std::span<const uint8_t> packed, int width, uint64_t index) {
 
 template <typename T>
 void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* out, size_t count) {
-  assert(0 <= width && width <= static_cast<int>(8 * sizeof(T)));
-  assert(PackedBytes(first + count, width) <= packed.size());
+  CFILE_ASSERT(0 <= width && width <= static_cast<int>(8 * sizeof(T)));
+  CFILE_ASSERT(PackedBytes(first + count, width) <= packed.size());
   if constexpr (sizeof(T) == 1) {
     if (width == 1) return UnpackBools(packed, first, reinterpret_cast<bool*>(out), count);
   }
@@ -270,8 +270,8 @@ void UnpackBits(std::span<const uint8_t> packed, int width, uint64_t first, T* o
 
 uint32_t UnpackIndexes(std::span<const uint8_t> packed, int width, uint64_t first, uint32_t* out,
                        size_t count) {
-  assert(0 <= width && width <= 32);
-  assert(PackedBytes(first + count, width) <= packed.size());
+  CFILE_ASSERT(0 <= width && width <= 32);
+  CFILE_ASSERT(PackedBytes(first + count, width) <= packed.size());
   uint32_t largest = 0;
   size_t done = 0;
   if (first % 8 == 0 && count >= 8) {
@@ -287,8 +287,8 @@ uint32_t UnpackIndexes(std::span<const uint8_t> packed, int width, uint64_t firs
 
 template <typename T>
 void PackBits(std::span<const T> values, int width, ByteWriter& out) {
-  assert(0 <= width && width <= static_cast<int>(8 * sizeof(T)));
-  assert(std::all_of(values.begin(), values.end(), [&](T v) { return v <= LowBits(width); }));
+  CFILE_ASSERT(0 <= width && width <= static_cast<int>(8 * sizeof(T)));
+  CFILE_ASSERT(std::all_of(values.begin(), values.end(), [&](T v) { return v <= LowBits(width); }));
   const size_t size = static_cast<size_t>(PackedBytes(values.size(), width));
   if (size == 0) return;
   if (width == static_cast<int>(8 * sizeof(T))) {

@@ -1,9 +1,9 @@
 #include "encodings/kernels/bit_transposition.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/kernels/byte_streams.h"
 
@@ -103,7 +103,7 @@ bool AreUniform(const uint8_t* rows, size_t row_bytes, uint8_t& byte) {
 }  // namespace
 
 void TransposeBits(const uint8_t* values, size_t count, size_t width, uint8_t* rows) {
-  assert(count % 8 == 0 && width > 0 && count * width <= kMaxTransposedBytes);
+  CFILE_ASSERT(count % 8 == 0 && width > 0 && count * width <= kMaxTransposedBytes);
   if (count == 0) return;
   uint8_t streams[kMaxTransposedBytes];
   SplitByteStreams(values, count, width, streams, count);
@@ -120,7 +120,7 @@ void TransposeBits(const uint8_t* values, size_t count, size_t width, uint8_t* r
 }
 
 void UntransposeBits(const uint8_t* rows, size_t count, size_t width, uint8_t* values) {
-  assert(count % 8 == 0 && width > 0 && count * width <= kMaxTransposedBytes);
+  CFILE_ASSERT(count % 8 == 0 && width > 0 && count * width <= kMaxTransposedBytes);
   if (count == 0) return;
   uint8_t streams[kMaxTransposedBytes];
   const size_t row_bytes = count / 8;

@@ -1,9 +1,9 @@
 #include "encodings/kernels/bool_bits.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -87,7 +87,7 @@ void PackBools(std::span<const bool> values, uint8_t* bits) {
 }
 
 void UnpackBools(std::span<const uint8_t> bits, uint64_t first, bool* out, size_t count) {
-  assert(BitmapBytes(first + count) <= bits.size());
+  CFILE_ASSERT(BitmapBytes(first + count) <= bits.size());
   const auto bit_at = [&](uint64_t i) { return (bits[i / 8] >> (i % 8) & 1) != 0; };
   bool* const end = out + count;
   for (; first % 8 != 0 && out != end; ++first) *out++ = bit_at(first);

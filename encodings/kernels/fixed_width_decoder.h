@@ -1,12 +1,12 @@
 // Decodes values of a fixed width that lie back to back in a block: PLAIN of Kudu and of Parquet.
 #pragma once
 
-#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <type_traits>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/physical_type.h"
@@ -22,7 +22,7 @@ class FixedWidthDecoder : public BlockDecoder<T> {
  public:
   explicit FixedWidthDecoder(uint32_t type_length)
       : width_(kIsBytes<T> ? type_length : uint32_t{sizeof(T)}) {
-    assert(width_ > 0);
+    CFILE_ASSERT(width_ > 0);
   }
 
   absl::StatusOr<size_t> Read(std::span<T> out) override {
@@ -57,7 +57,7 @@ class FixedWidthDecoder : public BlockDecoder<T> {
   }
 
   absl::Status Gather(std::span<const uint32_t> positions, std::span<T> out) override {
-    assert(out.size() == positions.size());
+    CFILE_ASSERT(out.size() == positions.size());
     for (size_t i = 0; i < positions.size(); ++i) out[i] = ValueAt(positions[i]);
     return absl::OkStatus();
   }

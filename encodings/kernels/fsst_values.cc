@@ -1,9 +1,9 @@
 #include "encodings/kernels/fsst_values.h"
 
 #include <bit>
-#include <cassert>
 #include <cstring>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 
 namespace cfile::encodings {
@@ -94,7 +94,7 @@ std::optional<size_t> DecompressedSize(const SymbolTable& table, std::span<const
 uint8_t* DecompressValues(const SymbolTable& table, std::string_view prefix,
                           std::span<const uint8_t> text, std::span<const uint64_t> starts,
                           uint8_t* to, std::span<std::string_view> out) {
-  assert(starts.size() == out.size() + 1 && starts.back() <= text.size());
+  CFILE_ASSERT(starts.size() == out.size() + 1 && starts.back() <= text.size());
   return table.count == kMaxSymbols ? Decompress<true>(table, prefix, text, starts, to, out)
                                     : Decompress<false>(table, prefix, text, starts, to, out);
 }

@@ -1,7 +1,6 @@
 #include "encodings/kernels/interleaved_bits.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -9,6 +8,7 @@
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
 
+#include "encodings/core/assert.h"
 #include "encodings/kernels/interleaved_bits-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -354,13 +354,13 @@ namespace cfile::encodings {
   HWY_EXPORT(Count_##U);                                                                     \
   template <>                                                                                \
   void PackInterleaved<U>(const U* values, U reference, int width, uint8_t* out) {           \
-    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                          \
+    CFILE_ASSERT(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                    \
     if (width > 0)                                                                           \
       HWY_DYNAMIC_DISPATCH(Pack_##U)(values, reference, static_cast<size_t>(width), out);    \
   }                                                                                          \
   template <>                                                                                \
   void UnpackInterleaved<U>(const uint8_t* packed, int width, U reference, U* out) {         \
-    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                          \
+    CFILE_ASSERT(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                    \
     if (width == 0) {                                                                        \
       std::fill_n(out, kVectorValues, reference);                                            \
     } else {                                                                                 \
@@ -369,7 +369,7 @@ namespace cfile::encodings {
   }                                                                                          \
   template <>                                                                                \
   void MatchInterleaved<U>(const uint8_t* packed, int width, U low, U high, uint8_t* bits) { \
-    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                          \
+    CFILE_ASSERT(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                    \
     if (width == 0) {                                                                        \
       const bool all = static_cast<U>(-low) <= static_cast<U>(high - low);                   \
       std::memset(bits, all ? 0xff : 0, kVectorValues / 8);                                  \
@@ -380,8 +380,8 @@ namespace cfile::encodings {
   template <>                                                                                \
   void MatchAnyInterleaved<U>(const uint8_t* packed, int width, std::span<const U> wanted,   \
                               uint8_t* bits) {                                               \
-    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                          \
-    assert(!wanted.empty() && wanted.size() <= kMostWanted);                                 \
+    CFILE_ASSERT(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                    \
+    CFILE_ASSERT(!wanted.empty() && wanted.size() <= kMostWanted);                           \
     if (width == 0) {                                                                        \
       const bool all = std::find(wanted.begin(), wanted.end(), U{0}) != wanted.end();        \
       std::memset(bits, all ? 0xff : 0, kVectorValues / 8);                                  \
@@ -392,7 +392,7 @@ namespace cfile::encodings {
   }                                                                                          \
   template <>                                                                                \
   void UnpackDeltas<U>(const uint8_t* packed, int width, U first, U step, U* out) {          \
-    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                          \
+    CFILE_ASSERT(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                    \
     if (width == 0) {                                                                        \
       for (size_t i = 0; i < kVectorValues; ++i)                                             \
         out[i] = static_cast<U>(first + uint64_t{step} * i);                                 \
@@ -403,7 +403,7 @@ namespace cfile::encodings {
   }                                                                                          \
   template <>                                                                                \
   U SumInterleaved<U>(const uint8_t* packed, int width, size_t count) {                      \
-    assert(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                          \
+    CFILE_ASSERT(0 <= width && width <= static_cast<int>(8 * sizeof(U)));                    \
     if (width == 0) return 0;                                                                \
     return HWY_DYNAMIC_DISPATCH(Sum_##U)(packed, static_cast<size_t>(width), count);         \
   }                                                                                          \

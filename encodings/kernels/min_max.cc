@@ -1,7 +1,6 @@
 #include "encodings/kernels/min_max.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -10,6 +9,8 @@
 #define HWY_TARGET_INCLUDE "encodings/kernels/min_max.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+
+#include "encodings/core/assert.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cfile::encodings {
@@ -85,7 +86,7 @@ CFILE_MIN_MAX(double)
 
 template <typename T>
 MinMax<T> FindMinMax(std::span<const T> values) {
-  assert(!values.empty());
+  CFILE_ASSERT(!values.empty());
   MinMax<T> result;
   if constexpr (std::is_same_v<T, bool>) {
     MinMax<uint8_t> bytes;

@@ -1,10 +1,10 @@
 #include "encodings/kudu/dict.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <vector>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/core/seek_by_reading.h"
@@ -187,7 +187,7 @@ class DictDecoder final : public BlockDecoder<std::string_view> {
   }
 
   absl::Status SeekTo(uint32_t position) override {
-    assert(position <= count_);
+    CFILE_ASSERT(position <= count_);
     CFILE_RETURN_IF_ERROR(has_codes_ ? codes_->SeekTo(position) : plain_->SeekTo(position));
     position_ = position;
     return absl::OkStatus();

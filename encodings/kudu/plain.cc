@@ -1,10 +1,10 @@
 #include "encodings/kudu/plain.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <type_traits>
 
+#include "encodings/core/assert.h"
 #include "encodings/kernels/bool_bits.h"
 #include "encodings/kernels/fixed_width_decoder.h"
 #include "encodings/kudu/kudu_policy.h"
@@ -21,7 +21,7 @@ class FixedWidthEncoder final : public BlockEncoder<T> {
  public:
   explicit FixedWidthEncoder(const EncoderOptions& options)
       : policy_(options), width_(kIsBytes<T> ? options.type_length : sizeof(T)) {
-    assert(width_ > 0);
+    CFILE_ASSERT(width_ > 0);
     const size_t values_bytes = std::max(options.block_size_bytes, kHeaderBytes) - kHeaderBytes;
     capacity_ = kIsBool ? 8 * std::max<size_t>(values_bytes, 1)
                         : std::max<size_t>((values_bytes + width_ - 1) / width_, 1);
@@ -37,7 +37,7 @@ class FixedWidthEncoder final : public BlockEncoder<T> {
       uint8_t* out = bytes_.Extend(values.size() * width_);
       if constexpr (kIsBytes<T>) {
         for (size_t i = 0; i < values.size(); ++i, out += width_) {
-          assert(values[i].size() == width_);
+          CFILE_ASSERT(values[i].size() == width_);
           std::memcpy(out, values[i].data(), width_);
         }
       } else {

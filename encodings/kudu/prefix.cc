@@ -1,9 +1,9 @@
 #include "encodings/kudu/prefix.h"
 
-#include <cassert>
 #include <cstring>
 #include <string>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/compare_bytes.h"
 #include "encodings/core/status.h"
@@ -23,7 +23,7 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
       : block_size_bytes_(options.block_size_bytes),
         max_block_size_bytes_(options.max_block_size_bytes),
         restart_interval_(options.restart_interval) {
-    assert(restart_interval_ > 0);
+    CFILE_ASSERT(restart_interval_ > 0);
   }
 
   size_t Append(std::span<const std::string_view> values) override {
@@ -82,7 +82,7 @@ class PrefixEncoder final : public BlockEncoder<std::string_view> {
 
  private:
   void PutEntry(size_t shared, std::string_view value) {
-    assert(value.size() <= UINT32_MAX);
+    CFILE_ASSERT(value.size() <= UINT32_MAX);
     const size_t unshared = value.size() - shared;
     const uint8_t* suffix = AsBytes(value).data() + shared;
     if ((shared | unshared) >= 0x80) {

@@ -1,10 +1,10 @@
 #include "encodings/kudu/prefix_decoder.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <string>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/compare_bytes.h"
 #include "encodings/core/lower_bound.h"
@@ -293,7 +293,7 @@ absl::StatusOr<LowerBound> PrefixDecoder::SeekToKey(const std::string_view& key)
 
 absl::Status PrefixDecoder::SeekToKeys(std::span<const std::string_view> keys,
                                        std::span<LowerBound> bounds) {
-  assert(bounds.size() == keys.size());
+  CFILE_ASSERT(bounds.size() == keys.size());
   if (count_ == 0) {
     std::fill(bounds.begin(), bounds.end(), LowerBound{});
     return absl::OkStatus();

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cassert>
 #include <span>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/kernels/alp_rd_kernel.h"
 #include "encodings/kernels/interleaved_bits.h"
@@ -172,7 +172,7 @@ class AlpRdEncoder final : public VectorEncoder<T, AlpRdLane<T>, AlpRdEntry> {
         AlpRdVectorBytes<U>(search.plain().form, count, 0)) {
       plan = search.plain();
       exceptions = Encode(values, count, plan);
-      assert(exceptions == 0);
+      CFILE_ASSERT(exceptions == 0);
     }
     AddEntry({.code_width = static_cast<uint8_t>(plan.form.code_width),
               .offset_width = static_cast<uint8_t>(plan.form.offset_width),

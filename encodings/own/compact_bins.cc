@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cassert>
 #include <limits>
 
+#include "encodings/core/assert.h"
 #include "encodings/kernels/ans.h"
 
 namespace cfile::encodings {
@@ -68,7 +68,7 @@ std::vector<uint16_t> WeightsOf(std::span<const CompactBin> bins, int log) {
 }  // namespace
 
 int64_t CostOfLog2(uint64_t number) {
-  assert(number > 0);
+  CFILE_ASSERT(number > 0);
   const int exponent = static_cast<int>(std::bit_width(number)) - 1;
   const uint64_t mantissa = number << (63 - exponent) << 1;
   return exponent * kCostOfBit + kLogs[mantissa >> (64 - kLogBits)];
@@ -77,7 +77,7 @@ int64_t CostOfLog2(uint64_t number) {
 int CompactBin::width() const { return static_cast<int>(std::bit_width(most - least)); }
 
 CompactHistogram::CompactHistogram(std::span<const uint64_t> sample, size_t most_intervals) {
-  assert(!sample.empty() && 0 < most_intervals && most_intervals <= kMostIntervals);
+  CFILE_ASSERT(!sample.empty() && 0 < most_intervals && most_intervals <= kMostIntervals);
   std::fill(std::begin(begins_), std::end(begins_), UINT64_MAX);
   begins_[0] = 0;
   const auto begin = [&](uint64_t number) {
@@ -103,7 +103,7 @@ CompactHistogram::CompactHistogram(std::span<const uint64_t> sample, size_t most
 }
 
 CompactHistogram::CompactHistogram(uint64_t least, uint64_t most) : size_(most - least + 1) {
-  assert(least <= most && most - least < kMostIntervals);
+  CFILE_ASSERT(least <= most && most - least < kMostIntervals);
   std::fill(std::begin(begins_), std::end(begins_), UINT64_MAX);
   for (size_t i = 0; i < size_; ++i) begins_[i] = least + i;
 }

@@ -1,10 +1,10 @@
 // Describes the bytes of a block of COMPACT.
 #include "encodings/own/compact.h"
 
-#include <cassert>
 #include <span>
 #include <string_view>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/interleaved_bits.h"
 #include "encodings/own/compact_layout.h"
@@ -83,7 +83,7 @@ absl::Status CompactCodec::Describe(PhysicalType type, const DecoderOptions& /*o
     if constexpr ((kIsInteger<T> && sizeof(T) <= 8) || kIsFloat<T>) {
       return DescribeCompact<T>(block, description);
     } else {
-      assert(false && "not a type of COMPACT");
+      CFILE_ASSERT(false && "not a type of COMPACT");
       return absl::OkStatus();
     }
   });

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <array>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
+#include "encodings/core/assert.h"
 #include "encodings/kernels/compact_kernels.h"
 
 namespace cfile::encodings {
@@ -38,7 +38,7 @@ inline constexpr int kMaxDecimals<double> = 22;
 // Returns 10^decimals. Precondition: 0 <= decimals <= kMaxDecimals<T>.
 template <typename T>
 T PowerOfTen(int decimals) {
-  assert(0 <= decimals && decimals <= kMaxDecimals<T>);
+  CFILE_ASSERT(0 <= decimals && decimals <= kMaxDecimals<T>);
   constexpr std::array<double, 23> kPowers = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                               1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                               1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <string_view>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/lower_bound.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/bit_appender.h"
@@ -58,7 +58,7 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
 
   absl::StatusOr<bool> ReadMatchesOfAny(std::span<const T> wanted, size_t count,
                                         uint8_t* bits) override {
-    assert(!wanted.empty() && wanted.size() <= this->kMostMatches);
+    CFILE_ASSERT(!wanted.empty() && wanted.size() <= this->kMostMatches);
     Query query;
     query.low = *std::min_element(wanted.begin(), wanted.end());
     query.high = *std::max_element(wanted.begin(), wanted.end());
@@ -85,7 +85,7 @@ class ForDecoder final : public VectorDecoder<T, ForTable<T>> {
   };
 
   absl::StatusOr<bool> ReadBits(const Query& query, size_t count, uint8_t* bits) {
-    assert(count <= this->count_ - this->position_);
+    CFILE_ASSERT(count <= this->count_ - this->position_);
     BitAppender out(bits);
     uint32_t position = this->position_;
     for (size_t left = count; left > 0;) {

@@ -2,8 +2,8 @@
 #include "encodings/own/for.h"
 
 #include <algorithm>
-#include <cassert>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/interleaved_bits.h"
 #include "encodings/own/describe_number.h"
@@ -65,7 +65,7 @@ absl::Status ForCodec::Describe(PhysicalType type, const DecoderOptions& /*optio
     } else if constexpr (kIsInteger<T> && sizeof(T) <= 8) {
       return DescribeFor<T>(block, description);
     } else {
-      assert(false && "not a type of FOR");
+      CFILE_ASSERT(false && "not a type of FOR");
       return absl::OkStatus();
     }
   });

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <span>
 #include <utility>
 
+#include "encodings/core/assert.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/kernels/interleaved_bits.h"
 #include "encodings/kernels/min_max.h"
@@ -187,7 +187,7 @@ class ForEncoder final : public VectorEncoder<T, ForLane<T>, ForEntry<T>> {
       positions[found] = static_cast<uint16_t>(i);
       found += outside ? 1 : 0;
     }
-    assert(found == frame.exceptions);
+    CFILE_ASSERT(found == frame.exceptions);
     Pack({patched.data(), count}, frame.reference, frame.width);
     vectors().PutFixed(frame.reference);
     for (size_t i = 0; i < found; ++i) vectors().PutFixed(positions[i]);

@@ -1,7 +1,6 @@
 #include "encodings/own/fsst_decoder.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <utility>
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <cstring>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/compare_bytes.h"
 #include "encodings/kernels/bit_packing.h"
@@ -175,7 +175,7 @@ class FsstEncoder final : public BlockEncoder<std::string_view> {
   }
 
   void Add(std::string_view value, size_t shared) {
-    assert(value.size() <= UINT32_MAX);
+    CFILE_ASSERT(value.size() <= UINT32_MAX);
     const size_t size = value.size() - shared;
     const size_t begin = text_.size();
     CopySuffix(value, size, text_.Extend(size + 8));

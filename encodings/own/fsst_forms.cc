@@ -1,7 +1,6 @@
 // The decoder of FSST for blocks of both forms, and the symbol table (fsst.h).
 #include "encodings/own/fsst.h"
 
-#include <cassert>
 #include <cstring>
 #include <utility>
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <utility>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/value_dictionary.h"
 
 #include "encodings/core/compare_bytes.h"
@@ -97,7 +97,7 @@ absl::StatusOr<LowerBound> FsstDecoder::SeekToKey(const std::string_view& key) {
 
 absl::Status FsstDecoder::SeekToKeys(std::span<const std::string_view> keys,
                                      std::span<LowerBound> bounds) {
-  assert(bounds.size() == keys.size());
+  CFILE_ASSERT(bounds.size() == keys.size());
   std::fill(bounds.begin(), bounds.end(), LowerBound{});
   if (count_ == 0) return absl::OkStatus();
   // Find the group of each key, then the step, then search: by that time, the bytes that are read

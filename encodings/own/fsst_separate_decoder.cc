@@ -1,10 +1,10 @@
 #include "encodings/own/fsst_separate_decoder.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <utility>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/compare_bytes.h"
 #include "encodings/core/lower_bound.h"
 #include "encodings/core/value_dictionary.h"
@@ -44,7 +44,7 @@ absl::Status FsstSeparateDecoder::Damaged(uint32_t group, const std::string& wha
 
 absl::StatusOr<FsstSeparateDecoder::Run> FsstSeparateDecoder::RunFrom(uint32_t position,
                                                                       size_t most) {
-  assert(position < count_);
+  CFILE_ASSERT(position < count_);
   const uint32_t group = position / kFsstGroupValues, first = position % kFsstGroupValues;
   const uint32_t count = FsstGroupCount(count_, group);
   const Run run{first, static_cast<uint32_t>(std::min<size_t>(most, count - first))};
@@ -79,7 +79,7 @@ absl::StatusOr<FsstSeparateDecoder::Run> FsstSeparateDecoder::RunFrom(uint32_t p
 }
 
 absl::StatusOr<size_t> FsstSeparateDecoder::Measure(const Run& run) {
-  assert(run.count == 1);
+  CFILE_ASSERT(run.count == 1);
   const std::span<const uint8_t> text = TextOf(run);
   if (!compressed_) return common_.size() + text.size();
   measured_codes_.assign(text.begin(), text.end());

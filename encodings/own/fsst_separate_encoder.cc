@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 
+#include "encodings/core/assert.h"
 #include "encodings/kernels/bit_packing.h"
 #include "encodings/own/fsst_layout.h"
 
@@ -11,7 +11,7 @@ namespace cfile::encodings {
 
 size_t FsstSeparateGroupWriter::Put(const SymbolCompressor& compressor, std::string_view text,
                                     std::span<const uint32_t> sizes, ByteWriter& out) {
-  assert(!sizes.empty() && sizes.size() <= kFsstGroupValues);
+  CFILE_ASSERT(!sizes.empty() && sizes.size() <= kFsstGroupValues);
   // Compress a value of each half at a time, because this is faster.
   const size_t half = (sizes.size() + 1) / 2;
   size_t half_bytes = 0;

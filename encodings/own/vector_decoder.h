@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,6 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/lower_bound.h"
@@ -122,7 +122,7 @@ class VectorDecoder : public BlockDecoder<T> {
   }
 
   absl::Status Gather(std::span<const uint32_t> positions, std::span<T> out) override {
-    assert(out.size() == positions.size());
+    CFILE_ASSERT(out.size() == positions.size());
     // Prefetches the memory of a batch of values, and then reads these values.
     constexpr size_t kBatch = 32;
     Vector vectors[kBatch];

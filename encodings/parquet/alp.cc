@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cassert>
 #include <vector>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/kernels/alp_kernel.h"
 #include "encodings/kernels/bit_packing.h"
@@ -49,7 +49,7 @@ class AlpEncoder final : public PageEncoder<T> {
   void Encode(std::span<const T> values, EncodedBlock& block) override {
     // The page's count is an int32. Its offsets are uint32: even if all values are exceptions, a
     // large page takes at most 7/4 of the values' bytes, which is less than 2^32.
-    assert(values.size_bytes() <= INT32_MAX);
+    CFILE_ASSERT(values.size_bytes() <= INT32_MAX);
     const size_t begin = block.bytes.size();
     const bool searched = pairs_.empty();
     if (searched) FindPairs(values);

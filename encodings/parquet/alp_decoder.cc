@@ -2,7 +2,6 @@
 #include "encodings/parquet/alp.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <vector>
 

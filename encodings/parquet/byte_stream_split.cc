@@ -1,9 +1,9 @@
 #include "encodings/parquet/byte_stream_split.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/byte_streams.h"
 
@@ -16,7 +16,7 @@ template <typename P>
 class SplitPageEncoder final : public PageEncoder<P> {
  public:
   explicit SplitPageEncoder(uint32_t type_length) : width_(kIsBytes<P> ? type_length : sizeof(P)) {
-    assert(width_ > 0);
+    CFILE_ASSERT(width_ > 0);
   }
 
   void Encode(std::span<const P> values, EncodedBlock& block) override {
@@ -26,7 +26,7 @@ class SplitPageEncoder final : public PageEncoder<P> {
       joined_.Clear();
       uint8_t* next = joined_.Extend(values.size() * width_);
       for (const P& value : values) {
-        assert(value.size() == width_);
+        CFILE_ASSERT(value.size() == width_);
         std::memcpy(next, value.data(), width_);
         next += width_;
       }
@@ -47,7 +47,7 @@ class SplitPageDecoder final : public BlockDecoder<P> {
  public:
   explicit SplitPageDecoder(uint32_t type_length)
       : width_(kIsBytes<P> ? type_length : uint32_t{sizeof(P)}) {
-    assert(width_ > 0);
+    CFILE_ASSERT(width_ > 0);
   }
 
   absl::Status Open(const BlockView& block) override {

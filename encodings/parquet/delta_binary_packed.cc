@@ -1,10 +1,11 @@
 #include "encodings/parquet/delta_binary_packed.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <iterator>
 #include <type_traits>
+
+#include "encodings/core/assert.h"
 
 namespace cfile::encodings {
 namespace {
@@ -76,7 +77,7 @@ void DeltaBinaryPackedReader<T>::Rewind() {
 
 template <typename T>
 absl::Status DeltaBinaryPackedReader<T>::Restore(uint32_t number, const DeltaPlace<T>& place) {
-  assert(number < SkipPlaces(count_));
+  CFILE_ASSERT(number < SkipPlaces(count_));
   if (place.offset < header_size_ || place.offset > bytes_.size()) {
     return DataLoss("skip table: place ", number, " is at byte ", place.offset, ", expected ",
                     header_size_, " to ", bytes_.size());
@@ -165,7 +166,7 @@ size_t DeltaBinaryPackedReader<T>::DecodeWholeBlock(std::span<T> out) {
 
 template <typename T>
 absl::Status DeltaBinaryPackedReader<T>::Read(std::span<T> out) {
-  assert(out.size() <= count_ - position_);
+  CFILE_ASSERT(out.size() <= count_ - position_);
   while (!out.empty()) {
     size_t taken;
     if (group_next_ < kDeltaGroup) {
@@ -265,7 +266,7 @@ class DeltaPageDecoder final : public BlockDecoder<T> {
   }
 
   absl::Status SeekTo(uint32_t position) override {
-    assert(position <= this->count_);
+    CFILE_ASSERT(position <= this->count_);
     this->position_ = position;
     absl::Status status = SeekWithPlaces(reader_, must_reseek_, position, table_,
                                          kDeltaPlaceBytes<T>, LoadDeltaPlace<T>);

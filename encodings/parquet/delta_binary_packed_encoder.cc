@@ -3,8 +3,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <type_traits>
+
+#include "encodings/core/assert.h"
 
 namespace cfile::encodings {
 
@@ -12,8 +13,8 @@ template <typename T>
 void EncodeDeltaBinaryPacked(std::span<const T> values, const DeltaBlockShape& shape,
                              ByteWriter& out, std::vector<DeltaPlace<T>>* places) {
   using U = std::make_unsigned_t<T>;
-  assert(shape.miniblocks > 0 && shape.block_size % (8 * shape.miniblocks) == 0);
-  assert(places == nullptr || kSkipInterval % shape.block_size == 0);
+  CFILE_ASSERT(shape.miniblocks > 0 && shape.block_size % (8 * shape.miniblocks) == 0);
+  CFILE_ASSERT(places == nullptr || kSkipInterval % shape.block_size == 0);
   const size_t begin = out.size();
   out.PutVint(shape.block_size);
   out.PutVint(shape.miniblocks);

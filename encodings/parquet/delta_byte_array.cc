@@ -2,7 +2,6 @@
 #include "encodings/parquet/delta_byte_array.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -10,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/core/status.h"
@@ -176,7 +176,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
   }
 
   absl::Status SeekTo(uint32_t position) override {
-    assert(position <= count_);
+    CFILE_ASSERT(position <= count_);
     const bool begin = must_reseek_;
     const uint32_t from = position_;
     position_ = position;
@@ -306,7 +306,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
         const auto prefixes = prefixes_.NextRun(count - 1);
         const auto suffixes = suffixes_.NextRun(prefixes.count);
         if (suffixes.count > 0 && prefixes.step == 0 && suffixes.step == 0 && suffixes.last == 0) {
-          assert(static_cast<size_t>(prefixes.last) == previous_size_);
+          CFILE_ASSERT(static_cast<size_t>(prefixes.last) == previous_size_);
           prefixes_.Pass({suffixes.count, prefixes.last, 0});
           CFILE_RETURN_IF_ERROR(suffixes_.Skip(suffixes.count));
           count -= suffixes.count;

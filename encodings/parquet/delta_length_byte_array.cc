@@ -1,9 +1,9 @@
 #include "encodings/parquet/delta_length_byte_array.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/back_to_back.h"
 
 namespace cfile::encodings {
@@ -182,7 +182,7 @@ class Decoder final : public BlockDecoder<std::string_view> {
   }
 
   absl::Status SeekTo(uint32_t position) override {
-    assert(position <= count_);
+    CFILE_ASSERT(position <= count_);
     position_ = position;
     absl::Status status = SeekWithPlaces(reader_, must_reseek_, position, places_,
                                          kDeltaLengthPlaceBytes, LoadDeltaLengthPlace);

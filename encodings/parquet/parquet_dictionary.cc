@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <memory>
 #include <vector>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/value_codes.h"
 #include "encodings/core/value_dictionary.h"
@@ -76,7 +76,7 @@ class DictionaryEncoder final : public PageEncoder<P> {
   size_t retained_bytes() const override { return codes_.memory_usage_bytes(); }
 
   bool AdoptDictionary(const Dictionary& dictionary, std::vector<uint32_t>& codes) override {
-    assert(dynamic_cast<const ValueDictionary<P>*>(&dictionary) != nullptr);
+    CFILE_ASSERT(dynamic_cast<const ValueDictionary<P>*>(&dictionary) != nullptr);
     const auto& words = static_cast<const ValueDictionary<P>&>(dictionary);
     const size_t most_bytes = codes_.size() == 0 ? most_adopted_bytes_ : 0;
     codes.resize(words.size);

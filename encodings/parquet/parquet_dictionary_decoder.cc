@@ -2,10 +2,10 @@
 #include "encodings/parquet/parquet_dictionary.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <vector>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/packed_strings.h"
 #include "encodings/core/value_dictionary.h"
@@ -108,8 +108,8 @@ class DictionaryDecoder final : public BlockDecoder<P> {
  public:
   explicit DictionaryDecoder(std::shared_ptr<const Dictionary> dictionary)
       : dictionary_(std::static_pointer_cast<const ValueDictionary<P>>(std::move(dictionary))) {
-    assert(dictionary_ == nullptr ||
-           dynamic_cast<const ValueDictionary<P>*>(dictionary_.get()) != nullptr);
+    CFILE_ASSERT(dictionary_ == nullptr ||
+                 dynamic_cast<const ValueDictionary<P>*>(dictionary_.get()) != nullptr);
   }
 
   absl::Status Open(const BlockView& block) override {
@@ -133,7 +133,7 @@ class DictionaryDecoder final : public BlockDecoder<P> {
   }
 
   absl::Status SeekTo(uint32_t position) override {
-    assert(position <= this->count_);
+    CFILE_ASSERT(position <= this->count_);
     CFILE_RETURN_IF_ERROR(runs_.SeekTo(position));
     this->position_ = position;
     return absl::OkStatus();
@@ -287,7 +287,7 @@ class DictionaryDecoder final : public BlockDecoder<P> {
 absl::StatusOr<std::shared_ptr<const Dictionary>> ReadParquetDictionaryPage(
     PhysicalType type, uint32_t type_length, uint64_t count, std::span<const uint8_t> page,
     size_t max_values) {
-  assert(type != PhysicalType::kFixedBytes || type_length > 0);
+  CFILE_ASSERT(type != PhysicalType::kFixedBytes || type_length > 0);
   return VisitPhysicalType(
       type,
       [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::shared_ptr<const Dictionary>> {

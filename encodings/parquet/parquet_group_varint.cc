@@ -1,12 +1,12 @@
 #include "encodings/parquet/parquet_group_varint.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/group_varint.h"
 
@@ -66,7 +66,7 @@ class GroupPageDecoder final : public BlockDecoder<P>, private GroupState<std::m
   }
 
   absl::Status SeekTo(uint32_t position) override {
-    assert(position <= this->count_);
+    CFILE_ASSERT(position <= this->count_);
     const uint32_t group = position / kValues;
     const bool here =
         position % kValues == 0 ? group == next_group_ : have_group_ && group + 1 == next_group_;
@@ -184,7 +184,7 @@ class GroupPageDecoder final : public BlockDecoder<P>, private GroupState<std::m
   void GoToByte(size_t offset, uint32_t group) {
     reader_ = ByteReader(bytes_);
     const bool inside = reader_.Skip(offset);
-    assert(inside);
+    CFILE_ASSERT(inside);
     (void)inside;
     next_group_ = group;
     have_group_ = false;

@@ -1,9 +1,9 @@
 #include "encodings/parquet/parquet_plain.h"
 
-#include <cassert>
 #include <cstring>
 #include <type_traits>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/bool_bits.h"
 #include "encodings/kernels/fixed_width_decoder.h"
@@ -24,7 +24,7 @@ class FixedPageEncoder final : public PageEncoder<P> {
     } else if constexpr (kIsBytes<P>) {
       uint8_t* out = block.bytes.Extend(values.size() * type_length_);
       for (const P& value : values) {
-        assert(value.size() == type_length_);
+        CFILE_ASSERT(value.size() == type_length_);
         std::memcpy(out, value.data(), type_length_);
         out += type_length_;
       }

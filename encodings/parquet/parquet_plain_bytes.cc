@@ -1,10 +1,10 @@
 #include "encodings/parquet/parquet_plain_bytes.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 #include <vector>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/back_to_back.h"
 
 namespace cfile::encodings {
@@ -55,7 +55,7 @@ class BytesPageDecoder final : public BlockDecoder<std::string_view> {
   }
 
   absl::Status SeekTo(uint32_t position) override {
-    assert(position <= count_);
+    CFILE_ASSERT(position <= count_);
     if (position == position_) return absl::OkStatus();
     if (position == 0) {
       next_ = 0;

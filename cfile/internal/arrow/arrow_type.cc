@@ -1,10 +1,11 @@
 #include "cfile/internal/arrow/arrow_type.h"
 
-#include <cassert>
 #include <string>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+
+#include "encodings/core/assert.h"
 
 namespace cfile::internal {
 namespace {
@@ -34,7 +35,7 @@ std::string FormatOf(const ColumnType& type, ArrowLayout layout) {
     if (row.type == type.data_type)
       return std::string(layout == ArrowLayout::kViews ? "v" : "") + row.letter;
   }
-  assert(false && "an unknown DataType");
+  CFILE_ASSERT(false && "an unknown DataType");
   return "n";
 }
 

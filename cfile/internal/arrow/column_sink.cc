@@ -1,7 +1,6 @@
 #include "cfile/internal/arrow/column_sink.h"
 
 #include <algorithm>
-#include <cassert>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +9,7 @@
 #include "cfile/internal/arrow/value_buffer.h"
 #include "cfile/internal/arrow/value_store.h"
 #include "cfile/internal/read/row_reader.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
 
@@ -138,7 +138,7 @@ class TypedSink final : public ColumnSink, public ValueSink<T> {
   }
 
   void Finish(ArrayParts& parts) override {
-    assert(kept_ == store_->size());
+    CFILE_ASSERT(kept_ == store_->size());
     validity_.Finish(parts);
     store_->Finish(parts);
     kept_ = 0;

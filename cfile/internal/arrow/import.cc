@@ -1,7 +1,6 @@
 #include "cfile/arrow_import.h"
 
 #include <algorithm>
-#include <cassert>
 #include <memory>
 #include <string>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "cfile/internal/arrow/import_plan.h"
 #include "cfile/internal/arrow/import_type.h"
 #include "cfile/internal/arrow/import_values.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -133,7 +133,7 @@ class WriterTarget final : public ValueTarget<T> {
     if constexpr (std::is_same_v<W, Writer<T>>) {
       return validity.empty() ? writer_.Append(values) : writer_.Append(values, validity);
     }
-    assert(false && "the column has levels");
+    CFILE_ASSERT(false && "the column has levels");
     return absl::InternalError("the column has levels");
   }
   absl::Status AppendEntries(std::span<const uint16_t> repetition,
@@ -142,7 +142,7 @@ class WriterTarget final : public ValueTarget<T> {
     if constexpr (std::is_same_v<W, LevelWriter<T>>) {
       return writer_.Append(repetition, definition, values);
     }
-    assert(false && "the column has no levels");
+    CFILE_ASSERT(false && "the column has no levels");
     return absl::InternalError("the column has no levels");
   }
 

@@ -1,7 +1,6 @@
 #include "cfile/internal/arrow/import_array.h"
 
-#include <cassert>
-
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -38,7 +37,7 @@ int64_t BuffersOf(ArrowKind kind) {
     case ArrowKind::kViews:
       return 3;
   }
-  assert(false && "unknown ArrowKind");
+  CFILE_ASSERT(false && "unknown ArrowKind");
   return 0;
 }
 

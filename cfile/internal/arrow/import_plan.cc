@@ -1,11 +1,11 @@
 #include "cfile/internal/arrow/import_plan.h"
 
-#include <cassert>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -133,7 +133,7 @@ absl::StatusOr<std::vector<ImportLeaf>> PlanRecords(const ImportField& root,
 }
 
 absl::StatusOr<ImportLeaf> PlanColumn(const ImportField& field, const RecordSchema& tree) {
-  assert(tree.leaves().size() == 1);
+  CFILE_ASSERT(tree.leaves().size() == 1);
   Planner planner(tree);
   if (field.kind == ArrowKind::kStruct && field.children.size() == 1) {
     planner.steps().push_back({.field = &field});

@@ -1,7 +1,6 @@
 #include "cfile/internal/arrow/import_type.h"
 
 #include <algorithm>
-#include <cassert>
 #include <charconv>
 #include <cstring>
 #include <optional>

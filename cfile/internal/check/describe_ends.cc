@@ -2,7 +2,6 @@
 #include "cfile/inspect.h"
 
 #include <algorithm>
-#include <cassert>
 #include <functional>
 #include <optional>
 #include <span>
@@ -13,6 +12,7 @@
 #include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/wire/messages.h"
 #include "cfile/internal/wire/parse_message.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/block_description.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
@@ -125,7 +125,7 @@ class EndFinder {
 absl::StatusOr<std::vector<RegionDetails>> DescribeEnds(const Source& source,
                                                         const ReaderOptions& options,
                                                         size_t max_fields) {
-  assert(max_fields >= kMaxBlockFields);
+  CFILE_ASSERT(max_fields >= kMaxBlockFields);
   EndFinder ends(source, options);
   CFILE_RETURN_IF_ERROR(ends.Find());
   std::vector<RegionDetails> regions;

@@ -1,7 +1,6 @@
 #include "cfile/internal/check/describe_message.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "absl/strings/string_view.h"
 #include "cfile/internal/wire/field_reader.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 
 namespace cfile::internal {
@@ -33,7 +33,7 @@ struct Value {
 // Reads the value of a field that is not a group.
 Value ReadValue(FieldReader& reader, WireType type) {
   Value value;
-  [[maybe_unused]] bool good = true;
+  bool good = true;
   if (type == WireType::kVarint) {
     good = reader.ReadVarint(value.number);
   } else if (type == WireType::kDelimited) {
@@ -45,7 +45,7 @@ Value ReadValue(FieldReader& reader, WireType type) {
     good = reader.ReadFixed(four);
     value.number = four;
   }
-  assert(good);
+  CFILE_ASSERT(good);
   return value;
 }
 

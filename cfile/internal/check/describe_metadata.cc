@@ -1,6 +1,5 @@
 #include "cfile/internal/check/describe_metadata.h"
 
-#include <cassert>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "cfile/internal/format/index_node.h"
 #include "cfile/internal/wire/messages.h"
 #include "cfile/internal/wire/parse_message.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
@@ -179,7 +179,7 @@ absl::Status DescribeMetadataBlock(FileReader& file, RegionKind kind,
     case RegionKind::kDictionary:
       return DescribeDictionary(file.info(), description);
     default:
-      assert(kind == RegionKind::kStatistics);
+      CFILE_ASSERT(kind == RegionKind::kStatistics);
       return AddMessage(wire::Statistics::kType, description.reader().remaining(), description);
   }
 }

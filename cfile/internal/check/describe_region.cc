@@ -2,7 +2,6 @@
 #include "cfile/inspect.h"
 
 #include <algorithm>
-#include <cassert>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +17,7 @@
 #include "cfile/internal/read/index_walk.h"
 #include "cfile/internal/read/reader_access.h"
 #include "cfile/reader.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/block_description.h"
 #include "encodings/core/status.h"
 
@@ -134,7 +134,7 @@ absl::StatusOr<uint64_t> FindBlock(const Reader& reader, uint64_t ordinal) {
 
 absl::StatusOr<RegionDetails> DescribeRegion(const Reader& reader, const FileRegion& region,
                                              size_t max_fields) {
-  assert(max_fields >= kMaxBlockFields);
+  CFILE_ASSERT(max_fields >= kMaxBlockFields);
   FileReader& file = *internal::ReaderAccess::File(reader);
   CFILE_RETURN_IF_ERROR(CheckRegion(file, region));
   RegionDetails details{.region = region, .encoding = file.info().encoding};

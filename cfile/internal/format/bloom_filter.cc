@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <utility>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
@@ -51,7 +51,7 @@ CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 
 bool BloomMightContain(std::string_view filter, uint64_t hash) {
-  assert(!filter.empty() && filter.size() % kBloomBlockBytes == 0);
+  CFILE_ASSERT(!filter.empty() && filter.size() % kBloomBlockBytes == 0);
   const size_t block = BloomBlockOf(hash, filter.size() / kBloomBlockBytes);
   const uint8_t* const bytes = encodings::AsBytes(filter).data() + block * kBloomBlockBytes;
   for (size_t i = 0; i < kWords; ++i) {
@@ -112,7 +112,7 @@ void BloomHashSet::Grow() {
 }
 
 bool BloomHashSet::Add(std::span<const uint64_t> hashes) {
-  assert(hashes.size() <= kBloomBatch);
+  CFILE_ASSERT(hashes.size() <= kBloomBatch);
   if (!HasRoom()) {
     if (slots_.size() >= max_slots_) return false;
     Grow();
@@ -161,7 +161,7 @@ BloomFilterBuilder::BloomFilterBuilder(uint32_t bits_per_value, size_t max_bytes
     : bits_per_value_(bits_per_value),
       max_bytes_(max_bytes),
       hashes_(std::max(max_bytes / kHashesShare, kLeastHashBytes)) {
-  assert(bits_per_value > 0);
+  CFILE_ASSERT(bits_per_value > 0);
 }
 
 void BloomFilterBuilder::Add(std::span<const uint64_t> hashes) {

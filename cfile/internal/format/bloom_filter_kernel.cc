@@ -1,12 +1,12 @@
 // SetBloomBits, which processes the eight words of a block at once.
 #include "cfile/internal/format/bloom_filter.h"
 
-#include <cassert>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cfile/internal/format/bloom_filter_kernel.cc"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 #include "hwy/highway.h"
+
+#include "encodings/core/assert.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace cfile::internal {
@@ -42,7 +42,7 @@ namespace cfile::internal {
 HWY_EXPORT(SetBits);
 
 void SetBloomBits(std::span<const uint64_t> hashes, std::span<BloomBlock> filter) {
-  assert(hashes.size() <= kBloomBatch);
+  CFILE_ASSERT(hashes.size() <= kBloomBatch);
   HWY_DYNAMIC_DISPATCH(SetBits)(hashes, filter);
 }
 

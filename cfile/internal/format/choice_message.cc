@@ -1,7 +1,8 @@
 #include "cfile/internal/format/choice_message.h"
 
 #include <algorithm>
-#include <cassert>
+
+#include "encodings/core/assert.h"
 
 namespace cfile::internal {
 namespace {
@@ -17,7 +18,7 @@ bool IsConsistent(const ChoiceInfo& choice) {
 }  // namespace
 
 wire::Choice DescribeChoice(const ChoiceInfo& choice, Encoding file_encoding) {
-  assert(IsConsistent(choice));
+  CFILE_ASSERT(IsConsistent(choice));
   const StorageSize& chosen = choice.chosen;
   const StorageSize& smallest = choice.smallest;
   wire::Choice message{.num_values = choice.num_values,

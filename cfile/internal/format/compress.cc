@@ -1,13 +1,13 @@
 #include "cfile/internal/format/compress.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <limits>
 #include <memory>
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 #ifdef CFILE_WITH_SNAPPY
@@ -194,7 +194,7 @@ constexpr Compressor kCompressors[] = {
 
 absl::Status Compress(Compression compression, std::span<const uint8_t> in,
                       encodings::ByteWriter& out, int level) {
-  assert(in.size() <= std::numeric_limits<int32_t>::max());
+  CFILE_ASSERT(in.size() <= std::numeric_limits<int32_t>::max());
   CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(compression));
   if (compression == Compression::kDefault) compression = Compression::kNone;
   for (const Compressor& codec : kCompressors) {

@@ -1,7 +1,6 @@
 #include "cfile/internal/format/compression.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <limits>
 #include <memory>

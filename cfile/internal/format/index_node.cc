@@ -1,10 +1,9 @@
 #include "cfile/internal/format/index_node.h"
 
-#include <cassert>
-
 #include "cfile/internal/wire/messages.h"
 #include "cfile/internal/wire/parse_message.h"
 #include "cfile/internal/wire/write_message.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -219,13 +218,13 @@ size_t IndexNode::MostMemoryBytes(IndexKind kind, bool leaf, size_t num_entries,
 }
 
 uint32_t IndexNode::FindOrdinal(uint64_t ordinal) const {
-  assert(num_entries() > 0);
+  CFILE_ASSERT(num_entries() > 0);
   const uint32_t not_after = encodings::CountLess(ordinals_, ordinal + 1);
   return not_after == 0 ? 0 : not_after - 1;
 }
 
 uint32_t IndexNode::FindKey(std::string_view wanted) const {
-  assert(num_entries() > 0);
+  CFILE_ASSERT(num_entries() > 0);
   const uint32_t less = key_heads_.CountKeysLess(wanted, [this](uint32_t i) { return key(i); });
   return less == 0 ? 0 : less - 1;
 }

@@ -1,7 +1,6 @@
 #include "cfile/internal/format/level_block.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 
 #include "absl/strings/str_cat.h"

@@ -1,9 +1,9 @@
 #include "cfile/internal/format/movable_block.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include "absl/strings/str_cat.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -114,7 +114,7 @@ absl::StatusOr<BlockHead> ParseBlockHead(std::span<const uint8_t> block, bool ve
 
 absl::Status CheckParts(const BlockHead& head, std::span<const uint8_t> block, uint64_t begin,
                         uint64_t end) {
-  assert(block.size() == head.stored_bytes() && begin % kPartBytes == 0);
+  CFILE_ASSERT(block.size() == head.stored_bytes() && begin % kPartBytes == 0);
   const uint8_t* expected = block.data() + kHeadFieldBytes + kChecksumBytes * (begin / kPartBytes);
   const auto payload = block.subspan(head.size_bytes());
   for (; begin < std::min<uint64_t>(end, payload.size()); begin += kPartBytes) {

@@ -1,7 +1,6 @@
 #include "cfile/internal/format/statistics_block.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 #include <string_view>
 #include <type_traits>
@@ -13,6 +12,7 @@
 #include "cfile/internal/wire/field_reader.h"
 #include "cfile/internal/wire/parse_message.h"
 #include "cfile/internal/wire/write_message.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
@@ -159,8 +159,8 @@ void StatisticsWriter<T>::FinishBlock(uint64_t num_entries) {
 template <typename T>
 void StatisticsWriter<T>::AddBlock(const BlockStatistics& statistics) {
   if (!enabled_) return;
-  [[maybe_unused]] const bool set = block_.Set(statistics);
-  assert(set);
+  const bool set = block_.Set(statistics);
+  CFILE_ASSERT(set);
   FinishBlock(statistics.num_entries());
 }
 

@@ -1,7 +1,6 @@
 #include "cfile/internal/format/stored_block.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
@@ -9,6 +8,7 @@
 #include "cfile/internal/format/crc32c.h"
 #include "cfile/internal/format/file_policy.h"
 #include "cfile/internal/io/named_status.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -208,7 +208,7 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
 absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFormat& format,
                                              const BlockPointer& pointer,
                                              size_t max_block_size_bytes, BlockBuffer& buffer) {
-  assert(format.movable);
+  CFILE_ASSERT(format.movable);
   StoredBlock block;
   CFILE_ASSIGN_OR_RETURN(
       block.bytes, ReadStored(source, pointer, /*movable=*/true, max_block_size_bytes, buffer));

@@ -1,7 +1,6 @@
 #include "cfile/types.h"
 
 #include <algorithm>
-#include <cassert>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
@@ -168,7 +168,7 @@ absl::Status ValidateLogical(const ColumnType& type) {
 }  // namespace
 
 ColumnType ColumnType::Timestamp(TimeUnit unit, std::string time_zone) {
-  assert(unit != TimeUnit::kNone);
+  CFILE_ASSERT(unit != TimeUnit::kNone);
   if (unit == TimeUnit::kMicros && time_zone == "UTC") {
     return {.data_type = DataType::kUnixtimeMicros};
   }
@@ -179,20 +179,20 @@ ColumnType ColumnType::Timestamp(TimeUnit unit, std::string time_zone) {
 }
 
 ColumnType ColumnType::Time(TimeUnit unit) {
-  assert(unit != TimeUnit::kNone);
+  CFILE_ASSERT(unit != TimeUnit::kNone);
   return {.data_type = unit <= TimeUnit::kMillis ? DataType::kInt32 : DataType::kInt64,
           .logical = LogicalType::kTime,
           .time_unit = unit};
 }
 
 ColumnType ColumnType::Decimal(int32_t precision, int32_t scale) {
-  assert(1 <= precision && precision <= 38 && 0 <= scale && scale <= precision);
+  CFILE_ASSERT(1 <= precision && precision <= 38 && 0 <= scale && scale <= precision);
   return {
       .data_type = DecimalType(precision), .decimal_precision = precision, .decimal_scale = scale};
 }
 
 ColumnType ColumnType::FixedBytes(uint32_t type_length) {
-  assert(type_length > 0);
+  CFILE_ASSERT(type_length > 0);
   return {.data_type = DataType::kFixedLenByteArray, .type_length = type_length};
 }
 
@@ -241,7 +241,7 @@ std::string ColumnType::ToString() const {
 
 PhysicalType ColumnType::physical() const {
   const DataTypeRow* row = FindRow(data_type);
-  assert(row != nullptr);
+  CFILE_ASSERT(row != nullptr);
   return row->physical;
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <cstdint>
 #include <ctime>
 #include <map>
@@ -13,6 +12,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 
@@ -55,7 +55,7 @@ const char* MethodName(HttpRequest::Method method) {
     case HttpRequest::Method::kDelete:
       return "DELETE";
   }
-  assert(false);
+  CFILE_ASSERT(false);
   return "";
 }
 
@@ -85,7 +85,7 @@ void SignRequest(const S3Options& options, std::string_view payload_hash,
   const std::string_view url = request.url;
   const size_t host_at = url.find("://") + 3;
   const size_t path_at = url.find('/', host_at);
-  assert(path_at != std::string_view::npos);
+  CFILE_ASSERT(path_at != std::string_view::npos);
   const size_t query_at = std::min(url.find('?', path_at), url.size());
   const std::string_view host = url.substr(host_at, path_at - host_at);
   const std::string_view path = url.substr(path_at, query_at - path_at);

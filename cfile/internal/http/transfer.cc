@@ -1,7 +1,6 @@
 #include "cfile/internal/http/transfer.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstring>
 #include <new>
 #include <span>
@@ -10,6 +9,8 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
+
+#include "encodings/core/assert.h"
 
 namespace cfile::internal {
 namespace {
@@ -171,8 +172,8 @@ void Transfer::AddHeader(const std::string& line) {
 void Transfer::Configure(const HttpOptions& options) {
   const HttpRequest& request = request_;
   const auto set = [easy = easy()](CURLoption option, auto value) {
-    [[maybe_unused]] const CURLcode code = curl_easy_setopt(easy, option, value);
-    assert(code == CURLE_OK);
+    const CURLcode code = curl_easy_setopt(easy, option, value);
+    CFILE_ASSERT(code == CURLE_OK);
   };
   set(CURLOPT_URL, request.url.c_str());
   set(CURLOPT_PATH_AS_IS, 1L);  // a signature is of the path as it is

@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cassert>
 #include <functional>
 #include <new>
 #include <system_error>
 
 #include "cfile/internal/http/transfer.h"
+#include "encodings/core/assert.h"
 
 namespace cfile::internal {
 namespace {
@@ -49,7 +49,7 @@ TransferThread::TransferThread(size_t max_transfers, TransferCounts* counts)
 TransferThread::~TransferThread() {
   {
     const std::lock_guard lock(mutex_);
-    assert(urgent_.empty() && others_.empty() && running_.empty());
+    CFILE_ASSERT(urgent_.empty() && others_.empty() && running_.empty());
     stopped_ = true;
     changed_.notify_one();
   }

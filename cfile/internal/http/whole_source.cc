@@ -1,6 +1,5 @@
 #include "cfile/internal/http/whole_source.h"
 
-#include <cassert>
 #include <mutex>
 #include <span>
 #include <string>
@@ -8,6 +7,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -76,7 +76,7 @@ class WholeSource final : public Source {
 
 std::shared_ptr<const Source> OpenWholeHttpSource(std::shared_ptr<const HttpServer> server,
                                                   NamedUrl object, uint64_t size_bytes) {
-  assert(size_bytes > 0);
+  CFILE_ASSERT(size_bytes > 0);
   return std::make_shared<WholeSource>(std::move(server), std::move(object), size_bytes);
 }
 

@@ -7,13 +7,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cassert>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/io/file_system.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -80,7 +80,7 @@ class MappedSource final : public Source {
   std::span<const uint8_t> InMemory() const override { return bytes_; }
 
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-    assert(offset <= size() && out.size() <= size() - offset);
+    CFILE_ASSERT(offset <= size() && out.size() <= size() - offset);
     if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
     return absl::OkStatus();
   }
@@ -116,7 +116,7 @@ class PreadSource final : public Source {
   bool HasLatency() const override { return false; }
 
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-    assert(offset <= size() && out.size() <= size() - offset);
+    CFILE_ASSERT(offset <= size() && out.size() <= size() - offset);
     while (!out.empty()) {
       const ssize_t count =
           pread(descriptor_.get(), out.data(), out.size(), static_cast<off_t>(offset));
@@ -148,7 +148,7 @@ void Source::ReadMany(std::span<ReadRequest> requests) const {
 }
 
 std::unique_ptr<PendingRead> Source::BeginRead(uint64_t, std::span<uint8_t>) const {
-  assert(false && "ReadsInBackground() is false");
+  CFILE_ASSERT(false && "ReadsInBackground() is false");
   return nullptr;
 }
 

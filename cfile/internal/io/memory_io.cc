@@ -1,9 +1,10 @@
 // Sources and Sinks in memory.
 #include "cfile/io.h"
 
-#include <cassert>
 #include <cstring>
 #include <utility>
+
+#include "encodings/core/assert.h"
 
 namespace cfile {
 namespace {
@@ -20,7 +21,7 @@ class MemorySource final : public Source {
   std::span<const uint8_t> InMemory() const override { return bytes_; }
 
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-    assert(offset <= size() && out.size() <= size() - offset);
+    CFILE_ASSERT(offset <= size() && out.size() <= size() - offset);
     if (!out.empty()) std::memcpy(out.data(), bytes_.data() + offset, out.size());
     return absl::OkStatus();
   }

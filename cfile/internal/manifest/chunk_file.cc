@@ -1,6 +1,5 @@
 #include "cfile/internal/manifest/chunk_file.h"
 
-#include <cassert>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -10,6 +9,7 @@
 #include "cfile/internal/wire/messages.h"
 #include "cfile/internal/wire/parse_message.h"
 #include "cfile/internal/wire/write_message.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -37,7 +37,7 @@ uint32_t HeightAbove(std::span<const ChunkInfo> chunks) { return chunks[0].heigh
 template <typename T>
 absl::StatusOr<NewChunk> MakeChunkOf(std::span<const T> entries, const PartLayout& layout,
                                      size_t max_size_bytes) {
-  assert(!entries.empty());
+  CFILE_ASSERT(!entries.empty());
   wire::ChunkContents message;
   Serialize(entries, layout, message);
   NewChunk chunk;

@@ -1,7 +1,6 @@
 #include "cfile/internal/manifest/manifest.h"
 
 #include <algorithm>
-#include <cassert>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/manifest/part_bounds.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -52,12 +52,12 @@ bool Manifest::Kept::Is(const ChunkInfo& chunk) const {
 }
 
 absl::StatusOr<ManifestPart> Manifest::Part(uint64_t number) const {
-  assert(number < num_parts());
+  CFILE_ASSERT(number < num_parts());
   return Find(&Node::parts_before, number);
 }
 
 absl::StatusOr<ManifestPart> Manifest::PartOfRow(uint64_t ordinal) const {
-  assert(ordinal < num_rows());
+  CFILE_ASSERT(ordinal < num_rows());
   return Find(&Node::rows_before, ordinal);
 }
 
@@ -70,7 +70,7 @@ absl::StatusOr<ManifestPart> Manifest::Find(std::vector<uint64_t> Node::*before,
     const std::vector<uint64_t>& starts = (*node).*before;
     const auto after = std::upper_bound(starts.begin(), starts.end(), wanted);
     const auto entry = static_cast<size_t>(after - starts.begin()) - 1;
-    assert(entry < node->size());
+    CFILE_ASSERT(entry < node->size());
     wanted -= starts[entry];
     place.number += node->parts_before[entry];
     place.first_ordinal += node->rows_before[entry];
@@ -143,7 +143,7 @@ absl::Status Manifest::ForEachPartHolding(size_t column, std::string_view low,
                                           std::optional<std::string_view> high,
                                           const VisitPart& visit) const {
   const ColumnSchema& schema = layout_.columns()[column];
-  assert(!schema.has_levels());
+  CFILE_ASSERT(!schema.has_levels());
   return ForEachPart(
       [&](const ChunkInfo& chunk) {
         return !chunk.columns[column] || MayHold(*chunk.columns[column], low, high);

@@ -1,7 +1,6 @@
 #include "cfile/internal/manifest/manifest_edit.h"
 
 #include <algorithm>
-#include <cassert>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -47,7 +47,7 @@ class Editor {
     std::unordered_map<std::string_view, TablePart*> wanted;  // nullptr: to be removed
     for (const std::string& name : change.removed) wanted.emplace(name, nullptr);
     for (TablePart& part : change.updated) wanted.emplace(part.directory, &part);
-    assert(wanted.size() == change.removed.size() + change.updated.size());
+    CFILE_ASSERT(wanted.size() == change.removed.size() + change.updated.size());
     std::optional<uint64_t> first_removed;
     for (uint64_t number = manifest_.num_parts(); number-- > 0 && !wanted.empty();) {
       CFILE_ASSIGN_OR_RETURN(const ManifestPart place, manifest_.Part(number));

@@ -1,10 +1,10 @@
 #include "cfile/internal/manifest/sealed_message.h"
 
 #include <algorithm>
-#include <cassert>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/crc32c.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 
@@ -17,7 +17,7 @@ using encodings::DataLoss;
 constexpr size_t kFrontBytes = kMagicBytes + sizeof(uint32_t);
 
 std::string SealMessage(std::string_view magic, std::string_view message) {
-  assert(magic.size() == kMagicBytes);
+  CFILE_ASSERT(magic.size() == kMagicBytes);
   encodings::ByteWriter bytes;
   bytes.PutBytes(magic);
   bytes.PutFixed(static_cast<uint32_t>(message.size()));
@@ -57,15 +57,15 @@ absl::StatusOr<SealedMessage> UnsealMessage(std::string_view bytes,
 }
 
 std::string_view MessageIn(std::string_view sealed) {
-  assert(sealed.size() >= kFrontBytes + kChecksumBytes);
+  CFILE_ASSERT(sealed.size() >= kFrontBytes + kChecksumBytes);
   return sealed.substr(kFrontBytes, sealed.size() - kFrontBytes - kChecksumBytes);
 }
 
 uint32_t Crc32cIn(std::string_view sealed) {
   encodings::ByteReader reader(AsBytes(sealed.substr(sealed.size() - kChecksumBytes)));
   uint32_t crc = 0;
-  [[maybe_unused]] const bool read = reader.ReadFixed(crc);
-  assert(read);
+  const bool read = reader.ReadFixed(crc);
+  CFILE_ASSERT(read);
   return crc;
 }
 

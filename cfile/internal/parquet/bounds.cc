@@ -1,6 +1,5 @@
 #include "cfile/internal/parquet/bounds.h"
 
-#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <type_traits>
@@ -9,6 +8,7 @@
 #include "cfile/batch.h"
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/format/value_summary.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/parquet/page_codec.h"
 
@@ -89,8 +89,8 @@ std::string PlainOfKey(const ColumnType& type, std::string_view key) {
       return std::string(key);
     } else {
       T value{};
-      [[maybe_unused]] const bool parsed = ParseKey<T>(key, value);
-      assert(parsed);
+      const bool parsed = ParseKey<T>(key, value);
+      CFILE_ASSERT(parsed);
       encodings::ByteWriter bytes;
       if constexpr (std::is_same_v<T, int128_t>) {
         for (int shift = 120; shift >= 0; shift -= 8)

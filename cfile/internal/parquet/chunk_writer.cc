@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <set>
 
 #include "cfile/internal/format/compress.h"
 #include "cfile/internal/parquet/bounds.h"
 #include "cfile/internal/parquet/metadata/file_metadata.h"
 #include "cfile/internal/parquet/page_bytes.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/parquet.h"
 
@@ -53,7 +53,7 @@ ChunkWriter::ChunkWriter(const ChunkColumn& column, const ParquetExportOptions& 
       holds_pages_(holds_pages),
       out_(out),
       report_(report) {
-  assert(CompressionToParquet(codec).has_value());
+  CFILE_ASSERT(CompressionToParquet(codec).has_value());
 }
 
 absl::Status ChunkWriter::Put(const parquet::PageHeader& header, Pieces pieces) {
@@ -102,7 +102,7 @@ absl::StatusOr<NewDictionaryPage> ChunkWriter::CompressDictionary(
 }
 
 absl::Status ChunkWriter::WriteDictionary(const NewDictionaryPage& page) {
-  assert(!dictionary_offset_);
+  CFILE_ASSERT(!dictionary_offset_);
   parquet::PageHeader header;
   const std::span<const uint8_t> bytes = page.bytes.span();
   CFILE_RETURN_IF_ERROR(CountPage(parquet::PageType::kDictionaryPage, Encoding::kParquetPlain,
@@ -151,7 +151,7 @@ absl::Status ChunkWriter::WritePage(const NewPage& page) {
     is_compressed = WorthCompressing(compressed_.size(), page.values.size());
     pieces.push_back(is_compressed ? compressed_.span() : page.values);
   } else {
-    assert(!compressed || takes_compressed());
+    CFILE_ASSERT(!compressed || takes_compressed());
     pieces.push_back(page.values);
   }
   recompressed |= is_compressed && !compressed;

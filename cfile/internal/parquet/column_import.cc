@@ -1,7 +1,6 @@
 #include "cfile/internal/parquet/column_import.h"
 
 #include <algorithm>
-#include <cassert>
 #include <map>
 #include <optional>
 #include <span>

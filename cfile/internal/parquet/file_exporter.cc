@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <map>
 #include <optional>
 #include <span>
@@ -16,6 +15,7 @@
 #include "cfile/internal/parquet/value_check.h"
 #include "cfile/internal/read/block_cursor.h"
 #include "cfile/internal/read/reader_access.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/levels.h"
 #include "encodings/parquet.h"
@@ -204,7 +204,7 @@ typename TypedExporter<T>::Needs TypedExporter<T>::NeedsOf(uint64_t end) {
 template <typename T>
 absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, CountingSink& out,
                                                           ParquetReport& report) {
-  assert(row_ < end);
+  CFILE_ASSERT(row_ < end);
   level_check_.Begin();
   encoders_.erase(Encoding::kParquetDictionary);
   if (column_.categories != nullptr) CFILE_RETURN_IF_ERROR(AdoptCategories());
@@ -239,8 +239,8 @@ absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, Counting
     return chunk.Finish();
   encodings::ByteReader reader(block.span());
   uint32_t count = 0;
-  [[maybe_unused]] const bool counted = reader.ReadVint32(count);
-  assert(counted);
+  const bool counted = reader.ReadVint32(count);
+  CFILE_ASSERT(counted);
   if (column_.categories != nullptr)
     keeps_categories_ &= HasValues(*column_.categories, reader.rest());
   CFILE_ASSIGN_OR_RETURN(const NewDictionaryPage page,
@@ -458,7 +458,7 @@ absl::StatusOr<std::span<const T>> TypedExporter<T>::Changed(std::span<const T> 
     return values;
   } else if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
     if (changed_ == nullptr) changed_.reset(new T[kMaxBatchValues]);
-    assert(values.size() <= kMaxBatchValues);
+    CFILE_ASSERT(values.size() <= kMaxBatchValues);
     for (size_t i = 0; i < values.size(); ++i) {
       if (__builtin_mul_overflow(values[i], column_.units_per_value, &changed_[i])) {
         return absl::InvalidArgumentError(encodings::StrCat(

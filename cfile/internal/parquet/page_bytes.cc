@@ -3,12 +3,12 @@
 #include <isa-l/crc.h>
 
 #include <algorithm>
-#include <cassert>
 #include <iterator>
 #include <string_view>
 
 #include "cfile/internal/format/compression.h"
 #include "cfile/internal/parquet/metadata/messages.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 #include "encodings/core/value_dictionary.h"
@@ -134,7 +134,7 @@ uint32_t PutDictionary(const encodings::Dictionary& dictionary, encodings::Physi
                        encodings::ByteWriter& out) {
   return VisitType(type, [&]<typename T>(std::type_identity<T>) {
     using P = encodings::PageType<T>;
-    assert(dynamic_cast<const encodings::ValueDictionary<P>*>(&dictionary) != nullptr);
+    CFILE_ASSERT(dynamic_cast<const encodings::ValueDictionary<P>*>(&dictionary) != nullptr);
     const auto& values = static_cast<const encodings::ValueDictionary<P>&>(dictionary);
     if constexpr (encodings::kIsBytes<P>) {
       for (const P& value : std::span(values.values.get(), values.size)) {

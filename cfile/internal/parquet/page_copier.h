@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -27,6 +26,7 @@
 #include "cfile/internal/parquet/value_check.h"
 #include "cfile/internal/table/column_writer.h"
 #include "cfile/internal/write/copied_block.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
@@ -229,8 +229,8 @@ class PageCopier {
     BlockStatistics statistics = occurring.Statistics(0);
     if (statistics.nan_count > 0) return CountEach(decoder);
     statistics.present_count = decoder.count();
-    [[maybe_unused]] const bool set = summary_.Set(statistics);
-    assert(set);
+    const bool set = summary_.Set(statistics);
+    CFILE_ASSERT(set);
     return absl::OkStatus();
   }
 

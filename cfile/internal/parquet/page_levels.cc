@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cassert>
 #include <span>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/levels.h"
 
@@ -38,7 +38,7 @@ absl::Status PageLevelReader::Open(const LevelBlock& block, const FileInfo& info
 }
 
 absl::Status PageLevelReader::Next(uint32_t count, PageLevels& levels) {
-  assert(count > 0 && count <= num_rows_ - row_);
+  CFILE_ASSERT(count > 0 && count <= num_rows_ - row_);
   levels.num_rows = levels.num_entries = levels.num_values = count;
   levels.first_value = value_;
   levels.repetition.Clear();

@@ -1,11 +1,11 @@
 #include "cfile/internal/parquet/parquet_type.h"
 
-#include <cassert>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -175,7 +175,7 @@ LogicalType AnnotationOf(const SchemaElement& leaf) {
 }
 
 absl::StatusOr<ColumnType> TypeFromParquet(const SchemaElement& leaf) {
-  assert(leaf.type.has_value());
+  CFILE_ASSERT(leaf.type.has_value());
   const int32_t type = *leaf.type;
   if (type == Type::kFixedLenByteArray && leaf.type_length.value_or(0) <= 0) {
     return DataLoss("FIXED_LEN_BYTE_ARRAY with a length of ", leaf.type_length.value_or(0),
@@ -320,7 +320,7 @@ void TypeToParquet(const ColumnType& type, SchemaElement& leaf) {
       if (type.logical == cfile::LogicalType::kUuid) leaf.logical_type.emplace().uuid.emplace();
       return;
   }
-  assert(false && "the type is not valid");
+  CFILE_ASSERT(false && "the type is not valid");
 }
 
 ColumnType WithTimeZone(const ColumnType& type, const std::string& time_zone) {

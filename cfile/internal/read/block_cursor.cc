@@ -1,8 +1,8 @@
 #include "cfile/internal/read/block_cursor.h"
 
 #include <algorithm>
-#include <cassert>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
@@ -75,7 +75,7 @@ absl::Status BlockCursor<T>::Open(const DataBlock& block, std::optional<uint64_t
 
 template <typename T>
 absl::Status BlockCursor<T>::SeekToRow(uint32_t row) {
-  assert(row <= num_rows_);
+  CFILE_ASSERT(row <= num_rows_);
   if (row == row_) return absl::OkStatus();
   uint32_t position = row;
   if (nullable_) {

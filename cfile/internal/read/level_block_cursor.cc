@@ -1,8 +1,8 @@
 #include "cfile/internal/read/level_block_cursor.h"
 
 #include <algorithm>
-#include <cassert>
 
+#include "encodings/core/assert.h"
 #include "encodings/core/block_codec.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/level_kernels.h"
@@ -91,7 +91,7 @@ size_t LevelWindow::FindEnd(size_t max_records, size_t& end) const {
 }
 
 absl::StatusOr<LevelWindow::Extent> LevelWindow::Look(size_t max_records) {
-  assert(max_records > 0);
+  CFILE_ASSERT(max_records > 0);
   size_t cut = begin_;
   size_t records = 0;
   while (true) {
@@ -194,7 +194,7 @@ absl::Status LevelBlockCursor<T>::Open(std::span<const uint8_t> bytes, const Fil
 
 template <typename T>
 absl::Status LevelBlockCursor<T>::SeekToRow(uint32_t row) {
-  assert(row <= num_rows());
+  CFILE_ASSERT(row <= num_rows());
   if (row < window_.record() || (row == window_.record() && window_.inside_record())) Rewind();
   while (window_.record() < row) {
     CFILE_ASSIGN_OR_RETURN(const LevelWindow::Extent extent, window_.Look(row - window_.record()));

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "cfile/internal/read/predicate_matcher.h"
 #include "cfile/reader.h"
 #include "cfile/statistics.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -91,7 +91,7 @@ class PredicateJudge {
   // The verdict for row `row`. It holds for all rows of the result's range, which contains `row`.
   // Precondition: row < the number of rows.
   JudgedRows Judge(uint64_t row) const {
-    assert(row < num_rows_);
+    CFILE_ASSERT(row < num_rows_);
     if (whole_.verdict != Verdict::kSome) return whole_;
     OrdinalRange rows = whole_.rows;
     if (found_) {

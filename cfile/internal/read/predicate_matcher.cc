@@ -1,7 +1,6 @@
 #include "cfile/internal/read/predicate_matcher.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -9,6 +8,7 @@
 #include <type_traits>
 
 #include "cfile/internal/format/key_codec.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes_min_max.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/physical_type.h"
@@ -213,7 +213,7 @@ bool PredicateMatcher<T>::InList(const T& value) const {
 
 template <typename T>
 void PredicateMatcher<T>::Match(std::span<const T> values, uint8_t* bits) const {
-  assert(form_ == Form::kRange || form_ == Form::kNotEqual || form_ == Form::kList);
+  CFILE_ASSERT(form_ == Form::kRange || form_ == Form::kNotEqual || form_ == Form::kList);
   const size_t count = values.size();
   if (form_ == Form::kList) {
     if (kIsBytes<T> || list_.size() > kMaxListPasses) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cassert>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -13,6 +12,7 @@
 #include "cfile/batch.h"
 #include "cfile/predicate.h"
 #include "cfile/statistics.h"
+#include "encodings/core/assert.h"
 
 namespace cfile::internal {
 
@@ -108,8 +108,8 @@ template <typename Compare, typename CompareList>
 absl::StatusOr<bool> PredicateMatcher<T>::MatchBy(size_t count, const Compare& compare,
                                                   const CompareList& compare_list,
                                                   uint8_t* bits) const {
-  assert(form_ == Form::kRange || form_ == Form::kNotEqual || form_ == Form::kList);
-  assert(is_ranges() && count <= kMaxMatchBy);
+  CFILE_ASSERT(form_ == Form::kRange || form_ == Form::kNotEqual || form_ == Form::kList);
+  CFILE_ASSERT(is_ranges() && count <= kMaxMatchBy);
   if (form_ != Form::kList) {
     const absl::StatusOr<bool> done = compare(low_, encodings::kIsBytes<T> ? low_ : high_, bits);
     if (done.value_or(false) && form_ == Form::kNotEqual) Invert(count, bits);

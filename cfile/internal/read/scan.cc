@@ -1,7 +1,6 @@
 #include "cfile/scan.h"
 
 #include <algorithm>
-#include <cassert>
 #include <string>
 #include <type_traits>
 #include <utility>

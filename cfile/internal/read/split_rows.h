@@ -2,13 +2,13 @@
 #pragma once
 
 #include <algorithm>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "cfile/batch.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -20,7 +20,7 @@ namespace cfile::internal {
 template <typename BlockBegin>
 absl::StatusOr<std::vector<OrdinalRange>> SplitRows(uint64_t num_rows, size_t max_ranges,
                                                     BlockBegin&& block_begin) {
-  assert(max_ranges > 0);
+  CFILE_ASSERT(max_ranges > 0);
   // More ranges would be empty.
   max_ranges = std::min<uint64_t>(max_ranges, std::max<uint64_t>(num_rows, 1));
   std::vector<OrdinalRange> ranges;

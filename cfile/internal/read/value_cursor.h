@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -18,6 +17,7 @@
 #include "cfile/internal/read/block_cursor.h"
 #include "cfile/internal/read/file_cursor.h"
 #include "cfile/internal/read/sort_numbers.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
 
@@ -44,7 +44,7 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
   }
 
   absl::Status SeekMany(std::span<const T> keys, std::span<KeyPosition> positions) {
-    assert(keys.size() == positions.size());
+    CFILE_ASSERT(keys.size() == positions.size());
     for (const T& key : keys) {
       if (!encodings::IsKey(key)) return NotAKey();
     }
@@ -66,7 +66,7 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
   }
 
   absl::Status SeekToRange(const OrdinalRange& range) {
-    assert(range.begin <= range.end);
+    CFILE_ASSERT(range.begin <= range.end);
     if (range.end > this->num_rows()) return this->OutOfRange(range.end);
     CFILE_RETURN_IF_ERROR(Base::SeekToOrdinal(range.begin));
     SetRange(range);
@@ -122,7 +122,7 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
   }
 
   absl::StatusOr<Batch<T>> Previous(size_t max_rows) {
-    assert(max_rows > 0);
+    CFILE_ASSERT(max_rows > 0);
     const uint64_t at = ordinal();
     if (at <= range_.begin) return Batch<T>{.first_ordinal = at};
     this->SetBackward(true);

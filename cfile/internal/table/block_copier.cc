@@ -1,12 +1,12 @@
 #include "cfile/internal/table/block_copier.h"
 
 #include <algorithm>
-#include <cassert>
 #include <optional>
 #include <utility>
 
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/read/reader_access.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -114,7 +114,7 @@ absl::StatusOr<bool> BlockCopier::CopyBlock() {
 }
 
 absl::StatusOr<BlockCopier::Result> BlockCopier::Copy(uint64_t begin, uint64_t end) {
-  assert(begin < end);
+  CFILE_ASSERT(begin < end);
   if (file_ == nullptr) return Result{.rows_to_write = end - begin};
   Result result;
   for (uint64_t row = begin; row < end; row = end_) {

@@ -1,6 +1,5 @@
 #include "cfile/internal/table/bound_filter.h"
 
-#include <cassert>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -12,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/format/key_codec.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -155,7 +155,7 @@ class PredicateMaker {
         break;
     }
     if constexpr (std::is_same_v<T, std::string_view>) return P::HasPrefix(value);
-    assert(false);
+    CFILE_ASSERT(false);
     return Nothing();
   }
 

@@ -2,7 +2,6 @@
 #include "cfile/table_columns.h"
 
 #include <algorithm>
-#include <cassert>
 #include <memory>
 #include <set>
 #include <utility>
@@ -12,6 +11,7 @@
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/internal/table/column_change.h"
 #include "cfile/internal/write/sticky_status.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -92,7 +92,7 @@ class ColumnsWriter::Impl {
   template <typename T>
   absl::Status Append(size_t i, std::span<const T> values, std::span<const uint8_t> validity,
                       bool has_validity) {
-    assert(i < columns_.size());
+    CFILE_ASSERT(i < columns_.size());
     Column& column = *columns_[i];
     return column.status.Run([&]() -> absl::Status {
       CFILE_RETURN_IF_ERROR(CheckHolds<T>(column, /*levels=*/false));
@@ -119,7 +119,7 @@ class ColumnsWriter::Impl {
   template <typename T>
   absl::Status AppendLevels(size_t i, std::span<const uint16_t> repetition,
                             std::span<const uint16_t> definition, std::span<const T> values) {
-    assert(i < columns_.size());
+    CFILE_ASSERT(i < columns_.size());
     Column& column = *columns_[i];
     return column.status.Run([&]() -> absl::Status {
       CFILE_RETURN_IF_ERROR(CheckHolds<T>(column, /*levels=*/true));

@@ -1,10 +1,10 @@
 #include "cfile/compound_key.h"
 
-#include <cassert>
 #include <cstring>
 #include <utility>
 
 #include "cfile/internal/format/key_codec.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -46,7 +46,7 @@ void AppendEscaped(std::string_view text, std::string& out) {
 }  // namespace
 
 CompoundKey::CompoundKey(std::vector<KeyColumn> columns) : columns_(std::move(columns)) {
-  assert(!columns_.empty());
+  CFILE_ASSERT(!columns_.empty());
 }
 CompoundKey::CompoundKey(const std::vector<ColumnType>& types) : CompoundKey(NotNullable(types)) {}
 
@@ -58,7 +58,8 @@ CompoundKey& CompoundKey::Clear() {
 
 template <typename T, typename>
 CompoundKey& CompoundKey::Add(const T& value) {
-  assert(next_ < columns_.size() && HoldsType<T>(columns_[next_].type) && encodings::IsKey(value));
+  CFILE_ASSERT(next_ < columns_.size() && HoldsType<T>(columns_[next_].type) &&
+               encodings::IsKey(value));
   const size_t column = next_++;
   if (columns_[column].nullable) bytes_.push_back(kValue);
   if constexpr (encodings::kIsBytes<T>) {
@@ -72,7 +73,7 @@ CompoundKey& CompoundKey::Add(const T& value) {
 }
 
 CompoundKey& CompoundKey::AddNull() {
-  assert(next_ < columns_.size() && columns_[next_].nullable);
+  CFILE_ASSERT(next_ < columns_.size() && columns_[next_].nullable);
   bytes_.push_back(NullOf(columns_[next_++]));
   return *this;
 }
@@ -141,7 +142,7 @@ absl::StatusOr<Owned<T>> CompoundKeyReader::ReadValue(size_t column) {
 
 template <typename T, typename>
 absl::StatusOr<std::optional<Owned<T>>> CompoundKeyReader::NextOrNull() {
-  assert(next_ < columns_.size() && HoldsType<T>(columns_[next_].type));
+  CFILE_ASSERT(next_ < columns_.size() && HoldsType<T>(columns_[next_].type));
   const size_t column = next_++;
   bool null = false;
   if (columns_[column].nullable) {
@@ -160,7 +161,7 @@ absl::StatusOr<std::optional<Owned<T>>> CompoundKeyReader::NextOrNull() {
 
 template <typename T, typename>
 absl::StatusOr<Owned<T>> CompoundKeyReader::Next() {
-  assert(next_ < columns_.size() && !columns_[next_].nullable);
+  CFILE_ASSERT(next_ < columns_.size() && !columns_[next_].nullable);
   CFILE_ASSIGN_OR_RETURN(std::optional<Owned<T>> value, NextOrNull<T>());
   return *std::move(value);
 }

@@ -1,7 +1,6 @@
 #include "cfile/key_cursor.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -15,6 +14,7 @@
 #include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/table/key_search.h"
 #include "cfile/internal/table/open_table.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
 
@@ -103,7 +103,7 @@ class KeyCursor<T>::Impl {
   }
 
   absl::StatusOr<Batch<T>> Next(size_t max_rows) {
-    assert(max_rows > 0);
+    CFILE_ASSERT(max_rows > 0);
     CFILE_RETURN_IF_ERROR(Advance(max_rows, merge_));
     if (merge_.current == nullptr) return Batch<T>{.first_ordinal = table_->num_rows()};
     Batch<T>& rows = merge_.current->rows;
@@ -228,7 +228,7 @@ class KeyCursor<T>::Impl {
 
 template <typename T>
 absl::StatusOr<KeyCursor<T>> TableReader::NewKeyCursor(size_t column) const {
-  assert(column < impl_->columns().size());
+  CFILE_ASSERT(column < impl_->columns().size());
   CFILE_RETURN_IF_ERROR(impl_->CheckHoldsValues<T>(column));
   auto impl = std::make_unique<typename KeyCursor<T>::Impl>(impl_, column);
   CFILE_RETURN_IF_ERROR(impl->Begin());

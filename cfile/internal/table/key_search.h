@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cassert>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -17,6 +16,7 @@
 #include "cfile/internal/table/part_cursor.h"
 #include "cfile/predicate.h"
 #include "cfile/scan.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
 
@@ -54,7 +54,7 @@ class KeySearch final : public PartSearch {
 
   // Does Find for each of `keys`. Afterwards the cursor may be anywhere.
   absl::Status FindMany(std::span<const T> keys, std::span<KeyPosition> positions) {
-    assert(keys.size() == positions.size());
+    CFILE_ASSERT(keys.size() == positions.size());
     for (const T& key : keys) CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), key));
     keys_ = keys;
     std::fill(positions.begin(), positions.end(), KeyPosition{.ordinal = table_.num_rows()});

@@ -12,6 +12,7 @@
 #include "cfile/internal/table/compound_key_check.h"
 #include "cfile/internal/table/default_column.h"
 #include "cfile/internal/table/part_source.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -172,7 +173,7 @@ absl::Status TableReader::Impl::CheckNotReplaced(const std::string& folder,
 
 absl::StatusOr<Reader> TableReader::Impl::OpenColumn(const ManifestPart& part,
                                                      size_t column) const {
-  assert(column < columns().size());
+  CFILE_ASSERT(column < columns().size());
   const uint64_t number = NumberOf(part, column);
   if (const std::optional<Reader> open = files_.Find(number)) return *open;
   return opening_.Share(number, [&]() -> absl::StatusOr<Reader> {

@@ -1,7 +1,6 @@
 // An open table, shared by TableReader and its cursors.
 #pragma once
 
-#include <cassert>
 #include <cstdint>
 #include <map>
 #include <memory>

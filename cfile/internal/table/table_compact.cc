@@ -2,7 +2,6 @@
 #include "cfile/table_maintenance.h"
 
 #include <algorithm>
-#include <cassert>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,6 +21,7 @@
 #include "cfile/internal/table/column_writer.h"
 #include "cfile/key_cursor.h"
 #include "cfile/table.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
 
@@ -398,7 +398,7 @@ template <typename T, typename>
 absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T& key,
                            std::span<const WriterOptions> options) {
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location));
-  assert(column < table.schema().columns.size() || column == table.schema().key_index());
+  CFILE_ASSERT(column < table.schema().columns.size() || column == table.schema().key_index());
   if (!encodings::IsKey(key))
     return absl::InvalidArgumentError(absl::StrCat(table.directory(), ": NaN cannot be a key"));
   std::string low;

@@ -2,7 +2,6 @@
 #include "cfile/table.h"
 
 #include <algorithm>
-#include <cassert>
 #include <map>
 #include <utility>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "cfile/internal/table/open_table.h"
 #include "cfile/internal/table/part_cursor.h"
 #include "cfile/internal/table/scan_source.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -33,7 +33,7 @@ class TableCursor<T>::Impl {
   }
 
   absl::Status SeekToRange(const OrdinalRange& range) {
-    assert(range.begin <= range.end);
+    CFILE_ASSERT(range.begin <= range.end);
     if (range.end > table_->num_rows()) return cursor_.OutOfRange(range.end);
     CFILE_RETURN_IF_ERROR(cursor_.SeekTo(range.begin));
     MoveTo(range.begin, range);
@@ -53,7 +53,7 @@ class TableCursor<T>::Impl {
   }
 
   absl::StatusOr<Batch<T>> Previous(size_t max_rows) {
-    assert(max_rows > 0);
+    CFILE_ASSERT(max_rows > 0);
     if (ordinal_ <= range_.begin) return Batch<T>{.first_ordinal = ordinal_};
     CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.AtEndOf(ordinal_ - 1));
     const uint64_t rows = std::min<uint64_t>(max_rows, ordinal_ - range_.begin);
@@ -171,7 +171,7 @@ class TableCursor<T>::Impl {
 
 template <typename T>
 absl::StatusOr<TableCursor<T>> TableReader::NewCursor(size_t column) const {
-  assert(column < impl_->columns().size());
+  CFILE_ASSERT(column < impl_->columns().size());
   CFILE_RETURN_IF_ERROR(impl_->CheckHoldsValues<T>(column));
   return TableCursor<T>(std::make_unique<typename TableCursor<T>::Impl>(impl_, column));
 }

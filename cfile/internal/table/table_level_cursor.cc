@@ -1,10 +1,10 @@
 #include "cfile/table.h"
 
-#include <cassert>
 #include <utility>
 
 #include "cfile/internal/table/open_table.h"
 #include "cfile/internal/table/part_cursor.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/physical_type.h"
 #include "encodings/core/status.h"
 
@@ -42,7 +42,7 @@ class TableLevelCursor<T>::Impl {
 
 template <typename T>
 absl::StatusOr<TableLevelCursor<T>> TableReader::NewLevelCursor(size_t column) const {
-  assert(column < schema().columns.size());
+  CFILE_ASSERT(column < schema().columns.size());
   auto impl = std::make_unique<typename TableLevelCursor<T>::Impl>(impl_, column);
   CFILE_RETURN_IF_ERROR(impl->Begin());
   return TableLevelCursor<T>(std::move(impl));

@@ -1,7 +1,6 @@
 #include "cfile/table_maintenance.h"
 
 #include <algorithm>
-#include <cassert>
 #include <map>
 #include <optional>
 #include <set>
@@ -13,6 +12,7 @@
 #include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/io.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -177,7 +177,7 @@ absl::Status DropParts(const TableLocation& table, std::span<const std::string> 
 absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(const TableLocation& table,
                                                            std::chrono::seconds older_than,
                                                            const ReaderOptions& options) {
-  assert(older_than.count() >= 0);
+  CFILE_ASSERT(older_than.count() >= 0);
   const std::shared_ptr<Storage> storage = table.storage();
   CFILE_ASSIGN_OR_RETURN(Garbage garbage, FindGarbage(*storage, older_than, options));
   // Delete copies before marks. If a part had a copy but no mark, Repair would restore the part.

@@ -1,12 +1,12 @@
 #include "cfile/table.h"
 
-#include <cassert>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/read/split_rows.h"
 #include "cfile/internal/table/compound_key_check.h"
 #include "cfile/internal/table/open_table.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -43,13 +43,13 @@ absl::StatusOr<PartInfo> TableReader::part(size_t part) const {
 }
 
 absl::StatusOr<BlockStatistics> TableReader::part_bounds(size_t part, size_t column) const {
-  assert(column < impl_->columns().size());
+  CFILE_ASSERT(column < impl_->columns().size());
   CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));
   return impl_->Bounds(found, column);
 }
 
 absl::StatusOr<std::string> TableReader::part_file(size_t part, size_t column) const {
-  assert(column < impl_->columns().size());
+  CFILE_ASSERT(column < impl_->columns().size());
   CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));
   if (found.part->columns[column].missing) return "";
   return internal::PathInStorage(*found.part, column);
@@ -61,7 +61,7 @@ absl::StatusOr<Reader> TableReader::OpenColumn(size_t part, size_t column) const
 }
 
 absl::StatusOr<bool> TableReader::has_value_index(size_t column) const {
-  assert(column < impl_->columns().size());
+  CFILE_ASSERT(column < impl_->columns().size());
   for (size_t part = num_parts(); part-- > 0;) {
     CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));
     if (found.part->columns[column].min_key.has_value()) return true;
@@ -116,7 +116,7 @@ VerifyReport TableReader::VerifyColumn(size_t part, size_t column) const {
 
 absl::StatusOr<std::vector<OrdinalRange>> TableReader::Split(size_t column,
                                                              size_t max_ranges) const {
-  assert(column < impl_->columns().size());
+  CFILE_ASSERT(column < impl_->columns().size());
   return internal::SplitRows(
       num_rows(), max_ranges, [&](uint64_t ordinal) -> absl::StatusOr<uint64_t> {
         CFILE_ASSIGN_OR_RETURN(const ManifestPart part, impl_->PartOfRow(ordinal));

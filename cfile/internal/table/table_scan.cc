@@ -15,6 +15,7 @@
 #include "cfile/internal/table/open_table.h"
 #include "cfile/internal/table/scan_parts.h"
 #include "cfile/internal/table/scan_source.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/count_ones.h"
 #include "encodings/kernels/match_range.h"
@@ -410,14 +411,14 @@ class TableScan::Impl {
 
 template <typename T, typename>
 const Batch<T>& TableBatch::column(size_t column) const {
-  assert(columns_ != nullptr && column < columns_->columns.size());
-  assert(std::holds_alternative<Batch<T>>(columns_->columns[column]));
+  CFILE_ASSERT(columns_ != nullptr && column < columns_->columns.size());
+  CFILE_ASSERT(std::holds_alternative<Batch<T>>(columns_->columns[column]));
   return std::get<Batch<T>>(columns_->columns[column]);
 }
 template <typename T, typename>
 const LevelBatch<T>& TableBatch::levels(size_t column) const {
-  assert(columns_ != nullptr && column < columns_->columns.size());
-  assert(std::holds_alternative<LevelBatch<T>>(columns_->columns[column]));
+  CFILE_ASSERT(columns_ != nullptr && column < columns_->columns.size());
+  CFILE_ASSERT(std::holds_alternative<LevelBatch<T>>(columns_->columns[column]));
   return std::get<LevelBatch<T>>(columns_->columns[column]);
 }
 

@@ -1,7 +1,6 @@
 #include "cfile/table.h"
 
 #include <algorithm>
-#include <cassert>
 #include <new>
 #include <utility>
 
@@ -18,6 +17,7 @@
 #include "cfile/reader.h"
 #include "cfile/storage.h"
 #include "cfile/writer.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -114,7 +114,7 @@ class TableWriter::Impl {
   }
 
   absl::StatusOr<std::string> FinishPrepared() {
-    assert(new_.replaced.empty());
+    CFILE_ASSERT(new_.replaced.empty());
     CFILE_RETURN_IF_ERROR(CheckColumns());
     std::string bytes;
     const absl::Status status = finished_.Finish([&]() -> absl::Status {
@@ -141,7 +141,7 @@ class TableWriter::Impl {
 
   const Schema& schema() const { return new_.schema; }
   const ColumnWriter& column(size_t i) const {
-    assert(i < columns_.size());
+    CFILE_ASSERT(i < columns_.size());
     return *columns_[i];
   }
   const std::vector<std::unique_ptr<ColumnWriter>>& columns() const { return columns_; }
@@ -218,7 +218,7 @@ class TableWriter::Impl {
 
   template <typename T>
   absl::Status CheckType(size_t i) const {
-    assert(i < columns_.size());
+    CFILE_ASSERT(i < columns_.size());
     const ColumnSchema& column = stored_[i];
     if (HoldsType<T>(column.type)) return absl::OkStatus();
     return absl::InvalidArgumentError(
@@ -323,7 +323,7 @@ class TableWriter::Impl {
 };
 
 internal::ColumnWriter& internal::TableWriterAccess::Column(TableWriter& writer, size_t column) {
-  assert(column < writer.impl_->columns().size());
+  CFILE_ASSERT(column < writer.impl_->columns().size());
   return *writer.impl_->columns()[column];
 }
 

@@ -1,7 +1,6 @@
 #include "cfile/internal/wire/write_message.h"
 
 #include <bit>
-#include <cassert>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "cfile/internal/wire/field_reader.h"
+#include "encodings/core/assert.h"
 
 namespace cfile::internal::wire {
 namespace {
@@ -164,7 +164,7 @@ std::string SerializeMessage(const MessageType& type, const void* message) {
   std::string bytes(counter.size_bytes(), '\0');
   Output output(sizes, bytes.data());
   WriteMessage(type, message, output);
-  assert(output.end() == bytes.data() + bytes.size());
+  CFILE_ASSERT(output.end() == bytes.data() + bytes.size());
   return bytes;
 }
 

@@ -1,7 +1,6 @@
 #include "cfile/internal/write/auto_encoder.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "cfile/internal/write/sample.h"
+#include "encodings/core/assert.h"
 #include "encodings/parquet/page_codec.h"
 #include "encodings/registry.h"
 
@@ -228,8 +228,8 @@ class TryingEncoder final : public AutoEncoder<T> {
     encoder_ = &EncoderOf(chosen_.row->encoding);
     look_ = {};
     look_at_ = kLookInterval<T>;
-    [[maybe_unused]] const size_t taken = encoder_->Append(values);
-    assert(taken == values.size());
+    const size_t taken = encoder_->Append(values);
+    CFILE_ASSERT(taken == values.size());
     Count(values);
     position_ = values.size();
     while (look_at_ < position_) look_at_ += kLookInterval<T>;
@@ -279,7 +279,7 @@ class TryingEncoder final : public AutoEncoder<T> {
       if (known == encoding) return *encoder;
     }
     auto encoder = encodings::MakeEncoder<T>(encoding, type_, options_);
-    assert(encoder.ok());
+    CFILE_ASSERT(encoder.ok());
     encoders_.emplace_back(encoding, *std::move(encoder));
     if (encodings::FindEncoding(encoding)->has_dictionary) {
       // A file has one dictionary.
@@ -339,7 +339,7 @@ class TryingEncoder final : public AutoEncoder<T> {
 template <typename T>
 std::unique_ptr<AutoEncoder<T>> MakeAutoEncoder(PhysicalType type, const EncoderOptions& options,
                                                 const AutoOptions& choice) {
-  assert(!options.kudu_exact);
+  CFILE_ASSERT(!options.kudu_exact);
   return std::make_unique<TryingEncoder<T>>(type, options, choice);
 }
 

@@ -1,7 +1,6 @@
 #include "cfile/internal/write/file_writer.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "cfile/internal/format/writer_choices.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/write/copied_block.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/registry.h"
 
@@ -126,7 +126,7 @@ absl::Status FileWriter::AppendBlock(const encodings::EncodedBlock& block, const
 
 absl::Status FileWriter::CopyBlock(const CopiedBlock& block, uint64_t first_ordinal,
                                    std::string_view value_key) {
-  assert(info_.has_movable_blocks());
+  CFILE_ASSERT(info_.has_movable_blocks());
   has_copies_ = true;
   if (value_) CFILE_RETURN_IF_ERROR(value_->MakeRoom(value_key, *appender_));
   CFILE_ASSIGN_OR_RETURN(const BlockPointer pointer,

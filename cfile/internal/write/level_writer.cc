@@ -1,7 +1,6 @@
 #include "cfile/levels.h"
 
 #include <algorithm>
-#include <cassert>
 #include <limits>
 #include <string>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/write/column_encoder.h"
 #include "cfile/internal/write/column_pipeline.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 #include "encodings/kernels/level_kernels.h"
 
@@ -73,7 +73,7 @@ class LevelWriter<T>::Impl : public internal::ColumnPipeline<T> {
     return Base::Takes(block, block_entries_, encoder_->size_bytes() + levels_.size_bytes());
   }
   absl::Status CopyBlock(const internal::CopiedBlock& block) {
-    assert(Takes(block));
+    CFILE_ASSERT(Takes(block));
     return failure_.Run([&] { return Copy(block); });
   }
 

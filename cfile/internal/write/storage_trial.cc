@@ -3,7 +3,6 @@
 #include "cfile/internal/write/storage_trial.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -17,6 +16,7 @@
 #include "cfile/internal/format/compression.h"
 #include "cfile/internal/write/dictionary_estimate.h"
 #include "cfile/options.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/bytes.h"
 
 namespace cfile::internal {
@@ -87,7 +87,7 @@ std::optional<EncodedSample> EncodeSample(std::span<const T> values, PhysicalTyp
                                           EncoderOptions options, Encoding encoding) {
   options.block_size_bytes = std::numeric_limits<int32_t>::max();
   auto encoder = encodings::MakeEncoder<T>(encoding, type, options);
-  assert(encoder.ok());
+  CFILE_ASSERT(encoder.ok());
   if ((*encoder)->Append(values) < values.size()) return std::nullopt;
   EncodedBlock block;
   (*encoder)->Finish(0, block);

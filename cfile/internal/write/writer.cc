@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cassert>
 #include <limits>
 #include <string>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "cfile/internal/write/column_encoder.h"
 #include "cfile/internal/write/column_pipeline.h"
 #include "cfile/internal/write/seek_block_limit.h"
+#include "encodings/core/assert.h"
 #include "encodings/core/key_order.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
@@ -79,7 +79,7 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
   }
 
   absl::Status Append(std::span<const T> values, std::span<const uint8_t> validity) {
-    assert(validity.size() >= (values.size() + 7) / 8);
+    CFILE_ASSERT(validity.size() >= (values.size() + 7) / 8);
     return failure_.Run([&] { return AppendSome(values, validity.data()); });
   }
 
@@ -96,7 +96,7 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
   }
 
   absl::Status CopyBlock(const internal::CopiedBlock& block) {
-    assert(Takes(block));
+    CFILE_ASSERT(Takes(block));
     return failure_.Run([&] { return Copy(block); });
   }
 
@@ -234,7 +234,7 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
       if (taken > 0) {
         const size_t offered = taken;
         taken = encoder_->Append(values.first(offered));
-        assert(taken > 0 || encoder_->full());
+        CFILE_ASSERT(taken > 0 || encoder_->full());
       }
       // If the block may be full, append only the rows up to the last value that the encoder has
       // taken; otherwise append all rows.
@@ -268,9 +268,9 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
     if (block_rows_ > 0) CFILE_RETURN_IF_ERROR(FinishBlock());
     if (options_.value_index) {
       Owned<T> first{}, last{};
-      [[maybe_unused]] const bool parsed = internal::ParseKey<T>(block.first_key, first) &&
+      const bool parsed = internal::ParseKey<T>(block.first_key, first) &&
                                            internal::ParseKey<T>(block.last_key, last);
-      assert(parsed);
+      CFILE_ASSERT(parsed);
       const T least(first);
       CFILE_RETURN_IF_ERROR(CheckOrder({&least, 1}));
       BeginKey(least);

@@ -1,9 +1,10 @@
 #include "cfile/internal/parquet/metadata/compact_protocol.h"
 
 #include <algorithm>
-#include <cassert>
 #include <iterator>
 #include <limits>
+
+#include "encodings/core/assert.h"
 
 namespace cfile::internal::parquet {
 namespace {
@@ -158,7 +159,7 @@ bool CompactReader::Take(uint64_t memory_bytes) {
 }
 
 void CompactWriter::PutFieldHeader(int16_t number, WireType type, int16_t last) {
-  assert(number > last);
+  CFILE_ASSERT(number > last);
   const int step = number - last;
   PutByte(static_cast<uint8_t>((step <= 15 ? step << 4 : 0) | static_cast<int>(type)));
   if (step > 15) PutInteger(number);

@@ -1,6 +1,5 @@
 #include "cfile/internal/parquet/metadata/file_metadata.h"
 
-#include <cassert>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -9,6 +8,7 @@
 #include "absl/strings/str_join.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/parquet/metadata/message_codec.h"
+#include "encodings/core/assert.h"
 
 namespace cfile::internal::parquet {
 namespace {
@@ -40,7 +40,7 @@ std::string Write(const Message& message, std::string_view after = {}) {
   encodings::ByteWriter out;
   CompactWriter writer(out);
   WriteMessage(writer, message);
-  assert(out.size() <= std::numeric_limits<int32_t>::max());
+  CFILE_ASSERT(out.size() <= std::numeric_limits<int32_t>::max());
   if (!after.empty()) {
     out.PutFixed(static_cast<uint32_t>(out.size()));
     out.PutBytes(after);
