@@ -47,11 +47,11 @@ void ExpectCounted(const Reader& reader, const OrdinalRange& range, const ScanCo
             blocks);
 }
 
-class Registry : public testing::TestWithParam<Pair> {};
-INSTANTIATE_TEST_SUITE_P(Scan, Registry, testing::ValuesIn(encodings::AllPairs()),
+class ScansOfTheRegistry : public testing::TestWithParam<Pair> {};
+INSTANTIATE_TEST_SUITE_P(Scan, ScansOfTheRegistry, testing::ValuesIn(encodings::AllPairs()),
                          encodings::PairName);
 
-TEST_P(Registry, AsTheFilter) {
+TEST_P(ScansOfTheRegistry, AsTheFilter) {
   const Pair pair = GetParam();
   const ColumnType type = TypeOf(pair.type);
   std::mt19937_64 random(11);

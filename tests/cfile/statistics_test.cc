@@ -127,11 +127,11 @@ void ExpectVerified(const Reader& reader) {
   EXPECT_EQ(report.bytes_checked, reader.info().file_size_bytes);
 }
 
-class Registry : public testing::TestWithParam<Pair> {};
-INSTANTIATE_TEST_SUITE_P(Statistics, Registry, testing::ValuesIn(encodings::AllPairs()),
-                         encodings::PairName);
+class StatisticsOfTheRegistry : public testing::TestWithParam<Pair> {};
+INSTANTIATE_TEST_SUITE_P(Statistics, StatisticsOfTheRegistry,
+                         testing::ValuesIn(encodings::AllPairs()), encodings::PairName);
 
-TEST_P(Registry, AsTheValues) {
+TEST_P(StatisticsOfTheRegistry, AsTheValues) {
   const Pair pair = GetParam();
   const ColumnType type = TypeOf(pair.type);
   std::mt19937_64 random(3);

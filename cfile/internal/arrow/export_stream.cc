@@ -17,10 +17,10 @@ struct StreamContents {
   std::vector<std::unique_ptr<ColumnSink>> sinks;  // one for each exported column
 };
 
-class Stream final : public ArrowBatches {
+class ExportedBatches final : public ArrowBatches {
  public:
   // `column_only`: the stream has arrays of the only field of the root, instead of structs.
-  Stream(StreamContents contents, size_t max_batch_rows, bool column_only)
+  ExportedBatches(StreamContents contents, size_t max_batch_rows, bool column_only)
       : contents_(std::move(contents)),
         max_rows_(std::max<size_t>(max_batch_rows, 1)),
         column_only_(column_only) {
@@ -137,7 +137,8 @@ absl::Status ExportRows(RowsToExport exported, size_t max_batch_rows, bool colum
     contents.sinks.push_back(NewColumnSink(exported.schema->columns[column.column].type,
                                            column.layout, contents.fields.places[i], capacity));
   }
-  MakeStream(std::make_unique<Stream>(std::move(contents), max_batch_rows, column_only), out);
+  MakeStream(std::make_unique<ExportedBatches>(std::move(contents), max_batch_rows, column_only),
+             out);
   return absl::OkStatus();
 }
 

@@ -14,7 +14,7 @@
 namespace cfile::internal {
 namespace {
 
-absl::StatusOr<ArrowExportOptions> OptionsOf(const cfile_arrow_options* options) {
+absl::StatusOr<ArrowExportOptions> ExportOptionsOf(const cfile_arrow_options* options) {
   ArrowExportOptions result;
   if (options == nullptr) return result;
   cfile_arrow_options given;
@@ -41,7 +41,7 @@ cfile_code cfile_file_export_arrow(const cfile_file* file, const cfile_scan_opti
                                    const cfile_arrow_options* options, ArrowArrayStream* stream) {
   if (stream != nullptr) stream->release = nullptr;
   return Call({file, stream}, [&]() -> absl::Status {
-    CFILE_ASSIGN_OR_RETURN(const auto export_options, OptionsOf(options));
+    CFILE_ASSIGN_OR_RETURN(const auto export_options, ExportOptionsOf(options));
     CFILE_ASSIGN_OR_RETURN(const auto scan_options, OptionsOf(scan));
     if (SelectsOnlyARange(scan_options))
       return cfile::ExportArrowStream(file->reader, scan_options.range, export_options, stream);
@@ -58,7 +58,7 @@ cfile_code cfile_table_export_arrow(const cfile_table* table, const cfile_scan_o
                                     const cfile_arrow_options* options, ArrowArrayStream* stream) {
   if (stream != nullptr) stream->release = nullptr;
   return Call({table, stream}, [&]() -> absl::Status {
-    CFILE_ASSIGN_OR_RETURN(const auto export_options, OptionsOf(options));
+    CFILE_ASSIGN_OR_RETURN(const auto export_options, ExportOptionsOf(options));
     if (export_options.column_only)
       return absl::InvalidArgumentError("column_only is set, but only a file has one column");
     CFILE_ASSIGN_OR_RETURN(const auto scan_options, OptionsOf(scan));

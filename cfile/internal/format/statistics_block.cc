@@ -222,7 +222,7 @@ namespace {
 using encodings::AsString;
 
 // The fewest bytes that a data block takes in a file, including its index entry.
-constexpr uint64_t kLeastBlockBytes = 16;
+constexpr uint64_t kLeastBytesOfABlock = 16;
 
 // Calls visit(number, field) for each field of a wire::Statistics. All fields are messages or
 // bytes.
@@ -314,7 +314,7 @@ absl::StatusOr<FileStatistics> ParseStatistics(std::span<const uint8_t> bytes,
   const auto add_block = [&](uint32_t number, std::string_view field) -> absl::Status {
     if (number != wire::Statistics::kBlocksNumber) return absl::OkStatus();
     const size_t i = result.blocks.size();
-    if (i >= info.file_size_bytes / kLeastBlockBytes) {
+    if (i >= info.file_size_bytes / kLeastBytesOfABlock) {
       return DataLoss("there are statistics of more than ", i, " blocks, but the file has ",
                       info.file_size_bytes, " bytes");
     }

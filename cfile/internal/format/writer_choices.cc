@@ -18,10 +18,6 @@ namespace {
 constexpr int kMaxCompressionLevel = 22;  // of zstd
 constexpr size_t kLargestBlockBytes = (size_t{1} << 31) - 1;
 
-absl::Status Invalid(std::string_view message) {
-  return absl::InvalidArgumentError(absl::StrCat(std::string(message)));
-}
-
 }  // namespace
 
 void ResolveChoices(const ColumnType& type, WriterOptions& options) {
@@ -66,27 +62,31 @@ absl::Status CheckWriterOptions(const ColumnType& type, const WriterOptions& opt
   }
   CFILE_RETURN_IF_ERROR(CheckCompressionBuiltIn(options.compression));
   if (options.value_index && options.nullable)
-    return Invalid("a column with a value index cannot be nullable");
+    return absl::InvalidArgumentError("a column with a value index cannot be nullable");
   if (options.value_index && type.physical() == PhysicalType::kInt96)
-    return Invalid("int96 has no order, so a column of it cannot have a value index");
+    return absl::InvalidArgumentError(
+        "int96 has no order, so a column of it cannot have a value index");
   if (!options.positional_index && !options.value_index) {
-    return Invalid("a file needs a positional or a value index");
+    return absl::InvalidArgumentError("a file needs a positional or a value index");
   }
   if (options.block_size_bytes == 0 ||
       options.block_size_bytes > options.max_block_size_bytes / 2) {
-    return Invalid("block_size_bytes must be between 1 and half of max_block_size_bytes");
+    return absl::InvalidArgumentError(
+        "block_size_bytes must be between 1 and half of max_block_size_bytes");
   }
   if (options.max_block_size_bytes > kLargestBlockBytes)
-    return Invalid("max_block_size_bytes must be below 2^31");
+    return absl::InvalidArgumentError("max_block_size_bytes must be below 2^31");
   if (options.max_bloom_filter_bytes > kLargestBlockBytes)
-    return Invalid("max_bloom_filter_bytes must be below 2^31");
-  if (options.max_values_per_block == 0) return Invalid("max_values_per_block must be at least 1");
+    return absl::InvalidArgumentError("max_bloom_filter_bytes must be below 2^31");
+  if (options.max_values_per_block == 0)
+    return absl::InvalidArgumentError("max_values_per_block must be at least 1");
   if (options.bloom_filter_bits_per_value > 0 && !HasStatistics(options)) {
-    return Invalid(
+    return absl::InvalidArgumentError(
         "a Bloom filter is part of the statistics, but the options, version 1 or Kudu allow none");
   }
   if (options.compression_level < 0 || options.compression_level > kMaxCompressionLevel)
-    return Invalid(absl::StrCat("compression_level must be 0 to ", kMaxCompressionLevel));
+    return absl::InvalidArgumentError(
+        absl::StrCat("compression_level must be 0 to ", kMaxCompressionLevel));
   for (const auto& [key, value] : options.metadata) {
     CFILE_RETURN_IF_ERROR(CheckMetadataKey(key));
   }

@@ -17,7 +17,7 @@ namespace {
 
 using encodings::DataLoss;
 
-constexpr std::string_view kMagic = "cfilech1";
+constexpr std::string_view kChunkMagic = "cfilech1";
 
 void Serialize(std::span<const TablePart> parts, const PartLayout& layout,
                wire::ChunkContents& message) {
@@ -41,7 +41,7 @@ absl::StatusOr<NewChunk> MakeChunkOf(std::span<const T> entries, const PartLayou
   wire::ChunkContents message;
   Serialize(entries, layout, message);
   NewChunk chunk;
-  chunk.bytes = SealMessage(kMagic, wire::Serialize(message));
+  chunk.bytes = SealMessage(kChunkMagic, wire::Serialize(message));
   if (chunk.bytes.size() > max_size_bytes) {
     return encodings::OutOfRange("a chunk of ", chunk.bytes.size(), " bytes is ",
                                  encodings::AboveLimit(max_size_bytes, "max_metadata_size_bytes"));
@@ -109,7 +109,7 @@ absl::StatusOr<ChunkEntries> ParseChunk(std::string_view bytes, const ChunkInfo&
                     " bytes expected by the file that names the chunk, found ", bytes.size());
   }
   CFILE_ASSIGN_OR_RETURN(const SealedMessage sealed,
-                         UnsealMessage(bytes, {&kMagic, 1}, "the file of a chunk", path));
+                         UnsealMessage(bytes, {&kChunkMagic, 1}, "the file of a chunk", path));
   if (sealed.crc32c != expected.crc32c) {
     return DataLoss(path, ": at offset ", bytes.size() - sizeof(uint32_t),
                     ": checksum mismatch: the file that names the chunk expects 0x",

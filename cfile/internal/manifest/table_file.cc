@@ -24,9 +24,9 @@ using encodings::DataLoss;
 
 // The magic of table.cft. A table with incompatible features has another magic.
 // The first versions of this library ignore the features, but refuse the other magic.
-constexpr std::string_view kMagic = "cfiletb1";
+constexpr std::string_view kTableMagic = "cfiletb1";
 constexpr std::string_view kFeaturesMagic = "cfiletb2";
-static_assert(kMagic.size() == kMagicBytes && kFeaturesMagic.size() == kMagicBytes);
+static_assert(kTableMagic.size() == kMagicBytes && kFeaturesMagic.size() == kMagicBytes);
 constexpr std::string_view kPartPrefix = "part-";
 constexpr std::string_view kColumnsMarkPrefix = "columns-";
 constexpr std::string_view kColumnsMarkSuffix = ".dropped";
@@ -34,7 +34,7 @@ constexpr std::string_view kColumnSuffix = ".cfile";
 constexpr size_t kColumnDigits = 4;  // the least number of digits of a column's number
 
 std::string_view MagicOf(uint32_t incompatible_features) {
-  return incompatible_features == 0 ? kMagic : kFeaturesMagic;
+  return incompatible_features == 0 ? kTableMagic : kFeaturesMagic;
 }
 
 // The bits that SerializeTable sets.
@@ -245,7 +245,7 @@ absl::Status CheckTableFileSize(std::string_view bytes, const std::string& path,
 
 absl::StatusOr<TableContents> ParseTable(std::string_view bytes, const std::string& path,
                                          const ReaderOptions& options) {
-  constexpr std::string_view kMagics[] = {kMagic, kFeaturesMagic};
+  constexpr std::string_view kMagics[] = {kTableMagic, kFeaturesMagic};
   CFILE_ASSIGN_OR_RETURN(const SealedMessage sealed,
                          UnsealMessage(bytes, kMagics, "the file of a table", path));
   return Named(ParseContents(sealed, options), path);

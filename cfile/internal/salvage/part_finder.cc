@@ -18,7 +18,7 @@
 namespace cfile::internal {
 namespace {
 
-using Kind = OtherPart::Kind;
+using PartKind = OtherPart::Kind;
 
 // Words of this file (see also cfile/internal/commit/part_copy.h):
 // - A part is a folder with some rows of the table.
@@ -353,12 +353,12 @@ class PartFinder {
     if (!folder.copies.empty()) other.num_rows = folder.copies[0].part.num_rows;
     other.reason = ReasonOfDrop(folder, found.stale_marks);
     if (!other.reason.empty()) {
-      other.kind = Kind::kDropped;
+      other.kind = PartKind::kDropped;
     } else if (copy == nullptr && !folder.copies.empty()) {
-      other.kind = Kind::kUncommitted;
+      other.kind = PartKind::kUncommitted;
       other.reason = "the commit that wrote it has failed, because another commit took its place";
     } else if (copy == nullptr) {
-      other.kind = Kind::kUnknown;
+      other.kind = PartKind::kUnknown;
       other.reason = folder.unreadable.empty()
                          ? "no copy of its description: its writer has not finished, or an earlier "
                            "version wrote it"
@@ -370,7 +370,7 @@ class PartFinder {
         survey.parts.push_back(std::move(found));
         return;
       }
-      other.kind = Kind::kDamaged;
+      other.kind = PartKind::kDamaged;
       other.num_rows = copy->part.num_rows;
       other.reason = std::string(status.message());
     }

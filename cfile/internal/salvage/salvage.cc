@@ -25,7 +25,7 @@ using internal::ExpectedRows;
 using internal::FileReader;
 using internal::FoundBlock;
 using internal::HoleFillingSource;
-using Kind = internal::FoundBlock::Kind;
+using BlockKind = internal::FoundBlock::Kind;
 
 // A stored block has at most this many bytes besides its contents: a size field and a checksum.
 constexpr uint64_t kMostExtraBytes = 8;
@@ -159,11 +159,11 @@ class Salvager {
   // If the block is damaged but its head is right, counts the rows of the block.
   // Does not search the bytes of such a block, because its values may look like blocks.
   void Keep(const FoundBlock& found) {
-    if (found.kind == Kind::kCodes) {
+    if (found.kind == BlockKind::kCodes) {
       needs_dictionary_ = true;
       Lose(found.pointer.offset, found.pointer.end(),
            "data blocks that need the dictionary, which is lost");
-    } else if (found.kind == Kind::kLost) {
+    } else if (found.kind == BlockKind::kLost) {
       const absl::Status error = readable_->ErrorIn(found.pointer);
       Lose(found.pointer.offset, found.pointer.end(),
            error.ok() ? "a block whose head is right, but not the bytes after it"
@@ -171,11 +171,12 @@ class Salvager {
     } else {
       kept_end_ = found.pointer.end();
     }
-    if (found.kind == Kind::kData) blocks_.push_back(found);
-    if (found.kind == Kind::kData || found.kind == Kind::kCodes || found.kind == Kind::kLost) {
+    if (found.kind == BlockKind::kData) blocks_.push_back(found);
+    if (found.kind == BlockKind::kData || found.kind == BlockKind::kCodes ||
+        found.kind == BlockKind::kLost) {
       next_ = {.first_ordinal = found.end_ordinal(),
                .entries_before = next_.entries_before + found.num_entries};
-      if (found.kind != Kind::kLost) most_rows_ = std::max(most_rows_, found.num_rows);
+      if (found.kind != BlockKind::kLost) most_rows_ = std::max(most_rows_, found.num_rows);
     }
   }
 
@@ -240,13 +241,13 @@ class Salvager {
         // The checksum may belong to the head of a movable block.
         // In `readable_`, bytes that cannot be read are zeros.
         found = judge_.JudgeMovable(*readable_, *whole, expected, end, judgement.cost_bytes);
-        judgement.accepted = found.kind != Kind::kNone;
+        judgement.accepted = found.kind != BlockKind::kNone;
         if (judgement.accepted) return judgement;
       }
       if (!readable_->ErrorIn(pointer).ok()) return judgement;
       uint64_t cost_bytes = 0;
       found = judge_.Judge(pointer, bytes, expected, cost_bytes);
-      judgement.accepted = found.kind != Kind::kNone;
+      judgement.accepted = found.kind != BlockKind::kNone;
       judgement.cost_bytes += cost_bytes;
       return judgement;
     };
@@ -301,7 +302,7 @@ class Salvager {
         if (!pointer) break;
       }
       if (found.size_bytes > options_.reader.max_block_size_bytes &&
-          found.kind != Kind::kStatistics) {
+          found.kind != BlockKind::kStatistics) {
         return internal::InBlock(
             encodings::OutOfRange("its ", found.size_bytes, " bytes before compression are ",
                                   encodings::AboveLimit(options_.reader.max_block_size_bytes,

@@ -25,18 +25,18 @@ using internal::ManifestEdit;
 using internal::Survey;
 using internal::SurveyedPart;
 using internal::TablePart;
-using Kind = internal::OtherPart::Kind;
+using PartKind = internal::OtherPart::Kind;
 using State = RepairedPart::State;
 
-State StateOf(Kind kind) {
+State StateOf(PartKind kind) {
   switch (kind) {
-    case Kind::kDamaged:
+    case PartKind::kDamaged:
       return State::kDamaged;
-    case Kind::kDropped:
+    case PartKind::kDropped:
       return State::kDropped;
-    case Kind::kUncommitted:
+    case PartKind::kUncommitted:
       return State::kUncommitted;
-    case Kind::kUnknown:
+    case PartKind::kUnknown:
       break;
   }
   return State::kUnknown;
@@ -158,7 +158,7 @@ absl::StatusOr<RepairReport> Repair(const TableLocation& table, const RepairOpti
     report.parts.push_back({.name = other.name,
                             .state = StateOf(other.kind),
                             .num_rows = other.num_rows,
-                            .lost_rows = other.kind == Kind::kDamaged ? other.num_rows : 0,
+                            .lost_rows = other.kind == PartKind::kDamaged ? other.num_rows : 0,
                             .reason = other.reason});
   }
   const bool commits = survey.rebuilt || (any_damaged && !options.salvage);
