@@ -108,6 +108,25 @@ bool IsUtf8(std::string_view text) {
   return true;
 }
 
+std::string ReplaceInvalidUtf8(std::string_view text) {
+  std::string valid;
+  while (!text.empty()) {
+    size_t length = Utf8Length(text);
+    if (length > 0) {
+      valid += text.substr(0, length);
+    } else {
+      valid += "\xef\xbf\xbd";
+      // The bytes that can be followed by 0x80 up to the end of a character.
+      for (length = 1; length < text.size(); ++length) {
+        const std::string longer(text.substr(0, length + 1));
+        if (Utf8Length(longer + "\x80\x80") <= longer.size()) break;
+      }
+    }
+    text.remove_prefix(length);
+  }
+  return valid;
+}
+
 size_t CountCharacters(std::string_view text) {
   size_t count = 0;
   for (const char c : text) count += (static_cast<uint8_t>(c) & 0xc0) != 0x80;
@@ -244,6 +263,29 @@ void AppendJsonBytes(std::string_view text, std::string& out) {
 void AppendJsonName(std::string_view text, std::string& out) {
   if (IsUtf8(text)) return AppendJsonBytes(text, out);
   AppendJsonBytes(TerminalSafe(text), out);
+}
+
+std::string AsciiJson(std::string_view json) {
+  std::string ascii;
+  const auto append = [&](uint32_t unit) {  // of UTF-16
+    const char bytes[] = {static_cast<char>(unit >> 8), static_cast<char>(unit)};
+    ascii += "\\u";
+    AppendHex({bytes, 2}, ascii);
+  };
+  while (!json.empty()) {
+    const size_t length = Utf8Length(json);
+    const uint32_t character = CodePoint(json, length);
+    if (character < 0x7f) {
+      ascii += json[0];
+    } else if (character < 0x10000) {
+      append(character);
+    } else {
+      append(0xd7c0 + (character >> 10));
+      append(0xdc00 + (character & 0x3ff));
+    }
+    json.remove_prefix(length);
+  }
+  return ascii;
 }
 
 }  // namespace cfile::tools

@@ -10,6 +10,10 @@ namespace cfile::tools {
 // True if `text` is valid UTF-8: no incomplete or overlong character, no surrogate.
 bool IsUtf8(std::string_view text);
 
+// `text` with U+FFFD instead of what is not UTF-8: one for each byte that begins no character, and
+// one for the bytes of a character that ends too early.
+std::string ReplaceInvalidUtf8(std::string_view text);
+
 // Number of characters (code points) in `text`; only approximate if `text` is not UTF-8.
 size_t CountCharacters(std::string_view text);
 
@@ -56,5 +60,8 @@ void AppendJsonBytes(std::string_view text, std::string& out);
 // Appends `text` as the name of a member of a JSON object. A name must be a JSON string, so text
 // that is not UTF-8 is escaped by TerminalSafe first.
 void AppendJsonName(std::string_view text, std::string& out);
+
+// `json` in ASCII: characters from U+007F on are escaped. Precondition: `json` is UTF-8.
+std::string AsciiJson(std::string_view json);
 
 }  // namespace cfile::tools

@@ -52,7 +52,7 @@ INTERNAL = {
 }
 # The folders whose files are checked, and the other folders of the project.
 TOPS = ("cfile/", "encodings/", "tools/", "proto/", "tests/")
-THIRD_PARTY = ("absl/", "hwy/", "CLI/", "nlohmann/", "nanobind/", "xxhash.h")  # included with quotes
+THIRD_PARTY = ("absl/", "hwy/", "CLI/", "nanobind/", "xxhash.h")  # included with quotes
 # The rooms of encodings/ that public headers may include. They hold numbers, types and macros, but no encoding.
 PUBLIC = ["encodings/core"]
 # A header that defines private parts of classes of another header is one unit with it.

@@ -116,7 +116,7 @@ Json ToJson(const ColumnTrials& trials, const TrialOptions& options) {
   const Sample& sample = *trials.sample;
   Json ranges = Json::array();
   for (const OrdinalRange& range : sample.ranges) {
-    ranges.push_back({JsonInteger(range.begin), JsonInteger(range.end)});
+    ranges.push_back(Json::array({JsonInteger(range.begin), JsonInteger(range.end)}));
   }
   Json tried = Json::array();
   const uint64_t smallest = SmallestOf(trials.trials);
@@ -144,11 +144,10 @@ Json ToJson(const ColumnTrials& trials, const TrialOptions& options) {
   for (const NamedGoal& goal : kGoals) {
     const FormTrial* best = Recommend(trials.trials, goal.goal, sample.decoded_bytes);
     if (best == nullptr) continue;
-    recommended[std::string(goal.name)] = {
-        {"encoding", EncodingName(best->form.encoding)},
-        {"compression", CompressionName(best->form.compression)},
-        {"bytes", JsonInteger(best->result->file_bytes)},
-        {"options", JsonBytes(ImportOptionsOf(trials.column, best->form))}};
+    recommended[goal.name] = {{"encoding", EncodingName(best->form.encoding)},
+                              {"compression", CompressionName(best->form.compression)},
+                              {"bytes", JsonInteger(best->result->file_bytes)},
+                              {"options", JsonBytes(ImportOptionsOf(trials.column, best->form))}};
   }
   const Trial& automatic = trials.automatic;
   Json automatic_json = {{"goal", options.goal}, {"recomputed", true}};

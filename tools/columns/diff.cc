@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -65,46 +66,51 @@ class DifferencePrinter {
 
   // Returns the text of the entry of A, and the text of the entry of B.
   std::pair<std::string, std::string> Texts(const RowDifference<T>& found) const {
-    return Values(found, Form::kText);
+    const bool nans = AreNans(found);
+    return {found.in_a ? Text(found.a, type_a_, nans) : "nothing",
+            found.in_b ? Text(found.b, type_b_, nans) : "nothing"};
   }
   void AddTo(const RowDifference<T>& found, Json& json) const {
-    const auto [a, b] = Values(found, Form::kJson);
+    const bool nans = AreNans(found);
     if (has_levels_) json["entry"] = JsonInteger(found.entry);
-    json["a"] = found.in_a ? SideJson(found.a, a) : Json();
-    json["b"] = found.in_b ? SideJson(found.b, b) : Json();
+    json["a"] = found.in_a ? SideJson(found.a, type_a_, nans) : Json();
+    json["b"] = found.in_b ? SideJson(found.b, type_b_, nans) : Json();
   }
 
  private:
-  std::pair<std::string, std::string> Values(const RowDifference<T>& found, Form form) const {
-    std::string a = ValueText(found.a, type_a_, form), b = ValueText(found.b, type_b_, form);
+  // NaNs differ in their bits, but not in their text.
+  static bool AreNans(const RowDifference<T>& found) {
     if constexpr (std::is_floating_point_v<T>) {
-      // NaNs differ in their bits, but not in their text.
-      if (a == b && found.a.value != nullptr && found.b.value != nullptr) {
-        const char* const quote = form == Form::kJson ? "\"" : "";
-        a = absl::StrCat(quote, "nan ", Bits(*found.a.value), quote);
-        b = absl::StrCat(quote, "nan ", Bits(*found.b.value), quote);
-      }
+      return found.a.value != nullptr && found.b.value != nullptr && std::isnan(*found.a.value) &&
+             std::isnan(*found.b.value);
     }
-    if (has_levels_ && form == Form::kText) {
-      a = found.in_a ? absl::StrCat(Levels(found.a), a) : "nothing";
-      b = found.in_b ? absl::StrCat(Levels(found.b), b) : "nothing";
-    }
-    return {a, b};
+    return false;
   }
-  static std::string ValueText(const Entry<T>& entry, const ColumnType& type, Form form) {
+  static std::string NanText(const Entry<T>& entry) {
+    return absl::StrCat("nan ", Bits(*entry.value));
+  }
+  std::string Text(const Entry<T>& entry, const ColumnType& type, bool nans) const {
     std::string text;
-    if (entry.value == nullptr) return "null";
-    AppendValue<T>(type, *entry.value, form, text);
+    if (has_levels_) {
+      text = absl::StrCat("repetition ", entry.repetition, " definition ", entry.definition, " ");
+    }
+    if (nans) {
+      text += NanText(entry);
+    } else if (entry.value == nullptr) {
+      text += "null";
+    } else {
+      AppendValue<T>(type, *entry.value, Form::kText, text);
+    }
     return text;
   }
-  static std::string Levels(const Entry<T>& entry) {
-    return absl::StrCat("repetition ", entry.repetition, " definition ", entry.definition, " ");
-  }
-  Json SideJson(const Entry<T>& entry, const std::string& value) const {
-    if (!has_levels_) return Json::parse(value);
+  Json SideJson(const Entry<T>& entry, const ColumnType& type, bool nans) const {
+    Json value = nans                     ? Json(NanText(entry))
+                 : entry.value == nullptr ? Json()
+                                          : JsonValue<T>(type, *entry.value);
+    if (!has_levels_) return value;
     return {{"repetition", entry.repetition},
             {"definition", entry.definition},
-            {"value", Json::parse(value)}};
+            {"value", std::move(value)}};
   }
 
   const ColumnType type_a_, type_b_;

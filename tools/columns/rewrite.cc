@@ -293,8 +293,8 @@ Json ReportJson(const std::string& path, const std::string& target, const Rewrit
   if (report.copied_blocks) document["copied_blocks"] = JsonInteger(*report.copied_blocks);
   document["columns"] = std::move(columns);
   if (!key_index.is_null()) document["key_index"] = std::move(key_index);
-  document["kept"] = report.kept;
-  document["dropped"] = report.dropped;
+  document["kept"] = Json::array(report.kept);
+  document["dropped"] = Json::array(report.dropped);
   return document;
 }
 

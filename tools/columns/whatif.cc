@@ -211,7 +211,7 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
     }
   }
   if (common.json) {
-    document["not_built_in"] = NotBuiltIn();
+    document["not_built_in"] = Json::array(NotBuiltIn());
     absl::StrAppend(&output.text, document.dump(2), "\n");
   } else if (arguments.recommend) {
     output.text += recommendations.Text();

@@ -91,8 +91,16 @@ void AppendValue(const ColumnType& type, const T& value, Form form, std::string&
   std::string buffer;
   AppendValueTo<T>(type, IsJsonNumber(type), value, form, buffer, out);
 }
-#define CFILE_INSTANTIATE(T) \
-  template void AppendValue<T>(const ColumnType&, const T&, Form, std::string&);
+template <ValueType T>
+Json JsonValue(const ColumnType& type, const T& value) {
+  std::string text;
+  if (!IsJsonNumber(type) || !IsExactInJson(value)) return JsonBytes(TextOf(type, value, text));
+  AppendJsonNumber<T>(type, value, text);
+  return Json::FromText(text);
+}
+#define CFILE_INSTANTIATE(T)                                                     \
+  template void AppendValue<T>(const ColumnType&, const T&, Form, std::string&); \
+  template Json JsonValue<T>(const ColumnType&, const T&);
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

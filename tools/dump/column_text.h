@@ -7,6 +7,7 @@
 
 #include "cfile/table_scan.h"
 #include "cfile/types.h"
+#include "tools/json.h"
 
 namespace cfile::tools {
 
@@ -21,6 +22,9 @@ enum class Form {
 // Appends the text of a value of a column of `type`, which holds T.
 template <ValueType T>
 void AppendValue(const ColumnType& type, const T& value, Form form, std::string& out);
+// The value that AppendValue prints with Form::kJson.
+template <ValueType T>
+Json JsonValue(const ColumnType& type, const T& value);
 
 // Thread-compatible.
 class ColumnText {

@@ -29,11 +29,11 @@ ExitCode PrintValues(const Reader& reader, const CommonOptions& common, Output& 
   if (!common.json && !values->empty()) form.Append(names, output.text);
   uint64_t code = 0;
   for (const auto& value : *values) {
-    std::string text;
-    AppendValue<T>(reader.type(), T(value), list ? Form::kJson : Form::kText, text);
     if (list) {
-      list->Add({{"code", JsonInteger(code)}, {"value", Json::parse(text)}});
+      list->Add({{"code", JsonInteger(code)}, {"value", JsonValue<T>(reader.type(), value)}});
     } else {
+      std::string text;
+      AppendValue<T>(reader.type(), value, Form::kText, text);
       const std::string cells[] = {std::to_string(code), text};
       form.Append(cells, output.text);
     }

@@ -14,8 +14,8 @@
 #include "cfile/file_info.h"
 #include "cfile/reader.h"
 #include "cfile/table.h"
-#include "nlohmann/json.hpp"
 #include "tools/command_line.h"
+#include "tools/json.h"
 #include "tools/observed_reads.h"
 #include "tools/utf8.h"
 
@@ -159,9 +159,6 @@ absl::StatusOr<size_t> FindKeyColumn(const TableReader& table, const std::string
 // chosen, although the path is a single file (CheckNoColumn).
 absl::Status CheckPart(const TableReader& table, const CommonOptions& common);
 absl::Status CheckNoColumn(const CommonOptions& common);
-
-// Keeps keys in the order of insertion.
-using Json = nlohmann::ordered_json;
 
 // {"schema_version": 1, "path": ...}: the beginning of a JSON document.
 Json JsonDocument(const std::string& path);

@@ -83,7 +83,7 @@ void AddTree(const std::string& name, const TreeTotals& tree, Facts& facts) {
 void AddEncodings(const FileInfo& info, const BlockTotals& blocks, Facts& facts) {
   const std::string encoding = EncodingName(info.encoding);
   facts.Add("encoding", encoding, blocks.blocks == 0 ? encoding : "");
-  facts.Add("block_encodings", blocks.EncodingNames(), "");
+  facts.Add("block_encodings", Json::array(blocks.EncodingNames()), "");
   Json all = Json::array();
   for (const EncodingTotals& each : blocks.encodings) {
     all.push_back({{"encoding", EncodingName(each.encoding)},
@@ -228,7 +228,8 @@ ExitCode SummarizeFile(const CommonOptions& common, const Reader& reader, Summar
   AddTree("positional_index", positional, facts);
   AddTree("value_index", value, facts);
   facts.AddFlag("checksums", info.has_checksums());
-  facts.Add("features", features, features.empty() ? "none" : absl::StrJoin(features, ", "));
+  facts.Add("features", Json::array(features),
+            features.empty() ? "none" : absl::StrJoin(features, ", "));
   facts.AddMetadata("header_metadata", info.header_metadata);
   facts.AddMetadata("footer_metadata", info.footer_metadata);
   if (!status.ok()) facts.AddError(status);

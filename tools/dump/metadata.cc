@@ -100,13 +100,8 @@ ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
     Json document = JsonDocument(common.path);
     document["offset"] = JsonInteger(offset);
     document["size"] = JsonInteger(size);
-    const std::string& message = header ? described.header_json : described.footer_json;
-    Json parsed = Json::parse(message, nullptr, false);
-    if (parsed.is_discarded()) {  // strings that are not UTF-8, which protobuf accepts
-      return output.Fail(
-          absl::DataLossError(common.path + ": the message has strings that are not UTF-8"));
-    }
-    document[header ? "header" : "footer"] = std::move(parsed);
+    document[header ? "header" : "footer"] =
+        Json::FromText(header ? described.header_json : described.footer_json);
     absl::StrAppend(&output.text, document.dump(2), "\n");
   } else {
     const std::optional<ChoiceInfo>& choice = info.choice;

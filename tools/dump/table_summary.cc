@@ -73,8 +73,8 @@ Json ToJson(const ColumnSchema& schema, const ColumnTotals& totals, const BoundT
   Json json = {{"name", JsonBytes(schema.name)},
                {"type", JsonBytes(schema.type.ToString())},
                {"nullable", schema.nullable || schema.has_levels()},
-               {"encodings", totals.blocks.EncodingNames()},
-               {"compressions", totals.compressions},
+               {"encodings", Json::array(totals.blocks.EncodingNames())},
+               {"compressions", Json::array(totals.compressions)},
                {"blocks", JsonInteger(totals.blocks.blocks)},
                {"compressed_blocks", JsonInteger(totals.blocks.compressed_blocks())},
                {"size", JsonInteger(totals.file_bytes)},
@@ -133,9 +133,8 @@ Json KeysJson(const Schema& schema) {
   const std::vector<KeyColumn> keys = schema.key_types();
   Json json = Json::array();
   for (size_t i = 0; i < keys.size(); ++i) {
-    Json& key =
-        json.emplace_back(Json{{"name", JsonBytes(schema.columns[schema.key_columns[i]].name)}});
-    if (keys[i].nullable) key["nulls"] = keys[i].nulls_last ? "last" : "first";
+    json.push_back({{"name", JsonBytes(schema.columns[schema.key_columns[i]].name)}});
+    if (keys[i].nullable) json.back()["nulls"] = keys[i].nulls_last ? "last" : "first";
   }
   return json;
 }

@@ -1,7 +1,6 @@
 #include "tools/import/summary.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "absl/strings/str_format.h"
 #include "tools/command_line.h"
 #include "tools/encoding_reason.h"
+#include "tools/json.h"
 #include "tools/text_table.h"
 #include "tools/utf8.h"
 
@@ -206,7 +206,6 @@ std::string SummaryText(const ImportOptions& options, const ImportResult& result
 }
 
 std::string SummaryJson(const ImportOptions& options, const ImportResult& result) {
-  using Json = nlohmann::ordered_json;
   Json columns = Json::array();
   for (const ImportedColumn& column : result.columns) {
     Json encodings = Json::array();
@@ -251,9 +250,9 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
                {"ratio", CompressionRatio(result)},
                {"seconds", result.seconds},
                {"megabytes_per_second", MegabytesPerSecond(result)},
-               {"sorted_by", result.sorted_by},
+               {"sorted_by", Json::array(result.sorted_by)},
                {"reordered", result.reordered},
-               {"warnings", result.warnings},
+               {"warnings", Json::array(result.warnings)},
                {"columns", std::move(columns)}};
   if (result.format == "CSV") {
     json["header"] = result.header;
@@ -261,8 +260,8 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
     json["delimiter"] = {{"name", DelimiterName(result.delimiter.character)},
                          {"reason", result.delimiter.reason}};
     json["skipped"] = {{"rows", result.skipped.count},
-                       {"lines", result.skipped.lines},
-                       {"reasons", result.skipped.reasons}};
+                       {"lines", Json::array(result.skipped.lines)},
+                       {"reasons", Json::array(result.skipped.reasons)}};
   }
   if (result.format == "Parquet") {
     json["pages"] = {{"copied", result.copied_pages},
@@ -271,7 +270,7 @@ std::string SummaryJson(const ImportOptions& options, const ImportResult& result
   }
   if (!result.inferred_schema.empty()) json["schema"] = result.inferred_schema;
   // Paths and names need not be UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2) + "\n";
 }
 
 }  // namespace cfile::tools

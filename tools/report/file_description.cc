@@ -134,7 +134,7 @@ Json RegionsJson(const Reader& reader, const std::vector<FileRegion>& regions, c
       }
       if (region.index < statistics.blocks.size())
         AddStatistics(reader.type(), statistics.blocks[region.index], scale, json);
-      if (!values[i].empty()) json["values"] = std::move(values[i]);
+      if (!values[i].empty()) json["values"] = Json::array(values[i]);
     } else if (region.kind == RegionKind::kPositionalNode ||
                region.kind == RegionKind::kValueNode) {
       json["depth"] = region.index;
@@ -171,7 +171,7 @@ Json IndexJson(const Reader& reader, IndexKind kind, size_t max_entries, Json& f
   const char* const name = positional ? "positional index" : "value index";
   const FileInfo& info = reader.info();
   if (!(positional ? info.positional_index_root : info.value_index_root)) {
-    facts.push_back({name, "none"});
+    facts.push_back(Json::array({name, "none"}));
     return nullptr;
   }
   Json nodes = Json::array();
@@ -184,7 +184,8 @@ Json IndexJson(const Reader& reader, IndexKind kind, size_t max_entries, Json& f
     Json list = Json::array();
     for (const IndexEntryInfo& entry : node.entries) {
       if (++entries > max_entries) break;
-      list.push_back({KeyJson(info.type, kind, entry), JsonInteger(entry.pointer.offset)});
+      list.push_back(
+          Json::array({KeyJson(info.type, kind, entry), JsonInteger(entry.pointer.offset)}));
     }
     if (entries <= max_entries) {
       Json json = {{"depth", node.depth}, {"leaf", node.leaf}};
@@ -194,8 +195,9 @@ Json IndexJson(const Reader& reader, IndexKind kind, size_t max_entries, Json& f
     }
     return true;
   });
-  facts.push_back({name, absl::StrCat(Plural(levels, "level"), ", ", Plural(num_nodes, "node"),
-                                      ", ", BytesText(bytes), status.ok() ? "" : " (incomplete)")});
+  facts.push_back(Json::array(
+      {name, absl::StrCat(Plural(levels, "level"), ", ", Plural(num_nodes, "node"), ", ",
+                          BytesText(bytes), status.ok() ? "" : " (incomplete)")}));
   return {{"nodes", std::move(nodes)}, {"complete", status.ok() && entries <= max_entries}};
 }
 
@@ -203,7 +205,7 @@ Json IndexJson(const Reader& reader, IndexKind kind, size_t max_entries, Json& f
 Json FactsJson(const FileInfo& info, const FileStatistics& statistics, const BlockSums& sums) {
   Json facts = Json::array();
   const auto add = [&](const std::string& name, const std::string& text) {
-    facts.push_back({name, text});
+    facts.push_back(Json::array({name, text}));
   };
   add("type", Printable(info.type.ToString()));
   add("rows", WithCommas(info.num_rows));

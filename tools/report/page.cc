@@ -17,9 +17,8 @@ std::string HashSource(std::string_view sha256_hex) {
 
 // `data` in ASCII, without characters that can begin or end a tag or a comment.
 std::string ScriptData(const Json& data) {
-  const std::string json =
-      data.dump(/*indent=*/-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
-  return absl::StrReplaceAll(json, {{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}});
+  return absl::StrReplaceAll(AsciiJson(data.dump()),
+                             {{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}});
 }
 
 std::string HtmlText(std::string_view text) {

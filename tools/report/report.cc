@@ -132,8 +132,8 @@ class PageData {
                                           : table.schema().columns[column];
     return Json{{"name", Printable(schema.name)},
                 {"type", Printable(schema.type.ToString())},
-                {"encodings", sums.encodings},
-                {"codecs", codecs},
+                {"encodings", Json::array(sums.encodings)},
+                {"codecs", Json::array(codecs)},
                 {"bytes", JsonInteger(bytes)},
                 {"complete", sums.complete},
                 {"blocks", JsonInteger(sums.blocks)},

@@ -16,8 +16,8 @@
 #include "absl/strings/str_format.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
-#include "nlohmann/json.hpp"
 #include "tools/command_line.h"
+#include "tools/json.h"
 #include "tools/key_text.h"
 #include "tools/location.h"
 #include "tools/text_table.h"
@@ -57,13 +57,11 @@ struct Arguments {
 
 ExitCode Fail(const absl::Status& status) { return Report(kTool, status); }
 
-using Json = nlohmann::ordered_json;
-
 // Returns a JSON document: the members that all commands have, then those of `result`.
 std::string JsonText(const Arguments& arguments, const Json& result) {
   Json document = {{"schema_version", 1}, {"path", arguments.directory}};
   document.update(result);
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document.dump(2) + "\n";
 }
 
 ExitCode PrintParts(const Arguments& arguments) {
