@@ -76,8 +76,8 @@ bool GoldenVector::has_values() const {
 std::vector<std::string> GoldenFolders(const std::string& folder) {
   std::vector<std::string> folders = {folder};
   if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
-    for (const std::string_view name : absl::StrSplit(more, ':', absl::SkipEmpty()))
-      folders.emplace_back(name);
+    const std::vector<std::string> names = absl::StrSplit(more, ':', absl::SkipEmpty());
+    folders.insert(folders.end(), names.begin(), names.end());
   }
   return folders;
 }
