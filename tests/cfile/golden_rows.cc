@@ -123,6 +123,7 @@ void CheckGoldenRows(const Reader& reader, const GoldenRows<T>& expected) {
   const VerifyReport report = Verify(reader);
   EXPECT_TRUE(report.ok()) << report.damages[0].status;
   EXPECT_EQ(report.num_rows, info.num_rows);
+  EXPECT_EQ(report.bytes_checked, info.file_size_bytes);
 }
 
 #define CFILE_INSTANTIATE(T)                                                 \

@@ -18,7 +18,7 @@
 #include "cfile/writer.h"
 #include "encodings/registry.h"
 #include "gtest/gtest.h"
-#include "nlohmann/json.hpp"
+#include "tests/golden/minted_files.h"
 
 namespace cfile {
 namespace {
@@ -124,28 +124,25 @@ TEST(KuduBytesGolden, AreWrittenAnew) {
   size_t num_files = 0;
   size_t num_equal = 0;
   size_t num_automatic = 0;
-  for (const auto& entry :
-       std::filesystem::directory_iterator(CFILE_SOURCE_DIR "/tests/golden/kudu")) {
-    if (entry.path().extension() != ".cfile") continue;
-    std::filesystem::path json_path = entry.path();
-    json_path.replace_extension(".json");
-    const auto json = nlohmann::json::parse(ReadFile(json_path));
-    const auto reader = Reader::Open(entry.path());
+  const std::filesystem::path folder = CFILE_SOURCE_DIR "/tests/golden/kudu";
+  for (const golden::json& file : golden::ReadManifest(folder).files) {
+    const std::filesystem::path path = folder / (file["file"].get<std::string>() + ".cfile");
+    const auto reader = Reader::Open(path);
     ASSERT_TRUE(reader.ok()) << reader.status();
     // Skips files whose encoding or codec is not built in.
     if (encodings::FindEncoding(reader->info().encoding) == nullptr ||
         !CheckCompressionBuiltIn(reader->info().compression).ok()) {
       continue;
     }
-    SCOPED_TRACE(entry.path().filename());
+    SCOPED_TRACE(path.filename());
     // If Kudu chose the encoding itself, the writer chooses the encoding, too.
-    const bool automatic = json.value("requested_encoding", "") == "AUTO_ENCODING";
+    const bool automatic = file["origin"]["requested_encoding"] == "AUTO_ENCODING";
     const Encoding encoding = automatic ? Encoding::kAuto : reader->info().encoding;
     num_automatic += automatic ? 1 : 0;
-    const std::vector<uint8_t> expected = ReadFile(entry.path());
+    const std::vector<uint8_t> expected = ReadFile(path);
     const auto found = encodings::VisitPhysicalType(reader->type().physical(), [&](auto t) {
       return WriteAnew<typename decltype(t)::type>(*reader, encoding,
-                                                   json.at("block_size").get<size_t>());
+                                                   file["block_size"].get<size_t>());
     });
     ++num_files;
     if (found == expected) {
@@ -157,8 +154,8 @@ TEST(KuduBytesGolden, AreWrittenAnew) {
         << expected.size() << " bytes expected, " << found.size()
         << " written, the first difference is at byte " << at.first - expected.begin();
     EXPECT_TRUE(Blocks(found) == Blocks(expected));
-    std::printf("not the same to the byte, but every block: %s: %s\n",
-                entry.path().filename().c_str(), Reason(reader->info()).c_str());
+    std::printf("not the same to the byte, but every block: %s: %s\n", path.filename().c_str(),
+                Reason(reader->info()).c_str());
   }
   std::printf("%zu of %zu files are the same to the byte\n", num_equal, num_files);
   EXPECT_GE(10 * num_equal, 9 * num_files);

@@ -2,16 +2,15 @@
 // environment variable CFILE_GOLDEN_DIRS names more folders of golden sets, separated by colons.
 #include <gmock/gmock.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 #include "cfile/internal/records/leaf_buffer.h"
 #include "cfile/internal/records/record_assembler.h"
 #include "cfile/internal/records/record_shredder.h"
 #include "record_testing.h"
+#include "tests/encodings/golden_vectors.h"
 
 namespace cfile {
 namespace {
@@ -75,15 +74,9 @@ struct Set {
 // Returns the golden sets of kind "nested levels" in the project's folder, in the folders of
 // CFILE_GOLDEN_DIRS, and in their subfolders.
 std::vector<Set> GoldenSets() {
-  std::vector<std::string> folders = {CFILE_SOURCE_DIR "/tests/golden/parquet/nested"};
-  if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
-    std::istringstream list(more);
-    for (std::string folder; std::getline(list, folder, ':');) {
-      if (!folder.empty()) folders.push_back(folder);
-    }
-  }
   std::vector<Set> sets;
-  for (const std::string& folder : folders) {
+  for (const std::string& folder :
+       encodings::GoldenFolders(CFILE_SOURCE_DIR "/tests/golden/parquet/nested")) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
       if (entry.path().extension() != ".json") continue;
       std::ifstream in(entry.path());

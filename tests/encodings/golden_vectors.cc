@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/str_split.h"
 #include "encodings/core/bytes.h"
 #include "nlohmann/json.hpp"
 
@@ -72,20 +73,20 @@ bool GoldenVector::has_values() const {
   return json->contains("values") || json->contains("values_runs");
 }
 
+std::vector<std::string> GoldenFolders(const std::string& folder) {
+  std::vector<std::string> folders = {folder};
+  if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
+    const std::vector<std::string> names = absl::StrSplit(more, ':', absl::SkipEmpty());
+    folders.insert(folders.end(), names.begin(), names.end());
+  }
+  return folders;
+}
+
 std::vector<GoldenVector> GoldenVectors(const std::string& folder) {
   std::vector<std::filesystem::path> paths;
-  const auto walk = [&](const std::string& from) {
+  for (const std::string& from : GoldenFolders(folder)) {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(from)) {
       if (entry.path().extension() == ".json") paths.push_back(entry.path());
-    }
-  };
-  walk(folder);
-  if (const char* more = std::getenv("CFILE_GOLDEN_DIRS")) {
-    const std::string list = more;
-    for (size_t begin = 0; begin <= list.size();) {
-      const size_t end = std::min(list.find(':', begin), list.size());
-      if (end > begin) walk(list.substr(begin, end - begin));
-      begin = end + 1;
     }
   }
   std::sort(paths.begin(), paths.end());

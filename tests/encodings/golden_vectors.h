@@ -26,6 +26,10 @@ struct GoldenVector {
   uint32_t count() const { return Number("num_values"); }
 };
 
+// Returns `folder` and the folders that the environment variable CFILE_GOLDEN_DIRS names, separated
+// by colons.
+std::vector<std::string> GoldenFolders(const std::string& folder);
+
 // The vectors in `folder`, in its subfolders and in the folders of CFILE_GOLDEN_DIRS, sorted by
 // path.
 std::vector<GoldenVector> GoldenVectors(const std::string& folder);

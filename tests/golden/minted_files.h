@@ -1,10 +1,10 @@
-// The golden files that tests/golden/mint.cc writes, and their manifest. The program and the tests
-// share this header: the tests write each file again from the manifest and compare the bytes.
+// Golden files and their manifest. tests/golden/mint.cc writes such a folder and shares this header
+// with the tests, which write each file again from the manifest and compare the bytes.
 //
 // A folder of golden files holds NAME.cfile, NAME/ (tables) and manifest.jsonl.gz: one JSON object
 // per line.
 //
-//   {"library": "cfile 0.1.0"}                           the version that wrote the folder
+//   {"library": "cfile 0.1.0"}                           the program that wrote the folder
 //   {"rows": "int32 nulls", "values": [1, null, ...]}    rows that several files hold
 //   {"file": NAME, "type": "int32", "encoding": "rle", ..., "rows": "int32 nulls"}
 //   {"table": NAME, "columns": [...], "parts": [[rows of each column], ...]}
@@ -12,6 +12,9 @@
 // Values: integers as numbers, 128-bit integers as strings, bool as 0 or 1, float and double as the
 // integer with the same bits, all others in hexadecimal. A row of a file with levels is a list of
 // [repetition level, definition level, value or null].
+//
+// Files of Kudu have one more key, "origin": what Kudu's tools say about the file (its blocks, the
+// requested encoding, ...), in their words. The rows of a file of Bloom filters are the keys in it.
 #pragma once
 
 #include <cstdint>

@@ -12,9 +12,11 @@ import bisect
 import contextlib
 import functools
 import gzip
+import hashlib
 import io
 import itertools
 import json
+import math
 import os
 import re
 import struct
@@ -72,44 +74,16 @@ def load(path):
     return json.loads(read(path))
 
 
-# ---------------------------------------------------------------- CFiles: kudu, kudu/bloom, kudu/delta, cfile
+# ---------------------------------------------------------------- folders of CFiles with a manifest: kudu, cfile, cfile-0.2
 
 NAMES = {shape.name: number for number, shape in TYPES.items()}
 
 
-def raw(shape, value, hexadecimal=False):
-    """Converts a value of a .values.gz file to the reader's raw value."""
-    if value is None:
-        return None
-    if shape.kind == "float":
-        number = float(value)
-        return int.from_bytes(struct.pack("<f" if shape.size == 4 else "<d", number), "little")
-    if shape.kind == "int":
-        return int(value)
-    if shape.kind == "bool":
-        return int(value)
-    return bytes.fromhex(value) if hexadecimal else value.encode()
+def float_bits(shape, value):
+    """The reader's raw value of a float or double."""
+    return int.from_bytes(struct.pack("<f" if shape.size == 4 else "<d", value), "little")
 
 
-def expected_values(path, shape, hexadecimal):
-    lines = gzip.decompress(read(path)).decode().split("\n")
-    values = json.loads("[" + ",".join(line for line in lines if line) + "]")
-    if shape.kind == "int" and not any(isinstance(value, str) for value in values[:50]):
-        return values
-    return [raw(shape, value, hexadecimal) for value in values]
-
-
-def same_values(actual, expected, shape):
-    if actual == expected:
-        return
-    expect(len(actual), len(expected), "number of values")
-    for i, (a, b) in enumerate(zip(actual, expected)):
-        if a != b and not (shape.kind == "float" and shape.is_nan(a) and shape.is_nan(b)):  # JSON has only one NaN
-            expect(a, b, f"value {i}")
-
-
-ENCODINGS = {"PLAIN_ENCODING": 1, "PREFIX_ENCODING": 2, "RLE": 4, "DICT_ENCODING": 5, "BIT_SHUFFLE": 6}
-CODECS = {"NO_COMPRESSION": 1, "SNAPPY": 2, "LZ4": 3, "ZLIB": 4}
 # The numbers of the encodings, from the tables of FORMAT.md.
 OUR_ENCODINGS = {name: int(number) for number, name in
                  re.findall(r"^\| (\d+) \| [A-Z_0-9]+ \| `([a-z0-9-]+)` \|", read(FORMAT).decode(), re.M)}
@@ -133,51 +107,35 @@ def probe_trees(file, values):
             expect(file.seek_key(key), (row, row < count and forms[row] == key), f"row by key {key.hex()[:40]}")
 
 
-def cfile(path):
-    about = load(path + ".json")
-    file = CFile(read(path + ".cfile"), os.path.basename(path))
-    shape, column = file.column.shape, file.column
-    if "data_type" in about:
-        expect(shape.name, about["data_type"], "type")
-        expect(file.encoding, ENCODINGS[about["encoding"]], "encoding")
-        expect(file.codec, CODECS[about["compression"]], "codec")
-        expect(file.footer.incompatible_features or 0, about["incompatible_features"], "incompatible_features")
-        metadata = {pair.key.decode(): pair.value.hex() for pair in file.footer.metadata}
-        for key, value in about.get("footer_metadata", {}).items():
-            if len(value) < 200:
-                expect(metadata.get(key), value, f"metadata {key}")
-    else:
-        expect(file.encoding, OUR_ENCODINGS[about["encoding"]], "encoding")
-        expect(file.codec, OUR_CODECS[about["compression"]], "codec")
+def bloom_filters(file, about, keys):
+    """Compares Kudu's Bloom filters with their description and looks keys up. Returns the number of filters and keys."""
+    filters = list(file.bloom_filters())
+    for (key, functions, bits), want, (_, pointer) in zip(filters, about["blocks"], file.leaves("value")):
+        actual = (key.hex(), pointer.offset, pointer.size, functions, len(bits), bin(int.from_bytes(bits, "little")).count("1"))
+        expect(actual, (want["first_index_key"], want["offset"], want["size"], want["num_hash_functions"], want["bits_bytes"],
+                        want["ones"]), "filter")
+    expect(len(filters), len(about["blocks"]), "filters")
+    chosen = [key for key in map(bytes.fromhex, keys[::max(1, len(keys) // 2000)]) if len(key) <= 32]
+    for key in chosen:  # the filter of a key is the last one whose first key is not greater
+        _, functions, bits = filters[max(0, bisect.bisect_right([first for first, _, _ in filters], key) - 1)]
+        expect(reader.kudu_bloom_has(functions, bits, key), True, f"key {key.hex()} in its filter")
+    strangers = sum(reader.kudu_bloom_has(functions, bits, b"no key %d" % i) for i in range(300))
+    expect(strangers < 15, True, f"{strangers} of 300 keys that are not in a filter are not there")
+    return len(filters) + len(chosen)
+
+
+def check_origin(file, about, blocks):
+    """Compares a file with what the tools of Kudu say about it."""
+    expect(file.column.shape.name, about["data_type"], "type")
     expect(file.num_values, about["num_values"], "num_values")
-    expect(column.nullable, about["nullable"], "nullable")
-    if "has_posidx" in about:
-        expect(bool(file.footer.posidx_info), about["has_posidx"], "positional index")
-    expect(bool(file.footer.validx_info), about["has_validx"], "value index")
-    blocks = check_file(file)
-    if "data_blocks" in about:
-        expect(blocks, about["data_blocks"], "data blocks")
+    expect(file.footer.incompatible_features or 0, about["incompatible_features"], "incompatible_features")
+    metadata = {pair.key.decode(): pair.value.hex() for pair in file.footer.metadata}
+    for key, value in about.get("footer_metadata", {}).items():
+        if len(value) < 200:
+            expect(metadata.get(key), value, f"metadata {key}")
+    expect(blocks, about.get("data_blocks", blocks), "data blocks")
     if "dict_entries" in about:
-        expect(len(column.dictionary), about["dict_entries"], "words in the dictionary")
-    if about.get("kind") == "bloom":
-        filters = list(file.bloom_filters())
-        for (key, functions, bits), want, (_, pointer) in zip(filters, about["blocks"], file.leaves("value")):
-            actual = (key.hex(), pointer.offset, pointer.size, functions, len(bits), bin(int.from_bytes(bits, "little")).count("1"))
-            expect(actual, (want["first_index_key"], want["offset"], want["size"], want["num_hash_functions"], want["bits_bytes"],
-                            want["ones"]), "filter")
-        expect(len(filters), len(about["blocks"]), "filters")
-        keys = expected_values(path + ".values.gz", shape, True)
-        chosen = [key for key in keys[::max(1, len(keys) // 2000)] if len(key) <= 32]
-        for key in chosen:  # the filter of a key is the last one whose first key is not greater
-            _, functions, bits = filters[max(0, bisect.bisect_right([first for first, _, _ in filters], key) - 1)]
-            expect(reader.kudu_bloom_has(functions, bits, key), True, f"key {key.hex()} in its filter")
-        strangers = sum(reader.kudu_bloom_has(functions, bits, b"no key %d" % i) for i in range(300))
-        expect(strangers < 15, True, f"{strangers} of 300 keys that are not in a filter are not there")
-        return len(filters) + len(chosen)
-    values = list(file.rows())
-    same_values(values, expected_values(path + ".values.gz", shape, about.get("hex")), shape)
-    probe_trees(file, values)
-    return len(values)
+        expect(len(file.column.dictionary), about["dict_entries"], "words in the dictionary")
 
 
 def printed(path):
@@ -187,32 +145,67 @@ def printed(path):
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
-def output(path):
-    """Compares what reader.py prints for a golden file with its .values.gz file."""
-    lines = gzip.decompress(read(path + ".values.gz")).decode().splitlines()
-    expect(printed(path + ".cfile"), [json.loads(line) for line in lines], "output")
-    return len(lines)
+def first_form(kind, value):
+    """Returns a value of a manifest as the golden files of Kudu and of version 0.1 first had it, in a JSON file of its own."""
+    if value is None:
+        return None
+    if kind == "bool":
+        return bool(value)
+    if kind in ("string", "varchar"):
+        return bytes.fromhex(value).decode()
+    if kind not in ("float", "double"):
+        return value
+    code, size = ("<f", 4) if kind == "float" else ("<d", 8)
+    number, = struct.unpack(code, value.to_bytes(size, "little"))
+    if not math.isfinite(number):
+        return "NaN" if math.isnan(number) else "Infinity" if number > 0 else "-Infinity"
+    return float(f"{number:.9g}") if kind == "float" else number
+
+
+def payloads():
+    """Compares the files and what the manifests say about them with the hashes from before the manifests."""
+    hashes = dict(reversed(line.split()) for line in read(os.path.join(GOLDEN, "payloads.sha256")).decode().splitlines())
+    for folder in ("kudu", "kudu/bloom", "kudu/delta", "cfile"):
+        rows, files, _ = manifest_of(folder)
+        for about in files:
+            run("payloads", about["file"], payload, folder, about, rows[about["rows"]], hashes)
+    run("payloads", "all", expect, list(hashes), [], "hashes of other files")
+
+
+def payload(folder, about, rows, hashes):
+    if "origin" in about:
+        description = json.dumps(about["origin"], indent=1) + ("\n" if folder == "kudu" else "")
+    else:
+        description = json.dumps({"num_values": len(rows), "nullable": about["nullable"], "has_validx": about["value_index"],
+                                  "encoding": about["encoding"], "compression": about["compression"]}) + "\n"
+    name = f"{folder}/{about['file']}"
+    values = "".join(json.dumps(first_form(about["type"], value)) + "\n" for value in rows)
+    for kind, data in (("cfile", read(os.path.join(GOLDEN, name + ".cfile"))), ("json", description.encode()),
+                       ("values", values.encode())):
+        expect(hashlib.sha256(data).hexdigest(), hashes.pop(f"{name}.{kind}"), f"hash of {kind}")
+    return len(rows)
+
+
+def output(path, about, rows):
+    """Compares what reader.py prints for a golden file with its rows."""
+    expect(printed(path), [first_form(about["type"], value) for value in rows], "output")
+    return len(rows)
 
 
 def outputs():
     for name in ("kudu/double_plain_rnd_nn", "kudu/binary_dict_high_n10", "kudu/string_plain_utf_nrun", "kudu/bool_rle_rnd_nn",
                  "kudu/float_bshuf_seq_n10", "kudu/date_rle_vrun_n10", "cfile/double_parquet-dict_zstd_nulls"):
-        run("output", name, output, os.path.join(GOLDEN, name))
-
-
-def cfiles(kind, folder):
-    for name in sorted(os.listdir(folder)):
-        if name.endswith(".cfile"):
-            run(kind, name, cfile, os.path.join(folder, name[:-6]))
-
-
-# ---------------------------------------------------------------- files of tests/golden/mint.cc: cfile-*
+        folder, file = name.split("/")
+        rows, files, _ = manifest_of(folder)
+        about, = (about for about in files if about["file"] == file)
+        run("output", name, output, os.path.join(GOLDEN, name + ".cfile"), about, rows[about["rows"]])
 
 
 def minted_folders():
-    return sorted(name for name in os.listdir(GOLDEN) if os.path.exists(os.path.join(GOLDEN, name, "manifest.jsonl.gz")))
+    return sorted(os.path.relpath(folder, GOLDEN) for folder, _, names in os.walk(GOLDEN) if "manifest.jsonl.gz" in names)
 
 
+@functools.cache
 def manifest_of(name):
     """Returns the rows by name, the files and the tables of a folder (tests/golden/minted_files.h describes the form)."""
     lines = gzip.decompress(read(os.path.join(GOLDEN, name, "manifest.jsonl.gz"))).decode().splitlines()
@@ -232,6 +225,8 @@ def minted_rows(column, shape, rows):
 
 def check_minted(file, column, expected):
     """Compares a file with its description and its rows. Returns the number of rows."""
+    if column["encoding"] != "auto":
+        expect(file.encoding, OUR_ENCODINGS[column["encoding"]], "encoding")
     expect(file.codec, OUR_CODECS[column["compression"]], "codec")
     expect(file.version, column["version"], "version")
     expect(bool(file.root("value")), column["value_index"], "value index")
@@ -240,7 +235,11 @@ def check_minted(file, column, expected):
         expect(file.column.nullable, column["nullable"], "nullable")
     elif not column["array"]:
         expect(file.column.levels, tuple(column["levels"]), "levels")
-    check_file(file)
+    blocks = check_file(file)
+    if "origin" in column:
+        check_origin(file, column["origin"], blocks)
+        if column["origin"].get("kind") == "bloom":
+            return bloom_filters(file, column["origin"], expected)
     rows = list(file.rows())
     probe_trees(file, rows)
     if column.get("array"):
@@ -569,7 +568,7 @@ def parse_values(text, shape):
         elif shape.kind == "bool":
             out.append(["false", "true"].index(word))
         else:
-            out.append(raw(shape, float(word) if shape.kind == "float" else int(word)))
+            out.append(float_bits(shape, float(word)) if shape.kind == "float" else int(word))
     return out
 
 
@@ -856,7 +855,7 @@ def table_of_all_types(tool, folder, rows, turn):
     for leaf in table.leaves:
         kind, _, _, values = columns[leaf.name]
         if kind in ("double", "float"):
-            values = [raw(TYPES[11 if kind == "double" else 10], value) for value in values]
+            values = [float_bits(TYPES[11 if kind == "double" else 10], value) for value in values]
         wanted = [None if row in nulls[leaf.name] else value for row, value in enumerate(values)]
         expect([row[leaf.name] for row in actual], wanted, leaf.name)
     return rows * len(columns)
@@ -888,7 +887,7 @@ def sorted_table(tool, folder, rows, *keys):
             kind, rowset = columns[name][0], by_name[name][1]
             wanted = columns[name][3]
             if kind == "double":
-                wanted = [raw(TYPES[11], value) for value in wanted]
+                wanted = [float_bits(TYPES[11], value) for value in wanted]
             expect(sorted(rowset), sorted(wanted), name)
             values += len(rowset)
     expect(len(table.parts), 2, "parts")
@@ -1005,6 +1004,7 @@ def nothing_left_out(known):
     for name in minted_folders():
         _, files, tables_ = manifest_of(name)
         there = {about["file"] + ".cfile" for about in files} | {about["table"] for about in tables_} | {"manifest.jsonl.gz"}
+        there |= {os.path.basename(other) for other in minted_folders() if os.path.dirname(other) == name}
         expect(set(os.listdir(os.path.join(GOLDEN, name))), there, f"files in {name}")
     for name in table_folders():
         names = os.listdir(os.path.join(GOLDEN, name))
@@ -1015,8 +1015,8 @@ def nothing_left_out(known):
             continue
         expect(kind in (".", *known), True, f"folder {kind} is read")
         for name in names if kind != "." else ():
-            base = re.sub(r"\.(cfile|values\.gz|dict\.bin|bin|json)$", "", name)
-            there = base + ".json" in names and (kind in ("parquet/nested", "vectors") or base + ".cfile" in names or base + ".bin" in names)
+            base = re.sub(r"\.(dict\.bin|bin|json)$", "", name)
+            there = base + ".json" in names and (kind in ("parquet/nested", "vectors") or base + ".bin" in names)
             expect(there or name == "INDEX.md", True, f"{kind}/{name} is read")
 
 
@@ -1029,10 +1029,6 @@ def main():
     folder = lambda *names: os.path.join(GOLDEN, *names)
     steps = {
         "format": lambda: examples(FORMAT),
-        "kudu": lambda: cfiles("kudu", folder("kudu")),
-        "kudu/bloom": lambda: cfiles("kudu/bloom", folder("kudu", "bloom")),
-        "kudu/delta": lambda: cfiles("kudu/delta", folder("kudu", "delta")),
-        "cfile": lambda: cfiles("cfile", folder("cfile")),
         **{name: functools.partial(minted, name) for name in minted_folders()},
         **{name: functools.partial(read_tables, name, folder(name)) for name in table_folders()},
         "parquet": lambda: pages("parquet", folder("parquet"), page),
@@ -1049,6 +1045,7 @@ def main():
     if UNREAD:
         print("not read, because reader.py has no decoder: " + ", ".join(UNREAD))
     steps["golden"] = lambda: run("golden", "folders", nothing_left_out, known)
+    steps["payloads"] = payloads
     steps["output"] = outputs
     steps["damage"] = damaged_files
     if arguments.mint_tables:
