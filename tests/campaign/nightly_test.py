@@ -2,6 +2,7 @@
 """Tests how tests/campaign/nightly chooses campaigns and keeps their rows, with campaigns that do nothing and a repository of three
 commits."""
 import contextlib
+import datetime
 import importlib.machinery
 import importlib.util
 import io
@@ -34,8 +35,7 @@ class Nightly(unittest.TestCase):
         self.git("init", "-q")
         self.commits = []
         for _ in range(3):
-            self.git("-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "m")
-            self.commits.append(self.git("rev-parse", "--short", "HEAD").strip())
+            self.commits.append(self.make_commit())
         self.results = self.folder / "tests" / "campaign" / "RESULTS.md"
         self.results.parent.mkdir(parents=True)
         self.results.write_text(TABLE.format(*self.commits))
@@ -46,6 +46,10 @@ class Nightly(unittest.TestCase):
 
     def git(self, *arguments):
         return subprocess.run(["git", "-C", self.folder, *arguments], check=True, capture_output=True, text=True).stdout
+
+    def make_commit(self):
+        self.git("-c", "user.name=n", "-c", "user.email=e", "commit", "-q", "--allow-empty", "-m", "m")
+        return self.git("rev-parse", "--short", "HEAD").strip()
 
     def campaign(self, name):
         self.began.append(name)
@@ -68,6 +72,7 @@ class Nightly(unittest.TestCase):
         rows = nightly.results_in(self.results)
         self.assertEqual(list(rows), ["fuzz", "model", "damage", "spark", "wheels"])
         self.assertEqual({row.commit for row in rows.values()}, {self.commits[2]})
+        self.assertEqual({row.date for row in rows.values()}, {datetime.date.today().isoformat()})
         text = self.results.read_text()
         self.assertTrue(text.startswith("Written by hand.\n\n| campaign |"), text)
         self.assertEqual(text.splitlines()[-1], "| **all** | 5 campaigns | 0 | 5 |  |  |")
@@ -85,6 +90,11 @@ class Nightly(unittest.TestCase):
         self.began, self.outcomes = [], {}
         self.run_nightly()
         self.assertEqual(self.began, ["damage", "fuzz", "model", "spark", "wheels"])
+
+    def test_the_commit_is_the_one_at_the_beginning(self):
+        nightly.campaigns = lambda _: {"slow": lambda: (self.make_commit(), nightly.Row("slow", "all of it", 0, 1))[1]}
+        self.run_nightly()
+        self.assertEqual(nightly.results_in(self.results)["slow"].commit, self.commits[2])
 
     def test_other_rows_are_kept(self):
         self.run_nightly("--only", "model")
