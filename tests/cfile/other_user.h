@@ -15,9 +15,7 @@ class OtherUser {
   OtherUser() : changed_(geteuid() == 0 && seteuid(65534) == 0) {}
   OtherUser(const OtherUser&) = delete;
   OtherUser& operator=(const OtherUser&) = delete;
-  ~OtherUser() {
-    if (changed_) EXPECT_EQ(seteuid(0), 0);
-  }
+  ~OtherUser() { EXPECT_TRUE(!changed_ || seteuid(0) == 0); }
 
  private:
   const bool changed_;
