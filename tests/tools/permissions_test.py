@@ -44,13 +44,16 @@ class Permissions(unittest.TestCase):
         return done.stdout
 
     def run_forbidden(self, name, mode, *command):
-        path = self.folder / name
-        before = path.stat().st_mode
-        path.chmod(mode)
+        """Runs the command while the file or folder `name`, or each folder in it that would be UNWRITABLE, has the mode."""
+        top = self.folder / name
+        paths = {path: path.stat().st_mode for path in (top, *top.rglob("*")) if path == top or mode == UNWRITABLE and path.is_dir()}
+        for path in paths:
+            path.chmod(mode)
         try:
             return self.run_tool(*command)
         finally:
-            path.chmod(before)
+            for path, before in paths.items():
+                path.chmod(before)
 
     def refuse(self, name, mode, *command):
         """The command fails because of the mode of the file or folder `name`, says so in one line, and changes no file."""
@@ -67,8 +70,11 @@ class Permissions(unittest.TestCase):
         for command in ([], ["values"], ["verify"]):
             self.refuse("t/table.cft", UNREADABLE, "dump", *command, "t")
             self.refuse("t", UNREADABLE, "dump", *command, "t")
-        for command in (["dump", "values"], ["dump", "verify"], ["table", "compact"]):
-            self.refuse(self.column, UNREADABLE, *command, "t")
+        self.refuse(self.column, UNREADABLE, "dump", "values", "t")
+        self.refuse(self.column, UNREADABLE, "table", "compact", "t")
+        done = self.run_forbidden(self.column, UNREADABLE, "dump", "verify", "t")
+        self.assertEqual((done.returncode, done.stderr), (3, ""))
+        self.assertIn(f"{self.column}: not checked in full\n  open {self.column}: Permission denied\n", done.stdout)
         self.refuse("t/table.cft", UNREADABLE, "table", "parts", "t")
         self.refuse("t/table.cft", UNREADABLE, "import", "in.csv", "t", "--append")
         self.refuse("in.csv", UNREADABLE, "import", "in.csv", "u")
@@ -81,7 +87,7 @@ class Permissions(unittest.TestCase):
         self.refuse("t", UNWRITABLE, "table", "compact", "t")
         self.refuse("t", UNWRITABLE, "table", "drop", "t", self.part)
         self.succeed("table", "compact", "t")
-        self.refuse(f"t/{self.part}", UNWRITABLE, "table", "gc", "--older-than", "0", "t")
+        self.refuse("t", UNWRITABLE, "table", "gc", "--older-than", "0", "t")
         self.assertIn("removed ", self.succeed("table", "gc", "--older-than", "0", "t"))
         self.assertFalse((self.folder / "t" / self.part).exists())
 
