@@ -29,6 +29,7 @@
 #include "tests/campaign/amount.h"
 #include "tests/campaign/record_table.h"
 #include "tests/campaign/system_calls.h"
+#include "tests/cfile/other_user.h"
 #include "tests/cfile/table_fixture.h"
 
 namespace cfile {
@@ -664,7 +665,8 @@ TEST(FolderFaultTest, RemovedFolder) {
 }
 
 TEST(FolderFaultTest, ForbiddenFolder) {
-  if (geteuid() == 0) GTEST_SKIP() << "nothing is forbidden to root";
+  const OtherUser user;
+  if (geteuid() == 0) GTEST_SKIP() << "root cannot become another user";
   const TemporaryDirectory directory;
   ASSERT_EQ(chmod(directory.path().c_str(), 0500), 0);
   const absl::Status status = WriteNumbers(directory.path("file"), 5);
@@ -676,6 +678,30 @@ TEST(FolderFaultTest, ForbiddenFolder) {
   EXPECT_EQ(table.status().code(), absl::StatusCode::kPermissionDenied);
   EXPECT_THAT(table.status().message(), HasSubstr("mkdir " + directory.path("table") + ": "));
   EXPECT_THAT(directory.Entries(), IsEmpty());
+}
+
+TEST(FolderFaultTest, ForbiddenTable) {
+  const OtherUser user;
+  if (geteuid() == 0) GTEST_SKIP() << "root cannot become another user";
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("table");
+  auto writer =
+      TableWriter::Create(path, {.columns = {{.name = "a", .type = ColumnType::Int64()}}});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_TRUE(writer->Finish().ok());
+  const std::vector<std::string> entries = directory.Entries();
+  ASSERT_EQ(chmod(path.c_str(), 0500), 0);
+  const absl::Status reading = TableReader::Open(path).status();
+  const absl::Status appending = TableWriter::Append(path).status();
+  ASSERT_EQ(chmod((path + "/table.cft").c_str(), 0), 0);
+  const absl::Status forbidden = TableReader::Open(path).status();
+  ASSERT_EQ(chmod(path.c_str(), 0700), 0);
+  EXPECT_TRUE(reading.ok()) << reading;
+  EXPECT_EQ(appending.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(appending.message(), HasSubstr("mkdir " + path + "/part-"));
+  EXPECT_EQ(forbidden.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(forbidden.message(), HasSubstr("open " + path + "/table.cft: "));
+  EXPECT_EQ(directory.Entries(), entries);
 }
 
 TEST(FolderFaultTest, FolderOfTheFilesName) {

@@ -12,6 +12,7 @@
 #include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/cfile/other_user.h"
 #include "tests/cfile/temporary_directory.h"
 
 namespace cfile {
@@ -102,11 +103,15 @@ TEST_P(FileSourceTest, RefusesWhatIsNoFile) {
 }
 
 TEST_P(FileSourceTest, NamesAForbiddenFile) {
-  if (geteuid() == 0) GTEST_SKIP() << "nothing is forbidden to root";
-  WriteFile(directory_.path("secret"), "x");
-  ASSERT_EQ(chmod(directory_.path("secret").c_str(), 0), 0);
-  EXPECT_EQ(GetParam()(directory_.path("secret")).status().code(),
-            absl::StatusCode::kPermissionDenied);
+  const OtherUser user;
+  if (geteuid() == 0) GTEST_SKIP() << "root cannot become another user";
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("secret");
+  WriteFile(path, "x");
+  ASSERT_EQ(chmod(path.c_str(), 0), 0);
+  const absl::Status status = GetParam()(path).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kPermissionDenied);
+  EXPECT_THAT(status.message(), HasSubstr("open " + path + ": "));
 }
 
 TEST(PreadSourceTest, TruncatedFileGivesAStatus) {

@@ -322,6 +322,22 @@ TEST(Http, AWrongSecretIsRefused) {
   EXPECT_TRUE(Get(ClientOf("S3"), url).ok());  // nothing has changed
 }
 
+TEST(Http, SessionTokensAreSentAndSigned) {
+  const std::string url = NewUrl();
+  Put(url, SomeBytes(100));
+  HttpOptions options = OptionsFor("ONLY_WITH_TOKEN");
+  options.s3.access_key_id = std::getenv("AWS_ACCESS_KEY_ID");
+  options.s3.secret_access_key = std::getenv("AWS_SECRET_ACCESS_KEY");
+  options.s3.session_token = "another-token";
+  const absl::Status refused = Get(ClientOf(options), url).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kPermissionDenied) << refused;
+  EXPECT_THAT(refused.ToString(), Not(HasSubstr("another-token")));
+  options.s3.session_token = "the/token+=";
+  const auto bytes = Get(ClientOf(options), url);
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  EXPECT_EQ(*bytes, SomeBytes(100));
+}
+
 TEST(Http, KeysWithAllCharacters) {
   for (const std::string name : {"a b", "a+b", "100%", "%41", "Zürich/東京", "a=b&c;d",
                                  "~!$'()*,:@[]", "a?b#c", "a//b", "\"<>\\^`{|}"}) {

@@ -1,5 +1,6 @@
 // Signatures, compared with the examples of Amazon's S3 API reference (Signature Calculations for
-// the Authorization Header: Transferring Payload in a Single Chunk).
+// the Authorization Header: Transferring Payload in a Single Chunk). The example with a session
+// token was signed by botocore 1.43.11.
 #include "cfile/internal/http/s3_signature.h"
 
 #include <gmock/gmock.h>
@@ -32,10 +33,11 @@ using Method = HttpRequest::Method;
 // 2013-05-24T00:00:00Z, of all examples.
 constexpr std::chrono::system_clock::time_point kTime{std::chrono::seconds{1'369'353'600}};
 
-std::string Authorization(HttpRequest request, std::string_view body = "") {
+std::string Authorization(HttpRequest request, std::string_view body = "",
+                          const std::string& session_token = "") {
   const S3Options options = {.access_key_id = "AKIAIOSFODNN7EXAMPLE",
                              .secret_access_key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
-                             .session_token = {},
+                             .session_token = session_token,
                              .region = "us-east-1",
                              .endpoint = {}};
   SignRequest(options, Sha256Hex(AsBytes(body)), kTime, request);
@@ -50,6 +52,15 @@ TEST(S3Signature, ARange) {
       "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
       "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date, "
       "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41");
+}
+
+TEST(S3Signature, ASessionToken) {
+  EXPECT_EQ(
+      Authorization({.url = std::string(kHost) + "/test.txt", .headers = {{"range", "bytes=0-9"}}},
+                    "", "AQoEXAMPLEH4aoAH0gNCAPy+/="),
+      "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
+      "SignedHeaders=host;range;x-amz-content-sha256;x-amz-date;x-amz-security-token, "
+      "Signature=af941e33460076c7d043ae531d0d576e488ef370952822717949be7bf1ff86f8");
 }
 
 TEST(S3Signature, AnObject) {
@@ -154,6 +165,34 @@ TEST(Credentials, KeysOfTheEnvironmentComeBeforeTheProfile) {
   const auto found = CompleteS3Options({});
   ASSERT_TRUE(found.ok()) << found.status();
   EXPECT_EQ(found->access_key_id, "OF-ENVIRONMENT");
+}
+
+TEST(Credentials, TheTokenBelongsToItsKeys) {
+  TemporaryDirectory directory;
+  const std::string file = directory.path("credentials"), settings = directory.path("config");
+  WriteFile(file,
+            "[default]\naws_access_key_id = a\naws_secret_access_key = b\n"
+            "aws_session_token = of-file\n");
+  WriteFile(settings, "");
+  const auto token = [&](std::map<std::string, std::string> values, S3Options options) {
+    values.insert({{"AWS_SHARED_CREDENTIALS_FILE", file}, {"AWS_CONFIG_FILE", settings}});
+    const Variables variables(values);
+    const auto found = CompleteS3Options(std::move(options));
+    return found.ok() ? found->session_token : found.status().ToString();
+  };
+  const std::map<std::string, std::string> keys = {{"AWS_ACCESS_KEY_ID", "c"},
+                                                   {"AWS_SECRET_ACCESS_KEY", "d"}};
+  auto keys_and_token = keys;
+  keys_and_token["AWS_SESSION_TOKEN"] = "of-environment";
+  S3Options options;
+  EXPECT_EQ(token({}, options), "of-file");
+  EXPECT_EQ(token({{"AWS_SESSION_TOKEN", "of-environment"}}, options), "of-file");
+  EXPECT_EQ(token(keys, options), "");
+  EXPECT_EQ(token(keys_and_token, options), "of-environment");
+  options.access_key_id = options.secret_access_key = "e";
+  EXPECT_EQ(token(keys_and_token, options), "");
+  options.session_token = "of-options";
+  EXPECT_EQ(token(keys_and_token, options), "of-options");
 }
 
 TEST(Credentials, TheProfileMustExist) {

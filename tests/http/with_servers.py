@@ -216,6 +216,15 @@ class NoConditions(Proxy):
         super().disturb(body, attempt)
 
 
+class OnlyWithToken(Proxy):
+    """Refuses requests without the session token the/token+=, or without this token in the signature."""
+    def disturb(self, body, attempt):
+        signed = re.search(r"SignedHeaders=(\S*),", self.headers.get("Authorization", ""))
+        if self.headers.get("x-amz-security-token") != "the/token+=" or "x-amz-security-token" not in signed[1].split(";"):
+            return self.error(403, "InvalidToken")
+        return super().disturb(body, attempt)
+
+
 class ErrorInSuccess(Proxy):
     """Completes no upload: begins the answer with 200, and then reports an error."""
     def disturb(self, body, attempt):
