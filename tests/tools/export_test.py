@@ -139,6 +139,26 @@ class RoundTrip(ExportTest):
         self.assertEqual(self.succeed(DUMP, "values", f"{table}-again"), self.succeed(DUMP, "values", table, *columns), table)
         return len(names)
 
+    def test_golden_files_of_each_kind(self):
+        """Files without a table. Some are nested."""
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            checked = sum(pool.map(self.check_golden_file, golden_tables.one_of_each_kind()))
+        self.assertGreater(checked, 8)
+
+    def check_golden_file(self, file):
+        """False: the file is nested."""
+        text = self.run_tool(DUMP, "export", file)
+        if text.returncode != 0:
+            self.assertEqual(text.returncode, 1, text.stderr)
+            self.assertIn("is nested", text.stderr.decode())
+            return False
+        table = file.stem
+        (self.folder / f"{table}.csv").write_bytes(text.stdout)
+        options = shlex.split(self.export(file, "--print-import-options").decode())
+        self.succeed(IMPORT, "--quiet", f"{table}.csv", table, *options)
+        self.assertEqual(self.succeed(DUMP, "values", table, "--column", "value"), self.succeed(DUMP, "values", file), file)
+        return True
+
     def test_golden_tables(self):
         for folder in sorted((GOLDEN / "tables-0.2").iterdir()):
             if not folder.is_dir():
