@@ -10,6 +10,7 @@ rows that both have written.
 """
 import argparse
 import ctypes
+import functools
 import os
 import shutil
 import sys
@@ -94,9 +95,9 @@ def main():
                 for _ in range(arguments.turns):
                     shutil.rmtree(path, ignore_errors=True)
                     Path(parquet).unlink(missing_ok=True)
-                    times[0].append(timed(lambda: import_stream(library, table, path, ours, arguments.compression)))
-                    times[1].append(timed(lambda: pq.write_table(table, parquet, use_dictionary=dictionary, compression=arguments.compression,
-                                                                 store_schema=False)))
+                    times[0].append(timed(functools.partial(import_stream, library, table, path, ours, arguments.compression)))
+                    times[1].append(timed(functools.partial(pq.write_table, table, parquet, use_dictionary=dictionary,
+                                                            compression=arguments.compression, store_schema=False)))
                 if pq.read_metadata(parquet).num_rows != table.num_rows:
                     sys.exit(f"{name}: pyarrow has written another number of rows")
                 bytes_of = sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file()), os.path.getsize(parquet)

@@ -14,10 +14,10 @@ import time
 for name in ("LANCE_CPU_THREADS", "LANCE_IO_THREADS", "POLARS_MAX_THREADS", "RAYON_NUM_THREADS", "TOKIO_WORKER_THREADS"):
     os.environ[name] = "1"
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.feather
-import pyarrow.parquet as pq
+import numpy as np  # noqa: E402
+import pyarrow as pa  # noqa: E402
+import pyarrow.feather  # noqa: E402
+import pyarrow.parquet as pq  # noqa: E402
 
 TAKEN_ROWS = 10_000
 SINGLE_ROWS = 100

@@ -10,6 +10,7 @@ down when it began and ended. So the round trips are counted: a request is one r
 began. Prints a table. The goal of a scan is 0.8 of what curl reaches with 16 range requests at a time, through the same relay.
 """
 import argparse
+import functools
 import json
 import os
 import socket
@@ -220,7 +221,7 @@ def compare_scans(options, folder, relay, work, url):
     total, requests, rate = curl_bytes_per_second(folder, relay.port, f"tables/{table}/*/*.cfile")
     print_scan(f"curl, {THREADS} ranges at a time", total, requests, total / rate, total)
     for threads in (1, 4, THREADS):
-        scan = measured(relay, lambda: run_own(options.build, relay.port, work, url, threads))["scan"]
+        scan = measured(relay, functools.partial(run_own, options.build, relay.port, work, url, threads))["scan"]
         print_scan(f"cfile, {threads} threads", scan[2], scan[0], scan[3], total)
     if options.pyarrow and table == "hundred":
         scan = measured(relay, lambda: run_pyarrow(options.pyarrow, relay.port, "scan"))["scan"]

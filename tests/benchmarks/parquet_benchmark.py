@@ -15,6 +15,7 @@ for the works "csv" and "export", all programs run on one core. Needs the Python
 """
 
 import argparse
+import functools
 import os
 import shutil
 import subprocess
@@ -132,9 +133,11 @@ class Benchmark:
         for nullable, codec, dictionary in ((False, "none", False), (False, "none", True), (False, "snappy", True), (False, "zstd", True),
                                             (True, "none", True), (True, "zstd", True)):
             kind = f"{'nullable' if nullable else 'required'}{'' if dictionary else ', PLAIN'}, {codec}"
-            def make(path):
+
+            def make(path, nullable=nullable, codec=codec, dictionary=dictionary):
                 parquet.write_table(numbers(ROWS, nullable), path, compression=codec, data_page_version="2.0",
                                     row_group_size=ROW_GROUP, use_dictionary=dictionary)
+
             yield f"10 M rows, {kind}", self.made(f"{kind.replace(', ', '-')}.parquet", make)
         if self.csv_of_flights:
             yield "flights × 100, DuckDB", self.made("flights100.parquet", lambda path: flights(self.csv_of_flights, path, 100))
@@ -145,14 +148,14 @@ class Benchmark:
             self.compare("Parquet → cfile, copied", name, self.import_parquet(source), "cp", cp(source), 0.5)
             table = self.directory / "table"
             (self.directory / "ours").rename(table)
-            back = lambda target: self.tool("cfile-dump", "export", table, target, "--to", "parquet", stderr=subprocess.DEVNULL)
+            back = lambda target, table=table: self.tool("cfile-dump", "export", table, target, "--to", "parquet", stderr=subprocess.DEVNULL)
             self.compare("cfile → Parquet", name, back, "cp", cp(source), 0.5)
             shutil.rmtree(table)
 
     def recode(self):
         for name, source in self.sources():
             self.compare("Parquet → cfile, recoded", name, self.import_parquet(source, "--for", "balanced"),
-                         "pyarrow", lambda target: pyarrow_copies(source, target), 3)
+                         "pyarrow", functools.partial(pyarrow_copies, source), 3)
 
     def csv(self):
         source = self.made("rows.csv", lambda path: write_csv(path, CSV_ROWS))
@@ -167,12 +170,14 @@ class Benchmark:
         table = self.made("flights30", lambda path: self.tool("cfile-import", "--quiet", source, path, "--for", "balanced"))
         database = duckdb.connect()
         for threads in sorted({1, len(ALL_CORES)}):
-            def mine(target):
+            def mine(target, threads=threads):
                 with target.open("wb") as file:
                     self.tool("cfile-dump", "export", table, "--threads", str(threads), stdout=file)
-            def peer(target):
+
+            def peer(target, threads=threads):
                 database.execute(f"SET threads = {threads}")
                 database.execute(f"COPY (SELECT * FROM '{source}') TO '{target}' (FORMAT csv, HEADER)")
+
             self.compare(f"cfile → CSV, {threads} core{'s' * (threads > 1)}", "flights × 30", mine, "DuckDB", peer, 1.5)
 
 

@@ -140,8 +140,8 @@ READS = {
 def measure_reads(data, work):
     target, library, read, read_parquet = READS[work]
     for kind, what in (("none", "uncompressed"), ("default", "defaults")):
-        row(f"{data.name} → {target}, {what}", {library: "2"}, lambda: read(cfile.open(data.own[kind])),
-            {library: lambda: read_parquet(data.parquet[kind])})
+        row(f"{data.name} → {target}, {what}", {library: "2"}, lambda kind=kind: read(cfile.open(data.own[kind])),
+            {library: functools.partial(read_parquet, data.parquet[kind])})
 
 
 def measure_filter(data, column, low, high, columns):

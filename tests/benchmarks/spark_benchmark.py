@@ -169,7 +169,8 @@ class Benchmark:
             for rows in (self.source.limit(10_000), self.source):
                 if path is not None:
                     shutil.rmtree(path, ignore_errors=True)
-                time_seconds = seconds(lambda: write(rows.repartitionByRange(self.parts, "time_hour").sortWithinPartitions("time_hour")))
+                time_seconds = seconds(lambda write=write, rows=rows: write(
+                    rows.repartitionByRange(self.parts, "time_hour").sortWithinPartitions("time_hour")))
             size = sum(file.stat().st_size for file in Path(path).rglob("*") if file.is_file()) if path else 0
             print(f"| {name} | {time_seconds:.1f} | {size / 1e6:.0f} |", flush=True)
         print()

@@ -158,7 +158,7 @@ def nested_columns(count):
 
 
 def test_pyarrow(library):
-    import pyarrow.compute  # noqa: F401: as pa.compute
+    import pyarrow.compute  # noqa: F401 (used as pa.compute)
     for count in (0, 1, 257):
         flat = flat_columns(count)
         for columns in (flat, encoded(flat), nested_columns(count)):

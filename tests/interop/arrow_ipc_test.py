@@ -13,7 +13,7 @@ import tempfile
 
 import arrow_import_test as shared  # exits with 77 without pyarrow
 import pyarrow as pa
-import pyarrow.compute  # noqa: F401: as pa.compute
+import pyarrow.compute  # noqa: F401 (used as pa.compute)
 import pyarrow.feather
 
 CODECS = (None, "lz4", "zstd")

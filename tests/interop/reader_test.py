@@ -308,7 +308,7 @@ def damaged_table(path):
             data = read(name)
             for i in range(0, len(data), max(1, len(data) // 40)):
                 changed = bytes([*data[:i], data[i] ^ (1 << i % 8), *data[i + 1:]])
-                reader.read_file = lambda file: changed if file == name else originals[1](file)
+                reader.read_file = lambda file, changed=changed, name=name: changed if file == name else originals[1](file)
                 try:
                     table = reader.Table(path)
                     check_copies(table)
@@ -731,7 +731,7 @@ def damage(path):
     refuse = reader.refuse
     reader.refuse = lambda when, where, what: refuse(when and what != "the checksum is wrong", where, what)
     try:  # once more without checksums, so that the checks of all layers see the change
-        for i, copy in copies:
+        for _, copy in copies:
             try:
                 check_file(CFile(copy, "copy"))
             except Refused:
@@ -875,7 +875,6 @@ def sorted_table(tool, folder, rows, *keys):
     import_table(tool, source, path, "--append")
     table, values = reader.Table(path), 0
     check_table(table)
-    order = {}
     for part in table.parts:
         files = table.files(part)
         by_name = {leaf.name: (file, list(file.rows())) for leaf, file in zip(table.leaves, files)}

@@ -8,10 +8,13 @@ import pyarrow
 import pyarrow.compute
 import pyarrow.dataset
 import pytest
-from test_pushing import COLUMNS, DAY, ROWS, Recorder, constants_of, path, table  # noqa: F401: fixtures
+import test_pushing
+from test_pushing import COLUMNS, DAY, ROWS, Recorder, constants_of
 
 import cfile
 from cfile import dataset, pushing
+
+path, table = test_pushing.path, test_pushing.table  # fixtures
 
 
 def _sql(value):
@@ -79,7 +82,7 @@ EXPECTED_OF_DUCKDB = [
 
 @pytest.mark.parametrize("predicate, text", EXPECTED_OF_DUCKDB)
 def test_what_duckdb_pushes(path, connection, monkeypatch, predicate, text):
-    source = cfile.open(path).to_dataset()
+    source = cfile.open(path).to_dataset()  # noqa: F841 (DuckDB finds the variable)
     recorder = Recorder(monkeypatch)
     connection.sql(f"SELECT string FROM source WHERE {predicate}").fetchall()
     (where, columns, _), = recorder.calls
@@ -88,7 +91,9 @@ def test_what_duckdb_pushes(path, connection, monkeypatch, predicate, text):
 
 
 def test_duckdb_reads_one_object_several_times(path, connection):
-    for source in (cfile.open(path), cfile.open(path).to_dataset(), cfile.open(path)[10:], cfile.open(path).scan(cfile.col("row") >= 10)):
+    # DuckDB finds the variable `source`.
+    for source in (cfile.open(path), cfile.open(path).to_dataset(), cfile.open(path)[10:],  # noqa: B007
+                   cfile.open(path).scan(cfile.col("row") >= 10)):
         for _ in range(2):
             count, = connection.execute("SELECT count(*) FROM source").fetchone()
             assert count in (ROWS, ROWS - 10)

@@ -284,7 +284,7 @@ def test_categories_of_unknown_order_are_not_ordered(tmp):
             assert [None if pandas.isna(value) else value for value in found["size"]] == values
             assert not found["size"].cat.ordered
             with pytest.raises(TypeError, match="Unordered"):
-                found["size"] < "big"
+                _ = found["size"] < "big"
         text = pq.read_metadata(tmp / "g.parquet").metadata[b"pandas"].decode()
         assert '"ordered": true' not in text
 

@@ -56,7 +56,7 @@ def test_parts_fit_the_table(tmp):
 def test_sorted_parts(tmp, nullable, memory_limit_bytes):
     values = [5, 3, 9, 1, 7, 3, 8]
     batches = [numbers(value, nullable=nullable) for value in values]
-    for begin in range(2):  # the first part is of a new table, the second one of a table that exists
+    for _ in range(2):  # the first part is of a new table, the second one of a table that exists
         data = pyarrow.concat_tables(batches)
         part = cfile.write_part(tmp / "t", data, sorted_by="n", memory_limit_bytes=memory_limit_bytes)
         assert cfile.commit(tmp / "t", [part])

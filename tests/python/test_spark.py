@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-import cfile
 from conftest import python_path
 
 pytest.importorskip("pyspark", "4.1", reason="PySpark 4.1 is not installed")

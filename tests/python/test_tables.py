@@ -148,7 +148,7 @@ def test_statistics_blocks_and_info(table, column):
     assert table["id"].statistics == statistics["id"] and column.statistics["max"] == 1998
     blocks = table.blocks
     assert set(blocks) == {"id", "name", "price"}
-    for name, found in blocks.items():
+    for found in blocks.values():
         assert sum(block["num_rows"] for block in found) == N
         assert [block["first_ordinal"] for block in found] == sorted(block["first_ordinal"] for block in found)
     assert blocks["price"][0]["min"] == 0 and sum(block["null_count"] for block in blocks["name"]) == 100

@@ -156,7 +156,7 @@ def test_each_library_is_written(stored, name):
         found = stored(source, name=what).to_arrow().column("c").to_pylist()
         assert [_plain(value) for value in found] == [_plain(value) for value in values] or repr(found) == repr(values), what
     if name not in NOT_IN_DUCKDB:
-        table = _table(name)  # noqa: F841: DuckDB finds the variable
+        table = _table(name)  # noqa: F841 (DuckDB finds the variable)
         with duckdb.connect() as connection:
             found = stored(connection.sql('FROM "table"'), name="duckdb")
             assert [row[0] for row in _in_duckdb(found)] == [row[0] for row in _in_duckdb(table)]

@@ -19,6 +19,7 @@ import unicodedata
 import unittest
 
 from dump_case import DUMP, IMPORT, DumpCase
+from golden_tables import GoldenFile, make_table
 
 HERE = pathlib.Path(__file__).resolve().parent
 GOLDEN = HERE / "dump_golden.txt"
@@ -872,23 +873,33 @@ class Columns(DumpTest):
 
 
 class Damage(DumpTest):
+    def verify_each(self, copies):
+        """Writes the copies of words.cfile as the columns of a table. Returns what verify says about each of them."""
+        folder = self.folder / "copies"
+        files = []
+        for number, data in enumerate(copies):
+            file = GoldenFile(self.folder / "words.cfile")
+            file.path, file.name, file.size = self.folder / f"copy{number}", f"c{number}", len(data)
+            file.path.write_bytes(data)
+            files.append(file)
+        make_table(files, folder)
+        code, out, error = self.run_dump("verify", "--json", "copies")
+        self.assertEqual((code, error), (2, ""))
+        self.assertNotIn("expected by table.cft", out)
+        shutil.rmtree(folder)
+        reports = json.loads(out)["files"]
+        self.assertEqual([pathlib.Path(report["path"]).name for report in reports], [file.path.name for file in files])
+        return reports
+
     def test_verify_finds_each_flipped_byte(self):
-        path = self.folder / "flipped.cfile"
         original = (self.folder / "words.cfile").read_bytes()
-        for offset in range(len(original)):
-            data = bytearray(original)
-            data[offset] ^= 0x10
-            path.write_bytes(data)
-            code, out, error = self.run_dump("verify", "flipped.cfile")
-            self.assertIn(code, (2, 4), f"byte {offset}: {out}")
-            self.assertEqual(error, "")
+        reports = self.verify_each(original[:i] + bytes([original[i] ^ 0x10]) + original[i + 1:] for i in range(len(original)))
+        self.assertEqual([i for i, report in enumerate(reports) if report["ok"]], [])
 
     def test_verify_finds_each_truncation(self):
-        path = self.folder / "cut.cfile"
         original = (self.folder / "words.cfile").read_bytes()
-        for size in range(len(original)):
-            path.write_bytes(original[:size])
-            self.assertEqual(self.run_dump("verify", "cut.cfile")[0], 2, size)
+        reports = self.verify_each(original[:size] for size in range(len(original)))
+        self.assertEqual([i for i, report in enumerate(reports) if report["ok"] or not report["damages"]], [])
 
     def test_table(self):
         self.assertIn("4 files checked: all valid\n", self.dump("verify", "t"))

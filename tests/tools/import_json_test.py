@@ -53,12 +53,12 @@ class Sorting(JsonTest):
         return [{"k": key(), "g": {"s": generator.choice("abc")}, "l": [{"x": i, "y": None}] * (i % 3), "i": i} for i in range(count)]
 
     def test_orders(self):
+        by_key = lambda record, last=True: ((record["k"] is None) == last, record["k"] or 0)
         for nulls in (False, True):
             records = self.make_records(3000, nulls)
-            key = lambda record, last=True: ((record["k"] is None) == last, record["k"] or 0)
             for columns, options, order in [
-                    (["k"], [], key), (["k"], ["--nulls", "first"], lambda record: key(record, False)),
-                    (["g.s", "k"], ["--nulls", "last"], lambda record: (record["g"]["s"], key(record)))]:
+                    (["k"], [], by_key), (["k"], ["--nulls", "first"], lambda record: by_key(record, False)),
+                    (["g.s", "k"], ["--nulls", "last"], lambda record: (record["g"]["s"], by_key(record)))]:
                 for memory in ("64KiB", "1GiB"):
                     for name, text in (("r.jsonl", records), ("r.json", json.dumps(records, indent=1))):
                         with self.subTest(nulls=nulls, columns=columns, options=options, memory=memory, name=name):

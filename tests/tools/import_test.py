@@ -727,7 +727,6 @@ class OtherFormats(ImportTest):
     def test_they_are_named(self):
         text = "name,v\n" + "x,1\n" * 100
         unpack = "decompress it first: "
-        parquet = b"PAR1\x15\x04\x15\x10" + bytes(100) + b"PAR1"
         for name in ("t.csv", "t.jsonl"):
             for data, message in [
                     (gzip.compress(gzip.compress(text.encode())), f"compressed with gzip more than once; {unpack}{name}"),
@@ -850,7 +849,7 @@ class Records(ImportTest):
         same = ""
         no_element, no_field = first.replace('"o":{}', '"o":{"a":null}'), first.replace('"l":[]', '"l":[null]')
         settled = no_field.replace('"o":{}', '"o":{"a":null}')
-        for first, late in [
+        for start, late in [
                 (first, same), (settled, same),
                 (settled, '{"i":1}\n'),  # required fields are missing
                 (settled, settled.replace('"i":1', '"i":1.5')),
@@ -878,7 +877,7 @@ class Records(ImportTest):
                 (no_element, no_element.replace('"l":[]', '"l":["x"]')),
                 (no_field, no_field.replace('"o":{}', '"o":{"a":"x"}'))]:
             summaries = []
-            for text in (first * 50 + late, first + late + first * 49):
+            for text in (start * 50 + late, start + late + start * 49):
                 summaries.append(self.import_records(text))
                 self.assertEqual([json.loads(line) for line in self.records("--columns", "i,d,e").splitlines()],
                                  [{k: v for k, v in json.loads(line).items() if k in "ide"} for line in text.splitlines()])

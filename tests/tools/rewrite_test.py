@@ -1,6 +1,7 @@
 """Runs whatif, rewrite, concat, diff and salvage of tables as users do: rewrite_test.py CFILE_DUMP CFILE_IMPORT."""
 
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
@@ -14,8 +15,9 @@ import sys
 import tempfile
 import unittest
 
+from golden_tables import GOLDEN, golden_files, make_tables, one_of_each_kind
+
 DUMP, IMPORT = "", ""  # paths of the binaries
-GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "golden"
 # Values of types with which encodings differ most.
 TYPES = {
     "bool": ["true", "false", "true"], "int8": ["-128", "127", "5"],
@@ -28,6 +30,17 @@ TYPES = {
     "date": ["0001-01-01", "9999-12-31", "1969-12-31"], "timestamp(us,UTC)": ["2013-01-31T10:00:00Z", "1969-12-31T00:00:00Z",
                                                                              "2013-01-31T10:00:00Z"],
 }
+
+
+STORED_AS = {"date": "int32", "timestamp(us,UTC)": "int64", "decimal(18,2)": "int64", "string": "bytes", "binary": "bytes",
+             "fixed(3)": "fixed bytes"}
+
+
+def encodings_by_type():
+    """The table of cfile/README.md, which a test compares with the registry: {stored type: names of encodings}."""
+    text = (GOLDEN.parents[1] / "cfile" / "README.md").read_text(encoding="utf-8")
+    head, _, *rows = ([cell.strip() for cell in row.split("|")[1:-1]] for row in re.search(r"(?:^\| .*\n)+", text[text.index("| encoding | bool"):], re.M)[0].splitlines())
+    return {kind: {row[0].strip("`") for row in rows if row[i]} for i, kinds in enumerate(head) if i > 0 for kind in kinds.split(", ")}
 
 
 class ToolTest(unittest.TestCase):
@@ -69,6 +82,12 @@ class ToolTest(unittest.TestCase):
         shutil.copy(next(self.folder.glob("made/part-*/0000-x.cfile")), self.folder / f"{name}.cfile")
         return f"{name}.cfile"
 
+    def table_of(self, name, columns):
+        """A table with these values: {type: texts; None is a null}. The columns are named c0, c1, ..."""
+        names = [f"c{i}" for i in range(len(columns))]
+        rows = [",".join("" if value is None else value or '""' for value in row) for row in [names, *zip(*columns.values(), strict=True)]]
+        self.table(name, "\n".join(rows) + "\n", "--header", "yes", *(f"--type={c}={kind}" for c, kind in zip(names, columns)))
+
     def values(self, path, *options):
         return [json.loads(line)["value"] for line in self.dump("values", "--json", path, *options).splitlines()]
 
@@ -79,38 +98,44 @@ class ToolTest(unittest.TestCase):
         return set(re.findall(r"[a-z0-9-]+", re.search(r"one of:(.*)", error)[1])) - {"auto"}
 
 
-def golden_files():
-    return sorted((GOLDEN / "cfile-0.2").glob("*.cfile")) + sorted((GOLDEN / "kudu").glob("*.cfile"))
-
-
 class Rewrite(ToolTest):
+    def check_same(self, source, target):
+        lines = self.dump("diff", source, target).splitlines()
+        self.assertEqual(lines[-1], "the values are the same")
+        # table.cft of a table of golden files does not say which columns have a value index.
+        self.assertEqual([line for line in lines if line.startswith("schema") and "schema: key columns: none | " not in line], [], source)
+
     def test_golden_files_keep_their_values(self):
-        """Each file in another form, by turns. diff and, for some files, the printed values say that nothing has changed."""
-        forms = [[], ["--for", "size"], ["--for", "speed", "--block-size", "100"], ["--compression", "zstd", "--encoding", "plain"],
-                 ["--encoding", "parquet-plain"], ["--bloom", "value"]]
+        """Golden files, as columns of tables, in one form after the other. diff and the printed values say that nothing has changed."""
+        forms = [[], ["--compression", "{}=zstd", "--encoding", "{}=plain"], ["--encoding", "{}=parquet-plain"], ["--bloom", "{}"]]
 
-        def check(number, source):
-            target = f"out{number}.cfile"
-            options = forms[number % len(forms)]
-            code, out, error = self.run_tool(DUMP, "rewrite", source, target, "--json", *options)
-            if code != 0:
-                return f"{source} {options}: {error}"
-            code, out, error = self.run_tool(DUMP, "diff", source, target)
-            lines = out.splitlines()
-            if (code, lines[-1:], error) != (0, ["the values are the same"], "") or any(line.startswith("schema") for line in lines):
-                return f"{source} {options}: {code} {out} {error}"
-            if number % 5 == 0 and self.run_tool(DUMP, "values", source) != self.run_tool(DUMP, "values", target):
-                # Values of columns with levels cannot be printed, and errors name the file.
-                if "level" not in self.run_tool(DUMP, "values", source)[2].lower():
-                    return f"{source} {options}: other values"
-            code, out, error = self.run_tool(DUMP, "verify", target)
-            return "" if code == 0 else f"{target}: {out} {error}"
+        def check(table):
+            turns = [word.format(file.column) for file, words in zip(tables[table], itertools.cycle(forms)) for word in words]
+            source = table
+            for number, options in enumerate((["--for", "size"], turns, ["--for", "speed", "--block-size", "100"])):
+                target = f"{table}-{number}"
+                self.dump("rewrite", source, target, "--json", *options)
+                self.dump("verify", target)
+                source = target
+            self.check_same(table, target)
+            if table.startswith("flat"):  # values of columns with levels cannot be printed
+                self.assertEqual(self.dump("values", table), self.dump("values", target))
 
-        files = golden_files()
-        self.assertGreater(len(files), 500)
+        tables, _ = make_tables(self.folder, golden_files())
+        self.assertGreater(sum(map(len, tables.values())), 500)
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
-            wrong = [text for text in threads.map(check, range(len(files)), files) if text]
-        self.assertEqual(wrong, [])
+            list(threads.map(check, tables))
+
+    def test_golden_files_of_each_kind(self):
+        """Files without a table. Of those that no table can have, one of each type, by turns arrays and others."""
+        def check(path):
+            self.dump("rewrite", path, path.name)
+            self.check_same(path, path.name)
+            self.dump("verify", path.name)
+
+        _, others = make_tables(self.folder, golden_files())
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as threads:
+            list(threads.map(check, {*one_of_each_kind(), *others[::3]}))
 
     def test_golden_tables_keep_their_values(self):
         tables = sorted(path.parent for folder in GOLDEN.glob("tables-*") for path in folder.glob("*/table.cft"))
@@ -164,11 +189,7 @@ class Rewrite(ToolTest):
         without = ["fixed(3)", "int96", "timestamp(ns)", "timestamp(s,Europe/Berlin)", "time(ms)", "time(us)", "uuid"]
         for i, name in enumerate(without):
             self.table(f"t{i}", f"x\n{types[name][0]}\n", "--header", "yes", "--type", f"x={name}")
-        stored = {f"c{i}": name for i, name in enumerate(types) if name not in without}
-        rows = zip(*(types[name] for name in stored.values()), strict=True)
-        text = "".join(",".join(value or '""' for value in row) + "\n" for row in [list(stored), *rows, [""] * len(stored)])
-        text = text.replace(",".join(['""'] * len(stored)), "," * (len(stored) - 1))  # a row of nulls
-        self.table("t", text, "--header", "yes", *(f"--type={column}={name}" for column, name in stored.items()))
+        self.table_of("t", {name: [*values, None] for name, values in types.items() if name not in without})
         before = {path.name for path in self.folder.iterdir()}
         for options in (["--compat", "kudu"], ["--format-version", "1"]):
             for i, name in enumerate(without):
@@ -325,13 +346,22 @@ class DiffOfKeys(ToolTest):
 
 
 class SalvageTable(ToolTest):
+    shared = None  # a folder with the table of all tests
+
     def setUp(self):
         super().setUp()
-        for part in range(3):
-            rows = "".join(f"{i},{'x' * 40}{i}\n" for i in range(1000 * part, 1000 * (part + 1)))
-            append = ["--append"] if part > 0 else []
-            self.table("t", "id,text\n" + rows, *append, "--encoding", "plain", "--compression", "none", "--block-size", "8KiB")
-        self.columns = [self.folder / part / "0001-text.cfile" for part in self.part_folders("t")]
+        if self.shared is None:
+            for part in range(3):
+                rows = "".join(f"{i},{'x' * 40}{i}\n" for i in range(1000 * part, 1000 * (part + 1)))
+                append = ["--append"] if part > 0 else []
+                self.table("t", "id,text\n" + rows, *append, "--encoding", "plain", "--compression", "none", "--block-size", "8KiB")
+            SalvageTable.parts = self.part_folders("t")
+            folder = tempfile.TemporaryDirectory()
+            self.addClassCleanup(folder.cleanup)
+            SalvageTable.shared = shutil.move(self.folder / "t", folder.name)
+            (self.folder / "t.csv").unlink()
+        shutil.copytree(self.shared, self.folder / "t")
+        self.columns = [self.folder / part / "0001-text.cfile" for part in self.parts]
 
     def part_folders(self, table):
         files = [file["path"] for file in self.json("verify", table)["files"]]
@@ -369,7 +399,7 @@ class SalvageTable(ToolTest):
         # Only the files of the new table are there.
         self.assertEqual({str(path.parent) for path in self.contents("left")},
                          {".", *(str(pathlib.Path(part).relative_to("left")) for part in self.part_folders("left"))})
-        self.assertEqual({path.name for path in self.folder.iterdir()}, {"t", "left", "t.csv"})
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"t", "left"})
 
     def test_json(self):
         self.columns[0].write_bytes(self.columns[0].read_bytes()[:-50])  # only the footer is lost
@@ -574,14 +604,12 @@ class Diff(ToolTest):
         self.assertEqual(found["values"], [{"ordinal": 3, "a": "nan 0x7ff8000000000000", "b": "nan 0x7ff8000000000005"}])
 
     def test_every_type(self):
-        for type_name, values in TYPES.items():
-            with self.subTest(type=type_name):
-                a = self.file("a", values, "--type", f"x={type_name}")
-                b = self.file("b", [values[1], *values[1:]], "--type", f"x={type_name}")
-                self.assertEqual(self.dump("diff", a, a), "the values are the same\n")
-                found = self.json("diff", a, b, code=1)
-                printed = self.values(a), self.values(b)
-                self.assertEqual(found["values"], [{"ordinal": 0, "a": printed[0][0], "b": printed[1][0]}])
+        self.table_of("a", TYPES)
+        self.table_of("b", {kind: [values[1], *values[1:]] for kind, values in TYPES.items()})
+        self.assertEqual(self.dump("diff", "a", "a"), "the values are the same\n")
+        found = self.json("diff", "a", "b", "--count", "100", code=1)
+        a, b = (json.loads(self.dump("values", name, "--json", "--head", "1"))["values"] for name in "ab")
+        self.assertEqual(found["values"], [{"column": name, "ordinal": 0, "a": a[name], "b": b[name]} for name in a])
 
     def test_rows_types_and_columns(self):
         a, b, c = self.file("a", [1, 2, 3]), self.file("b", [1, 2]), self.file("c", ["x", "y", "z"])
@@ -657,35 +685,34 @@ class WhatIf(ToolTest):
     def test_all_forms_are_tried(self):
         encodings, codecs = self.names("--encoding"), self.names("--compression")
         self.assertGreater(len(encodings), 10)
+        taken = encodings_by_type()
+        self.assertEqual(set().union(*taken.values()), encodings)
         chance = random.Random(7)
-        found = set()
-        for type_name, values in TYPES.items():
+        self.table_of("t", {kind: values * 400 for kind, values in TYPES.items()})
+        document = self.json("whatif", "t")
+        sample = []
+        for type_name, column in zip(TYPES, document["columns"], strict=True):
             with self.subTest(type=type_name):
-                path = self.file("x", values * 400, "--type", f"x={type_name}")
-                document = self.json("whatif", path)
-                column, = document["columns"]
                 self.assertEqual(column["sample"]["rows"], 1200)
                 self.assertTrue(column["sample"]["all_rows"])
                 tried = [(trial["encoding"], trial["compression"]) for trial in column["tried"]]
                 self.assertEqual(len(tried), len(set(tried)))
-                here = {encoding for encoding, _ in tried}
-                built_in = {codec for _, codec in tried}
-                found |= here
-                self.assertEqual(set(tried), {(encoding, codec) for encoding in here for codec in built_in})
-                self.assertEqual(built_in, codecs)
-                self.assertFalse(built_in & set(document["not_built_in"]))
+                here = taken[STORED_AS.get(type_name, type_name)]
+                self.assertEqual(set(tried), {(encoding, codec) for encoding in here for codec in codecs})
+                self.assertFalse(codecs & set(document["not_built_in"]))
                 sizes = [trial["bytes"] for trial in column["tried"] if "bytes" in trial]
                 self.assertEqual(sizes, sorted(sizes))
                 self.assertEqual(min(trial["ratio"] for trial in column["tried"]), 1)
-                # The sizes are those of real files.
-                for trial in chance.sample(column["tried"], 3):
-                    report = self.json("rewrite", path, "y.cfile", "--force", "--encoding", trial["encoding"], "--compression",
-                                       trial["compression"])
-                    self.assertEqual(report["columns"][0]["bytes"], trial["bytes"], trial)
+                sample.append(chance.sample(column["tried"], 3))
                 # Encodings that are left out do not take the type.
-                for encoding in encodings - here:
-                    self.refuse(4, "does not take values of type", "rewrite", path, "z.cfile", "--encoding", encoding)
-        self.assertEqual(found, encodings)
+                other = chance.choice(sorted(encodings - here))
+                self.refuse(4, "does not take values of type", "rewrite", "t", "z", "--encoding", f"{column['name']}={other}")
+        # The sizes are those of real files.
+        for trials in zip(*sample, strict=True):
+            options = [word for i, trial in enumerate(trials)
+                       for word in ("--encoding", f"c{i}={trial['encoding']}", "--compression", f"c{i}={trial['compression']}")]
+            report = self.json("rewrite", "t", "u", "--force", *options)
+            self.assertEqual([column["bytes"] for column in report["columns"]], [trial["bytes"] for trial in trials], trials)
 
     def test_a_damaged_column_does_not_stop_the_others(self):
         self.table("t", "a,b,c\n1,2,3\n4,5,6\n")
@@ -828,13 +855,23 @@ class WhatIf(ToolTest):
         seen = {}
         for path in golden_files():
             seen.setdefault(re.sub(r"_(none|snappy|lz4|zlib|gzip|brotli|zstd|bloom|v1)(?=_|$)|^[a-z0-9]+_[a-z-]+", "", path.stem), path)
-        for path in list(seen.values())[:60]:
-            with self.subTest(path=path.name):
-                summary = self.json(path)
-                column = self.trials(path)
-                self.assertEqual(column["sample"]["rows"], summary["rows"])
+
+        def check(columns, rows, summaries):
+            for column, summary in zip(columns, summaries, strict=True):
+                self.assertEqual(column["sample"]["rows"], rows)
                 self.assertEqual(column["sample"]["nulls"], summary["nulls"])
                 self.assertEqual([t for t in column["tried"] if "error" in t], [])
+
+        tables, others = make_tables(self.folder, list(seen.values())[:60])
+        for table in tables:
+            with self.subTest(table=table):
+                self.dump("rewrite", table, f"{table}-again")  # counts the nulls
+                summary = self.json(f"{table}-again")
+                check(self.json("whatif", table)["columns"], summary["rows"], summary["columns"])
+        for path in others:
+            with self.subTest(path=path.name):
+                summary = self.json(path)
+                check(self.json("whatif", path)["columns"], summary["rows"], [summary])
 
     def test_wrong_use(self):
         path = self.file("x", [1])

@@ -107,7 +107,7 @@ def scan_polars(source: Any, *, filesystem: Any = None, storage_options: Mapping
     >>> cfile.scan_polars(tmp / "t").filter(polars.col("id") > 2).select("name").collect().to_dicts()
     [{'name': 'c'}]
     """
-    polars = need("polars", "scan_polars")
+    need("polars", "scan_polars")
     plugins = need("polars.io.plugins", "scan_polars")
     from .opening import open
     from .selection import Selection
