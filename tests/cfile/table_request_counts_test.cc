@@ -211,7 +211,7 @@ std::vector<Row> RowsOfTables() {
             {{"scan of a column", AtMost(8), {}, {15, 16 + 16}, all_of_b(3 * kRowsPerPart)}}),
       // One for the rows of each part, and some for ends and for "a".
       Table({50}, none,
-            {{"filter", AtMost(60), {}, {}, ScanRows({.columns = {{"b"}}, .where = few}, 2000)}}),
+            {{"filter", AtMost(60), {}, {}, ScanRows({.columns = {{"b"}}, .where = few}, 1999)}}),
       // Small files are read with their opening.
       Table({.num_parts = 30, .rows_per_part = 1000}, cache,
             {{"scan", AtMost(5), 30 * 4, {}, ScanRows({}, 30'000)}}),
