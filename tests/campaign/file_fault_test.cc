@@ -555,7 +555,7 @@ TEST_P(TableFaultTest, EachCallOfMaintenanceFails) {
           // A lock file that could not be removed stays until the next commit.
           EXPECT_EQ(directory_.Entries().size() - fs::exists(path_ + "/table.lock"), 6);
         },
-        3, "read directory, stat, fsync");  // while an older copy is removed
+        3, "read directory, remove, stat, fsync");  // while an older copy is removed
     // The removal of the older copy and the removal of the lock file may fail without an error.
     const std::map<std::string, int> may_be_silent =
         merges ? std::map<std::string, int>{{"read directory", 1}, {"unlink", 2}}
