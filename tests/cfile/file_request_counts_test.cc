@@ -232,7 +232,7 @@ std::vector<Row> RowsOfFiles() {
   return rows;
 }
 
-TEST(RequestCounts, OfFiles) { ExpectCounts(RowsOfFiles()); }
+TEST(FileRequestCounts, OfFiles) { ExpectCounts(RowsOfFiles()); }
 
 }  // namespace
 }  // namespace cfile

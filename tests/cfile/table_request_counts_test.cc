@@ -249,7 +249,7 @@ std::vector<Row> RowsOfTables() {
   };
 }
 
-TEST(RequestCounts, OfTables) { ExpectCounts(RowsOfTables()); }
+TEST(TableRequestCounts, OfTables) { ExpectCounts(RowsOfTables()); }
 
 }  // namespace
 }  // namespace cfile
