@@ -23,7 +23,8 @@ constexpr char kHelpNames[] = "-h,--help";
 constexpr char kHelpText[] = "Print this help";
 
 // Formats the help of a tool. Leaves out the validators and the exclusions of options, which CLI11
-// prints otherwise. On a terminal, wraps the texts at the width of the terminal.
+// prints otherwise. On a terminal, wraps the texts at the width of the terminal; of the texts after
+// the options only those of a tool with its own usage.
 class HelpFormatter final : public CLI::Formatter {
  public:
   explicit HelpFormatter(const Command& tool) : usage_(tool.usage) {
@@ -54,7 +55,7 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_footer(const CLI::App* app) const override {
     const std::optional<size_t> width = OutputWidth();
     const std::string footer = Formatter::make_footer(app);
-    if (!width) return footer;
+    if (!width || usage_.empty()) return footer;
     // Only lines that follow each other at the margin are a paragraph: other lines are examples and
     // items of lists.
     std::string result, paragraph;

@@ -151,7 +151,8 @@ int Run(int argc, char** argv) {
   if (!wrong.empty()) {
     const std::string command = chosen == nullptr ? "" : " " + chosen->name;
     const ExitCode code = Misuse(kToolName, absl::StrCat("cfile-dump", command), wrong);
-    return chosen != nullptr && chosen->name == "diff" ? TroubleOfDiff(code) : code;
+    const bool is_diff = chosen != nullptr && chosen->name == "diff" && !parsed.error.empty();
+    return is_diff ? TroubleOfDiff(code) : code;
   }
   if (!files.empty()) common.path = files[0];
   return action(common, output);

@@ -61,7 +61,7 @@ ExitCode PrintSummary(const SummaryOptions& options, const CommonOptions& common
 }
 
 void AddSummaryOptions(Command& command, SummaryOptions& options) {
-  command.Add("--sort ORDER", &options.order,
+  command.Add("--sort ORDER:{schema,size}", &options.order,
               "Order of a table's columns: schema (default), or size, the largest first",
               OneOf({"schema", "size"}));
 }

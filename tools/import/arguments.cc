@@ -253,11 +253,9 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
     exit_code = Print(kImportTool, *parsed.text);
     return std::nullopt;
   }
-  if (!parsed.error.empty()) {
-    exit_code = Misuse(kImportTool, kImportTool, parsed.error);
-    return std::nullopt;
-  }
-  if (const absl::Status status = read_texts(); !status.ok()) {
+  const absl::Status status =
+      parsed.error.empty() ? read_texts() : absl::InvalidArgumentError(parsed.error);
+  if (!status.ok()) {
     Misuse(kImportTool, kImportTool, std::string(status.message()));
     exit_code = ExitCodeOf(status);  // kCannotRead if this build lacks an encoding or a codec
     return std::nullopt;
