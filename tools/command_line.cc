@@ -9,12 +9,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <optional>
-#include <sstream>
 #include <string>
 #include <utility>
 
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "tools/progress.h"
@@ -96,6 +93,12 @@ void Warn(std::string_view tool, std::string message) {
   PrintMessage(tool, "warning: ", std::move(message));
 }
 
+ExitCode Misuse(std::string_view tool, std::string_view command, std::string_view message) {
+  PrintMessage(tool, "", message);
+  std::fprintf(stderr, "See %.*s --help\n", static_cast<int>(command.size()), command.data());
+  return kUsage;
+}
+
 void SetMaxLeaves(size_t max_leaves, RecordLimits& limits) {
   constexpr size_t kNodesOfALeaf = 10;
   limits.max_leaves = max_leaves;
@@ -129,59 +132,6 @@ ExitCode Print(std::string_view tool, std::string_view text) {
   if (printed || errno == EPIPE) return kFine;
   return Report(tool, absl::UnavailableError(
                           absl::StrCat("cannot write to standard output: ", std::strerror(errno))));
-}
-
-std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
-  return option->get_type_name().empty() ? "" : " " + option->get_type_name();
-}
-
-std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
-  return Wrapped(option->get_description());
-}
-
-std::string HelpFormatter::make_subcommand(const CLI::App* command) const {
-  std::ostringstream out;
-  CLI::detail::format_help(out, command->get_name(), Wrapped(command->get_description()),
-                           get_column_width());
-  return out.str();
-}
-
-std::string HelpFormatter::Wrapped(const std::string& text) const {
-  const std::optional<size_t> width = OutputWidth();
-  constexpr size_t kLeast = 20;
-  if (!width) return text;
-  return tools::Wrapped(text, std::max(*width - std::min(*width, get_column_width()), kLeast));
-}
-
-CLI::Validator NumberIn(uint64_t min, uint64_t max) {
-  return CLI::Validator(
-      [min, max](std::string& text) {
-        uint64_t number = 0;
-        const bool fits = text.find_first_not_of("0123456789") == std::string::npos &&
-                          absl::SimpleAtoi(text, &number) && number >= min && number <= max;
-        const std::string most = max == UINT64_MAX ? "2^64 - 1" : absl::StrCat(max);
-        return fits ? "" : absl::StrCat("'", text, "' is not a number from ", min, " to ", most);
-      },
-      "");
-}
-
-CLI::Validator BytesIn(uint64_t min, uint64_t max) {
-  return CLI::Validator(
-      [min, max](std::string& text) {
-        std::string bytes = text;
-        try {
-          if (CLI::AsSizeValue(false)(bytes).empty() && NumberIn(min, max)(bytes).empty() &&
-              !text.starts_with('-')) {
-            text = bytes;
-            return std::string();
-          }
-        } catch (const CLI::ParseError&) {
-          // The message below says what is expected.
-        }
-        return absl::StrCat("'", text, "' is not a number of bytes from ", min, " to ", max,
-                            ", such as 64KiB");
-      },
-      "");
 }
 
 std::string ShellQuoted(std::string_view text) {

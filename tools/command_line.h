@@ -1,7 +1,6 @@
-// Functions that the command-line tools share: exit codes, error messages, validators of options.
+// Functions that the command-line tools share: exit codes and messages.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -40,6 +39,10 @@ ExitCode Report(std::string_view tool, const absl::Status& status);
 // Prints "TOOL: warning: MESSAGE" to stderr.
 void Warn(std::string_view tool, std::string message);
 
+// Prints "TOOL: MESSAGE" to stderr, then a line that points to the help of `command`, such as
+// "cfile-dump values". Returns kUsage.
+ExitCode Misuse(std::string_view tool, std::string_view command, std::string_view message);
+
 // Sets max_leaves of `limits`, and max_nodes to 10 nodes per leaf.
 void SetMaxLeaves(size_t max_leaves, RecordLimits& limits);
 
@@ -62,34 +65,5 @@ std::string ShellQuoted(std::string_view text);
 // Prints `text` to standard output. Returns kFine, or kIoError after a message on stderr. A pipe
 // that its reader has closed is not an error. Precondition: SIGPIPE is ignored.
 ExitCode Print(std::string_view tool, std::string_view text);
-
-// Formats the help of a tool. Leaves out the validators and the exclusions of options, which CLI11
-// prints otherwise. On a terminal, wraps the descriptions of options and subcommands at the width
-// of the terminal.
-class HelpFormatter : public CLI::Formatter {
- public:
-  // `column`: the number of characters before the descriptions.
-  explicit HelpFormatter(size_t column) { column_width(column); }
-  std::string make_option_opts(const CLI::Option* option) const override;
-  std::string make_option_desc(const CLI::Option* option) const override;
-  std::string make_subcommand(const CLI::App* command) const override;
-
- private:
-  std::string Wrapped(const std::string& text) const;
-};
-
-// Validators for options. NumberIn accepts a number from `min` to `max`. It rejects -1, which CLI11
-// alone would accept as an unsigned number. BytesIn accepts a number of bytes in this range, with
-// or without a unit ("65536", "64KiB"). Pass it to CLI::Option::transform, because it replaces the
-// text by the number.
-CLI::Validator NumberIn(uint64_t min, uint64_t max);
-CLI::Validator BytesIn(uint64_t min, uint64_t max);
-
-// The maximum values of the options that set limits. All tools have the same maximum values.
-// kMaxBytes is for blocks and metadata.
-inline constexpr uint64_t kMaxBytes = (uint64_t{1} << 31) - 1;
-inline constexpr uint64_t kMaxIndexBytes = uint64_t{1} << 40;
-inline constexpr uint64_t kMaxDepth = 1000;
-inline constexpr uint64_t kMaxLeaves = 10'000'000;
 
 }  // namespace cfile::tools

@@ -36,12 +36,6 @@ bool SplitColumnOption(const std::string& text, std::string& column, std::string
   return true;
 }
 
-CLI::Option* AddRepeatableOption(CLI::App& command, const std::string& name,
-                                 std::vector<std::string>& values, const std::string& form,
-                                 const std::string& help) {
-  return command.add_option(name, values, help)->type_name(form)->allow_extra_args(false);
-}
-
 WriterOptions WriterOptionsOf(const LayoutOptions& options, const std::string& column) {
   // With 10 bits for each value, about 1 % of the absent values pass the filter.
   constexpr uint32_t kBloomBits = 10;
@@ -54,34 +48,28 @@ WriterOptions WriterOptionsOf(const LayoutOptions& options, const std::string& c
           .compatibility = options.compatibility};
 }
 
-void LayoutArguments::AddTo(CLI::App& command) {
-  AddRepeatableOption(command, "--encoding", encodings_, "[COLUMN=]ENCODING",
-                      "How to encode values; auto (default) chooses for each block");
-  AddRepeatableOption(command, "--compression", compressions_, "[COLUMN=]CODEC",
-                      "none, a codec such as zstd, or auto (default): with\n--encoding auto zstd "
-                      "for the blocks that gain from it, otherwise none");
-  command
-      .add_option("--for", goal_, "The goal of --encoding auto: size, speed or balanced (default)")
-      ->type_name("GOAL")
-      ->check(CLI::IsMember({"balanced", "size", "speed"}).description(""));
-  command
-      .add_option("--block-size", block_size_bytes_,
-                  "Encoded bytes in a block, e.g. 64KiB (default: 256KiB,\nat most half of "
-                  "--max-block-size)")
-      ->type_name("BYTES")
-      ->transform(BytesIn(1, kMaxBytes / 2));
-  AddRepeatableOption(command, "--bloom", bloom_, "COLUMN",
-                      "Give this column a Bloom filter, which shows that a file\nhas none of the "
-                      "values that a scan looks for");
-  command
-      .add_option("--format-version", format_version_,
-                  "2 (default), or 1: without checksums, statistics and the\nother extensions of "
-                  "version 2")
-      ->type_name("NUMBER")
-      ->check(CLI::IsMember({"1", "2"}).description(""));
-  command.add_option("--compat", compatibility_, "kudu: write only what Apache Kudu can read")
-      ->type_name("kudu")
-      ->check(CLI::IsMember({"kudu"}).description(""));
+void LayoutArguments::AddTo(Command& command) {
+  command.Add("--encoding [COLUMN=]ENCODING", &encodings_,
+              "How to encode values; auto (default) chooses for each block");
+  command.Add("--compression [COLUMN=]CODEC", &compressions_,
+              "none, a codec such as zstd, or auto (default): with\n--encoding auto zstd "
+              "for the blocks that gain from it, otherwise none");
+  command.Add("--for GOAL", &goal_,
+              "The goal of --encoding auto: size, speed or balanced (default)",
+              OneOf({"balanced", "size", "speed"}));
+  command.Add("--block-size BYTES", &block_size_bytes_,
+              "Encoded bytes in a block, e.g. 64KiB (default: 256KiB,\nat most half of "
+              "--max-block-size)",
+              BytesIn(1, kMaxBytes / 2));
+  command.Add("--bloom COLUMN", &bloom_,
+              "Give this column a Bloom filter, which shows that a file\nhas none of the "
+              "values that a scan looks for");
+  command.Add("--format-version NUMBER", &format_version_,
+              "2 (default), or 1: without checksums, statistics and the\nother extensions of "
+              "version 2",
+              OneOf({"1", "2"}));
+  command.Add("--compat kudu", &compatibility_, "kudu: write only what Apache Kudu can read",
+              OneOf({"kudu"}));
 }
 
 absl::Status LayoutArguments::Read(LayoutOptions& options) const {

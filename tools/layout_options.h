@@ -3,7 +3,6 @@
 // options.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -13,6 +12,7 @@
 #include "absl/status/status.h"
 #include "cfile/options.h"
 #include "cfile/types.h"
+#include "tools/command.h"
 
 namespace cfile::tools {
 
@@ -59,7 +59,7 @@ WriterOptions WriterOptionsOf(const LayoutOptions& options, const std::string& c
 class LayoutArguments {
  public:
   // Adds the options to `command`. This object must outlive the parsing.
-  void AddTo(CLI::App& command);
+  void AddTo(Command& command);
   // Sets `options` to what the user has given. kInvalidArgument: an option is wrong.
   // kUnimplemented: this build does not have the encoding or the codec. The error names the option.
   absl::Status Read(LayoutOptions& options) const;
@@ -73,10 +73,5 @@ class LayoutArguments {
 // Splits COLUMN=VALUE at the last =, because the name of a column may contain =, but a value does
 // not, except a format of dates. Returns false if there is no =, or if the name is empty.
 bool SplitColumnOption(const std::string& text, std::string& column, std::string& value);
-
-// Adds an option that takes one value and may be given several times.
-CLI::Option* AddRepeatableOption(CLI::App& command, const std::string& name,
-                                 std::vector<std::string>& values, const std::string& form,
-                                 const std::string& help);
 
 }  // namespace cfile::tools

@@ -203,12 +203,10 @@ std::string HelpWithUrls(const char* text) {
 #endif
 }
 
-void AddCacheOption([[maybe_unused]] CLI::App& command) {
+void AddCacheOption([[maybe_unused]] Command& command) {
 #ifdef CFILE_WITH_HTTP
-  command
-      .add_option("--cache", CacheDirectory(),
-                  "Keep what is read from URLs in this directory, up to 10 GiB")
-      ->type_name("DIRECTORY");
+  command.Add("--cache DIRECTORY", &CacheDirectory(),
+              "Keep what is read from URLs in this directory, up to 10 GiB");
 #endif
 }
 

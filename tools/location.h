@@ -2,7 +2,6 @@
 // functions.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +12,7 @@
 #include "cfile/reader.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
+#include "tools/command.h"
 #include "tools/observed_reads.h"
 
 namespace cfile::tools {
@@ -53,6 +53,6 @@ absl::StatusOr<std::optional<TableReader>> OpenTableAt(const std::string& place,
 std::string HelpWithUrls(const char* text);
 
 // Adds --cache, if this build can read URLs. All files of the process use the cache.
-void AddCacheOption(CLI::App& command);
+void AddCacheOption(Command& command);
 
 }  // namespace cfile::tools

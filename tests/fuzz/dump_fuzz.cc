@@ -1,6 +1,8 @@
 // Each input is a file or a table with changed blocks and right checksums. A subcommand of
 // cfile-dump prints the input.
 #include <cstdio>
+#include <iomanip>
+#include <sstream>
 
 #include "tests/fuzz/record_tables.h"
 #include "tests/fuzz/seed_files.h"
@@ -22,8 +24,8 @@ std::vector<Command> Understand(const std::vector<std::string>& lines) {
   std::vector<Command> commands;
   for (const std::string& line : lines) {
     Command& command = commands.emplace_back();
-    CLI::App app;
-    app.add_option("FILE", command.common.path);
+    tools::Command tool{.name = "cfile-dump", .description = ""};
+    tool.Add("FILE", &command.common.path, "");
     for (const auto add :
          {tools::AddHeaderCommand, tools::AddFooterCommand, tools::AddBlocksCommand,
           tools::AddBlockCommand, tools::AddHexdumpCommand, tools::AddIndexCommand,
@@ -31,8 +33,11 @@ std::vector<Command> Understand(const std::vector<std::string>& lines) {
           tools::AddAtCommand, tools::AddFindCommand, tools::AddExplainCommand,
           tools::AddRecordsCommand, tools::AddVerifyCommand, tools::AddSalvageCommand,
           tools::AddWhatIfCommand, tools::AddDiffCommand})
-      add(app, command.common, command.action);
-    app.parse(line);
+      add(tool, command.common, command.action);
+    std::istringstream words(line);
+    std::vector<std::string> arguments;
+    for (std::string word; words >> std::quoted(word, '\'');) arguments.push_back(word);
+    Expect(tools::Parse(tool, arguments).error.empty());
   }
   return commands;
 }

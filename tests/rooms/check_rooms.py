@@ -65,6 +65,8 @@ PRIVATE_HALVES = {
 # file_policy.h.
 DECISION = re.compile(r"(==|!=|\bcase)\s*(cfile::)?(FormatVersion|Compatibility)::k|(FormatVersion|Compatibility)::k\w+\s*(==|!=)")
 DECIDES = "cfile/internal/format/file_policy.cc"
+# Libraries with one door: the only source that may include their headers.
+DOORS = {"CLI/": "tools/command.cc"}
 # The room that includes headers of the protobuf library. No room includes generated headers.
 PROTOBUF = {"cfile/internal/records/protobuf"}
 
@@ -86,9 +88,9 @@ def allowed():
 
 
 def includes_of(path):
-    """The project's files, and the headers of protobuf, that a file includes, as written."""
+    """The project's files, and the headers of protobuf and of DOORS, that a file includes, as written."""
     written = re.findall(r'^\s*#\s*include\s*(["<][^">]+[">])', path.read_text(), re.MULTILINE)
-    return [name[1:-1] for name in written if name[0] == '"' or name[1:].startswith((*TOPS, "google/protobuf/"))]
+    return [name[1:-1] for name in written if name[0] == '"' or name[1:].startswith((*TOPS, "google/protobuf/", *DOORS))]
 
 
 def header_of(source, includes):
@@ -172,6 +174,8 @@ def problems():
                     found.append(f"{name} includes {target}: {room} may not include protobuf")
                 continue
             if not target.startswith(TOPS):
+                found += [f"{name} includes {target}: only {door} may do that" for library, door in DOORS.items()
+                          if target.startswith(library) and name != door]
                 if not target.startswith(THIRD_PARTY):
                     found.append(f"{name} includes {target}: an include names the path from the root")
                 continue

@@ -415,8 +415,8 @@ ExitCode RunDiff(const DiffArguments& arguments, const CommonOptions& common, Ou
 
 }  // namespace
 
-void AddDiffCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddDiffCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "diff", "Compare two files or two tables",
       "Compares the schema, the layout (encodings, codecs, blocks, sizes, order) and the values.\n"
       "A line for each difference has what A has, then |, then what B has. Values are the same if\n"
@@ -433,23 +433,16 @@ void AddDiffCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump diff flights copy --column carrier --json\n"
       "  cfile-dump diff --values-only a b >/dev/null && echo same",
       "A: a .cfile, or the directory of a table");
-  AddIgnoreChecksumsOption(*command, common);
+  AddIgnoreChecksumsOption(command, common);
   const auto arguments = std::make_shared<DiffArguments>();
-  command->add_option("OTHER", arguments->other, "B: the same kind of place")
-      ->required()
-      ->type_name("");
-  command->add_option("--column", common.column, "Compare only this column of tables")
-      ->type_name("NAME");
-  command
-      ->add_option("--count", arguments->count, "Show the first N rows that differ (default: 10)")
-      ->type_name("N")
-      ->check(NumberIn(0, UINT64_MAX));
-  command->add_flag("--values-only", arguments->values_only,
-                    "Do not compare the layout, and which columns are nullable");
-  command->callback([&action, arguments] {
-    action = [arguments](const CommonOptions& chosen, Output& output) {
-      return RunDiff(*arguments, chosen, output);
-    };
+  command.Add("OTHER", &arguments->other, "B: the same kind of place").required = true;
+  command.Add("--column NAME", &common.column, "Compare only this column of tables");
+  command.Add("--count N", &arguments->count, "Show the first N rows that differ (default: 10)",
+              NumberIn(0, UINT64_MAX));
+  command.Add("--values-only", &arguments->values_only,
+              "Do not compare the layout, and which columns are nullable");
+  SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
+    return RunDiff(*arguments, chosen, output);
   });
 }
 

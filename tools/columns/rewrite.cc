@@ -322,10 +322,10 @@ ExitCode Run(const Work& work, const CommonOptions& common, const RewriteArgumen
   return output.Finish(kFine);
 }
 
-void AddWriteOptions(CLI::App& command, CommonOptions& common, RewriteArguments& arguments) {
+void AddWriteOptions(Command& command, CommonOptions& common, RewriteArguments& arguments) {
   AddIgnoreChecksumsOption(command, common);
   arguments.layout.AddTo(command);
-  command.add_flag("--force", arguments.force, "Replace the target if it exists");
+  command.Add("--force", &arguments.force, "Replace the target if it exists");
 }
 
 constexpr char kAboutOptions[] =
@@ -334,8 +334,8 @@ constexpr char kAboutOptions[] =
 
 }  // namespace
 
-void AddRewriteCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddRewriteCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "rewrite", "Write a file or a table in another form, with the same values",
       absl::StrCat(
           "Reads all values of FILE and writes them to TARGET, a new file or a new table.\n",
@@ -353,25 +353,21 @@ void AddRewriteCommand(CLI::App& app, CommonOptions& common, Action& action) {
           "  cfile-dump rewrite keys.cfile kudu.cfile --compat kudu\n"
           "  cfile-dump rewrite flights copy --encoding carrier=dict --block-size 64KiB"));
   const auto arguments = std::make_shared<RewriteArguments>();
-  command->add_option("TARGET", arguments->target, "The new file or table")
-      ->required()
-      ->type_name("");
-  AddWriteOptions(*command, common, *arguments);
-  command->callback([&action, arguments] {
-    action = [arguments](const CommonOptions& chosen, Output& output) {
-      const Work work = [](const CommonOptions& common_options, const RewriteArguments& given,
-                           const LayoutOptions& layout) -> absl::StatusOr<RewriteReport> {
-        CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common_options));
-        return input.file ? RewriteFile(*input.file, common_options, given, layout)
-                          : RewriteTable(*input.table, common_options, given, layout);
-      };
-      return Run(work, chosen, *arguments, output);
+  command.Add("TARGET", &arguments->target, "The new file or table").required = true;
+  AddWriteOptions(command, common, *arguments);
+  SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
+    const Work work = [](const CommonOptions& common_options, const RewriteArguments& given,
+                         const LayoutOptions& layout) -> absl::StatusOr<RewriteReport> {
+      CFILE_ASSIGN_OR_RETURN(const Input input, OpenInput(common_options));
+      return input.file ? RewriteFile(*input.file, common_options, given, layout)
+                        : RewriteTable(*input.table, common_options, given, layout);
     };
+    return Run(work, chosen, *arguments, output);
   });
 }
 
-void AddConcatCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddConcatCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "concat", "Write the rows of several files into one file",
       absl::StrCat(
           "Writes the rows of all files to TARGET, the last argument, in the order in which the\n"
@@ -389,18 +385,14 @@ void AddConcatCommand(CLI::App& app, CommonOptions& common, Action& action) {
           "  cfile-dump concat --encoding rle *.cfile all.cfile"),
       "The first file");
   const auto arguments = std::make_shared<RewriteArguments>();
-  command->add_option("FILES", arguments->places, "More files, and at last TARGET")
-      ->required()
-      ->expected(1, -1)
-      ->type_name("... TARGET");
-  AddWriteOptions(*command, common, *arguments);
-  command->callback([&action, arguments] {
-    action = [arguments](const CommonOptions& chosen, Output& output) {
-      RewriteArguments all = *arguments;
-      all.target = all.places.back();
-      all.places.insert(all.places.begin(), chosen.path);
-      return Run(ConcatenateFiles, chosen, all, output);
-    };
+  command.Add("FILES ... TARGET", &arguments->places, "More files, and at last TARGET").required =
+      true;
+  AddWriteOptions(command, common, *arguments);
+  SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
+    RewriteArguments all = *arguments;
+    all.target = all.places.back();
+    all.places.insert(all.places.begin(), chosen.path);
+    return Run(ConcatenateFiles, chosen, all, output);
   });
 }
 

@@ -36,7 +36,8 @@ namespace {
 struct SalvageArguments {
   std::string out;
   bool force = false;
-  SalvageOptions options;
+  bool sorted = false;
+  bool unsorted = false;
 };
 
 const char* NameOf(SalvageReport::Dictionary dictionary) {
@@ -142,8 +143,9 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
   output.IgnoreClosedPipe();
   const absl::Status free = CheckOutIsFree(arguments.out, arguments.force);
   if (!free.ok()) return output.Fail(free);
-  SalvageOptions options = arguments.options;
+  SalvageOptions options;
   options.reader = OptionsOf(common);
+  if (arguments.sorted || arguments.unsorted) options.value_index = !arguments.unsorted;
   auto torn = OpenSourceAt(common.path);
   if (!torn.ok()) return output.Fail(torn.status());
   auto sink = NewFileSink(arguments.out);
@@ -273,7 +275,7 @@ absl::StatusOr<RepairReport> SalvageIntoNewTable(const CommonOptions& common,
 ExitCode SalvageTable(const CommonOptions& common, const SalvageArguments& arguments,
                       Output& output) {
   output.IgnoreClosedPipe();
-  if (common.part.has_value() || arguments.options.value_index.has_value()) {
+  if (common.part.has_value() || arguments.sorted || arguments.unsorted) {
     return output.Fail(absl::InvalidArgumentError(
         "--part, --sorted and --unsorted are for one column of a table: choose it with --column"));
   }
@@ -331,8 +333,8 @@ bool IsTable(const std::string& place) {
 
 }  // namespace
 
-void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddSalvageCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "salvage", "Write what is left of a damaged file or table into a new one",
       "FILE is the temporary file that a killed writer left next to the file that it was\n"
       "writing (.NAME.NUMBER-NUMBER.cfile-tmp), a file that `verify` finds damaged, or a table\n"
@@ -353,26 +355,23 @@ void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump salvage flights --column carrier carrier.cfile\n"
       "  cfile-dump salvage --json damaged.cfile repaired.cfile | jq .missing",
       "A torn or damaged .cfile, or the directory of a table");
-  AddColumnOptions(*command, common, "Only this column of a table (default: the whole table)",
+  AddColumnOptions(command, common, "Only this column of a table (default: the whole table)",
                    kOnlyPart);
   const auto arguments = std::make_shared<SalvageArguments>();
-  command->add_option("OUT", arguments->out, "The new file or table")->required()->type_name("");
-  command->add_flag_callback(
-      "--sorted", [arguments] { arguments->options.value_index = true; },
-      "The values ascend: OUT gets a value index. (Without this option OUT gets one if the "
-      "footer says that FILE had one.)");
-  command->add_flag_callback(
-      "--unsorted", [arguments] { arguments->options.value_index = false; },
+  command.Add("OUT", &arguments->out, "The new file or table").required = true;
+  command.Add("--sorted", &arguments->sorted,
+              "The values ascend: OUT gets a value index. (Without this option OUT gets one if the "
+              "footer says that FILE had one.)");
+  command.Add(
+      "--unsorted", &arguments->unsorted,
       "OUT gets no value index, even if FILE had one: the values that are left do not ascend");
-  command->add_flag("--force", arguments->force, "Replace OUT if it exists");
-  command->callback([&action, arguments] {
-    action = [arguments](const CommonOptions& chosen, Output& output) {
-      if (chosen.column.empty() && IsTable(chosen.path))
-        return SalvageTable(chosen, *arguments, output);
-      return OnFile([arguments](const CommonOptions& file, Output& file_output) {
-        return SalvageFile(file, *arguments, file_output);
-      })(chosen, output);
-    };
+  command.Add("--force", &arguments->force, "Replace OUT if it exists");
+  SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
+    if (chosen.column.empty() && IsTable(chosen.path))
+      return SalvageTable(chosen, *arguments, output);
+    return OnFile([arguments](const CommonOptions& file, Output& file_output) {
+      return SalvageFile(file, *arguments, file_output);
+    })(chosen, output);
   });
 }
 

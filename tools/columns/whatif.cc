@@ -229,8 +229,8 @@ ExitCode RunWhatIf(const WhatIfArguments& arguments, const CommonOptions& common
 
 }  // namespace
 
-void AddWhatIfCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddWhatIfCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "whatif", "Try every encoding with every codec on a column",
       "Writes the column, or a sample of it, into memory in each form that its type allows, reads\n"
       "it again, and prints the sizes and the speeds:\n"
@@ -261,29 +261,21 @@ void AddWhatIfCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump whatif flights --column carrier --sort decode\n"
       "  cfile-dump whatif flights --recommend\n"
       "  cfile-dump whatif flights --column carrier --sample-bytes 1MiB --json");
-  AddIgnoreChecksumsOption(*command, common);
+  AddIgnoreChecksumsOption(command, common);
   const auto arguments = std::make_shared<WhatIfArguments>();
-  command->add_option("--column", common.column, "The column of a table (default: each column)")
-      ->type_name("NAME");
-  command
-      ->add_option("--sample-bytes", arguments->trials.sample_bytes,
-                   "Decoded bytes of the sample of each column (default: 16MiB)")
-      ->type_name("BYTES")
-      ->transform(BytesIn(1, kMaxIndexBytes));
-  command->add_option("--sort", arguments->trials.sort, "By size (default), decode or encode speed")
-      ->type_name("ORDER")
-      ->check(CLI::IsMember({"size", "decode", "encode"}).description(""));
-  command
-      ->add_option("--for", arguments->trials.goal,
-                   "The goal of automatic choice: size, speed or balanced (default)")
-      ->type_name("GOAL")
-      ->check(CLI::IsMember({"balanced", "size", "speed"}).description(""));
-  command->add_flag("--recommend", arguments->recommend,
-                    "Print only options for cfile-import, for each of three goals");
-  command->callback([&action, arguments] {
-    action = [arguments](const CommonOptions& chosen, Output& output) {
-      return RunWhatIf(*arguments, chosen, output);
-    };
+  command.Add("--column NAME", &common.column, "The column of a table (default: each column)");
+  command.Add("--sample-bytes BYTES", &arguments->trials.sample_bytes,
+              "Decoded bytes of the sample of each column (default: 16MiB)",
+              BytesIn(1, kMaxIndexBytes));
+  command.Add("--sort ORDER", &arguments->trials.sort, "By size (default), decode or encode speed",
+              OneOf({"size", "decode", "encode"}));
+  command.Add("--for GOAL", &arguments->trials.goal,
+              "The goal of automatic choice: size, speed or balanced (default)",
+              OneOf({"balanced", "size", "speed"}));
+  command.Add("--recommend", &arguments->recommend,
+              "Print only options for cfile-import, for each of three goals");
+  SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
+    return RunWhatIf(*arguments, chosen, output);
   });
 }
 

@@ -40,25 +40,23 @@ ExitCode PrintAt(const AtOptions& options, const CommonOptions& common, Output& 
 
 }  // namespace
 
-void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command =
+void AddAtCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command =
       AddCommand(app, common, "at", "Print the value at an ordinal, or the row of a table",
                  "Prints the same as `cfile-dump values --ordinal N --count 1`.\n\n"
                  "Examples:\n"
                  "  cfile-dump at keys.cfile 123456\n"
                  "  cfile-dump at --explain flights 123456    # what was read");
-  AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, kOneColumn, kPartOfColumn);
+  AddIgnoreChecksumsOption(command, common);
+  AddColumnOptions(command, common, kOneColumn, kPartOfColumn);
   auto options = std::make_shared<AtOptions>();
-  AddExplainOption(*command, options->explain);
-  command->add_option("N", options->ordinal, "The ordinal; the first value has ordinal 0")
-      ->required()
-      ->type_name("")
-      ->check(NumberIn(0, UINT64_MAX));
-  command->callback([&action, options] {
-    action = [options](const CommonOptions& chosen, Output& output) {
-      return PrintAt(*options, chosen, output);
-    };
+  AddExplainOption(command, options->explain);
+  command
+      .Add("N", &options->ordinal, "The ordinal; the first value has ordinal 0",
+           NumberIn(0, UINT64_MAX))
+      .required = true;
+  SetAction(command, action, [options](const CommonOptions& chosen, Output& output) {
+    return PrintAt(*options, chosen, output);
   });
 }
 

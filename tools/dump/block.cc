@@ -112,8 +112,8 @@ ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output
 
 }  // namespace
 
-void AddBlockCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddBlockCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "block", "Show the bytes of one data block, field by field",
       "The first table has the block as it is in the file; its offsets are those of the file. The\n"
       "second table has the block before compression; its offsets begin at 0. The first 8 bytes\n"
@@ -124,20 +124,16 @@ void AddBlockCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump block keys.cfile 3\n"
       "  cfile-dump block keys.cfile --ordinal 123456\n"
       "  cfile-dump block flights --column carrier 0");
-  AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  AddIgnoreChecksumsOption(command, common);
+  AddColumnOptions(command, common, kOneColumn, kOnlyPart);
   const auto which = std::make_shared<WhichBlock>();
-  command->add_option("N", which->index, "The block's number in the list of `cfile-dump blocks`")
-      ->type_name("")
-      ->check(NumberIn(0, UINT64_MAX));
-  command->add_option("--ordinal", which->ordinal, "Show the block that holds this row")
-      ->type_name("N")
-      ->check(NumberIn(0, UINT64_MAX));
-  command->callback([&action, which] {
-    action = OnFile([which](const CommonOptions& options, Output& output) {
-      return PrintBlock(*which, options, output);
-    });
-  });
+  command.Add("N", &which->index, "The block's number in the list of `cfile-dump blocks`",
+              NumberIn(0, UINT64_MAX));
+  command.Add("--ordinal N", &which->ordinal, "Show the block that holds this row",
+              NumberIn(0, UINT64_MAX));
+  SetAction(command, action, OnFile([which](const CommonOptions& options, Output& output) {
+              return PrintBlock(*which, options, output);
+            }));
 }
 
 }  // namespace cfile::tools

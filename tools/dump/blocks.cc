@@ -153,8 +153,8 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
 
 }  // namespace
 
-void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddBlocksCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "blocks", "List the data blocks",
       "offset and size are bytes in the file, with the checksum; stored is the size without it;\n"
       "encoded is the size before compression, and ratio is encoded / stored. rows includes\n"
@@ -167,16 +167,14 @@ void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump blocks flights --column carrier\n"
       "  cfile-dump blocks --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"
       "  tail -c +$((OFFSET + 1)) keys.cfile | head -c SIZE | xxd  # one block");
-  AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, kOneColumn, kAllParts);
+  AddIgnoreChecksumsOption(command, common);
+  AddColumnOptions(command, common, kOneColumn, kAllParts);
   const auto with_bytes = std::make_shared<bool>(false);
-  command->add_flag("--bytes", *with_bytes,
-                    "Show each block's bytes too, before compression, in hexadecimal");
-  command->callback([&action, with_bytes] {
-    action = OnEachFile([with_bytes](const CommonOptions& options, Output& output) {
-      return PrintBlocks(options, *with_bytes, output);
-    });
-  });
+  command.Add("--bytes", with_bytes.get(),
+              "Show each block's bytes too, before compression, in hexadecimal");
+  SetAction(command, action, OnEachFile([with_bytes](const CommonOptions& options, Output& output) {
+              return PrintBlocks(options, *with_bytes, output);
+            }));
 }
 
 }  // namespace cfile::tools

@@ -7,27 +7,27 @@ namespace cfile::tools {
 
 // Each function adds one subcommand. If the user chooses this subcommand, parsing the command line
 // sets `action` to the function that runs it.
-void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddBlocksCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddBlockCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddHexdumpCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddDictionaryCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddStatsCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddAtCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddExplainCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddSalvageCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddReportCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddWhatIfCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddRewriteCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddConcatCommand(CLI::App& app, CommonOptions& common, Action& action);
-void AddDiffCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddHeaderCommand(Command& app, CommonOptions& common, Action& action);
+void AddFooterCommand(Command& app, CommonOptions& common, Action& action);
+void AddBlocksCommand(Command& app, CommonOptions& common, Action& action);
+void AddBlockCommand(Command& app, CommonOptions& common, Action& action);
+void AddHexdumpCommand(Command& app, CommonOptions& common, Action& action);
+void AddDictionaryCommand(Command& app, CommonOptions& common, Action& action);
+void AddStatsCommand(Command& app, CommonOptions& common, Action& action);
+void AddIndexCommand(Command& app, CommonOptions& common, Action& action);
+void AddValuesCommand(Command& app, CommonOptions& common, Action& action);
+void AddAtCommand(Command& app, CommonOptions& common, Action& action);
+void AddFindCommand(Command& app, CommonOptions& common, Action& action);
+void AddExplainCommand(Command& app, CommonOptions& common, Action& action);
+void AddExportCommand(Command& app, CommonOptions& common, Action& action);
+void AddRecordsCommand(Command& app, CommonOptions& common, Action& action);
+void AddVerifyCommand(Command& app, CommonOptions& common, Action& action);
+void AddSalvageCommand(Command& app, CommonOptions& common, Action& action);
+void AddReportCommand(Command& app, CommonOptions& common, Action& action);
+void AddWhatIfCommand(Command& app, CommonOptions& common, Action& action);
+void AddRewriteCommand(Command& app, CommonOptions& common, Action& action);
+void AddConcatCommand(Command& app, CommonOptions& common, Action& action);
+void AddDiffCommand(Command& app, CommonOptions& common, Action& action);
 
 // The exit code of `diff` if the values differ. diff(1) has the same exit code.
 inline constexpr ExitCode kDifferent = static_cast<ExitCode>(1);
@@ -38,12 +38,12 @@ inline ExitCode TroubleOfDiff(ExitCode code) {
 }
 
 struct SummaryOptions {
-  bool by_size = false;  // the columns of a table are sorted by size
+  std::string order = "schema";  // of the columns of a table; or "size", the largest first
 };
 // `options` must live until the command line is parsed.
-void AddSummaryOptions(CLI::App& command, SummaryOptions& options);
+void AddSummaryOptions(Command& command, SummaryOptions& options);
 // cfile-dump without a subcommand: prints a summary of a file or a table.
 ExitCode PrintSummary(const SummaryOptions& options, const CommonOptions& common, Output& output);
-void AddSummaryCommand(CLI::App& app, CommonOptions& common, Action& action);
+void AddSummaryCommand(Command& app, CommonOptions& common, Action& action);
 
 }  // namespace cfile::tools

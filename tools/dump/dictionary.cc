@@ -54,8 +54,8 @@ ExitCode PrintDictionary(const CommonOptions& common, Output& output) {
 
 }  // namespace
 
-void AddDictionaryCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddDictionaryCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "dictionary", "Print the values of the dictionary with their codes",
       "The data blocks of an encoding with a dictionary store codes instead of values. The values\n"
       "have the order in which they first occur in the column. The dictionary of fsst consists of\n"
@@ -63,9 +63,9 @@ void AddDictionaryCommand(CLI::App& app, CommonOptions& common, Action& action) 
       "Examples:\n"
       "  cfile-dump dictionary flights --column carrier\n"
       "  cfile-dump dictionary --json keys.cfile | jq '.dictionary | length'");
-  AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, kOneColumn, kAllParts);
-  command->callback([&action] { action = OnEachFile(PrintDictionary); });
+  AddIgnoreChecksumsOption(command, common);
+  AddColumnOptions(command, common, kOneColumn, kAllParts);
+  SetAction(command, action, OnEachFile(PrintDictionary));
 }
 
 }  // namespace cfile::tools

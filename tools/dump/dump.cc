@@ -138,77 +138,70 @@ ExitCode Output::Finish(ExitCode code) {
   return code == kFine ? not_written : code;
 }
 
-CLI::App* AddCommandWithoutJson(CLI::App& app, CommonOptions& common, const std::string& name,
-                                const std::string& description, const std::string& help,
-                                const std::string& file) {
-  CLI::App* command = app.add_subcommand(name, description);
-  command->add_option("FILE", common.path, file)->required()->type_name("");
-  AddLimitOptions(*command, common);
-  command->footer(help);
+Command& AddCommandWithoutJson(Command& app, CommonOptions& common, const std::string& name,
+                               const std::string& description, const std::string& help,
+                               const std::string& file) {
+  Command& command = app.subcommands.emplace_back(
+      Command{.name = name, .description = description, .footer = help});
+  command.Add("FILE", &common.path, file).required = true;
+  AddLimitOptions(command, common);
   return command;
 }
 
-CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& name,
-                     const std::string& description, const std::string& help,
-                     const std::string& file) {
-  CLI::App* command = AddCommandWithoutJson(app, common, name, description, help, file);
-  AddJsonOption(*command, common);
+Command& AddCommand(Command& app, CommonOptions& common, const std::string& name,
+                    const std::string& description, const std::string& help,
+                    const std::string& file) {
+  Command& command = AddCommandWithoutJson(app, common, name, description, help, file);
+  AddJsonOption(command, common);
   return command;
 }
 
-void AddJsonOption(CLI::App& command, CommonOptions& common) {
-  command.add_flag("--json", common.json,
-                   "Print JSON. Integers beyond 2^53 are strings, binary values are hexadecimal");
+void SetAction(Command& command, Action& action, Action chosen) {
+  command.on_choice = [&action, chosen = std::move(chosen)] { action = chosen; };
 }
 
-void AddLimitOptions(CLI::App& command, CommonOptions& common) {
+void AddJsonOption(Command& command, CommonOptions& common) {
+  command.Add("--json", &common.json,
+              "Print JSON. Integers beyond 2^53 are strings, binary values are hexadecimal");
+}
+
+void AddLimitOptions(Command& command, CommonOptions& common) {
   AddCacheOption(command);
   constexpr char kGroup[] = "Limits (an error names the limit to raise)";
-  const auto size = [&](const char* name, size_t& value, uint64_t max, const char* help) {
-    command.add_option(name, value, help)
-        ->type_name("BYTES")
-        ->transform(BytesIn(1, max))
-        ->group(kGroup);
+  const auto size = [&](const char* spec, size_t& value, uint64_t max, const char* help) {
+    command.Add(spec, &value, help, BytesIn(1, max)).group = kGroup;
   };
-  size("--max-block-size", common.max_block_size_bytes, kMaxBytes,
+  size("--max-block-size BYTES", common.max_block_size_bytes, kMaxBytes,
        "Size of a block (default: 16MiB)");
-  size("--max-bloom-filter-size", common.max_bloom_filter_bytes, kMaxIndexBytes,
+  size("--max-bloom-filter-size BYTES", common.max_bloom_filter_bytes, kMaxIndexBytes,
        "Statistics may be this much larger than --max-block-size (default: 64MiB)");
-  size("--max-metadata-size", common.max_metadata_size_bytes, kMaxBytes,
+  size("--max-metadata-size BYTES", common.max_metadata_size_bytes, kMaxBytes,
        "Size of header, footer and table.cft (default: 16MiB)");
-  size("--max-index-size", common.max_index_size_bytes, kMaxIndexBytes,
+  size("--max-index-size BYTES", common.max_index_size_bytes, kMaxIndexBytes,
        "Memory for index nodes (default: 256MiB)");
   command
-      .add_option("--max-dictionary-values", common.max_dictionary_values,
-                  "Values in a file's dictionary (default: 4,194,304)")
-      ->type_name("NUMBER")
-      ->check(NumberIn(1, kMaxIndexBytes))
-      ->group(kGroup);
+      .Add("--max-dictionary-values NUMBER", &common.max_dictionary_values,
+           "Values in a file's dictionary (default: 4,194,304)", NumberIn(1, kMaxIndexBytes))
+      .group = kGroup;
   command
-      .add_option("--max-depth", common.max_depth,
-                  "Depth of schemas (default: 64) and of indexes (default: 40)")
-      ->type_name("LEVELS")
-      ->check(NumberIn(1, kMaxDepth))
-      ->group(kGroup);
+      .Add("--max-depth LEVELS", &common.max_depth,
+           "Depth of schemas (default: 64) and of indexes (default: 40)", NumberIn(1, kMaxDepth))
+      .group = kGroup;
   command
-      .add_option("--max-leaves", common.max_leaves,
-                  "Leaf columns in the schema of records (default: 10,000)")
-      ->type_name("NUMBER")
-      ->check(NumberIn(1, kMaxLeaves))
-      ->group(kGroup);
+      .Add("--max-leaves NUMBER", &common.max_leaves,
+           "Leaf columns in the schema of records (default: 10,000)", NumberIn(1, kMaxLeaves))
+      .group = kGroup;
 }
 
-void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common) {
-  command.add_flag("--ignore-checksums", common.ignore_checksums,
-                   "Also read what has a wrong checksum; printed values may be wrong");
+void AddIgnoreChecksumsOption(Command& command, CommonOptions& common) {
+  command.Add("--ignore-checksums", &common.ignore_checksums,
+              "Also read what has a wrong checksum; printed values may be wrong");
 }
 
-void AddColumnOptions(CLI::App& command, CommonOptions& common, const std::string& column_help,
+void AddColumnOptions(Command& command, CommonOptions& common, const std::string& column_help,
                       const std::string& part_help) {
-  command.add_option("--column", common.column, column_help)->type_name("NAME");
-  command.add_option("--part", common.part, part_help)
-      ->type_name("N")
-      ->check(NumberIn(0, UINT64_MAX));
+  command.Add("--column NAME", &common.column, column_help);
+  command.Add("--part N", &common.part, part_help, NumberIn(0, UINT64_MAX));
 }
 
 absl::StatusOr<size_t> FindColumn(const TableReader& table, const std::string& name) {

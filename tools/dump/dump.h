@@ -8,12 +8,12 @@
 #include <string_view>
 #include <utility>
 
-#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/file_info.h"
 #include "cfile/reader.h"
 #include "cfile/table.h"
+#include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/json.h"
 #include "tools/observed_reads.h"
@@ -87,18 +87,20 @@ inline constexpr const char* kFileOrTable = "A .cfile, or the directory of a tab
 
 // Adds a subcommand with the argument FILE and the options for limits. `file` is the help text of
 // FILE; `help` is printed after the list of options. AddCommand also adds --json.
-CLI::App* AddCommandWithoutJson(CLI::App& app, CommonOptions& common, const std::string& name,
-                                const std::string& description, const std::string& help,
-                                const std::string& file = kFileOrTable);
-CLI::App* AddCommand(CLI::App& app, CommonOptions& common, const std::string& name,
-                     const std::string& description, const std::string& help,
-                     const std::string& file = kFileOrTable);
-void AddJsonOption(CLI::App& command, CommonOptions& common);
-void AddLimitOptions(CLI::App& command, CommonOptions& common);
-void AddIgnoreChecksumsOption(CLI::App& command, CommonOptions& common);
+Command& AddCommandWithoutJson(Command& app, CommonOptions& common, const std::string& name,
+                               const std::string& description, const std::string& help,
+                               const std::string& file = kFileOrTable);
+Command& AddCommand(Command& app, CommonOptions& common, const std::string& name,
+                    const std::string& description, const std::string& help,
+                    const std::string& file = kFileOrTable);
+// Makes `chosen` the action if the user chooses `command`.
+void SetAction(Command& command, Action& action, Action chosen);
+void AddJsonOption(Command& command, CommonOptions& common);
+void AddLimitOptions(Command& command, CommonOptions& common);
+void AddIgnoreChecksumsOption(Command& command, CommonOptions& common);
 // Adds --column and --part, for a FILE that may be a table. The help texts also say what happens
 // without these options.
-void AddColumnOptions(CLI::App& command, CommonOptions& common, const std::string& column_help,
+void AddColumnOptions(Command& command, CommonOptions& common, const std::string& column_help,
                       const std::string& part_help);
 inline constexpr const char* kOneColumn = "The column of a table";
 inline constexpr const char* kAllParts = "Only this part of a table, counted from 0 (default: all)";

@@ -363,8 +363,8 @@ ExitCode PrintExplanation(const RowChoice& choice, const CommonOptions& common, 
 
 }  // namespace
 
-void AddExplainCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddExplainCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "explain", "Run a scan, and say what it read and what it skipped, and why",
       "Runs the scan of `cfile-dump values` with these options, and counts instead of printing.\n"
       "A condition excludes rows without reading their values if\n"
@@ -383,13 +383,11 @@ void AddExplainCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump explain flights --where \"carrier = 'UA' and month between 6 and 8\"\n"
       "  cfile-dump explain flights --where 'dep_delay > 600' --columns day --json\n"
       "  cfile-dump explain keys.cfile --where 'value >= 1007'");
-  AddIgnoreChecksumsOption(*command, common);
+  AddIgnoreChecksumsOption(command, common);
   auto choice = std::make_shared<RowChoice>();
-  AddRowChoiceOptions(*command, *choice);
-  command->callback([&action, choice] {
-    action = [choice](const CommonOptions& chosen, Output& output) {
-      return PrintExplanation(*choice, chosen, output);
-    };
+  AddRowChoiceOptions(command, *choice);
+  SetAction(command, action, [choice](const CommonOptions& chosen, Output& output) {
+    return PrintExplanation(*choice, chosen, output);
   });
 }
 

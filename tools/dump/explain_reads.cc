@@ -263,12 +263,12 @@ Json ToJson(const FileReads& file) {
 
 }  // namespace
 
-void AddExplainOption(CLI::App& command, bool& explain) {
-  command.add_flag("--explain", explain,
-                   "Also print which index nodes and data blocks were used, and what was read. "
-                   "Comparisons are computed, not counted: they are those of a binary search "
-                   "among the keys of a node. Readers compare several keys at once. With "
-                   "--json, a second line has the object explain");
+void AddExplainOption(Command& command, bool& explain) {
+  command.Add("--explain", &explain,
+              "Also print which index nodes and data blocks were used, and what was read. "
+              "Comparisons are computed, not counted: they are those of a binary search "
+              "among the keys of a node. Readers compare several keys at once. With "
+              "--json, a second line has the object explain");
 }
 
 ReadObserver ReadLog::observer() {

@@ -41,7 +41,7 @@ class ReadLog {
 };
 
 // Adds --explain.
-void AddExplainOption(CLI::App& command, bool& explain);
+void AddExplainOption(Command& command, bool& explain);
 
 // What a command searched.
 struct Searched {

@@ -56,7 +56,7 @@ struct CommandLine {
   bool print_import_options = false;
   std::string compression = "auto";
   std::optional<uint64_t> row_group_rows;
-  std::optional<int> page_version;
+  std::optional<uint64_t> page_version;
   bool report = false;
   ExportOptions options;
 };
@@ -234,8 +234,8 @@ ExitCode RunExport(CommandLine line, const CommonOptions& common, Output& output
 
 }  // namespace
 
-void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommandWithoutJson(
+void AddExportCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommandWithoutJson(
       app, common, "export", "Write a table or a file as CSV, TSV, JSON Lines or Parquet",
       "CSV is as in RFC 4180, in UTF-8, with LF at the ends of lines: a null is an empty field, "
       "and\n"
@@ -267,54 +267,38 @@ void AddExportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump export keys.cfile --no-header\n"
       "  eval cfile-import flights.csv copy \\\n"
       "    \"$(cfile-dump export flights --print-import-options)\"");
-  AddIgnoreChecksumsOption(*command, common);
+  AddIgnoreChecksumsOption(command, common);
   auto line = std::make_shared<CommandLine>();
-  command->add_option("OUT", line->out, "The file to write; - or none: standard output")
-      ->type_name("");
-  command
-      ->add_option("--to", line->to,
-                   "The format: " + FormatNames() +
-                       " (default: as the name of OUT ends; csv for standard output)")
-      ->type_name("FORMAT");
-  AddRowChoiceOptions(*command, line->options.choice);
-  command->add_flag("--no-header", line->no_header,
-                    "No line with the names of the columns in CSV and TSV");
-  command
-      ->add_option("--delimiter", line->delimiter,
-                   "What separates the fields of CSV; 'tab' for a tab (default: ,)")
-      ->type_name("CHARACTER");
-  command
-      ->add_option("--compression", line->compression,
-                   "The codec of the pages of Parquet: none, zstd, snappy, ...; auto "
-                   "(default): that of each block, so that its bytes can be copied")
-      ->type_name("CODEC");
-  command
-      ->add_option("--row-group-rows", line->row_group_rows,
-                   "The most rows in a row group of Parquet (default: 1,048,576)")
-      ->type_name("NUMBER")
-      ->check(NumberIn(1, INT64_MAX));
-  command
-      ->add_option("--page-version", line->page_version,
-                   "The version of the pages of Parquet: 1, or 2 (default), whose "
-                   "bytes can be copied more often")
-      ->type_name("NUMBER")
-      ->check(CLI::IsMember({1, 2}).description(""));
-  command->add_flag("--report", line->report,
-                    "Print how many pages of Parquet were copied, compressed again, "
-                    "and encoded again");
-  command->add_flag("--print-import-options", line->print_import_options,
-                    "Print the options for cfile-import instead, quoted for a shell");
+  command.Add("OUT", &line->out, "The file to write; - or none: standard output");
+  command.Add("--to FORMAT", &line->to,
+              "The format: " + FormatNames() +
+                  " (default: as the name of OUT ends; csv for standard output)");
+  AddRowChoiceOptions(command, line->options.choice);
+  command.Add("--no-header", &line->no_header,
+              "No line with the names of the columns in CSV and TSV");
+  command.Add("--delimiter CHARACTER", &line->delimiter,
+              "What separates the fields of CSV; 'tab' for a tab (default: ,)");
+  command.Add("--compression CODEC", &line->compression,
+              "The codec of the pages of Parquet: none, zstd, snappy, ...; auto "
+              "(default): that of each block, so that its bytes can be copied");
+  command.Add("--row-group-rows NUMBER", &line->row_group_rows,
+              "The most rows in a row group of Parquet (default: 1,048,576)",
+              NumberIn(1, INT64_MAX));
+  command.Add("--page-version NUMBER", &line->page_version,
+              "The version of the pages of Parquet: 1, or 2 (default), whose "
+              "bytes can be copied more often",
+              OneOf({"1", "2"}));
+  command.Add("--report", &line->report,
+              "Print how many pages of Parquet were copied, compressed again, "
+              "and encoded again");
+  command.Add("--print-import-options", &line->print_import_options,
+              "Print the options for cfile-import instead, quoted for a shell");
   line->options.num_threads =
       std::clamp<size_t>(std::thread::hardware_concurrency(), 1, kMaxThreads);
-  command
-      ->add_option("--threads", line->options.num_threads,
-                   "Threads that format rows (default: one per core)")
-      ->type_name("NUMBER")
-      ->check(NumberIn(1, kMaxThreads));
-  command->callback([&action, line] {
-    action = [line](const CommonOptions& chosen, Output& output) {
-      return RunExport(*line, chosen, output);
-    };
+  command.Add("--threads NUMBER", &line->options.num_threads,
+              "Threads that format rows (default: one per core)", NumberIn(1, kMaxThreads));
+  SetAction(command, action, [line](const CommonOptions& chosen, Output& output) {
+    return RunExport(*line, chosen, output);
   });
 }
 

@@ -182,8 +182,8 @@ ExitCode PrintFound(const FindOptions& options, const CommonOptions& given, Outp
 
 }  // namespace
 
-void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddFindCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "find", "Find the first value that is not less than a key, with the value index",
       "Write KEY as `cfile-dump values` prints it, but write strings without escapes and\n"
       "quotes.\n"
@@ -201,18 +201,16 @@ void AddFindCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump find --explain keys.cfile apple   # what was read\n"
       "  cfile-dump find flights EWR 2013-01-31    # sorted by origin, then day\n"
       "  cfile-dump at flights $(cfile-dump find --json flights -5 | jq .ordinal)");
-  AddIgnoreChecksumsOption(*command, common);
+  AddIgnoreChecksumsOption(command, common);
   auto options = std::make_shared<FindOptions>();
-  command->add_option("KEY", options->keys, "The key to look for")->required()->type_name("");
-  AddExplainOption(*command, options->explain);
-  AddColumnOptions(*command, common,
+  command.Add("KEY", &options->keys, "The key to look for").required = true;
+  AddExplainOption(command, options->explain);
+  AddColumnOptions(command, common,
                    "The column of a table (default: the only one with a value index)",
                    "Only this part of a table, counted from 0 (default: all); ordinals count from "
                    "the beginning of the part");
-  command->callback([&action, options] {
-    action = [options](const CommonOptions& chosen, Output& output) {
-      return PrintFound(*options, chosen, output);
-    };
+  SetAction(command, action, [options](const CommonOptions& chosen, Output& output) {
+    return PrintFound(*options, chosen, output);
   });
 }
 

@@ -227,8 +227,8 @@ ExitCode PrintHexdump(const HexdumpOptions& options, const CommonOptions& common
 
 }  // namespace
 
-void AddHexdumpCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddHexdumpCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "hexdump", "Show every byte of a file and what it means",
       "The regions of the file follow each other: header, data blocks, index nodes, dictionary,\n"
       "statistics, footer, and the zeros between them. Each line has an offset in hexadecimal,\n"
@@ -245,26 +245,20 @@ void AddHexdumpCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump hexdump keys.cfile | less\n"
       "  cfile-dump hexdump flights --column carrier --block 0\n"
       "  cfile-dump hexdump --json keys.cfile | jq -c 'select(.name == \"checksum\")'");
-  AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, kOneColumn, kOnlyPart);
+  AddIgnoreChecksumsOption(command, common);
+  AddColumnOptions(command, common, kOneColumn, kOnlyPart);
   const auto options = std::make_shared<HexdumpOptions>();
-  command->add_option("--block", options->block, "Only this data block, counted from 0")
-      ->type_name("N")
-      ->check(NumberIn(0, UINT64_MAX));
-  command->add_option("--bytes", options->shown_bytes, "Bytes shown of each field (default: 64)")
-      ->type_name("N")
-      ->check(NumberIn(0, kMaxBytes));
-  command
-      ->add_option("--fields", options->max_fields,
-                   "Print at most N fields of a block, and the rest as one field (default and "
-                   "least: 1,000)")
-      ->type_name("N")
-      ->check(NumberIn(kMaxBlockFields, kMaxBytes));
-  command->callback([&action, options] {
-    action = OnFile([options](const CommonOptions& chosen, Output& output) {
-      return PrintHexdump(*options, chosen, output);
-    });
-  });
+  command.Add("--block N", &options->block, "Only this data block, counted from 0",
+              NumberIn(0, UINT64_MAX));
+  command.Add("--bytes N", &options->shown_bytes, "Bytes shown of each field (default: 64)",
+              NumberIn(0, kMaxBytes));
+  command.Add("--fields N", &options->max_fields,
+              "Print at most N fields of a block, and the rest as one field (default and "
+              "least: 1,000)",
+              NumberIn(kMaxBlockFields, kMaxBytes));
+  SetAction(command, action, OnFile([options](const CommonOptions& chosen, Output& output) {
+              return PrintHexdump(*options, chosen, output);
+            }));
 }
 
 }  // namespace cfile::tools

@@ -153,8 +153,8 @@ ExitCode PrintIndex(const IndexOptions& options, const CommonOptions& common, Ou
 
 }  // namespace
 
-void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddIndexCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "index", "Print the nodes of the positional and the value index",
       "Each index is drawn as a tree: under a node, indented, are its children, and under a leaf\n"
       "node its data blocks. Before an arrow is the first key of the node or block. Keys of the\n"
@@ -162,16 +162,14 @@ void AddIndexCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "the bytes that separate the blocks. They are printed as text for strings, otherwise as the\n"
       "ordered form in hexadecimal, followed by the value if the key is complete.\n\n"
       "Example:\n  cfile-dump index --value keys.cfile");
-  AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, kOneColumn, kAllParts);
+  AddIgnoreChecksumsOption(command, common);
+  AddColumnOptions(command, common, kOneColumn, kAllParts);
   auto options = std::make_shared<IndexOptions>();
-  command->add_flag("--positional", options->positional, "Only the index by ordinal");
-  command->add_flag("--value", options->value, "Only the index by value");
-  command->callback([&action, options] {
-    action = OnEachFile([options](const CommonOptions& chosen, Output& output) {
-      return PrintIndex(*options, chosen, output);
-    });
-  });
+  command.Add("--positional", &options->positional, "Only the index by ordinal");
+  command.Add("--value", &options->value, "Only the index by value");
+  SetAction(command, action, OnEachFile([options](const CommonOptions& chosen, Output& output) {
+              return PrintIndex(*options, chosen, output);
+            }));
 }
 
 }  // namespace cfile::tools

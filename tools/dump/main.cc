@@ -1,25 +1,16 @@
 // cfile-dump: shows what is in a CFile or a table, and whether it is valid.
 #include <algorithm>
-#include <cstddef>
-#include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <memory>
-#include <optional>
-#include <span>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
-#include "absl/strings/string_view.h"
 #include "tools/command_line.h"
 #include "tools/dump/commands.h"
 #include "tools/dump/dump.h"
 #include "tools/location.h"
-#include "tools/text_table.h"
 
 namespace cfile::tools {
 namespace {
@@ -46,49 +37,6 @@ constexpr char kHelp[] =
     "  cfile-dump diff flights copy\n"
     "  cfile-dump verify flights";
 
-class DumpHelpFormatter final : public HelpFormatter {
- public:
-  DumpHelpFormatter() : HelpFormatter(24) {}
-
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    if (app->get_parent() != nullptr) return "\n" + Formatter::make_usage(app, name);
-    return "\nUsage: cfile-dump [OPTIONS] FILE\n       cfile-dump SUBCOMMAND [OPTIONS] FILE ...\n";
-  }
-
-  // On a terminal, wraps the paragraphs of the text at the width of the terminal.
-  std::string make_footer(const CLI::App* app) const override {
-    const std::optional<size_t> width = OutputWidth();
-    const std::string footer = CLI::Formatter::make_footer(app);
-    if (!width) return footer;
-    // Only lines that follow each other at the margin are a paragraph: other lines are examples and
-    // items of lists.
-    std::string result, paragraph;
-    const auto end_paragraph = [&] {
-      if (!paragraph.empty()) absl::StrAppend(&result, tools::Wrapped(paragraph, *width), "\n");
-      paragraph.clear();
-    };
-    for (const absl::string_view line : absl::StrSplit(footer, '\n')) {
-      if (line.empty() || line.front() == ' ') {
-        end_paragraph();
-        absl::StrAppend(&result, line, "\n");
-      } else {
-        absl::StrAppend(&paragraph, paragraph.empty() ? "" : " ", line);
-      }
-    }
-    end_paragraph();
-    if (!result.empty()) result.pop_back();
-    return result;
-  }
-};
-
-ExitCode Misuse(const CLI::App& app, const std::string& message) {
-  const auto chosen = app.get_subcommands();
-  const std::string command = chosen.empty() ? "" : chosen[0]->get_name() + " ";
-  std::fprintf(stderr, "cfile-dump: %s\nSee cfile-dump %s--help\n", TerminalSafe(message).c_str(),
-               command.c_str());
-  return kUsage;
-}
-
 bool Exists(const std::string& path) {
   if (IsUrl(path)) return true;
   std::error_code ignored;
@@ -97,32 +45,32 @@ bool Exists(const std::string& path) {
 
 // The error of a command line without a subcommand, or with the subcommand after the file. Empty:
 // there is no error.
-std::string WrongArguments(const CLI::App& app, const std::vector<std::string>& files) {
-  const auto chosen = app.get_subcommands();
-  if (files.empty()) return chosen.empty() ? "a FILE or a subcommand is missing" : "";
-  if (!chosen.empty()) {
-    const std::string& name = chosen[0]->get_name();
+std::string WrongArguments(const Command& tool, const Parsed& parsed) {
+  const std::vector<std::string>& files = parsed.arguments;
+  if (files.empty()) return parsed.chosen == nullptr ? "a FILE or a subcommand is missing" : "";
+  if (parsed.chosen != nullptr) {
+    const std::string& name = parsed.chosen->name;
     return absl::StrCat("write the subcommand before the file: cfile-dump ", name, " ", files[0],
                         " (a file named '", name, "' is written ./", name, ")");
   }
-  std::string names;
-  for (const CLI::App* command : app.get_subcommands(nullptr))
-    absl::StrAppend(&names, " ", command->get_name());
   if (!Exists(files[0]) &&
       (files.size() > 1 || files[0].find_first_of("./") == std::string::npos)) {
+    std::string names;
+    for (const Command& command : tool.subcommands) absl::StrAppend(&names, " ", command.name);
     return absl::StrCat("'", files[0], "' is neither a file nor a subcommand; the subcommands are",
                         names);
   }
   return files.size() > 1 ? absl::StrCat("expected one file, found also '", files[1], "'") : "";
 }
 
-// The error of a command line that cannot be parsed. `files`: the arguments of the option FILE.
-std::string TextOf(const CLI::ParseError& error, const CLI::App& app,
-                   std::span<const char* const> arguments, const std::vector<std::string>& files) {
-  const std::vector<std::string> unexpected = app.remaining(/*recurse=*/true);
+// The error of a command line that cannot be parsed. `arguments`: the whole command line.
+std::string TextOf(const Command& tool, const Parsed& parsed,
+                   const std::vector<std::string>& arguments) {
+  const std::vector<std::string>& files = parsed.arguments;
+  const std::vector<std::string>& unexpected = parsed.unexpected;
   const auto option = std::find_if(unexpected.begin(), unexpected.end(),
                                    [](const std::string& each) { return each.starts_with("-"); });
-  const std::string wrong = files.empty() ? "" : WrongArguments(app, files);
+  const std::string wrong = files.empty() ? "" : WrongArguments(tool, parsed);
   if (option != unexpected.end()) {
     // The value of an unknown option looks like a file. But after a FILE that does not exist, the
     // file may be a misspelled subcommand, and the option may be an option of this subcommand.
@@ -130,11 +78,11 @@ std::string TextOf(const CLI::ParseError& error, const CLI::App& app,
       return std::find(arguments.begin(), arguments.end(), text);
     };
     const bool comes_first = !files.empty() && place_of(*option) < place_of(files[0]);
-    const bool is_file = !files.empty() && app.get_subcommands().empty() && Exists(files[0]);
+    const bool is_file = !files.empty() && parsed.chosen == nullptr && Exists(files[0]);
     if (wrong.empty() || comes_first || is_file) return "unknown option " + *option;
   }
   if (!wrong.empty()) return wrong;
-  if (unexpected.empty()) return error.what();
+  if (unexpected.empty()) return parsed.error;
   return absl::StrCat(unexpected.size() == 1 ? "unexpected argument: " : "unexpected arguments: ",
                       absl::StrJoin(unexpected, " "));
 }
@@ -147,67 +95,64 @@ int Run(int argc, char** argv) {
   };
   std::vector<std::string> files;
 
-  CLI::App app("Shows what is in a CFile, or in a table of CFiles, and whether it is valid.",
-               std::string(kToolName));
-  app.formatter(std::make_shared<DumpHelpFormatter>());
-  app.set_help_flag("-h,--help", "Print this help");
-  CLI::Option* file_option = app.add_option("FILE", files, kFileOrTable)->type_name("");
-  AddJsonOption(app, common);
-  AddIgnoreChecksumsOption(app, common);
-  AddColumnOptions(app, common, kOneColumn, kAllParts);
-  AddSummaryOptions(app, summary);
-  AddLimitOptions(app, common);
-  app.set_version_flag("--version", absl::StrCat("cfile-dump ", CFILE_VERSION),
-                       "Print the version");
-  app.require_subcommand(0, 1);
-  app.footer(HelpWithUrls(kHelp));
-  AddSummaryCommand(app, common, action);
-  AddHeaderCommand(app, common, action);
-  AddFooterCommand(app, common, action);
-  AddBlocksCommand(app, common, action);
-  AddBlockCommand(app, common, action);
-  AddHexdumpCommand(app, common, action);
-  AddIndexCommand(app, common, action);
-  AddDictionaryCommand(app, common, action);
-  AddStatsCommand(app, common, action);
-  AddValuesCommand(app, common, action);
-  AddAtCommand(app, common, action);
-  AddFindCommand(app, common, action);
-  AddExplainCommand(app, common, action);
-  AddExportCommand(app, common, action);
-  AddRecordsCommand(app, common, action);
-  AddReportCommand(app, common, action);
-  AddVerifyCommand(app, common, action);
+  Command tool{
+      .name = std::string(kToolName),
+      .description = "Shows what is in a CFile, or in a table of CFiles, and whether it is valid.",
+      .footer = HelpWithUrls(kHelp),
+      .help_column = 24,
+      .usage = "cfile-dump [OPTIONS] FILE\n       cfile-dump SUBCOMMAND [OPTIONS] FILE ..."};
+  tool.Add("FILE", &files, kFileOrTable);
+  AddJsonOption(tool, common);
+  AddIgnoreChecksumsOption(tool, common);
+  AddColumnOptions(tool, common, kOneColumn, kAllParts);
+  AddSummaryOptions(tool, summary);
+  AddLimitOptions(tool, common);
+  tool.Add("--version", absl::StrCat("cfile-dump ", CFILE_VERSION), "Print the version");
+  AddSummaryCommand(tool, common, action);
+  AddHeaderCommand(tool, common, action);
+  AddFooterCommand(tool, common, action);
+  AddBlocksCommand(tool, common, action);
+  AddBlockCommand(tool, common, action);
+  AddHexdumpCommand(tool, common, action);
+  AddIndexCommand(tool, common, action);
+  AddDictionaryCommand(tool, common, action);
+  AddStatsCommand(tool, common, action);
+  AddValuesCommand(tool, common, action);
+  AddAtCommand(tool, common, action);
+  AddFindCommand(tool, common, action);
+  AddExplainCommand(tool, common, action);
+  AddExportCommand(tool, common, action);
+  AddRecordsCommand(tool, common, action);
+  AddReportCommand(tool, common, action);
+  AddVerifyCommand(tool, common, action);
 #ifdef CFILE_WITH_SALVAGE
-  AddSalvageCommand(app, common, action);
+  AddSalvageCommand(tool, common, action);
 #endif
-  AddWhatIfCommand(app, common, action);
-  AddRewriteCommand(app, common, action);
-  AddConcatCommand(app, common, action);
-  AddDiffCommand(app, common, action);
+  AddWhatIfCommand(tool, common, action);
+  AddRewriteCommand(tool, common, action);
+  AddConcatCommand(tool, common, action);
+  AddDiffCommand(tool, common, action);
 
   Output output;
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    std::ostringstream text;
-    app.exit(help, text, text);
-    output.text = text.str();
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  const Parsed parsed = Parse(tool, arguments);
+  if (parsed.text) {
+    output.text = *parsed.text;
     return output.Finish(kFine);
-  } catch (const CLI::ParseError& error) {
-    const std::span<const char* const> arguments(argv, static_cast<size_t>(argc));
-    const std::vector<std::string> given =
-        file_option->count() > 0 ? file_option->results() : std::vector<std::string>();
-    const ExitCode code = Misuse(app, TextOf(error, app, arguments, given));
-    return app.got_subcommand("diff") ? TroubleOfDiff(code) : code;
   }
-  if (const std::string wrong = WrongArguments(app, files); !wrong.empty()) {
-    return Misuse(app, wrong);
+  const Command* const chosen = parsed.chosen;
+  std::string wrong =
+      parsed.error.empty() ? WrongArguments(tool, parsed) : TextOf(tool, parsed, arguments);
+  const auto is_json = [](const Option& option) { return option.name == "--json"; };
+  if (wrong.empty() && chosen != nullptr && common.json &&
+      std::none_of(chosen->options.begin(), chosen->options.end(), is_json)) {
+    wrong = chosen->name + " has no --json";
   }
-  for (const CLI::App* command : app.get_subcommands()) {
-    if (common.json && command->get_option_no_throw("--json") == nullptr) {
-      return Misuse(app, absl::StrCat(command->get_name(), " has no --json"));
-    }
+  if (!wrong.empty()) {
+    const std::string command = chosen == nullptr ? "" : " " + chosen->name;
+    const ExitCode code = Misuse(kToolName, absl::StrCat("cfile-dump", command), wrong);
+    const bool is_diff = chosen != nullptr && chosen->name == "diff" && !parsed.error.empty();
+    return is_diff ? TroubleOfDiff(code) : code;
   }
   if (!files.empty()) common.path = files[0];
   return action(common, output);

@@ -116,32 +116,28 @@ ExitCode PrintPart(Part part, const CommonOptions& common, Output& output) {
 
 }  // namespace
 
-void AddHeaderCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddHeaderCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "header", "Print the header as text protobuf",
       "Comments say what numbers mean; text is printed as text. With --json the message is\n"
       "printed in protobuf's JSON form: bytes are base64, and 64-bit integers are strings.\n\n"
       "Example:\n  cfile-dump header keys.cfile");
-  AddColumnOptions(*command, common, kOneColumn, kAllParts);
-  command->callback([&action] {
-    action = OnEachFile([](const CommonOptions& options, Output& output) {
-      return PrintPart(Part::kHeader, options, output);
-    });
-  });
+  AddColumnOptions(command, common, kOneColumn, kAllParts);
+  SetAction(command, action, OnEachFile([](const CommonOptions& options, Output& output) {
+              return PrintPart(Part::kHeader, options, output);
+            }));
 }
 
-void AddFooterCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddFooterCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "footer", "Print the footer as text protobuf",
       "Comments say what numbers mean; text is printed as text. With --json the message is\n"
       "printed in protobuf's JSON form: bytes are base64, and 64-bit integers are strings.\n\n"
       "Example:\n  cfile-dump footer --json keys.cfile | jq -r .footer.num_values");
-  AddColumnOptions(*command, common, kOneColumn, kAllParts);
-  command->callback([&action] {
-    action = OnEachFile([](const CommonOptions& options, Output& output) {
-      return PrintPart(Part::kFooter, options, output);
-    });
-  });
+  AddColumnOptions(command, common, kOneColumn, kAllParts);
+  SetAction(command, action, OnEachFile([](const CommonOptions& options, Output& output) {
+              return PrintPart(Part::kFooter, options, output);
+            }));
 }
 
 }  // namespace cfile::tools

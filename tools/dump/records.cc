@@ -110,8 +110,8 @@ ExitCode PrintRecords(const RecordsOptions& options, const CommonOptions& common
 
 }  // namespace
 
-void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddRecordsCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "records", "Print the records of a table as JSON Lines, nested like its schema",
       "JSON Lines are the same with and without --json: each line is a record and nothing else,\n"
       "so the line has no schema_version. The fields are in the order of the schema.\n"
@@ -133,31 +133,27 @@ void AddRecordsCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump records log --sample 100 --seed 7\n"
       "  cfile-dump records log --columns sid --format csv\n"
       "  cfile-dump records log --schema");
-  AddIgnoreChecksumsOption(*command, common);
+  AddIgnoreChecksumsOption(command, common);
   auto options = std::make_shared<RecordsOptions>();
-  AddRangeOptions(*command, options->range);
-  AddRowChoiceOptions(*command, options->choice)
-      ->type_name("PATH,...")
-      ->description(
-          "Only these leaf columns, or groups with everything in them; write a path with a comma "
-          "in double quotes");
+  AddRangeOptions(command, options->range);
+  Option& columns = AddRowChoiceOptions(command, options->choice);
+  columns.form = "PATH,...";
+  columns.help =
+      "Only these leaf columns, or groups with everything in them; write a path with a comma in "
+      "double quotes";
   std::vector<std::string> formats = {kJsonLines};
   for (const std::string format : kRowFormats) {
     if (format != "text" && format != kJsonLines) formats.push_back(format);
   }
-  CLI::Option* const format =
-      command
-          ->add_option("--format", options->format,
-                       "jsonl (default), csv, tsv, or hex: the bytes of each value in hexadecimal "
-                       "digits")
-          ->type_name("FORMAT")
-          ->check(CLI::IsMember(std::move(formats)).description(""))
-          ->excludes("--json");
-  command->add_flag("--schema", options->schema, "Print the schema instead")->excludes(format);
-  command->callback([&action, options] {
-    action = [options](const CommonOptions& chosen, Output& output) {
-      return PrintRecords(*options, chosen, output);
-    };
+  command
+      .Add("--format FORMAT", &options->format,
+           "jsonl (default), csv, tsv, or hex: the bytes of each value in hexadecimal "
+           "digits",
+           OneOf(std::move(formats)))
+      .excludes = {"--json"};
+  command.Add("--schema", &options->schema, "Print the schema instead").excludes = {"--format"};
+  SetAction(command, action, [options](const CommonOptions& chosen, Output& output) {
+    return PrintRecords(*options, chosen, output);
   });
 }
 

@@ -214,34 +214,24 @@ absl::StatusOr<RowRanges> RangesOfKeys(const Input& input, const CommonOptions& 
 
 }  // namespace
 
-void AddRangeOptions(CLI::App& command, RangeChoice& choice) {
-  const auto number = [&](const char* name, auto& value, const char* help, uint64_t most) {
-    return command.add_option(name, value, help)->type_name("N")->check(NumberIn(0, most));
+void AddRangeOptions(Command& command, RangeChoice& choice) {
+  const auto number = [&](const char* spec, auto& value, const char* help,
+                          uint64_t most = UINT64_MAX) -> Option& {
+    return command.Add(spec, &value, help, NumberIn(0, most));
   };
-  number("--ordinal", choice.ordinal, "Where to begin; the first row has ordinal 0", UINT64_MAX);
-  CLI::Option* const count = number("--count", choice.count, "How many at most", UINT64_MAX);
-  CLI::Option* const head = number("--head", choice.count, "The first N rows", UINT64_MAX);
-  CLI::Option* const tail = number("--tail", choice.tail, "The last N rows", UINT64_MAX);
-  CLI::Option* const sample = number("--sample", choice.sample,
-                                     "N rows chosen by chance, each row at most once", kMaxSample);
-  number("--seed", choice.seed, "With the same seed, --sample chooses the same rows (default: 0)",
-         UINT64_MAX)
-      ->needs(sample);
-  for (CLI::Option* one : {count, head, tail, sample}) {
-    for (CLI::Option* other : {count, head, tail, sample}) {
-      if (one != other) one->excludes(other);
-    }
-  }
-  const auto key = [&](const char* name, std::vector<std::string>& value, const char* help) {
-    command.add_option(name, value, help)
-        ->type_name("KEY")
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-        ->allow_extra_args(false);
-  };
-  key("--from", choice.from,
+  number("--ordinal N", choice.ordinal, "Where to begin; the first row has ordinal 0");
+  number("--count N", choice.count, "How many at most");
+  number("--head N", choice.count, "The first N rows").excludes = {"--count"};
+  number("--tail N", choice.tail, "The last N rows").excludes = {"--count", "--head"};
+  number("--sample N", choice.sample, "N rows chosen by chance, each row at most once", kMaxSample)
+      .excludes = {"--count", "--head", "--tail"};
+  number("--seed N", choice.seed, "With the same seed, --sample chooses the same rows (default: 0)")
+      .needs = "--sample";
+  command.Add(
+      "--from KEY", &choice.from,
       "Only rows whose key is at least KEY; needs a value index. Write KEY as for find. For a "
       "table that is sorted by several columns, give the option once for each of the first ones");
-  key("--to", choice.to, "Only rows whose key is less than KEY");
+  command.Add("--to KEY", &choice.to, "Only rows whose key is less than KEY");
 }
 
 absl::StatusOr<RowRanges> ChooseRows(const Input& input, const CommonOptions& common,

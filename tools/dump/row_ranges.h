@@ -34,7 +34,7 @@ struct RangeChoice {
 };
 
 // Adds --ordinal, --count, --head, --tail, --sample, --seed, --from and --to.
-void AddRangeOptions(CLI::App& command, RangeChoice& choice);
+void AddRangeOptions(Command& command, RangeChoice& choice);
 
 // Ranges of rows, in ascending order, without overlaps. No range is empty.
 using RowRanges = std::vector<OrdinalRange>;

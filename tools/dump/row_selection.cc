@@ -73,37 +73,23 @@ absl::StatusOr<Filter> FilterOf(const RowChoice& choice, const Schema& schema) {
   return FilterOfText(*choice.where, schema);
 }
 
-CLI::Option* AddColumnsOption(CLI::App& command, std::vector<std::string>& names,
-                              const std::string& help) {
-  const auto add = [&names](const CLI::results_t& lists) {
+Option& AddRowChoiceOptions(Command& command, RowChoice& choice) {
+  const auto add_names = [&choice](const std::vector<std::string>& lists) -> std::string {
     for (const std::string& list : lists) {
       const auto parsed = ParseNames(list);
-      if (!parsed.ok()) {
-        throw CLI::ValidationError(
-            std::string(parsed.status().message().data(), parsed.status().message().size()));
-      }
-      names.insert(names.end(), parsed->begin(), parsed->end());
+      if (!parsed.ok()) return std::string(parsed.status().message());
+      choice.columns.insert(choice.columns.end(), parsed->begin(), parsed->end());
     }
-    return true;
+    return "";
   };
-  return command.add_option("--columns", add, help)
-      ->type_name("NAME,...")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-      ->allow_extra_args(false);
-}
-
-CLI::Option* AddRowChoiceOptions(CLI::App& command, RowChoice& choice) {
-  CLI::Option* columns = AddColumnsOption(
-      command, choice.columns,
+  Option& columns = command.Add(
+      "--columns NAME,...", add_names,
       "Only these columns of a table, in this order; write a name with a comma in double quotes, "
       "as in '\"a,b\",c'");
-  command
-      .add_option_function<std::string>(
-          "--where", [&choice](const std::string& where) { choice.where = where; },
-          "Only rows for which this is true: conditions, joined by AND and OR. The column of a "
-          "file "
-          "is called value. Blocks that cannot hold such a row are not read")
-      ->type_name("FILTER");
+  command.Add(
+      "--where FILTER", &choice.where,
+      "Only rows for which this is true: conditions, joined by AND and OR. The column of a file is "
+      "called value. Blocks that cannot hold such a row are not read");
   return columns;
 }
 

@@ -33,12 +33,9 @@ absl::StatusOr<RowSelection> SelectRows(const Input& input, const RowChoice& cho
 // The condition of --where; Filter() if there is none. kInvalidArgument: the condition is wrong.
 absl::StatusOr<Filter> FilterOf(const RowChoice& choice, const Schema& schema);
 
-// Adds the option --columns to `command`. Its value is a list of names in the form of ParseNames
-// (tools/where_parser.h). The names are appended to `names`. The option may be given several
-// times.
-CLI::Option* AddColumnsOption(CLI::App& command, std::vector<std::string>& names,
-                              const std::string& help);
-// Adds the options --columns and --where. An empty --where is an error of FilterOf.
-CLI::Option* AddRowChoiceOptions(CLI::App& command, RowChoice& choice);
+// Adds the options --columns and --where, and returns --columns. Its value is a list of names in
+// the form of ParseNames (tools/where_parser.h); the option may be given several times. An empty
+// --where is an error of FilterOf.
+Option& AddRowChoiceOptions(Command& command, RowChoice& choice);
 
 }  // namespace cfile::tools

@@ -111,8 +111,8 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
 
 }  // namespace
 
-void AddStatsCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddStatsCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "stats", "Print the statistics of a file and of its blocks",
       "Readers use these statistics to skip blocks. minimum and maximum are bounds: long strings\n"
       "are cut, and --json then says that exact is false. --probe asks the Bloom filter of the\n"
@@ -121,15 +121,12 @@ void AddStatsCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump stats flights --column dep_delay\n"
       "  cfile-dump stats --json keys.cfile | jq '.blocks[] | select(.nulls > 0)'\n"
       "  cfile-dump stats --probe N14228 flights --column tailnum");
-  AddColumnOptions(*command, common, kOneColumn, kAllParts);
+  AddColumnOptions(command, common, kOneColumn, kAllParts);
   const auto probe = std::make_shared<std::optional<std::string>>();
-  command->add_option("--probe", *probe, "A value to look up in the Bloom filter")
-      ->type_name("VALUE");
-  command->callback([&action, probe] {
-    action = OnEachFile([probe](const CommonOptions& chosen, Output& output) {
-      return PrintStatistics(*probe, chosen, output);
-    });
-  });
+  command.Add("--probe VALUE", probe.get(), "A value to look up in the Bloom filter");
+  SetAction(command, action, OnEachFile([probe](const CommonOptions& chosen, Output& output) {
+              return PrintStatistics(*probe, chosen, output);
+            }));
 }
 
 }  // namespace cfile::tools

@@ -55,21 +55,19 @@ ExitCode PrintSummary(const SummaryOptions& options, const CommonOptions& common
   }
   const auto input = OpenInput(common, progress.observer());
   if (!input.ok()) return output.Fail(input.status());
-  return input->file ? SummarizeFile(common, *input->file, progress, output)
-                     : SummarizeTable(common, *input->table, options.by_size, progress, output);
+  return input->file
+             ? SummarizeFile(common, *input->file, progress, output)
+             : SummarizeTable(common, *input->table, options.order == "size", progress, output);
 }
 
-void AddSummaryOptions(CLI::App& command, SummaryOptions& options) {
-  command
-      .add_option_function<std::string>(
-          "--sort", [&options](const std::string& order) { options.by_size = order == "size"; },
-          "Order of a table's columns: schema (default), or size, the largest first")
-      ->type_name("ORDER")
-      ->check(CLI::IsMember({"schema", "size"}));
+void AddSummaryOptions(Command& command, SummaryOptions& options) {
+  command.Add("--sort ORDER:{schema,size}", &options.order,
+              "Order of a table's columns: schema (default), or size, the largest first",
+              OneOf({"schema", "size"}));
 }
 
-void AddSummaryCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddSummaryCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "summary", "Print what a file or a table holds, on one screen (the default)",
       "stored is the size of the data blocks in the file, encoded the size before compression,\n"
       "decoded the size of the values in memory without nulls. A ratio is decoded / stored; JSON\n"
@@ -82,14 +80,12 @@ void AddSummaryCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump summary keys.cfile\n"
       "  cfile-dump summary --sort size flights\n"
       "  cfile-dump summary --json flights | jq -r '.columns[].name'");
-  AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, kOneColumn, kAllParts);
+  AddIgnoreChecksumsOption(command, common);
+  AddColumnOptions(command, common, kOneColumn, kAllParts);
   const auto options = std::make_shared<SummaryOptions>();
-  AddSummaryOptions(*command, *options);
-  command->callback([&action, options] {
-    action = [options](const CommonOptions& chosen, Output& output) {
-      return PrintSummary(*options, chosen, output);
-    };
+  AddSummaryOptions(command, *options);
+  SetAction(command, action, [options](const CommonOptions& chosen, Output& output) {
+    return PrintSummary(*options, chosen, output);
   });
 }
 

@@ -40,8 +40,8 @@ ExitCode PrintValues(const ValuesOptions& options, const CommonOptions& common, 
 
 }  // namespace
 
-void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddValuesCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "values",
       "Print the values, one per line; for a table its rows, with tabs between values",
       "A null is printed as null. Strings are printed as they are, except that control\n"
@@ -76,28 +76,25 @@ void AddValuesCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump values flights --where \\\n"
       "    \"delay > 600 or (month = 7 and carrier in (HA, F9))\"\n"
       "  cfile-dump values --ordinal 1000000 --count 10 --columns year,carrier flights");
-  AddIgnoreChecksumsOption(*command, common);
+  AddIgnoreChecksumsOption(command, common);
   auto options = std::make_shared<ValuesOptions>();
-  AddRangeOptions(*command, options->range);
+  AddRangeOptions(command, options->range);
   std::vector<std::string> formats(std::begin(kRowFormats), std::end(kRowFormats));
   command
-      ->add_option("--format", options->format,
-                   "text (default), csv, tsv, jsonl, or hex: the bytes of each value in "
-                   "hexadecimal digits, numbers with the least byte first")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember(std::move(formats)).description(""))
-      ->excludes("--json");
-  command->add_flag("--explain", options->explain,
-                    "Print to standard error how many bytes and blocks were read");
-  AddColumnOptions(*command, common,
+      .Add("--format FORMAT", &options->format,
+           "text (default), csv, tsv, jsonl, or hex: the bytes of each value in "
+           "hexadecimal digits, numbers with the least byte first",
+           OneOf(std::move(formats)))
+      .excludes = {"--json"};
+  command.Add("--explain", &options->explain,
+              "Print to standard error how many bytes and blocks were read");
+  AddColumnOptions(command, common,
                    "Only this column of a table, printed like the column of a file; for a nested "
                    "column, write --part, too, or use `records` with --columns",
                    kPartOfColumn);
-  AddRowChoiceOptions(*command, options->choice)->excludes("--column");
-  command->callback([&action, options] {
-    action = [options](const CommonOptions& chosen, Output& output) {
-      return PrintValues(*options, chosen, output);
-    };
+  AddRowChoiceOptions(command, options->choice).excludes = {"--column"};
+  SetAction(command, action, [options](const CommonOptions& chosen, Output& output) {
+    return PrintValues(*options, chosen, output);
   });
 }
 

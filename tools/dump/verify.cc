@@ -286,8 +286,8 @@ ExitCode VerifyInput(bool quiet, const CommonOptions& common, Output& output) {
 
 }  // namespace
 
-void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommand(
+void AddVerifyCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommand(
       app, common, "verify", "Read everything and say what is damaged",
       "Checks all checksums, all structures and all values, and that they agree with each\n"
       "other. In a table, checks all files; if these are valid, also checks that the columns\n"
@@ -300,13 +300,11 @@ void AddVerifyCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "Examples:\n"
       "  cfile-dump verify keys.cfile\n"
       "  cfile-dump verify --json flights | jq '.files[] | select(.ok | not)'");
-  AddColumnOptions(*command, common, "Only the files of this column of a table", kAllParts);
+  AddColumnOptions(command, common, "Only the files of this column of a table", kAllParts);
   auto quiet = std::make_shared<bool>(false);
-  command->add_flag("--quiet", *quiet, "Print only the findings")->excludes("--json");
-  command->callback([&action, quiet] {
-    action = [quiet](const CommonOptions& chosen, Output& output) {
-      return VerifyInput(*quiet, chosen, output);
-    };
+  command.Add("--quiet", quiet.get(), "Print only the findings").excludes = {"--json"};
+  SetAction(command, action, [quiet](const CommonOptions& chosen, Output& output) {
+    return VerifyInput(*quiet, chosen, output);
   });
 }
 

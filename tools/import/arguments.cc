@@ -2,15 +2,13 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdio>
-#include <memory>
-#include <sstream>
 #include <thread>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
+#include "tools/command.h"
 #include "tools/import/csv_reader.h"
 #include "tools/input/input_file.h"
 #include "tools/location.h"
@@ -86,61 +84,45 @@ Examples:
   cfile-import trips.jsonl trips --sorted-by trip.day --type 'trip.day=date(%d.%m.%Y)'
   cfile-import flights.parquet flights --report)";
 
-CLI::ParseError Wrong(const std::string& option, const std::string& text, std::string_view reason) {
-  return CLI::ValidationError(option + " " + text, std::string(reason));
+absl::Status Wrong(const std::string& option, const std::string& text, std::string_view reason) {
+  return absl::InvalidArgumentError(StrCat(option, " ", text, ": ", reason));
 }
 
-// The error of LayoutArguments::Read. If this build lacks an encoding or a codec, the exit code is
-// kCannotRead.
-class WrongLayout final : public CLI::ParseError {
- public:
-  explicit WrongLayout(const absl::Status& status)
-      : ParseError("WrongLayout", std::string(status.message()), ExitCodeOf(status)) {}
-};
-
-template <typename T>
-T ValueOrThrow(absl::StatusOr<T> value, const std::string& option, const std::string& text) {
-  if (!value.ok()) {
-    const absl::string_view message = value.status().message();
-    throw Wrong(option, text, {message.data(), message.size()});
-  }
-  return *std::move(value);
-}
-
-std::optional<char> ParseDelimiter(const std::string& text) {
+absl::StatusOr<std::optional<char>> ParseDelimiter(const std::string& text) {
   if (text == "auto") return std::nullopt;
   if (text == "tab" || text == "\\t") return '\t';
   if (text.size() != 1 || static_cast<uint8_t>(text[0]) >= 0x80 || text == "\"" || text == "\n" ||
       text == "\r") {
-    throw Wrong("--delimiter", text, "expected one ASCII character, or tab");
+    return Wrong("--delimiter", text, "expected one ASCII character, or tab");
   }
   return text[0];
 }
 
 // Parses COLUMN=TYPE into `types`. The format of a date may contain =, too, so this function takes the
 // last = that a type follows.
-void ParseType(const std::string& text, std::map<std::string, TextType>& types) {
+absl::Status ParseType(const std::string& text, std::map<std::string, TextType>& types) {
   std::string column, type;
-  if (!SplitColumnOption(text, column, type)) throw Wrong("--type", text, "expected COLUMN=TYPE");
+  if (!SplitColumnOption(text, column, type)) return Wrong("--type", text, "expected COLUMN=TYPE");
   absl::StatusOr<TextType> parsed = ParseTextType(type);
-  const std::string last = column;
   for (std::string begin, rest; !parsed.ok() && SplitColumnOption(column, begin, rest);
        column = begin) {
     type = rest + "=" + type;
     if (absl::StatusOr<TextType> longer = ParseTextType(type); longer.ok()) parsed = longer;
   }
-  if (!parsed.ok()) column = last;
-  types[column] = ValueOrThrow(std::move(parsed), "--type", text);
+  if (!parsed.ok()) return Wrong("--type", text, std::string(parsed.status().message()));
+  types[column] = *std::move(parsed);
+  return absl::OkStatus();
 }
 
 // Parses names that are separated by commas, as in the first line of a CSV file.
-std::vector<std::string> ParseNames(const std::string& text) {
+absl::StatusOr<std::vector<std::string>> ParseNames(const std::string& text) {
   CsvReader reader("--names", text, ',');
-  const absl::StatusOr<bool> found = ValueOrThrow(reader.Next(), "--names", text);
+  const absl::StatusOr<bool> found = reader.Next();
+  if (!found.ok()) return Wrong("--names", text, std::string(found.status().message()));
   std::vector<std::string> names;
   for (const CsvField& field : reader.fields()) names.emplace_back(field.text);
   if (!*found || reader.offset() != reader.size()) {
-    throw Wrong("--names", text, "expected the names, separated by commas");
+    return Wrong("--names", text, "expected the names, separated by commas");
   }
   return names;
 }
@@ -155,165 +137,132 @@ std::optional<Arguments> ParseArguments(int argc, char** argv, ExitCode& exit_co
   bool no_header = false;
   std::vector<std::string> types, not_null;
   LayoutArguments layout;
-  CLI::App app(kDescription, std::string(kImportTool));
-  app.footer(HelpWithUrls(kFooter));
-  app.formatter(std::make_shared<HelpFormatter>(34));
-  app.set_help_flag("-h,--help", "Print this help");
-  app.set_version_flag("--version", absl::StrCat(std::string(kImportTool), " ", CFILE_VERSION),
-                       "Print the version");
-  app.add_option("IN", import.input, "The file to read, its URL, or - for standard input")
-      ->required()
-      ->type_name("");
-  app.add_option(
-         "OUT_TABLE", import.output,
-         "The table: a directory that does not exist yet, with --append one that does; or an "
-         "s3:// URL")
-      ->required()
-      ->type_name("");
+  Command tool{.name = std::string(kImportTool),
+               .description = kDescription,
+               .footer = HelpWithUrls(kFooter),
+               .help_column = 34};
+  tool.Add("--version", absl::StrCat(tool.name, " ", CFILE_VERSION), "Print the version");
+  tool.Add("IN", &import.input, "The file to read, its URL, or - for standard input").required =
+      true;
+  tool.Add("OUT_TABLE", &import.output,
+           "The table: a directory that does not exist yet, with --append one that does; or an "
+           "s3:// URL")
+      .required = true;
 
-  const auto repeatable = [&app](const std::string& name, std::vector<std::string>& values,
-                                 const std::string& form, const std::string& help) {
-    return AddRepeatableOption(app, name, values, form, help);
-  };
-  CLI::Option* schema_option =
-      app.add_option("--schema", import.schema_path, "The schema of JSON")->type_name("FILE");
-  app.add_option("--charset", import.charset,
-                 "The charset of the text: utf-8, utf-16, utf-16le, utf-16be,\nlatin-1, or another "
-                 "name of iconv such as windows-1252;\nauto (default): UTF-8, or UTF-16 or UTF-32 "
-                 "if the first\nbytes show it")
-      ->type_name("NAME");
-  app.add_option(
-         "--delimiter", delimiter,
-         "What separates fields; 'tab' for a tab; auto (default):\nthe one of comma, tab, "
-         "semicolon and pipe with which the\nmost of the first lines have as many fields as "
-         "the first\nline, at least two")
-      ->type_name("CHARACTER");
-  CLI::Option* header_option =
-      app.add_option(
-             "--header", header,
-             "Whether the first line has the names of the columns: yes, no (they are\ncolumn_1, "
-             "column_2, ...) or auto (default): no if all its fields are values\nof the types of "
-             "their columns, and not all of these types are string")
-          ->type_name("WHEN")
-          ->check(CLI::IsMember({"auto", "yes", "no"}).description(""));
-  app.add_flag("--no-header", no_header, "The same as --header no")->excludes(header_option);
-  app.add_option("--names", names,
-                 "The names of the columns, separated by commas, in place\nof those in the first "
-                 "line or of column_1, column_2, ...")
-      ->type_name("NAME,...");
-  app.add_option(
-         "--skip-bad-rows", import.skip_bad_rows,
-         "Skip up to NUMBER rows that have another number of fields,\nwrong quotes, a value "
-         "that is not of the given type, text\nthat is not UTF-8, or a null that the column "
-         "does not\nallow, and report them (default: 0)")
-      ->type_name("NUMBER")
-      ->check(NumberIn(0, kMaxBadRows));
-  repeatable("--null", import.null_texts, "TEXT",
-             "Another text that means null unless quoted, e.g. NA");
-  repeatable("--type", types, "COLUMN=TYPE", "The type of a column, perhaps with a format");
-  CLI::Option* not_null_option =
-      repeatable("--not-null", not_null, "COLUMN", "A null in this column is an error");
-  layout.AddTo(app);
+  tool.Add("--schema FILE", &import.schema_path, "The schema of JSON");
+  tool.Add("--charset NAME", &import.charset,
+           "The charset of the text: utf-8, utf-16, utf-16le, utf-16be,\nlatin-1, or another "
+           "name of iconv such as windows-1252;\nauto (default): UTF-8, or UTF-16 or UTF-32 "
+           "if the first\nbytes show it");
+  tool.Add("--delimiter CHARACTER", &delimiter,
+           "What separates fields; 'tab' for a tab; auto (default):\nthe one of comma, tab, "
+           "semicolon and pipe with which the\nmost of the first lines have as many fields as "
+           "the first\nline, at least two");
+  tool.Add("--header WHEN", &header,
+           "Whether the first line has the names of the columns: yes, no (they are\ncolumn_1, "
+           "column_2, ...) or auto (default): no if all its fields are values\nof the types of "
+           "their columns, and not all of these types are string",
+           OneOf({"auto", "yes", "no"}));
+  tool.Add("--no-header", &no_header, "The same as --header no").excludes = {"--header"};
+  tool.Add("--names NAME,...", &names,
+           "The names of the columns, separated by commas, in place\nof those in the first "
+           "line or of column_1, column_2, ...");
+  tool.Add("--skip-bad-rows NUMBER", &import.skip_bad_rows,
+           "Skip up to NUMBER rows that have another number of fields,\nwrong quotes, a value "
+           "that is not of the given type, text\nthat is not UTF-8, or a null that the column "
+           "does not\nallow, and report them (default: 0)",
+           NumberIn(0, kMaxBadRows));
+  tool.Add("--null TEXT", &import.null_texts,
+           "Another text that means null unless quoted, e.g. NA");
+  tool.Add("--type COLUMN=TYPE", &types, "The type of a column, perhaps with a format");
+  tool.Add("--not-null COLUMN", &not_null, "A null in this column is an error");
+  layout.AddTo(tool);
   constexpr char kLimits[] =
       "Limits (an error names the limit to raise; readers need the same limits)";
-  const auto size_limit = [&](const char* name, size_t& value, const char* help) {
-    app.add_option(name, value, help)
-        ->type_name("BYTES")
-        ->transform(BytesIn(1, kMaxBytes))
-        ->group(kLimits);
+  const auto size_limit = [&](const char* spec, size_t& value, const char* help) {
+    tool.Add(spec, &value, help, BytesIn(1, kMaxBytes)).group = kLimits;
   };
-  app.add_option("--max-input-bytes", import.max_input_bytes,
-                 "Input that comes from a pipe, from compressed data or from\nanother charset "
-                 "(default: no limit)")
-      ->type_name("BYTES")
-      ->transform(BytesIn(1, kMaxIndexBytes))
-      ->group(kLimits);
-  size_limit("--max-block-size", import.max_block_size_bytes,
+  tool.Add("--max-input-bytes BYTES", &import.max_input_bytes,
+           "Input that comes from a pipe, from compressed data or from\nanother charset "
+           "(default: no limit)",
+           BytesIn(1, kMaxIndexBytes))
+      .group = kLimits;
+  size_limit("--max-block-size BYTES", import.max_block_size_bytes,
              "Size of a block, and so of a value (default: 16MiB)");
   size_t max_page_size_bytes = 0;
-  size_limit("--max-page-size", max_page_size_bytes,
+  size_limit("--max-page-size BYTES", max_page_size_bytes,
              "Of Parquet: size of a page of the input (default: 1GiB)");
-  size_limit("--max-metadata-size", import.max_metadata_size_bytes,
+  size_limit("--max-metadata-size BYTES", import.max_metadata_size_bytes,
              "Size of header, footer and table.cft (default: 16MiB)");
-  app.add_option("--max-depth", import.record_limits.max_depth,
-                 "Depth of nested groups (default: 64)")
-      ->type_name("LEVELS")
-      ->check(NumberIn(1, kMaxDepth))
-      ->group(kLimits);
+  tool.Add("--max-depth LEVELS", &import.record_limits.max_depth,
+           "Depth of nested groups (default: 64)", NumberIn(1, kMaxDepth))
+      .group = kLimits;
   size_t max_leaves = import.record_limits.max_leaves;
-  app.add_option("--max-leaves", max_leaves,
-                 "Leaf columns in the schema of records (default: 10,000)")
-      ->type_name("NUMBER")
-      ->check(NumberIn(1, kMaxLeaves))
-      ->group(kLimits);
-  repeatable(
-      "--sorted-by", import.sorted_by, "COLUMN",
-      "Sort the rows by this column and index it, so that\nits values can be found by key; if "
-      "given again,\nalso sort rows with equal values by the next column");
-  app.add_option("--memory", import.memory_bytes,
-                 "Memory for sorting (default: 1GiB). Rows that need more\nare sorted in runs, "
-                 "which take space in OUT_TABLE\nuntil they are merged")
-      ->type_name("BYTES")
-      ->transform(BytesIn(kMinMemoryBytes, kMaxIndexBytes));
-  CLI::Option* nulls_option =
-      app.add_option("--nulls", nulls,
-                     "Where rows with a null in a --sorted-by column go:\nlast (default) or first; "
-                     "--not-null makes nulls errors")
-          ->type_name("WHERE")
-          ->check(CLI::IsMember({"first", "last"}).description(""))
-          ->needs(app.get_option("--sorted-by"));
-  repeatable(
-      "--columns", import.columns, "COLUMN",
-      "Of Parquet: import only this column, and others for which\nthis option is given again");
-  app.add_flag(
-      "--part-per-row-group", import.part_per_row_group,
-      "Of Parquet: each row group becomes a part of the table,\nand keeps its dictionaries");
-  app.add_flag(
-      "--report", arguments.report,
-      "Of Parquet: print how many pages were copied, compressed\nagain, and encoded again");
-  app.add_flag("--append", import.append,
-               "Add a part to OUT_TABLE, with the columns and types of OUT_TABLE")
-      ->excludes(not_null_option)
-      ->excludes(nulls_option)
-      ->excludes(schema_option);
-  app.add_option("--threads", import.num_threads,
-                 "Threads that read CSV and encode columns (default: one per core)")
-      ->type_name("NUMBER")
-      ->check(NumberIn(1, kMaxThreads));
-  app.add_option("--progress", progress, "auto (default: on a terminal), always or never")
-      ->type_name("WHEN")
-      ->check(CLI::IsMember({"auto", "always", "never"}).description(""));
-  app.add_flag("--json", arguments.json, "Print the summary as JSON");
-  app.add_flag("--quiet", arguments.quiet, "Print only errors, and JSON with --json");
+  tool.Add("--max-leaves NUMBER", &max_leaves,
+           "Leaf columns in the schema of records (default: 10,000)", NumberIn(1, kMaxLeaves))
+      .group = kLimits;
+  tool.Add("--sorted-by COLUMN", &import.sorted_by,
+           "Sort the rows by this column and index it, so that\nits values can be found by key; if "
+           "given again,\nalso sort rows with equal values by the next column");
+  tool.Add("--memory BYTES", &import.memory_bytes,
+           "Memory for sorting (default: 1GiB). Rows that need more\nare sorted in runs, "
+           "which take space in OUT_TABLE\nuntil they are merged",
+           BytesIn(kMinMemoryBytes, kMaxIndexBytes));
+  tool.Add("--nulls WHERE", &nulls,
+           "Where rows with a null in a --sorted-by column go:\nlast (default) or first; "
+           "--not-null makes nulls errors",
+           OneOf({"first", "last"}))
+      .needs = "--sorted-by";
+  tool.Add("--columns COLUMN", &import.columns,
+           "Of Parquet: import only this column, and others for which\nthis option is given again");
+  tool.Add("--part-per-row-group", &import.part_per_row_group,
+           "Of Parquet: each row group becomes a part of the table,\nand keeps its dictionaries");
+  tool.Add("--report", &arguments.report,
+           "Of Parquet: print how many pages were copied, compressed\nagain, and encoded again");
+  tool.Add("--append", &import.append,
+           "Add a part to OUT_TABLE, with the columns and types of OUT_TABLE")
+      .excludes = {"--not-null", "--nulls", "--schema"};
+  tool.Add("--threads NUMBER", &import.num_threads,
+           "Threads that read CSV and encode columns (default: one per core)",
+           NumberIn(1, kMaxThreads));
+  tool.Add("--progress WHEN", &progress, "auto (default: on a terminal), always or never",
+           OneOf({"auto", "always", "never"}));
+  tool.Add("--json", &arguments.json, "Print the summary as JSON");
+  tool.Add("--quiet", &arguments.quiet, "Print only errors, and JSON with --json");
 
-  try {
-    app.parse(argc, argv);
-    if (const absl::Status status = layout.Read(import); !status.ok()) throw WrongLayout(status);
-    import.delimiter = ParseDelimiter(delimiter);
+  const auto read_texts = [&]() -> absl::Status {
+    CFILE_RETURN_IF_ERROR(layout.Read(import));
+    CFILE_ASSIGN_OR_RETURN(import.delimiter, ParseDelimiter(delimiter));
     if (import.block_size_bytes > import.max_block_size_bytes / 2) {
-      throw Wrong("--block-size", std::to_string(import.block_size_bytes),
-                  "it is above half of --max-block-size");
+      return Wrong("--block-size", std::to_string(import.block_size_bytes),
+                   "it is above half of --max-block-size");
     }
-    SetMaxLeaves(max_leaves, import.record_limits);
-    if (max_page_size_bytes > 0) import.max_page_size_bytes = max_page_size_bytes;
-    for (const std::string& text : types) ParseType(text, import.types);
-    if (!names.empty()) import.names = ParseNames(names);
+    for (const std::string& text : types) CFILE_RETURN_IF_ERROR(ParseType(text, import.types));
+    if (!names.empty()) {
+      CFILE_ASSIGN_OR_RETURN(import.names, ParseNames(names));
+    }
     if (no_header) header = "no";
     if (import.append && !names.empty() && header == "auto") {
-      throw Wrong("--names", names,
-                  "with --append say whether there is a header: --header yes or no");
+      return Wrong("--names", names,
+                   "with --append say whether there is a header: --header yes or no");
     }
-    import.not_null.insert(not_null.begin(), not_null.end());
-  } catch (const CLI::Success& wish) {
-    std::ostringstream text;
-    app.exit(wish, text);
-    exit_code = Print(kImportTool, text.str());
-    return std::nullopt;
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "%s: %s\nSee cfile-import --help\n", kImportTool.data(), error.what());
-    exit_code = error.get_exit_code() == kCannotRead ? kCannotRead : kUsage;
+    return absl::OkStatus();
+  };
+  const Parsed parsed = Parse(tool, {argv + 1, argv + argc});
+  if (parsed.text) {
+    exit_code = Print(kImportTool, *parsed.text);
     return std::nullopt;
   }
+  const absl::Status status =
+      parsed.error.empty() ? read_texts() : absl::InvalidArgumentError(parsed.error);
+  if (!status.ok()) {
+    Misuse(kImportTool, kImportTool, std::string(status.message()));
+    exit_code = ExitCodeOf(status);  // kCannotRead if this build lacks an encoding or a codec
+    return std::nullopt;
+  }
+  SetMaxLeaves(max_leaves, import.record_limits);
+  if (max_page_size_bytes > 0) import.max_page_size_bytes = max_page_size_bytes;
+  import.not_null.insert(not_null.begin(), not_null.end());
   if (import.input == "/dev/stdin") import.input = "-";
   import.header = header == "yes" ? Header::kYes : header == "no" ? Header::kNo : Header::kAuto;
   import.nulls_last = nulls != "first";

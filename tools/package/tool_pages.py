@@ -1,73 +1,67 @@
 #!/usr/bin/env python3
-"""Makes the man page of a tool and its completions for bash, zsh and fish from what the tool prints for --help.
+"""Makes the man page of a tool and its completions for bash, zsh and fish from what the tool declares.
 
   tool_pages.py FOLDER NAME VERSION COMMAND...    writes FOLDER/NAME.1, NAME.bash, _NAME and NAME.fish
 
-COMMAND runs the tool. `COMMAND --help` and `COMMAND SUBCOMMAND --help` have the form that CLI11 prints: a description, a usage,
-sections with a heading that ends with a colon and items that are indented by two spaces, and paragraphs.
+COMMAND runs the tool. `COMMAND --print-declarations` prints what tools/command.h says.
 """
+import json
 import pathlib
 import re
 import subprocess
 import sys
+from typing import NamedTuple
 
 HEADING = re.compile(r"^(\S.*):$")
-ITEM = re.compile(r"^  (?! )(.*?)(?: {2,}(.*))?$")
 
 
-class Item:
+class Item(NamedTuple):
     """A positional, an option or a subcommand: `names` such as ["-h", "--help"], the `value` that an option takes, or ""."""
-
-    def __init__(self, text, help_text):
-        self.text, self.help = text, help_text
-        names, _, self.value = text.partition(" ")
-        self.names = names.split(",")
-        self.value = re.sub(r" ?REQUIRED$", "", self.value)
-
-    def __eq__(self, other):
-        return (self.text, self.help) == (other.text, other.help)
+    names: list
+    value: str
+    help: str
 
 
 class Help:
-    """What a command prints for --help: `description`, lines of `usage`, `items` by heading, and the `rest`: (heading, lines)."""
+    """What a command declares: `description`, lines of `usage`, `items` by heading, and the footer as `rest`: (heading, lines)."""
 
-    def __init__(self, command):
-        printed = subprocess.run([*command, "--help"], stdout=subprocess.PIPE, check=True).stdout.decode()
-        self.description, self.usage, self.items, self.rest = "", [], {}, []
-        before, _, after = printed.partition("Usage: ")
-        self.description = " ".join(before.split())
-        usage, _, after = after.partition("\n\n")
-        self.usage = [line.strip() for line in usage.splitlines()]
-        for paragraph in re.split(r"\n{2,}", after.strip("\n")):
+    def __init__(self, description, usage, footer):
+        self.description, self.items, self.rest = description.strip(), {"Positionals": []}, []
+        self.usage = [line.strip() for line in usage.partition("Usage: ")[2].splitlines()]
+        for paragraph in re.split(r"\n{2,}", footer):
             lines = paragraph.splitlines()
-            heading = HEADING.match(lines[0])
-            name = heading[1] if heading else ""
-            if name.startswith(("Positionals", "Options", "Subcommands", "Limits")):
-                self.items[name] = list(items_of(lines[1:]))
-            else:
+            heading = HEADING.match(lines[0]) if lines else None
+            if not heading and self.rest and lines[0].startswith("  "):  # goes on with the section before
+                self.rest[-1][1].extend(["", *(line.removeprefix("  ") for line in lines)])
+            elif lines:
                 body = [line.removeprefix("  ") for line in lines[1:]] if heading else lines
-                if not heading and self.rest and lines[0].startswith("  "):  # goes on with the section before
-                    self.rest[-1][1].extend(["", *(line.removeprefix("  ") for line in lines)])
-                else:
-                    self.rest.append((name, body))
+                self.rest.append((heading[1] if heading else "", body))
+
+    def add(self, heading, names, value, help_text):
+        self.items.setdefault(heading, []).append(Item(names, value, " ".join(help_text.split())))
 
     def options(self):
-        return [item for heading, items in self.items.items() for item in items if item.names[0].startswith("-")]
+        return [item for items in self.items.values() for item in items if item.names[0].startswith("-")]
 
     def subcommands(self):
         return self.items.get("Subcommands", [])
 
 
-def items_of(lines):
-    """The items of a section. What is indented more than by two spaces goes on with the item before."""
-    found = []
-    for line in lines:
-        match = ITEM.match(line)
-        if match:
-            found.append([match[1], match[2] or ""])
+def declared(printed):
+    """What the tool declares, and {name of a subcommand: what it declares}."""
+    main, commands = None, {}
+    for kind, *fields in map(json.loads, printed.splitlines()):
+        if kind == "command":
+            name, *texts = fields
+            command = Help(*texts)
+            if main:
+                commands[name] = command
+                main.add("Subcommands", [name], "", command.description)
+            main = main or command
         else:
-            found[-1][1] = f"{found[-1][1]} {line.strip()}".strip()
-    return (Item(*item) for item in found)
+            names, value, help_text, heading = fields
+            command.add(heading, names.split(","), value, help_text)
+    return main, commands
 
 
 # The man page
@@ -114,6 +108,8 @@ def man_page(name, version, main, commands):
     yield f".SH DESCRIPTION\n{roff(main.description)}"
     yield from man_rest([part for part in main.rest if not part[0]], "SH")
     for heading, items in main.items.items():
+        if not items:
+            continue
         title, _, remark = heading.partition(" (")
         yield f".SH {'ARGUMENTS' if title == 'Positionals' else title.upper()}"
         if remark:
@@ -230,8 +226,7 @@ def fish_completion(name, main, commands):
 
 def main():
     folder, name, version, *command = sys.argv[1:]
-    text = Help(command)
-    commands = {item.names[0]: Help([*command, item.names[0]]) for item in text.subcommands()}
+    text, commands = declared(subprocess.run([*command, "--print-declarations"], stdout=subprocess.PIPE, check=True).stdout)
     for file, lines in {
             f"{name}.1": man_page(name, version, text, commands),
             f"{name}.bash": bash_completion(name, text, commands),

@@ -242,8 +242,8 @@ ExitCode WriteReport(const ReportArguments& arguments, const CommonOptions& comm
 
 }  // namespace
 
-void AddReportCommand(CLI::App& app, CommonOptions& common, Action& action) {
-  CLI::App* command = AddCommandWithoutJson(
+void AddReportCommand(Command& app, CommonOptions& common, Action& action) {
+  Command& command = AddCommandWithoutJson(
       app, common, "report", "Write an HTML page about a file or a table",
       "The page shows a map of the file, the trees of both indexes, the distribution of values\n"
       "and nulls over the blocks, what `verify` finds, and what `whatif` says about other\n"
@@ -261,35 +261,25 @@ void AddReportCommand(CLI::App& app, CommonOptions& common, Action& action) {
       "  cfile-dump report keys.cfile --html keys.html\n"
       "  cfile-dump report flights --html flights.html --force\n"
       "  cfile-dump report flights --column carrier --html carrier.html --values 0");
-  AddIgnoreChecksumsOption(*command, common);
-  AddColumnOptions(*command, common, "Only this column of a table", kOnlyPart);
+  AddIgnoreChecksumsOption(command, common);
+  AddColumnOptions(command, common, "Only this column of a table", kOnlyPart);
   const auto arguments = std::make_shared<ReportArguments>();
-  command->add_option("--html", arguments->out, "The file to write")->required()->type_name("OUT");
-  command->add_flag("--force", arguments->force, "Replace OUT if it exists");
-  command
-      ->add_option("--values", arguments->page.values_per_block,
-                   "Values of each data block on the page (default: 5)")
-      ->type_name("N")
-      ->check(NumberIn(0, 1000));
-  command
-      ->add_option("--regions", arguments->page.regions,
-                   "Regions that are described one by one (default: 20,000)")
-      ->type_name("N")
-      ->check(NumberIn(1, 1'000'000));
-  command
-      ->add_option("--sample-bytes", arguments->sample_bytes,
-                   "Decoded bytes of the sample for other encodings; 0: none (default: 4MiB)")
-      ->type_name("BYTES")
-      ->transform(BytesIn(0, kMaxIndexBytes));
-  command->callback([&action, arguments] {
-    action = [arguments](const CommonOptions& chosen, Output& output) {
-      const absl::Status apart = CheckOutIsNotInput(chosen.path, arguments->out);
-      if (!apart.ok()) return output.Fail(apart);
-      const Action write = [arguments](const CommonOptions& common_options, Output& to) {
-        return WriteReport(*arguments, common_options, to);
-      };
-      return (chosen.column.empty() ? write : OnFile(write))(chosen, output);
+  command.Add("--html OUT", &arguments->out, "The file to write").required = true;
+  command.Add("--force", &arguments->force, "Replace OUT if it exists");
+  command.Add("--values N", &arguments->page.values_per_block,
+              "Values of each data block on the page (default: 5)", NumberIn(0, 1000));
+  command.Add("--regions N", &arguments->page.regions,
+              "Regions that are described one by one (default: 20,000)", NumberIn(1, 1'000'000));
+  command.Add("--sample-bytes BYTES", &arguments->sample_bytes,
+              "Decoded bytes of the sample for other encodings; 0: none (default: 4MiB)",
+              BytesIn(0, kMaxIndexBytes));
+  SetAction(command, action, [arguments](const CommonOptions& chosen, Output& output) {
+    const absl::Status apart = CheckOutIsNotInput(chosen.path, arguments->out);
+    if (!apart.ok()) return output.Fail(apart);
+    const Action write = [arguments](const CommonOptions& common_options, Output& to) {
+      return WriteReport(*arguments, common_options, to);
     };
+    return (chosen.column.empty() ? write : OnFile(write))(chosen, output);
   });
 }
 

@@ -1,13 +1,10 @@
 // cfile-table: lists, merges and drops the parts of a table (a part is a group of rows with its own
 // files). It also removes files that the table no longer needs, and repairs damaged tables.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <exception>
 #include <functional>
-#include <memory>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +13,7 @@
 #include "absl/strings/str_format.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
+#include "tools/command.h"
 #include "tools/command_line.h"
 #include "tools/json.h"
 #include "tools/key_text.h"
@@ -230,77 +228,61 @@ ExitCode RepairTable(const Arguments& arguments) {
 int Run(int argc, char** argv) {
   Arguments arguments;
   std::function<ExitCode(const Arguments&)> action;
-  CLI::App app(
-      "Keeps a table in order: lists, merges and drops its parts, removes old files, repairs it.",
-      kTool);
-  app.formatter(std::make_shared<HelpFormatter>(30));
-  app.set_help_flag("-h,--help", "Print this help");
-  app.set_version_flag("--version", absl::StrCat("cfile-table ", CFILE_VERSION),
-                       "Print the version");
-  app.require_subcommand(1);
-  app.footer(HelpWithUrls(kHelp));
+  Command tool{.name = kTool,
+               .description =
+                   "Keeps a table in order: lists, merges and drops its parts, removes old files, "
+                   "repairs it.",
+               .footer = HelpWithUrls(kHelp),
+               .needs_subcommand = true};
+  tool.Add("--version", absl::StrCat("cfile-table ", CFILE_VERSION), "Print the version");
   const auto add = [&](const std::string& name, const std::string& description,
-                       ExitCode (*run)(const Arguments&)) {
-    CLI::App* command = app.add_subcommand(name, description);
-    command
-        ->add_option("DIRECTORY", arguments.directory,
-                     "The directory of the table, or its s3:// URL")
-        ->required()
-        ->type_name("");
-    command->callback([&action, run] { action = run; });
+                       ExitCode (*run)(const Arguments&)) -> Command& {
+    Command& command = tool.subcommands.emplace_back(Command{
+        .name = name, .description = description, .on_choice = [&action, run] { action = run; }});
+    command.Add("DIRECTORY", &arguments.directory, "The directory of the table, or its s3:// URL")
+        .required = true;
     return command;
   };
-  const auto with_json = [&](CLI::App* command) {
-    command->add_flag("--json", arguments.json, "Print one JSON document");
+  const auto with_json = [&](Command& command) -> Command& {
+    command.Add("--json", &arguments.json, "Print one JSON document");
     return command;
   };
   with_json(add("parts", "List the parts: name, first row, rows and bytes", PrintParts));
   with_json(add("compact",
                 "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
                 CompactParts))
-      ->add_option("PART", arguments.parts, "Only these parts (default: all parts)")
-      ->type_name("");
+      .Add("PART", &arguments.parts, "Only these parts (default: all parts)");
   add("drop", "Remove parts from the table", Drop)
-      ->add_option("PART", arguments.parts, "The names of the parts")
-      ->required()
-      ->type_name("");
+      .Add("PART", &arguments.parts, "The names of the parts")
+      .required = true;
   add("drop-below", "Remove the rows whose key is less than KEY from a sorted table", DropBelow)
-      ->add_option("KEY", arguments.keys,
-                   "A value as `cfile-dump values` prints it. If the table is sorted by several "
-                   "columns, give values of all these columns or of the first of them. Write null "
-                   "for a null")
-      ->required()
-      ->type_name("");
+      .Add("KEY", &arguments.keys,
+           "A value as `cfile-dump values` prints it. If the table is sorted by several "
+           "columns, give values of all these columns or of the first of them. Write null "
+           "for a null")
+      .required = true;
   with_json(add("gc", "Remove the files of parts that the table no longer has", RemoveGarbage))
-      ->add_option("--older-than", arguments.older_than_seconds,
-                   "Only files that were not changed for this many seconds (default: 7 days). "
-                   "No writer or reader may need these files any more")
-      ->type_name("SECONDS")
-      ->check(NumberIn(0, UINT32_MAX));
+      .Add("--older-than SECONDS", &arguments.older_than_seconds,
+           "Only files that were not changed for this many seconds (default: 7 days). "
+           "No writer or reader may need these files any more",
+           NumberIn(0, UINT32_MAX));
 #ifdef CFILE_WITH_SALVAGE
-  CLI::App* const repair = with_json(
+  Command& repair = with_json(
       add("repair",
           "Rebuild a damaged or missing table.cft from the parts. Parts whose files are damaged "
           "are left out. Exits with 2 if rows are lost, or if --dry-run finds something to repair",
           RepairTable));
-  repair->add_flag("--salvage", arguments.salvage,
-                   "Read all values, and recover the rows that all columns of a damaged part still "
-                   "have");
-  repair->add_flag("--dry-run", arguments.dry_run, "Only print what would be done");
-  repair->add_flag(
-      "--force", arguments.force,
+  repair.Add("--salvage", &arguments.salvage,
+             "Read all values, and recover the rows that all columns of a damaged part still "
+             "have");
+  repair.Add("--dry-run", &arguments.dry_run, "Only print what would be done");
+  repair.Add(
+      "--force", &arguments.force,
       "Rebuild table.cft even if it is valid. Parts that an earlier repair left out may come back");
 #endif
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::Success& help) {
-    std::ostringstream text;
-    app.exit(help, text, text);
-    return Print(kTool, text.str());
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "%s: %s\nSee %s --help\n", kTool, error.what(), kTool);
-    return kUsage;
-  }
+  const Parsed parsed = Parse(tool, {argv + 1, argv + argc});
+  if (parsed.text) return Print(kTool, *parsed.text);
+  if (!parsed.error.empty()) return Misuse(kTool, kTool, parsed.error);
   absl::StatusOr<TableLocation> table = TableAt(arguments.directory);
   if (!table.ok()) return Fail(table.status());
   arguments.table = *std::move(table);
