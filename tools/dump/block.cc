@@ -69,7 +69,7 @@ Json ToJson(const RegionDetails& block, const CommonOptions& common, const FileI
   return json;
 }
 
-void AppendText(const RegionDetails& block, const FileInfo& info, std::string& out) {
+void AppendRegion(const RegionDetails& block, const FileInfo& info, std::string& out) {
   const FileRegion& region = block.region;
   absl::StrAppend(&out, "block          ", region.index, "\noffset         ", region.offset,
                   "\nsize           ", Plural(region.size_bytes, "byte"), "\n");
@@ -105,7 +105,7 @@ ExitCode PrintBlock(const WhichBlock& which, const CommonOptions& common, Output
   if (common.json) {
     absl::StrAppend(&output.text, ToJson(*block, common, reader->info()).dump(2), "\n");
   } else {
-    AppendText(*block, reader->info(), output.text);
+    AppendRegion(*block, reader->info(), output.text);
   }
   return block->status.ok() ? output.Finish(kFine) : output.Fail(block->status);
 }

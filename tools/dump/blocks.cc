@@ -28,7 +28,7 @@ constexpr const char* kNames[] = {"index", "offset",   "size",   "first row", "r
                                   "nulls", "encoding", "codec",  "stored",    "encoded",
                                   "ratio", "minimum",  "maximum"};
 
-std::string Hex(const BlockInfo& block) {
+std::string HexOf(const BlockInfo& block) {
   return absl::BytesToHexString(std::string(block.bytes.begin(), block.bytes.end()));
 }
 
@@ -134,11 +134,11 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
     const BlockStatistics* const of_block = StatisticsOf(known, block);
     if (list) {
       Json json = ToJson(block, reader->info(), of_block);
-      if (with_bytes) json["bytes"] = Hex(block);
+      if (with_bytes) json["bytes"] = HexOf(block);
       list->Add(json);
     } else {
       AppendLine(form, block, reader->info(), of_block, output.text);
-      if (with_bytes) output.text += Hex(block) + "\n";
+      if (with_bytes) output.text += HexOf(block) + "\n";
     }
     return output.Drain();
   });

@@ -268,7 +268,7 @@ void AppendConditions(const Explanation& explanation, bool table, std::string& o
   }
 }
 
-void AppendText(const Explanation& explanation, bool table, std::string& out) {
+void AppendExplanationText(const Explanation& explanation, bool table, std::string& out) {
   const TableScanCounters& total = explanation.total;
   absl::StrAppend(&out, WithCommas(total.rows_returned), " of ", WithCommas(explanation.num_rows),
                   explanation.num_rows == 1 ? " row" : " rows", " match\n");
@@ -356,7 +356,7 @@ ExitCode PrintExplanation(const RowChoice& choice, const CommonOptions& common, 
   if (common.json) {
     absl::StrAppend(&output.text, ToJson(common.path, *explanation, table).dump(2), "\n");
   } else {
-    AppendText(*explanation, table, output.text);
+    AppendExplanationText(*explanation, table, output.text);
   }
   return output.Finish(kFine);
 }

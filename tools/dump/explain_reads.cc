@@ -195,7 +195,7 @@ std::string TimeText(std::chrono::nanoseconds time) {
                               : absl::StrFormat("%.1f ms", microseconds / 1e3);
 }
 
-void AppendText(const FileReads& file, std::string& out) {
+void AppendReadsText(const FileReads& file, std::string& out) {
   const std::string column =
       file.column.empty() ? "" : absl::StrCat(", column ", Printable(file.column));
   absl::StrAppend(&out, "\n",
@@ -310,7 +310,7 @@ absl::Status AppendExplanation(const Input& input, const CommonOptions& common, 
     if (common.json) {
       files.push_back(ToJson(reads));
     } else {
-      AppendText(reads, out);
+      AppendReadsText(reads, out);
     }
   }
   if (!common.json) {

@@ -13,12 +13,12 @@ namespace cfile::tools {
 namespace {
 
 // A range with more text than this is formatted and written alternately, by one thread.
-constexpr size_t kMaxTextBytes = 8 << 20;
+constexpr size_t kMaxPieceBytes = 8 << 20;
 // The number of rows in a range is chosen so that it has about this much text: enough that the
 // blocks at its ends, which two ranges read, cost little.
-constexpr size_t kGoodTextBytes = kMaxTextBytes / 2;
+constexpr size_t kGoodTextBytes = kMaxPieceBytes / 2;
 constexpr uint64_t kFirstRows = 16'384;
-constexpr uint64_t kMaxRows = 1 << 20;  // so that a range without a matching row ends soon
+constexpr uint64_t kMaxPieceRows = 1 << 20;  // so that a range without a matching row ends soon
 
 // A range of rows and as much of its text as is ready.
 struct Piece {
@@ -31,7 +31,7 @@ struct Piece {
 
   void Fill() {
     text.clear();
-    while (!done && text.size() < kMaxTextBytes) {
+    while (!done && text.size() < kMaxPieceBytes) {
       const absl::StatusOr<bool> more = rows->Append(text);
       status = more.status();
       done = !more.ok() || !*more;
@@ -88,7 +88,7 @@ absl::Status WriteRows(
                              if (num_threads > 1) {
                                const uint64_t good_rows = piece.range.size() * kGoodTextBytes /
                                                           std::max<uint64_t>(piece.text_bytes, 1);
-                               rows_of_piece = std::clamp<uint64_t>(good_rows, 1, kMaxRows);
+                               rows_of_piece = std::clamp<uint64_t>(good_rows, 1, kMaxPieceRows);
                              }
                              return absl::OkStatus();
                            },

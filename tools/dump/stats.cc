@@ -17,8 +17,8 @@
 namespace cfile::tools {
 namespace {
 
-constexpr size_t kBoundBytes = 28;
-constexpr size_t kBoundCells = kBoundBytes + 3;  // with "..."
+constexpr size_t kStatisticBytes = 28;
+constexpr size_t kStatisticCells = kStatisticBytes + 3;  // with "..."
 
 Json ToJson(const BlockStatistics& statistics, const BoundTexts& bounds) {
   return {{"present", JsonInteger(statistics.present_count)},
@@ -34,8 +34,8 @@ void AppendLine(const TextLines& form, std::string name, const BlockStatistics& 
                                std::to_string(statistics.present_count),
                                std::to_string(statistics.null_count),
                                std::to_string(statistics.nan_count),
-                               BoundInLine(bounds.min, kBoundBytes),
-                               BoundInLine(bounds.max, kBoundBytes)};
+                               BoundInLine(bounds.min, kStatisticBytes),
+                               BoundInLine(bounds.max, kStatisticBytes)};
   form.Append(cells, out);
 }
 
@@ -96,7 +96,7 @@ ExitCode PrintStatistics(const std::optional<std::string>& probe, const CommonOp
   const TextColumn number = {.right = true}, bound = {.shorten = 1};
   const TextLines form(
       {number, number, {.right = true, .drop = 2}, {.right = true, .drop = 1}, bound, bound},
-      {9, 12, 12, 9, kBoundCells, kBoundCells}, OutputWidth());
+      {9, 12, 12, 9, kStatisticCells, kStatisticCells}, OutputWidth());
   const std::string names[] = {"block", "present", "nulls", "nan", "minimum", "maximum"};
   form.Append(names, output.text);
   AppendLine(form, "file", statistics.file, of_file, output.text);

@@ -28,7 +28,7 @@ namespace {
 constexpr uint64_t kUpdateRecords = 1024;
 // The schema is first found from this many bytes of records: few enough to be read quickly, and
 // enough to see which fields are often missing.
-constexpr uint64_t kSampleBytes = 4 << 20;
+constexpr uint64_t kSchemaSampleBytes = 4 << 20;
 // The largest schema file that is read: far larger than any schema within the limits.
 constexpr uint64_t kMaxSchemaBytes = 64 << 20;
 
@@ -198,8 +198,8 @@ absl::StatusOr<ImportResult> ImportWithFoundSchema(const ImportOptions& options,
     }
     return result;
   };
-  if (kSampleBytes < lines.size()) {
-    auto result = import(kSampleBytes);
+  if (kSchemaSampleBytes < lines.size()) {
+    auto result = import(kSchemaSampleBytes);
     if (!absl::IsInvalidArgument(result.status())) return result;
   }
   return import(lines.size());

@@ -18,7 +18,7 @@ namespace cfile::tools {
 namespace {
 
 // The memory for the bytes of the keys is allocated in pieces of this size.
-constexpr size_t kChunkBytes = size_t{1} << 20;
+constexpr size_t kSortChunkBytes = size_t{1} << 20;
 
 struct KeyedOrdinal {
   std::string_view key;
@@ -93,7 +93,7 @@ class KeyReader {
 
   std::string_view Copy(std::string_view key) {
     if (chunks_.empty() || chunks_.back().capacity() - chunks_.back().size() < key.size())
-      chunks_.emplace_back().reserve(std::max(key.size(), kChunkBytes));
+      chunks_.emplace_back().reserve(std::max(key.size(), kSortChunkBytes));
     std::string& chunk = chunks_.back();
     chunk.append(key);
     return std::string_view(chunk).substr(chunk.size() - key.size());

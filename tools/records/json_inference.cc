@@ -49,7 +49,7 @@ struct Shape {
 constexpr int64_t kExactInDouble = int64_t{1} << std::numeric_limits<double>::digits;
 constexpr int kMaxDecimalDigits = 38;
 
-RecordNode Node(std::string name, bool required, size_t num_children = 0) {
+RecordNode NamedNode(std::string name, bool required, size_t num_children = 0) {
   return {.name = std::move(name),
           .repetition = required ? Repetition::kRequired : Repetition::kOptional,
           .num_children = num_children};
@@ -87,25 +87,25 @@ struct Found {
 void AddNodes(const std::string& name, bool required, const Shape& shape, Found& found) {
   std::vector<RecordNode>& nodes = found.nodes;
   if (shape.Saw(kArray)) {
-    nodes.push_back(Node(name, required, 1));
+    nodes.push_back(NamedNode(name, required, 1));
     nodes.back().kind = GroupKind::kList;
     nodes.push_back({.name = "list", .repetition = Repetition::kRepeated, .num_children = 1});
     const bool has_nulls = shape.element->nulls > 0 || shape.element->count == 0;
     AddNodes("element", !has_nulls, *shape.element, found);
   } else if (shape.Saw(kObject) && !shape.fields.empty()) {
-    nodes.push_back(Node(name, required, shape.fields.size()));
+    nodes.push_back(NamedNode(name, required, shape.fields.size()));
     for (const auto& field : shape.fields) {
       AddNodes(field->name, field->count == shape.count, *field, found);
     }
   } else if (shape.Saw(kObject)) {
-    nodes.push_back(Node(name, required, 1));
+    nodes.push_back(NamedNode(name, required, 1));
     nodes.back().kind = GroupKind::kMap;
     nodes.push_back({.name = "key_value", .repetition = Repetition::kRepeated, .num_children = 2});
     for (const bool is_key : {true, false}) {
-      found.AddLeaf(Node(is_key ? "key" : "value", is_key), nullptr);
+      found.AddLeaf(NamedNode(is_key ? "key" : "value", is_key), nullptr);
     }
   } else {
-    found.AddLeaf(Node(name, required), &shape);
+    found.AddLeaf(NamedNode(name, required), &shape);
   }
 }
 

@@ -2,12 +2,11 @@
 
 #include <string>
 
+#include "absl/strings/ascii.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // The characters of a scalar, without the blanks that simdjson includes after them.
 std::string_view TokenOf(ondemand::value& value) {
@@ -23,7 +22,7 @@ bool IsNumber(std::string_view text) {
   const char* const end = at + text.size();
   const auto skip_digits = [&] {
     const char* const begin = at;
-    while (at != end && IsDigit(*at)) ++at;
+    while (at != end && absl::ascii_isdigit(static_cast<unsigned char>(*at))) ++at;
     return at != begin;
   };
   if (at != end && *at == '-') ++at;

@@ -7,14 +7,13 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/ascii.h"
 #include "tools/parse_number.h"
 #include "tools/value_meaning.h"
 #include "tools/value_text.h"
 
 namespace cfile::tools {
 namespace {
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 bool ParsesTimestamp(std::string_view text, TimeUnit unit, bool zoned) {
   const ColumnType type = ColumnType::Timestamp(unit, zoned ? "UTC" : "");
@@ -45,7 +44,7 @@ uint32_t TypeInference::Classify(std::string_view text) {
     default:
       break;
   }
-  if (!IsDigit(text.front())) return kText;
+  if (!absl::ascii_isdigit(static_cast<unsigned char>(text.front()))) return kText;
   return text.size() >= 10 && text[4] == '-' ? ClassifyDate(text) : ClassifyNumber(text);
 }
 
@@ -53,7 +52,9 @@ uint32_t TypeInference::ClassifyNumber(std::string_view text) {
   const bool negative = text.front() == '-';
   const std::string_view digits = text.substr(negative ? 1 : 0);
   // A text with leading zeros, such as 007, is an identifier, not a number.
-  if (digits.size() > 1 && digits[0] == '0' && IsDigit(digits[1])) return kText;
+  if (digits.size() > 1 && digits[0] == '0' &&
+      absl::ascii_isdigit(static_cast<unsigned char>(digits[1])))
+    return kText;
 
   int64_t integer = 0;
   if (ParseNumber(text, integer) == std::errc()) {

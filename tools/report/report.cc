@@ -23,13 +23,13 @@
 namespace cfile::tools {
 namespace {
 
-constexpr size_t kMaxFiles = 1000;               // the most files of a table that get a map
-constexpr size_t kValueBytes = size_t{2} << 20;  // the most bytes of the values of all blocks
+constexpr size_t kMaxFiles = 1000;                // the most files of a table that get a map
+constexpr size_t kValuesBytes = size_t{2} << 20;  // the most bytes of the values of all blocks
 
 struct ReportArguments {
   std::string out;
   bool force = false;
-  PageShare page = {.regions = 20'000, .values_per_block = 5, .value_bytes = kValueBytes};
+  PageShare page = {.regions = 20'000, .values_per_block = 5, .value_bytes = kValuesBytes};
   size_t sample_bytes = size_t{4} << 20;  // of each column, for the trials; 0: no trials
 };
 
