@@ -84,7 +84,7 @@ constexpr FileFormat kWideText{
     "text in UTF-16",
     "if it is CSV or JSON, cfile-import makes a table of it: cfile-import NAME TABLE"};
 constexpr FileFormat kCsv{{}, 0, FormatUse::kImported, "CSV", kImport};
-constexpr FileFormat kText{
+constexpr FileFormat kTextFormat{
     {},
     0,
     FormatUse::kImported,
@@ -132,7 +132,7 @@ const FileFormat* TextFormat(std::string_view head, std::string_view name) {
   if (BeginsWithOneOf(begin, {"<?xml", "<!doctype"})) return &kXml;
   const std::string_view line = head.substr(0, head.find('\n'));
   const bool separated = line.find_first_of(",;\t|") != std::string_view::npos;
-  return separated || name.ends_with(".csv") || name.ends_with(".tsv") ? &kCsv : &kText;
+  return separated || name.ends_with(".csv") || name.ends_with(".tsv") ? &kCsv : &kTextFormat;
 }
 
 std::optional<std::string> ReadRange(const Source& source, uint64_t offset, uint64_t size) {

@@ -24,7 +24,7 @@ constexpr size_t kBoundBytes = 24;
 constexpr size_t kBoundCells = kBoundBytes + 3;  // with "..."
 
 // The names of the columns. Only files with statistics have the last two columns.
-constexpr const char* kNames[] = {"index", "offset",   "size",   "first row", "rows",
+constexpr const char* kHeads[] = {"index", "offset",   "size",   "first row", "rows",
                                   "nulls", "encoding", "codec",  "stored",    "encoded",
                                   "ratio", "minimum",  "maximum"};
 
@@ -72,7 +72,7 @@ TextLines FormOf(const FileInfo& info, bool with_bounds) {
   std::vector<size_t> widths;
   const auto add = [&](const TextColumn& column, size_t width) {
     columns.push_back(column);
-    widths.push_back(std::max(width, std::string_view(kNames[widths.size()]).size()));
+    widths.push_back(std::max(width, std::string_view(kHeads[widths.size()]).size()));
   };
   add({.right = true, .drop = 5}, std::min(ordinal, kMostBlocks));
   add({.right = true}, offset);
@@ -112,7 +112,7 @@ void AppendLine(const TextLines& form, const BlockInfo& block, const FileInfo& i
     cells.push_back(BoundInLine(bounds.min, kBoundBytes));
     cells.push_back(BoundInLine(bounds.max, kBoundBytes));
   }
-  cells.resize(std::size(kNames));
+  cells.resize(std::size(kHeads));
   form.Append(cells, out);
 }
 
@@ -128,7 +128,7 @@ ExitCode PrintBlocks(const CommonOptions& common, bool with_bytes, Output& outpu
   if (common.json) {
     list.emplace(common.path, "blocks", output);
   } else {
-    form.Append(std::vector<std::string>(std::begin(kNames), std::end(kNames)), output.text);
+    form.Append(std::vector<std::string>(std::begin(kHeads), std::end(kHeads)), output.text);
   }
   absl::Status status = VisitBlocks(*reader, [&](const BlockInfo& block) {
     const BlockStatistics* const of_block = StatisticsOf(known, block);

@@ -125,16 +125,16 @@ class Concatenation {
 
   // Joins the views. The data buffers of all pieces follow each other, then come their sizes.
   void JoinViews() {
-    constexpr size_t kViewBytes = 16, kIndexAt = 8;
+    constexpr size_t kEntryBytes = 16, kIndexAt = 8;
     constexpr int32_t kInlineBytes = 12;
-    JoinFixed(kViewBytes);
+    JoinFixed(kEntryBytes);
     auto views = Bytes(out_.buffers[1].bytes.begin(), out_.buffers[1].bytes.end());
     size_t at = 0;
     int32_t base = 0;
     std::vector<HeldBytes> data;
     Bytes sizes;
     for (const Piece& piece : pieces_) {
-      for (int64_t i = 0; i < piece.count; ++i, at += kViewBytes) {
+      for (int64_t i = 0; i < piece.count; ++i, at += kEntryBytes) {
         // Wrong indexes stay wrong: below 0, or above the number of all buffers.
         auto index = LoadAt<uint32_t>(views.data() + at + kIndexAt, 0);
         const auto buffers = static_cast<uint32_t>(piece.array->buffers.size() - 3);
