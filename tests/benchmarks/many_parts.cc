@@ -30,9 +30,9 @@
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/table_scan.h"
+#include "tests/benchmarks/forwarding_storage.h"
 #include "tests/benchmarks/measure.h"
 #include "tests/benchmarks/or_die.h"
-#include "tests/cfile/forwarding_storage.h"
 
 namespace cfile {
 namespace {

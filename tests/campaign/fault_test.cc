@@ -27,11 +27,11 @@ using testing::Field;
 using testing::HasSubstr;
 using testing_support::Column;
 using testing_support::FailEachCall;
-using testing_support::FailingSink;
-using testing_support::FailingSource;
 using testing_support::Fault;
 using testing_support::FaultMode;
 using testing_support::Leaf;
+using testing_support::ScriptedSink;
+using testing_support::ScriptedSource;
 
 struct Case {
   std::string name;
@@ -161,9 +161,10 @@ void ExpectEachReadFails(const std::vector<uint8_t>& bytes, uint64_t least,
                          const MakeCursor& make_cursor, const Read& read) {
   for (const absl::StatusCode code :
        {absl::StatusCode::kUnavailable, absl::StatusCode::kDataLoss}) {
-    const auto fault = std::make_shared<Fault>(code);
-    const auto source = std::make_shared<FailingSource>(NewMemorySource(bytes, "test"), fault);
-    FailEachCall(*fault, "failed_reads", least, [&](int64_t number, FaultMode mode) {
+    Fault fault(code);
+    const auto source =
+        std::make_shared<ScriptedSource>(NewMemorySource(bytes, "test"), fault.script());
+    FailEachCall(fault, "failed_reads", least, [&](int64_t number, FaultMode mode) {
       const ReaderOptions options{.block_cache = std::make_shared<BlockCache>(1 << 16),
                                   .read_ahead_bytes = 10'000};
       // The failed call is repeated. It fails again while the fault lasts, and succeeds after the
@@ -173,11 +174,11 @@ void ExpectEachReadFails(const std::vector<uint8_t>& bytes, uint64_t least,
         if (mode == FaultMode::kFromThenOn) {
           if (const absl::Status second = again(); !second.ok()) ExpectInjected(second, code);
         }
-        fault->Disarm();
+        fault.Disarm();
         const absl::Status last = again();
         ASSERT_TRUE(last.ok()) << last;
       };
-      fault->Arm(number, mode);
+      Arm(fault, number, mode);
       auto reader = Reader::Open(source, options);
       if (!reader.ok()) {
         ASSERT_NO_FATAL_FAILURE(retry(reader.status(), [&] {
@@ -212,19 +213,19 @@ TEST_P(FaultTest, EachReadFails) {
 
 TEST_P(FaultTest, EachReadOfVerifyFails) {
   ForColumn([&]<typename T>(std::type_identity<T>) {
-    const auto fault = std::make_shared<Fault>(absl::StatusCode::kUnavailable);
-    const auto source = std::make_shared<FailingSource>(
+    Fault fault;
+    const auto source = std::make_shared<ScriptedSource>(
         NewMemorySource(testing_support::WriteColumn(GetParam().type, GetParam().options,
                                                      ColumnOf<T>(GetParam())),
                         "test"),
-        fault);
-    FailEachCall(*fault, "failed_reads", 2, [&](int64_t number, FaultMode mode) {
+        fault.script());
+    FailEachCall(fault, "failed_reads", 2, [&](int64_t number, FaultMode mode) {
       const auto reader = Reader::Open(source);
       ASSERT_TRUE(reader.ok()) << reader.status();
-      fault->Arm(number, mode);
+      Arm(fault, number, mode);
       VerifyReport report = Verify(*reader);
-      if (fault->fired()) {
-        fault->Disarm();
+      if (fault.fired()) {
+        fault.Disarm();
         ASSERT_FALSE(report.ok());
         ExpectInjected(report.damages[0].status, absl::StatusCode::kUnavailable);
         report = Verify(*reader);
@@ -240,18 +241,16 @@ TEST_P(FaultTest, EachReadOfVerifyFails) {
 template <typename Write>
 void ExpectEachWriteFails(const std::vector<uint8_t>& expected, const Write& write,
                           uint64_t least = 5) {
-  const auto fault = std::make_shared<Fault>(absl::StatusCode::kResourceExhausted);
+  Fault fault(absl::StatusCode::kResourceExhausted);
   bool finish_failed = false;
-  FailEachCall(*fault, "failed_writes", least, [&](int64_t number, FaultMode mode) {
+  FailEachCall(fault, "failed_writes", least, [&](int64_t number, FaultMode mode) {
     std::vector<uint8_t> bytes;
-    int breaches = 0;
     const auto attempt = [&] {
-      return write(std::make_unique<FailingSink>(NewMemorySink(&bytes, "test"), fault, &breaches));
+      return write(std::make_unique<ScriptedSink>(NewMemorySink(&bytes, "test"), fault.script()));
     };
-    fault->Arm(number, mode);
+    Arm(fault, number, mode);
     absl::Status status = attempt();
-    ASSERT_EQ(status.ok(), !fault->fired()) << status;
-    EXPECT_EQ(breaches, 0);
+    ASSERT_EQ(status.ok(), !fault.fired()) << status;
     if (!status.ok()) {
       EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
       const bool in_finish = status.message() == "Finish test: made to fail";
@@ -259,7 +258,7 @@ void ExpectEachWriteFails(const std::vector<uint8_t>& expected, const Write& wri
       finish_failed |= in_finish;
       EXPECT_TRUE(bytes.empty());
       if (mode == FaultMode::kOnce) return;
-      fault->Disarm();
+      fault.Disarm();
       status = attempt();
       ASSERT_TRUE(status.ok()) << status;
     }
@@ -345,17 +344,17 @@ void ExpectEachCallOfSalvageFails(const std::vector<uint8_t>& bytes, size_t rows
       return !report->lost.empty();
     };
     for (uint64_t bad = 0; bad < memory->size(); bad += campaign::Full() ? 4096 : 20'480) {
-      salvage(std::make_shared<testing_support::UnreadableSource>(memory, bad));
+      salvage(std::make_shared<ScriptedSource>(memory, testing_support::UnreadableByte(bad)));
       if (testing::Test::HasFailure()) FAIL() << "byte " << bad;
     }
-    const auto fault = std::make_shared<Fault>(absl::StatusCode::kUnavailable);
-    const auto source = std::make_shared<FailingSource>(memory, fault);
-    FailEachCall(*fault, "failed_reads", 3, [&](int64_t number, FaultMode mode) {
-      fault->Arm(number, mode);
+    Fault fault;
+    const auto source = std::make_shared<ScriptedSource>(memory, fault.script());
+    FailEachCall(fault, "failed_reads", 3, [&](int64_t number, FaultMode mode) {
+      Arm(fault, number, mode);
       const bool lost = salvage(source);
       // While Salvage searches for blocks, it repeats a failed read. So a torn file loses nothing
       // if a read fails once.
-      EXPECT_FALSE(lost && (!fault->fired() || (torn && mode == FaultMode::kOnce)));
+      EXPECT_FALSE(lost && (!fault.fired() || (torn && mode == FaultMode::kOnce)));
     });
     ExpectEachWriteFails(
         saved,

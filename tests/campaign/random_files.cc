@@ -10,7 +10,7 @@
 #include "cfile/levels.h"
 #include "cfile/writer.h"
 #include "encodings/registry.h"
-#include "tests/cfile/counting_source.h"
+#include "tests/cfile/scripted_io.h"
 
 namespace cfile::campaign {
 namespace {
@@ -116,7 +116,7 @@ RandomLeafFile<T> MakeRandomLeafFile(const encodings::Pair& pair, Random& random
 
 absl::StatusOr<Reader> OpenRandomly(const std::vector<uint8_t>& file, Random& random) {
   std::shared_ptr<const Source> source = NewMemoryViewSource(file);
-  if (random() % 2 == 0) source = std::make_shared<testing_support::CountingSource>(source);
+  if (random() % 2 == 0) source = std::make_shared<testing_support::ScriptedSource>(source);
   return Reader::Open(std::move(source),
                       {.verify_checksums = random() % 4 != 0,
                        .block_cache = std::make_shared<BlockCache>(

@@ -44,9 +44,9 @@ using campaign::HashOf;
 using testing::HasSubstr;
 using testing_support::Column;
 using testing_support::FailEachCall;
-using testing_support::FailingSource;
 using testing_support::Fault;
 using testing_support::FaultMode;
+using testing_support::ScriptedSource;
 using testing_support::SystemCalls;
 
 // The results of an object: hashes of rows, in their order.
@@ -106,10 +106,11 @@ class Retry {
 template <typename Read>
 void ExpectRetriesReadAll(const std::vector<uint8_t>& bytes, uint64_t least, size_t max_requests,
                           const Read& read) {
-  const auto fault = std::make_shared<Fault>(absl::StatusCode::kUnavailable);
-  const auto source = std::make_shared<FailingSource>(NewMemoryViewSource(bytes, "test"), fault);
+  Fault fault;
+  const auto source =
+      std::make_shared<ScriptedSource>(NewMemoryViewSource(bytes, "test"), fault.script());
   std::optional<Rows> expected;
-  FailEachCall(*fault, "retried_calls", least, [&](int64_t number, FaultMode mode) {
+  FailEachCall(fault, "retried_calls", least, [&](int64_t number, FaultMode mode) {
     const auto reader = Reader::Open(source, {.block_cache = std::make_shared<BlockCache>(1 << 14),
                                               .read_ahead_bytes = 9'000,
                                               .max_requests_in_flight = max_requests});
@@ -119,17 +120,17 @@ void ExpectRetriesReadAll(const std::vector<uint8_t>& bytes, uint64_t least, siz
           return absl::IsUnavailable(status) &&
                  status.message().find("ReadAt test: made to fail") != std::string::npos;
         },
-        [&] { fault->Disarm(); });
+        [&] { fault.Disarm(); });
     if (!expected) {
       expected = read(*reader, retry);
       ASSERT_FALSE(expected->empty());
     }
-    fault->Arm(number, mode);
+    Arm(fault, number, mode);
     const Rows found = read(*reader, retry);
     EXPECT_TRUE(found == *expected) << found.size() << " rows, expected " << expected->size();
-    EXPECT_LE(retry.errors() > 0, fault->fired());
+    EXPECT_LE(retry.errors() > 0, fault.fired());
     if (max_requests == 1 && mode != FaultMode::kOnce) {
-      EXPECT_EQ(retry.errors() > 0, fault->fired());
+      EXPECT_EQ(retry.errors() > 0, fault.fired());
     }
     if (mode == FaultMode::kOnce) {
       EXPECT_LE(retry.errors(), 1);

@@ -28,7 +28,7 @@
 #include "encodings/core/bytes.h"
 #include "gtest/gtest.h"
 #include "tests/campaign/amount.h"
-#include "tests/cfile/failing_storage.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/cfile/temporary_directory.h"
 
 namespace cfile {
@@ -236,23 +236,25 @@ class TableModel {
  public:
   // Begins with `num_parts` small parts. If there are many, table.cft has chunks.
   TableModel(std::shared_ptr<Storage> storage, size_t num_parts, uint64_t seed)
-      : storage_(std::make_shared<FailingStorage>(std::move(storage))), random_(seed) {
+      : storage_(std::make_shared<testing_support::ScriptedStorage>(std::move(storage),
+                                                                    fault_.script())),
+        random_(seed) {
     EXPECT_TRUE(
         Write(TableWriter::Create(storage_, state_.schema(), state_.Options()), state_, {}).ok());
     state_.parts.emplace_back();
     while (state_.parts.size() < num_parts) ExpectAppend();
   }
 
-  uint64_t failures() const { return storage_->failures(); }
+  uint64_t failures() const { return fault_.failures(); }
   uint64_t repairs() const { return repairs_; }
 
   // Makes one random change, often of a storage that fails, and compares the table with the model.
   void Step() {
     if (random_() % 12 == 0) return LoseAndRepair();
-    storage_->FailEach(random_() % 2 == 0 ? 0 : 1 + random_() % 150);
+    if (random_() % 2 != 0) fault_.FailEach(1 + random_() % 150);
     State changed = state_;
     const absl::Status status = Change(changed);
-    storage_->FailEach(0);
+    fault_.Disarm();
     ASSERT_TRUE(status.ok() || absl::IsUnavailable(status)) << status;
     const auto table = TableReader::Open(storage_);
     ASSERT_TRUE(table.ok()) << table.status();
@@ -598,7 +600,7 @@ class TableModel {
       if (condition.truth(row) == Truth::kTrue) expected.push_back(row);
     }
     Part found;
-    storage_->FailEach(random_() % 3 == 0 ? 2 + random_() % 10 : 0);
+    if (random_() % 3 == 0) fault_.FailEach(2 + random_() % 10);
     auto scan = table.NewScan({.where = condition.filter});
     ASSERT_TRUE(scan.ok()) << scan.status();
     while (true) {
@@ -608,7 +610,7 @@ class TableModel {
       if (batch->empty()) break;
       ExpectBatch(*batch, found);
     }
-    storage_->FailEach(0);
+    fault_.Disarm();
     ASSERT_EQ(found, expected);
     found.clear();
     auto backward = table.NewScan({.where = condition.filter, .reverse = true});
@@ -687,7 +689,8 @@ class TableModel {
     EXPECT_EQ(found, state.rows());
   }
 
-  const std::shared_ptr<FailingStorage> storage_;
+  testing_support::Fault fault_;
+  const std::shared_ptr<testing_support::ScriptedStorage> storage_;
   std::mt19937_64 random_;
   State state_;
   Row next_row_ = 0;

@@ -24,8 +24,8 @@
 #include "tests/campaign/random_files.h"
 #include "tests/campaign/record_table.h"
 #include "tests/cfile/column_testing.h"
-#include "tests/cfile/counting_source.h"
 #include "tests/cfile/level_testing.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/cfile/temporary_directory.h"
 
 namespace cfile::campaign {
@@ -83,7 +83,7 @@ void AddFile(const ColumnType& type, Encoding encoding, Compression compression,
   writer_options.bloom_filter_bits_per_value = 10;
   file->bytes = WriteColumn<T>(type, writer_options, file->column);
   file->source = NewMemoryViewSource(file->bytes);
-  if (!in_memory) file->source = std::make_shared<CountingSource>(file->source);
+  if (!in_memory) file->source = std::make_shared<ScriptedSource>(file->source);
   file->options = options;
   auto reader = Reader::Open(file->source, options);
   ASSERT_TRUE(reader.ok()) << reader.status();
@@ -309,7 +309,7 @@ void OpenLeaf(const ColumnType& type, Encoding encoding, Compression compression
   file.leaf = RandomLeaf<T>(type, {.max_repetition = 2, .max_definition = 3}, kRows, 0, random);
   file.bytes = WriteLeaf(type, SmallBlocks(encoding, compression), file.leaf, random);
   auto reader =
-      Reader::Open(std::make_shared<CountingSource>(NewMemoryViewSource(file.bytes)), options);
+      Reader::Open(std::make_shared<ScriptedSource>(NewMemoryViewSource(file.bytes)), options);
   ASSERT_TRUE(reader.ok()) << reader.status();
   file.reader = *std::move(reader);
 }

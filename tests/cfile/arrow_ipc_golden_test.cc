@@ -9,7 +9,7 @@
 #include "cfile/arrow_import.h"
 #include "cfile/storage.h"
 #include "tests/cfile/arrow_testing.h"
-#include "tests/cfile/counting_source.h"
+#include "tests/cfile/scripted_io.h"
 
 namespace cfile {
 namespace {
@@ -86,7 +86,7 @@ TEST(ArrowIpcGolden, AllTypes) {
     ASSERT_TRUE(rows.ok()) << name << ": " << rows.status();
     EXPECT_EQ(*rows, expected) << name;
     const auto again =
-        RowsOf(std::make_shared<testing_support::CountingSource>(NewMemorySource(Golden(name))));
+        RowsOf(std::make_shared<testing_support::ScriptedSource>(NewMemorySource(Golden(name))));
     ASSERT_TRUE(again.ok()) << name << ": " << again.status();
     EXPECT_EQ(*again, expected) << name;
   }

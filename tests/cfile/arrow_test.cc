@@ -27,9 +27,9 @@
 #include "tests/campaign/heap.h"
 #include "tests/cfile/arrow_testing.h"
 #include "tests/cfile/column_testing.h"
-#include "tests/cfile/counting_source.h"
 #include "tests/cfile/level_testing.h"
 #include "tests/cfile/record_testing.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/cfile/table_fixture.h"
 
 namespace cfile {
@@ -108,7 +108,7 @@ TEST(Arrow, EveryTypeAndEncoding) {
               NewMemorySource(WriteColumn<T>(type, options, column));
           // Values in memory may be borrowed. Others are decoded into the array.
           if (random() % 2 == 0)
-            source = std::make_shared<testing_support::CountingSource>(std::move(source));
+            source = std::make_shared<testing_support::ScriptedSource>(std::move(source));
           const auto opened = Reader::Open(std::move(source));
           ASSERT_TRUE(opened.ok()) << opened.status();
           const Reader& reader = *opened;
@@ -333,7 +333,7 @@ TEST(Arrow, ViewsOfDictionaries) {
       ColumnType::String(),
       {.encoding = Encoding::kDict, .nullable = true, .block_size_bytes = 8192}, column);
   const Reader reader =
-      *Reader::Open(std::make_shared<testing_support::CountingSource>(NewMemorySource(bytes)));
+      *Reader::Open(std::make_shared<testing_support::ScriptedSource>(NewMemorySource(bytes)));
   for (const size_t rows : {100, 65536}) {
     auto read =
         Export(reader, kAllRows,

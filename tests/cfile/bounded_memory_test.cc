@@ -11,21 +11,13 @@
 
 #include "cfile/writer.h"
 #include "gtest/gtest.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/sanitizers.h"
 
 namespace cfile {
 namespace {
 
-// Discards all bytes.
-class DiscardingSink final : public Sink {
- public:
-  const std::string& name() const override { return name_; }
-  absl::Status Append(std::span<const uint8_t>) override { return absl::OkStatus(); }
-  absl::Status Finish() override { return absl::OkStatus(); }
-
- private:
-  std::string name_ = "discarded";
-};
+using testing_support::ScriptedSink;
 
 size_t AddressSpaceBytes() {
   size_t pages = 0;
@@ -51,7 +43,7 @@ constexpr size_t kBatch = 10'000;
 
 void WriteAHundredMillionRows(bool statistics, size_t most_bytes) {
   const MemoryLimit limit(16 << 20);
-  auto writer = Writer<int64_t>::Create(std::make_unique<DiscardingSink>(), ColumnType::Int64(),
+  auto writer = Writer<int64_t>::Create(std::make_unique<ScriptedSink>(), ColumnType::Int64(),
                                         {.encoding = Encoding::kPlain,
                                          .value_index = true,
                                          .block_size_bytes = 4096,
@@ -83,7 +75,7 @@ TEST(BoundedMemory, StatisticsOfTwoHundredThousandBlocks) {
 TEST(BoundedMemory, TwentyMillionStringsInSixteenMegabytes) {
   const MemoryLimit limit(16 << 20);
   auto writer =
-      Writer<std::string_view>::Create(std::make_unique<DiscardingSink>(), ColumnType::String(),
+      Writer<std::string_view>::Create(std::make_unique<ScriptedSink>(), ColumnType::String(),
                                        {.encoding = Encoding::kPrefix, .value_index = true});
   ASSERT_TRUE(writer.ok());
   std::vector<char> text(kBatch * 16);
@@ -109,8 +101,8 @@ TEST(BoundedMemory, TwentyMillionStringsInSixteenMegabytes) {
 // a time: words from a small set, then keys that never repeat.
 TEST(BoundedMemory, TwentyMillionChosenValuesInThirtyTwoMegabytes) {
   const MemoryLimit limit(32 << 20);
-  auto writer = Writer<std::string_view>::Create(std::make_unique<DiscardingSink>(),
-                                                 ColumnType::String(), {});
+  auto writer =
+      Writer<std::string_view>::Create(std::make_unique<ScriptedSink>(), ColumnType::String(), {});
   ASSERT_TRUE(writer.ok());
   std::vector<char> text(kBatch * 16, 'x');
   std::vector<std::string_view> values(kBatch);

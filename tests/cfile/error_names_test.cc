@@ -19,10 +19,15 @@
 #include "gmock/gmock.h"
 #include "google/protobuf/timestamp.pb.h"
 #include "gtest/gtest.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/cfile/table_fixture.h"
 
 namespace cfile {
 namespace {
+
+using testing_support::IoCall;
+using testing_support::ScriptedSink;
+using testing_support::ScriptedSource;
 
 constexpr char kPayload[] = "type.googleapis.com/test";
 
@@ -42,39 +47,22 @@ absl::Status UserError(bool named, const std::string& name) {
 }
 
 // A source whose reads fail from the `first`-th read on. Reads are counted from 1.
-class UserSource final : public Source {
- public:
-  UserSource(std::vector<uint8_t> bytes, bool named, int first)
-      : bytes_(std::move(bytes)), named_(named), left_(first) {}
-  const std::string& name() const override { return name_; }
-  uint64_t size() const override { return bytes_.size(); }
-  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-    if (--left_ <= 0) return UserError(named_, name_);
-    std::copy_n(bytes_.begin() + static_cast<ptrdiff_t>(offset), out.size(), out.begin());
-    return absl::OkStatus();
-  }
+std::shared_ptr<const Source> UserSource(std::vector<uint8_t> bytes, bool named, int first) {
+  return std::make_shared<ScriptedSource>(NewMemorySource(std::move(bytes), "store://bucket/key"),
+                                          [named, left = first](const IoCall& call) mutable {
+                                            return --left <= 0 ? UserError(named, call.name)
+                                                               : absl::OkStatus();
+                                          });
+}
 
- private:
-  const std::string name_ = "store://bucket/key";
-  const std::vector<uint8_t> bytes_;
-  const bool named_;
-  mutable int left_;
-};
-
-class UserSink final : public Sink {
- public:
-  UserSink(bool named, bool in_finish) : named_(named), in_finish_(in_finish) {}
-  const std::string& name() const override { return name_; }
-  absl::Status Append(std::span<const uint8_t>) override {
-    return in_finish_ ? absl::OkStatus() : UserError(named_, name_);
-  }
-  absl::Status Finish() override { return UserError(named_, name_); }
-
- private:
-  const std::string name_ = "store://bucket/key";
-  const bool named_;
-  const bool in_finish_;
-};
+std::unique_ptr<Sink> UserSink(bool named, bool in_finish) {
+  static std::vector<uint8_t> bytes;
+  return std::make_unique<ScriptedSink>(
+      NewMemorySink(&bytes, "store://bucket/key"), [=](const IoCall& call) {
+        return in_finish && call.kind == IoCall::kAppend ? absl::OkStatus()
+                                                         : UserError(named, call.name);
+      });
+}
 
 // Returns a file that is larger than the head and the tail that a reader keeps in memory.
 std::vector<uint8_t> MakeFile() {
@@ -99,9 +87,7 @@ TEST(ErrorNames, OfAUsersSource) {
       EXPECT_TRUE(absl::IsUnavailable(status)) << status;
       EXPECT_EQ(status.GetPayload(kPayload), absl::Cord("payload")) << status;
     };
-    const auto open = [&](int first) {
-      return Reader::Open(std::make_shared<UserSource>(file, named, first));
-    };
+    const auto open = [&](int first) { return Reader::Open(UserSource(file, named, first)); };
     expect(open(1).status());
     expect(open(2).status());
     auto reader = open(3);
@@ -122,7 +108,7 @@ TEST(ErrorNames, OfAUsersSource) {
     expect(VisitBlocks(*reader, [](const BlockInfo&) { return true; }));
     expect(Verify(*reader).damages.at(0).status);
     std::vector<uint8_t> saved;
-    expect(Salvage(std::make_shared<UserSource>(file, named, 1), NewMemorySink(&saved)).status());
+    expect(Salvage(UserSource(file, named, 1), NewMemorySink(&saved)).status());
   }
 }
 
@@ -131,13 +117,11 @@ TEST(ErrorNames, OfAUsersSink) {
     for (const bool in_finish : {false, true}) {
       SCOPED_TRACE(testing::Message() << named << in_finish);
       absl::Status status;
-      auto writer = Writer<int64_t>::Create(std::make_unique<UserSink>(named, in_finish),
-                                            ColumnType::Int64());
+      auto writer = Writer<int64_t>::Create(UserSink(named, in_finish), ColumnType::Int64());
       status = writer.ok() ? writer->Finish() : writer.status();
       ExpectNamedOnce(status, "store://bucket/key");
       EXPECT_EQ(status.GetPayload(kPayload), absl::Cord("payload")) << status;
-      auto levels = LevelWriter<int64_t>::Create(std::make_unique<UserSink>(named, in_finish),
-                                                 ColumnType::Int64(),
+      auto levels = LevelWriter<int64_t>::Create(UserSink(named, in_finish), ColumnType::Int64(),
                                                  {.max_repetition = 1, .max_definition = 1});
       status = levels.ok() ? levels->Finish() : levels.status();
       ExpectNamedOnce(status, "store://bucket/key");

@@ -17,7 +17,7 @@
 #include "encodings/hybrid/rle_hybrid.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/cfile/counting_source.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
@@ -289,7 +289,7 @@ TEST(ParquetPages, ARecordMayGoOnInTheNextPage) {
   for (const bool in_memory : {false, true}) {
     const auto table = NewMemoryStorage();
     const auto report = ImportParquet(
-        in_memory ? source : std::make_shared<testing_support::CountingSource>(source), table,
+        in_memory ? source : std::make_shared<testing_support::ScriptedSource>(source), table,
         {.writer = {kSmallBlocks}, .reader = {.read_ahead_bytes = 64}});
     ASSERT_TRUE(report.ok()) << report.status();
     EXPECT_EQ(report->copied_pages, 1);

@@ -14,8 +14,8 @@
 #include "cfile/table.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/cfile/counting_source.h"
 #include "tests/cfile/parquet_testing.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
 
@@ -56,7 +56,7 @@ TEST(ParquetImport, CopiedPagesHoldTheSameValuesAsRecodedOnes) {
       recompressed += report.recompressed_pages;
     }
     const auto reading = NewMemoryStorage();
-    Import(std::make_shared<testing_support::CountingSource>(source), reading,
+    Import(std::make_shared<testing_support::ScriptedSource>(source), reading,
            {.writer = {kSmallBlocks}, .reader = {.read_ahead_bytes = 64}});
     EXPECT_EQ(Contents(reading), expected);
   }
@@ -120,7 +120,7 @@ TEST(ParquetImport, PagesOfVersion1OfListsAreCopied) {
       ASSERT_TRUE(exported.ok()) << exported.status();
       for (const bool in_memory : {true, false}) {
         auto source = InMemory(ReadFile(path));
-        if (!in_memory) source = std::make_shared<testing_support::CountingSource>(source);
+        if (!in_memory) source = std::make_shared<testing_support::ScriptedSource>(source);
         const auto copy = NewMemoryStorage();
         const ParquetReport report =
             Import(source, copy, {.writer = {kSmallBlocks}, .reader = {.read_ahead_bytes = 16}});
@@ -176,7 +176,7 @@ TEST(ParquetImport, ListsThatContinueOnTheNextPage) {
   file = file.substr(0, metadata->offset) + internal::parquet::WriteFileMetadata(metadata->file);
   for (const bool in_memory : {true, false}) {
     auto source = InMemory(file);
-    if (!in_memory) source = std::make_shared<testing_support::CountingSource>(source);
+    if (!in_memory) source = std::make_shared<testing_support::ScriptedSource>(source);
     const auto copy = NewMemoryStorage();
     const ParquetReport report =
         Import(source, copy, {.writer = {kSmallBlocks}, .reader = {.read_ahead_bytes = 16}});

@@ -19,7 +19,7 @@
 #include "cfile/table_repair.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/cfile/failing_storage.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/cfile/table_fixture.h"
 
 namespace cfile {
@@ -27,6 +27,9 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::HasSubstr;
+using testing_support::Fault;
+using testing_support::IoCall;
+using testing_support::ScriptedStorage;
 
 class PreparedPartsTest : public TableTestBase {
  protected:
@@ -269,17 +272,18 @@ TEST_F(PreparedPartsTest, FailuresOfTheStorage) {
       bool failed = true;
       for (uint64_t call = 1; failed; ++call) {
         SCOPED_TRACE(absl::StrCat("call ", call));
-        const auto storage = std::make_shared<FailingStorage>();
+        Fault fault;
+        const auto storage = std::make_shared<ScriptedStorage>(NewMemoryStorage(), fault.script());
         if (!is_new) {
           ASSERT_TRUE(*CommitParts(storage, std::vector{Prepare(storage, 0, 10)}));
         }
         const uint64_t first = is_new ? 0 : 10;
         const std::vector parts = {Prepare(storage, first, 5), Prepare(storage, first + 5, 5)};
         const CommitPartsOptions options{.id = has_id ? "job" : ""};
-        storage->FailOnce(call);
+        fault.FailOnce(call);
         const auto commit = CommitParts(storage, parts, options);
-        failed = storage->failures() > 0;
-        storage->FailEach(0);
+        failed = fault.fired();
+        fault.Disarm();
         const auto again = CommitParts(storage, parts, options);
         ASSERT_TRUE(again.ok()) << again.status();
         // One of the two calls has published the parts.
@@ -294,29 +298,20 @@ TEST_F(PreparedPartsTest, FailuresOfTheStorage) {
 
 // The storage replaces table.cft, but its answer is lost and another writer commits.
 TEST_F(PreparedPartsTest, TheAnswerToTheCommitIsLost) {
-  class Storage final : public ForwardingStorage {
-   public:
-    absl::Status Commit(const std::string& path, const std::optional<std::string>& version,
-                        std::string_view bytes) override {
-      const absl::Status status = base()->Commit(path, version, bytes);
-      if (!status.ok() || !after_) return status;
-      const auto after = std::exchange(after_, nullptr);
-      after();
-      return absl::AbortedError("another writer came first");
-    }
-    std::function<void()> after_;
-  };
   for (const bool compacts : {false, true}) {
-    const auto storage = std::make_shared<Storage>();
+    const auto storage = std::make_shared<ScriptedStorage>();
     ASSERT_TRUE(*CommitParts(storage, std::vector{Prepare(storage, 0, 10)}));
     const std::vector parts = {Prepare(storage, 10, 5), Prepare(storage, 15, 5)};
-    storage->after_ = [&] {
+    bool first = true;
+    storage->set_script([&](const IoCall& call) {
+      if (call.kind != IoCall::kCommitted || !std::exchange(first, false)) return absl::OkStatus();
       if (compacts) {
-        ASSERT_TRUE(Compact(storage).ok());
+        EXPECT_TRUE(Compact(storage).ok());
       } else {
-        ASSERT_TRUE(*CommitParts(storage, std::vector{Prepare(storage, 20, 5)}));
+        EXPECT_TRUE(*CommitParts(storage, std::vector{Prepare(storage, 20, 5)}));
       }
-    };
+      return absl::AbortedError("another writer came first");
+    });
     const auto commit = CommitParts(storage, parts, {.id = compacts ? "" : "job"});
     ASSERT_TRUE(commit.ok()) << commit.status();
     EXPECT_TRUE(*commit);

@@ -17,9 +17,9 @@
 #include "cfile/reader.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/campaign/failing_io.h"
 #include "tests/cfile/column_testing.h"
 #include "tests/cfile/level_testing.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/sanitizers.h"
 
 namespace cfile {
@@ -569,8 +569,9 @@ TEST(SalvageTest, DamagedLeaves) {
 
 // Like SalvageBytes, but the byte at `bad` cannot be read.
 absl::StatusOr<Salvaged> SalvageUnreadable(const Bytes& torn, uint64_t bad) {
-  return SalvageBytes(torn, {},
-                      std::make_shared<UnreadableSource>(NewMemoryViewSource(torn, "torn"), bad));
+  return SalvageBytes(
+      torn, {},
+      std::make_shared<ScriptedSource>(NewMemoryViewSource(torn, "torn"), UnreadableByte(bad)));
 }
 
 const auto kTellsTheRead = testing::Contains(

@@ -14,7 +14,7 @@
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "tests/cfile/column_testing.h"
-#include "tests/cfile/counting_source.h"
+#include "tests/cfile/scripted_io.h"
 
 namespace cfile {
 namespace {
@@ -46,7 +46,7 @@ void ForFiles(const ColumnType& type, bool ascending, Check check) {
                                             .index_block_size_bytes = 200},
                                            column);
           std::shared_ptr<const Source> source = NewMemoryViewSource(file);
-          if (!in_memory) source = std::make_shared<CountingSource>(source);
+          if (!in_memory) source = std::make_shared<ScriptedSource>(source);
           const auto reader = Reader::Open(
               source, {.block_cache = std::make_shared<BlockCache>(size_t{1} << random() % 25)});
           ASSERT_TRUE(reader.ok()) << reader.status();
@@ -226,7 +226,7 @@ TEST(Seek, KeysAtBlocksFrontsReadNoMoreThanOthers) {
       NewMemorySink(&file), ColumnType::Int32(),
       {.encoding = Encoding::kPlain, .value_index = true, .block_size_bytes = 8000});
   ASSERT_TRUE(writer.Append(values).ok() && writer.Finish().ok());
-  const auto source = std::make_shared<CountingSource>(NewMemoryViewSource(file));
+  const auto source = std::make_shared<ScriptedSource>(NewMemoryViewSource(file));
   const Reader reader =
       *Reader::Open(source, {.block_cache = std::make_shared<BlockCache>(size_t{16} << 20)});
   auto cursor = *reader.NewCursor<int32_t>();
@@ -415,7 +415,7 @@ TEST(Seek, ReadsAreFewAndBounded) {
       {.encoding = Encoding::kPlain, .value_index = true, .block_size_bytes = 8000});
   ASSERT_TRUE(writer.Append(values).ok());
   ASSERT_TRUE(writer.Finish().ok());
-  const auto source = std::make_shared<CountingSource>(NewMemoryViewSource(file));
+  const auto source = std::make_shared<ScriptedSource>(NewMemoryViewSource(file));
   const Reader reader = *Reader::Open(source, {.read_ahead_bytes = 1'000'000});
   EXPECT_EQ(source->reads(), 2u);
   EXPECT_LE(source->bytes(), 64u * 1024);
@@ -466,7 +466,7 @@ TEST(Seek, ReadsAreFewAndBounded) {
 TEST(Seek, BlocksOfTheDefaultSizeAreReadInFours) {
   const auto expect_fours = [](const std::vector<uint8_t>& file, auto zero) {
     using T = decltype(zero);
-    const auto source = std::make_shared<CountingSource>(NewMemoryViewSource(file));
+    const auto source = std::make_shared<ScriptedSource>(NewMemoryViewSource(file));
     const Reader reader = *Reader::Open(source);
     uint64_t blocks = 0;
     ASSERT_TRUE(VisitBlocks(reader, [&](const BlockInfo&) { return ++blocks > 0; }).ok());
@@ -507,30 +507,6 @@ TEST(Seek, BlocksOfTheDefaultSizeAreReadInFours) {
   }
 }
 
-// A source in memory that records the calls of WillRead.
-class AnnouncedSource final : public Source {
- public:
-  explicit AnnouncedSource(std::span<const uint8_t> bytes) : bytes_(bytes) {}
-  const std::string& name() const override { return name_; }
-  uint64_t size() const override { return bytes_.size(); }
-  std::span<const uint8_t> InMemory() const override { return bytes_; }
-  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-    std::copy_n(bytes_.begin() + static_cast<ptrdiff_t>(offset), out.size(), out.begin());
-    return absl::OkStatus();
-  }
-  void WillRead(uint64_t offset, uint64_t size) const override {
-    EXPECT_LE(offset, bytes_.size());
-    EXPECT_LE(size, bytes_.size() - offset);
-    pieces_.push_back({offset, offset + size});
-  }
-  std::vector<OrdinalRange>& pieces() const { return pieces_; }
-
- private:
-  const std::string name_ = "announced";
-  const std::span<const uint8_t> bytes_;
-  mutable std::vector<OrdinalRange> pieces_;
-};
-
 // A seek in a mapped file announces the block that it will read. Without this, the system would
 // also read pages before and after each page of the block.
 TEST(Seek, AnnouncesEachBlockBeforeItsFirstUse) {
@@ -544,9 +520,15 @@ TEST(Seek, AnnouncesEachBlockBeforeItsFirstUse) {
                 blocks.push_back(block);
                 return true;
               }).ok());
-  const auto source = std::make_shared<AnnouncedSource>(file);
+  std::vector<OrdinalRange> pieces;
+  const auto source =
+      std::make_shared<ScriptedSource>(NewMemoryViewSource(file), [&](const IoCall& call) {
+        if (call.kind == IoCall::kWillRead)
+          pieces.push_back({call.offset, call.offset + call.size});
+        return absl::OkStatus();
+      });
+  source->in_memory = true;
   const Reader reader = *Reader::Open(source);
-  auto& pieces = source->pieces();
   // Reader::Open has announced the two ends of the file.
   ASSERT_EQ(pieces.size(), 2);
   EXPECT_EQ(pieces[0].begin, 0);

@@ -15,7 +15,7 @@
 #include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/cfile/forwarding_storage.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/cfile/storage_kinds.h"
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"
@@ -27,6 +27,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::UnorderedElementsAre;
+using testing_support::IoCall;
+using testing_support::ScriptedStorage;
 
 INSTANTIATE_TEST_SUITE_P(
     All, StorageTest,
@@ -36,60 +38,6 @@ INSTANTIATE_TEST_SUITE_P(
                                 }},
                     StorageKind{"Memory", [](const std::string&) { return NewMemoryStorage(); }}),
     NameOfKind);
-
-// Opens the file by its name for each read, as object stores do.
-class SourceByName final : public Source {
- public:
-  SourceByName(std::shared_ptr<Storage> storage, std::string path,
-               const std::shared_ptr<const Source>& now)
-      : storage_(std::move(storage)),
-        path_(std::move(path)),
-        name_(now->name()),
-        size_(now->size()) {}
-  const std::string& name() const override { return name_; }
-  uint64_t size() const override { return size_; }
-  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-    const auto source = storage_->Open(path_);
-    return source.ok() ? (*source)->ReadAt(offset, out) : source.status();
-  }
-
- private:
-  const std::shared_ptr<Storage> storage_;
-  const std::string path_;
-  const std::string name_;
-  const uint64_t size_;
-};
-
-// Passes all calls on to a storage in memory. Read and Commit first call `before`.
-// If `before` returns an error, Read and Commit return this error.
-// `after_commit` may change the result of Commit.
-class InterceptedStorage final : public ForwardingStorage {
- public:
-  using Before = std::function<absl::Status(bool commit)>;
-  using After = std::function<absl::Status(absl::Status)>;
-
-  absl::StatusOr<std::shared_ptr<const Source>> Open(const std::string& path) const override {
-    auto source = base()->Open(path);
-    if (!source.ok() || !reads_by_name) return source;
-    return std::make_shared<SourceByName>(base(), path, *std::move(source));
-  }
-  absl::StatusOr<VersionedObject> Read(const std::string& path,
-                                       uint64_t max_size_bytes) const override {
-    const absl::Status status = before(false);
-    if (!status.ok()) return status;
-    return base()->Read(path, max_size_bytes);
-  }
-  absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
-                      std::string_view bytes) override {
-    const absl::Status status = before(true);
-    if (!status.ok()) return status;
-    return after_commit(base()->Commit(path, expected_version, bytes));
-  }
-
-  Before before = [](bool) { return absl::OkStatus(); };
-  After after_commit = [](absl::Status status) { return status; };
-  bool reads_by_name = false;
-};
 
 class InterceptedTableTest : public testing::Test {
  protected:
@@ -123,7 +71,7 @@ class InterceptedTableTest : public testing::Test {
   }
 
   const Schema schema_ = {.columns = {{.name = "a", .type = ColumnType::Int64()}}};
-  const std::shared_ptr<InterceptedStorage> storage_ = std::make_shared<InterceptedStorage>();
+  const std::shared_ptr<ScriptedStorage> storage_ = std::make_shared<ScriptedStorage>();
   std::optional<TableWriter> writer_;
 };
 
@@ -133,8 +81,8 @@ TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
   for (const bool condemn : {false, true}) {
     const std::string what = condemn ? "collected" : "deleted";
     bool done = false;
-    storage_->before = [&](bool commit) -> absl::Status {
-      if (!commit || done) return absl::OkStatus();
+    storage_->set_script([&](const IoCall& call) {
+      if (call.kind != IoCall::kCommit || done) return absl::OkStatus();
       done = true;
       const std::string part = NewPart();
       if (condemn) {
@@ -146,13 +94,13 @@ TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
       auto other = TableWriter::Append(storage_->base());
       EXPECT_TRUE(other.ok() && AppendRows(*other, 10, 1).ok() && other->Finish().ok());
       return absl::OkStatus();
-    };
+    });
     const absl::Status status = writer_->Finish();
     EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
     EXPECT_THAT(std::string(status.message()), HasSubstr("the new part has been removed"));
     EXPECT_TRUE(done) << what;
     EXPECT_EQ(Rows(), 11) << what;
-    storage_->before = [](bool) { return absl::OkStatus(); };
+    storage_->set_script(nullptr);
     auto next = TableWriter::Append(storage_);
     ASSERT_TRUE(next.ok() && AppendRows(*next, 10, 5).ok());
     writer_.emplace(*std::move(next));
@@ -163,14 +111,14 @@ TEST_F(InterceptedTableTest, PartsWithoutTheirFilesAreNotPublished) {
 // Such parts are called condemned. Then CollectGarbage deletes the files of the condemned parts.
 // A writer cannot publish a condemned part.
 TEST_F(InterceptedTableTest, CondemnedPartsAreNotPublished) {
-  storage_->before = [&](bool commit) {
-    if (!commit) return absl::OkStatus();
+  storage_->set_script([&](const IoCall& call) {
+    if (call.kind != IoCall::kCommit) return absl::OkStatus();
     const VersionedObject table = *storage_->base()->Read("table.cft", 1000);
     internal::TableContents contents = *internal::ParseTable(table.bytes, "table.cft");
     if (!contents.condemned.empty()) return absl::OkStatus();
     contents.condemned = {NewPart()};
     return storage_->base()->Commit("table.cft", table.version, internal::SerializeTable(contents));
-  };
+  });
   const absl::Status status = writer_->Finish();
   EXPECT_EQ(status.code(), absl::StatusCode::kAborted) << status;
   EXPECT_EQ(Rows(), 10);
@@ -179,7 +127,9 @@ TEST_F(InterceptedTableTest, CondemnedPartsAreNotPublished) {
 // The commit takes place, but the storage's answer is lost.
 // The writer finds its part in the table, and does not remove the part's files.
 TEST_F(InterceptedTableTest, LostAnswers) {
-  storage_->after_commit = [](const absl::Status&) { return absl::UnavailableError("lost"); };
+  storage_->set_script([](const IoCall& call) {
+    return call.kind == IoCall::kCommitted ? absl::UnavailableError("lost") : absl::OkStatus();
+  });
   EXPECT_EQ(writer_->Finish().code(), absl::StatusCode::kUnavailable);
   writer_.reset();
   EXPECT_EQ(Rows(), 15);
@@ -189,10 +139,11 @@ TEST_F(InterceptedTableTest, LostAnswers) {
 // The storage says that another commit came first, although this commit has succeeded.
 TEST_F(InterceptedTableTest, CommitThatSaysThatItFailedAndDidNot) {
   int commits = 0;
-  storage_->after_commit = [&](const absl::Status& status) -> absl::Status {
-    EXPECT_TRUE(status.ok()) << status;
-    return ++commits == 1 ? absl::AbortedError("another version") : status;
-  };
+  storage_->set_script([&](const IoCall& call) {
+    commits += call.kind == IoCall::kCommit;
+    return call.kind == IoCall::kCommitted ? absl::AbortedError("another version")
+                                           : absl::OkStatus();
+  });
   const absl::Status status = writer_->Finish();
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(commits, 1);
@@ -209,11 +160,11 @@ TEST_F(InterceptedTableTest, ChunksThatAreAboutToBeNamedAreNotLost) {
   }
   const std::string third = TableReader::Open(storage_)->part(3)->name;
   bool done = false;
-  storage_->before = [&](bool commit) -> absl::Status {
-    if (!commit || std::exchange(done, true)) return absl::OkStatus();
+  storage_->set_script([&](const IoCall& call) {
+    if (call.kind != IoCall::kCommit || std::exchange(done, true)) return absl::OkStatus();
     EXPECT_TRUE(CollectGarbage(storage_->base(), std::chrono::seconds(0)).ok());
     return absl::OkStatus();
-  };
+  });
   const absl::Status status = DropParts(storage_, {&third, 1});
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_TRUE(done);
@@ -228,7 +179,10 @@ TEST_F(InterceptedTableTest, ChunksThatAreAboutToBeNamedAreNotLost) {
 // A reader opens a file, and then the file is deleted.
 // The storage opens the file by its name for each read, so the next read fails.
 TEST_F(InterceptedTableTest, ReadsOfDeletedFilesSayThatTheSnapshotExpired) {
-  storage_->reads_by_name = true;
+  storage_->set_script([&](const IoCall& call) {
+    if (call.kind != IoCall::kReadAt) return absl::OkStatus();
+    return storage_->base()->Open(call.name.substr(storage_->name().size() + 1)).status();
+  });
   // The file is so large that a reader does not read all of it when it opens the file.
   std::vector<int64_t> values(50'000);
   for (size_t i = 0; i < values.size(); ++i)
@@ -273,9 +227,9 @@ TEST_F(InterceptedTableTest, SeeksInPartsWithAndWithoutIndex) {
 
 // The storage refuses each commit, although the expected version is right. The writer gives up.
 TEST_F(InterceptedTableTest, CommitThatNeverSucceeds) {
-  storage_->before = [](bool commit) {
-    return commit ? absl::AbortedError("busy") : absl::OkStatus();
-  };
+  storage_->set_script([](const IoCall& call) {
+    return call.kind == IoCall::kCommit ? absl::AbortedError("busy") : absl::OkStatus();
+  });
   EXPECT_EQ(writer_->Finish(), absl::AbortedError("busy"));
   writer_.reset();
   EXPECT_EQ(Rows(), 10);
@@ -287,9 +241,10 @@ TEST_F(InterceptedTableTest, EachCallFailsOnce) {
   uint64_t rows = 10;
   for (int failing = 0;; ++failing) {
     int calls = 0;
-    storage_->before = [&](bool) {
-      return calls++ == failing ? absl::UnavailableError("busy") : absl::OkStatus();
-    };
+    storage_->set_script([&](const IoCall& call) {
+      const bool counts = call.kind == IoCall::kRead || call.kind == IoCall::kCommit;
+      return counts && calls++ == failing ? absl::UnavailableError("busy") : absl::OkStatus();
+    });
     writer_.reset();
     auto writer = TableWriter::Append(storage_);
     absl::Status status = writer.status();

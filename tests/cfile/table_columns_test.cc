@@ -21,12 +21,13 @@
 #include "cfile/inspect.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/key_cursor.h"
+#include "cfile/status.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/table_scan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/cfile/failing_storage.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/cfile/table_contents.h"
 #include "tests/cfile/temporary_directory.h"
 
@@ -38,6 +39,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
+using testing_support::Fault;
+using testing_support::ScriptedStorage;
 
 using Texts = std::vector<std::string>;
 
@@ -745,15 +748,15 @@ TEST_F(TableColumnsTest, FailuresOfTheStorage) {
   for (size_t i = 0; i < std::size(changes); ++i) {
     SCOPED_TRACE(i);
     const Texts before = Contents(Open());
-    const auto failing = std::make_shared<FailingStorage>(storage_);
+    Fault fault;
+    const auto failing = std::make_shared<ScriptedStorage>(storage_, fault.script());
     bool done = false;
     for (uint64_t n = 1; !done; n += n < 30 ? 1 : 1 + n / 6) {
       SCOPED_TRACE(n);
-      failing->FailOnce(n);
-      const uint64_t failures = failing->failures();
+      fault.FailOnce(n);
       const absl::Status status = changes[i](failing);
-      failing->FailEach(0);
-      done = failing->failures() == failures;
+      fault.Disarm();
+      done = !fault.fired();
       const Texts after = Contents(Open());
       if (status.ok()) {
         EXPECT_NE(after, before);

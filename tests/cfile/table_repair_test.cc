@@ -23,8 +23,7 @@
 #include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "tests/cfile/failing_storage.h"
-#include "tests/cfile/forwarding_storage.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/cfile/table_contents.h"
 #include "tests/cfile/table_fixture.h"
 
@@ -38,49 +37,30 @@ using testing::ElementsAreArray;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+using testing_support::Fault;
+using testing_support::IoCall;
+using testing_support::Script;
+using testing_support::ScriptedStorage;
 
 constexpr int64_t kRows = 10;  // of each part
 
-// A storage in memory that refuses calls after a number of them, as if the process had been killed.
-class StoppingStorage final : public ForwardingStorage {
- public:
-  using ForwardingStorage::ForwardingStorage;
-
-  absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
-    if (!Go()) return absl::UnavailableError("killed");
-    return base()->Create(path);
-  }
-  absl::Status Delete(const std::string& path) override {
-    if (!Go()) return absl::UnavailableError("killed");
-    if (!keeps_columns || path.find('/') != path.npos) return base()->Delete(path);
-    const auto files = base()->List(path);
-    for (const StorageEntry& file : *files) {
-      if (!file.path.ends_with(".cfile") && !file.path.ends_with(".cft")) {
-        (void)base()->Delete(file.path);
-      }
-    }
-    return absl::UnavailableError("killed");
-  }
-  absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
-                      std::string_view bytes) override {
-    if (before_commit) std::exchange(before_commit, nullptr)();
-    return Go() ? base()->Commit(path, expected_version, bytes) : absl::UnavailableError("killed");
-  }
-
-  int calls_left = 1 << 30;
+// Refuses the calls that change a storage after a number of them, as if the process had been killed.
+struct Kill {
+  int calls_left;
   int calls_between = 0;  // how many calls succeed after the first failed call
-  bool stopped = false;
-  // If true, Delete of a folder fails after it has removed only some files.
-  // The column files stay, and also the copy of the part's description.
-  bool keeps_columns = false;
-  std::function<void()> before_commit;
+  bool happened = false;
 
- private:
-  bool Go() {
-    if (calls_left-- > 0) return true;
-    // The first failed call. After this call, `calls_between` other calls succeed. Then all calls fail.
-    if (!std::exchange(stopped, true)) return false;
-    return calls_between-- > 0;
+  // Returns an error for a call that is refused.
+  absl::Status Call(const IoCall& call) {
+    const bool changes = call.kind == IoCall::kCreate || call.kind == IoCall::kDelete ||
+                         call.kind == IoCall::kCommit;
+    if (!changes || calls_left-- > 0) return absl::OkStatus();
+    // The first call is refused. `calls_between` other calls then succeed. All later calls fail.
+    const bool is_later = std::exchange(happened, true);
+    return is_later && calls_between-- > 0 ? absl::OkStatus() : absl::UnavailableError("killed");
+  }
+  Script script() {
+    return [this](const IoCall& call) { return Call(call); };
   }
 };
 
@@ -324,14 +304,25 @@ TEST_F(TableRepairTest, HalfCollectedPartsStayDropped) {
     AppendParts(3);
     const std::vector<std::string> names = Names();
     ASSERT_TRUE(DropParts(storage_, {&names[1], 1}).ok());
-    const auto stopping = std::make_shared<StoppingStorage>(storage_);
-    stopping->calls_left = calls;
-    stopping->keeps_columns = true;
+    Kill kill{.calls_left = calls};
+    // Delete of a folder fails after it has removed only some files. The column files stay, and also
+    // the copy of the part's description.
+    const auto stopping = std::make_shared<ScriptedStorage>(storage_, [&](const IoCall& call) {
+      const absl::Status status = kill.Call(call);
+      if (!status.ok() || call.kind != IoCall::kDelete || call.name.find('/') != call.name.npos)
+        return status;
+      const auto files = storage_->List(call.name);
+      for (const StorageEntry& file : *files) {
+        if (!file.path.ends_with(".cfile") && !file.path.ends_with(".cft"))
+          (void)storage_->Delete(file.path);
+      }
+      return absl::UnavailableError("killed");
+    });
     (void)CollectGarbage(stopping, std::chrono::seconds(0));
     LoseTable();
     MustRepair();
     EXPECT_THAT(Names(), ElementsAre(names[0], names[2])) << calls;
-    if (!stopping->stopped) break;
+    if (!kill.happened) break;
   }
 }
 
@@ -384,10 +375,10 @@ TEST_F(TableRepairTest, PowerCutsAndLostTables) {
         AppendParts(4);
         const std::vector<int64_t> before = Values();
         const std::vector<std::string> names_before = Names();
-        const auto stopping = std::make_shared<StoppingStorage>(storage_);
-        stopping->calls_left = calls;
+        Kill kill{.calls_left = calls};
+        const auto stopping = std::make_shared<ScriptedStorage>(storage_, kill.script());
         (void)change(stopping);
-        done = !stopping->stopped;
+        done = !kill.happened;
         if (lose) {
           LoseTable();
           MustRepair();
@@ -416,9 +407,14 @@ TEST_F(TableRepairTest, PowerCutsAndLostTables) {
 TEST_F(TableRepairTest, FailedDropsLeaveNoMarks) {
   AppendParts(3);
   const std::vector<std::string> names = Names();
-  const auto stopping = std::make_shared<StoppingStorage>(storage_);
-  stopping->before_commit = [&] { ASSERT_TRUE(DropParts(storage_, {&names[1], 1}).ok()); };
-  EXPECT_EQ(DropParts(stopping, std::vector{names[0], names[1]}).code(),
+  bool first = true;
+  const auto storage = std::make_shared<ScriptedStorage>(storage_, [&](const IoCall& call) {
+    if (call.kind == IoCall::kCommit && std::exchange(first, false)) {
+      EXPECT_TRUE(DropParts(storage_, {&names[1], 1}).ok());
+    }
+    return absl::OkStatus();
+  });
+  EXPECT_EQ(DropParts(storage, std::vector{names[0], names[1]}).code(),
             absl::StatusCode::kNotFound);
   LoseTable();
   MustRepair();
@@ -847,13 +843,13 @@ TEST_F(RepairedColumnsTest, InterruptedChanges) {
       for (int calls = 0; !done; ++calls) {
         SCOPED_TRACE(absl::StrCat("change ", i, ", call ", calls, ", then ", calls_between));
         prepare(i);
-        const auto stopping = std::make_shared<StoppingStorage>(storage_);
-        stopping->calls_left = calls;
-        stopping->calls_between = calls_between;
-        const auto failing = std::make_shared<FailingStorage>(storage_);
-        failing->FailOnce(static_cast<uint64_t>(calls) + 1);
-        const absl::Status status = calls_between < 0 ? changes[i](failing) : changes[i](stopping);
-        done = calls_between < 0 ? failing->failures() == 0 : !stopping->stopped;
+        Kill kill{.calls_left = calls, .calls_between = calls_between};
+        Fault fault;
+        fault.FailOnce(static_cast<uint64_t>(calls) + 1);
+        const bool once = calls_between < 0;
+        const absl::Status status = changes[i](
+            std::make_shared<ScriptedStorage>(storage_, once ? fault.script() : kill.script()));
+        done = once ? !fault.fired() : !kill.happened;
         const bool committed = Contents(Open()) == changed;
         EXPECT_TRUE(committed || (!status.ok() && Contents(Open()) == before)) << status;
         LoseTable();
@@ -882,8 +878,8 @@ TEST_F(RepairedColumnsTest, InterruptedWideningOfADefault) {
     ASSERT_TRUE(AddColumn(storage_, {.name = "d", .type = ColumnType::Int32()}, int64_t{5}).ok());
     AppendParts(2);
     const std::vector<std::string> before = Contents(Open());
-    const auto stopping = std::make_shared<StoppingStorage>(storage_);
-    stopping->calls_left = calls;
+    Kill kill{.calls_left = calls};
+    const auto stopping = std::make_shared<ScriptedStorage>(storage_, kill.script());
     (void)WidenColumn(stopping, "d", ColumnType::Int64());
     const std::vector<std::string> now = Contents(Open());
     LoseTable();
@@ -891,7 +887,7 @@ TEST_F(RepairedColumnsTest, InterruptedWideningOfADefault) {
     const std::vector<std::string> after = Contents(Open());
     EXPECT_TRUE(now == before || after == now) << testing::PrintToString(after);
     EXPECT_EQ(after[3].substr(after[3].find(' ', 2)), before[3].substr(before[3].find(' ', 2)));
-    if (HasFailure() || !stopping->stopped) break;
+    if (HasFailure() || !kill.happened) break;
   }
 }
 

@@ -18,6 +18,7 @@
 #include "cfile/writer.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/cfile/temporary_directory.h"
 
 namespace cfile {
@@ -150,44 +151,28 @@ class TableScanEdgesOfTables : public testing::Test {
   const std::string path_ = directory_.path("table");
 };
 
-// A source in which every n-th read fails. `every` is n. If `every` is 0, no read fails.
-class FailingSource final : public Source {
- public:
-  FailingSource(std::vector<uint8_t> bytes) : bytes_(std::move(bytes)) {}
-  const std::string& name() const override { return name_; }
-  uint64_t size() const override { return bytes_.size(); }
-  absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
-    if (every != 0 && ++reads % every == 0) return absl::UnavailableError("try again");
-    std::copy_n(bytes_.begin() + static_cast<ptrdiff_t>(offset), out.size(), out.begin());
-    return absl::OkStatus();
-  }
-  mutable size_t reads = 0;
-  size_t every = 0;
-
- private:
-  const std::vector<uint8_t> bytes_;
-  const std::string name_ = "failing";
-};
 // Every n-th read fails. The scan must make progress with each call.
 TEST(TableScanEdges, EachNthReadFails) {
   std::vector<int64_t> values;
   for (int64_t i = 0; i < 20'000; ++i) values.push_back(i / 3);
-  for (const size_t every : {2, 3, 4}) {
+  for (const uint64_t every : {2, 3, 4}) {
     for (const bool single : {false, true}) {
-      auto source =
-          std::make_shared<FailingSource>(File<int64_t>(ColumnType::Int64(),
-                                                        {.encoding = Encoding::kPlain,
-                                                         .compression = Compression::kNone,
-                                                         .value_index = true,
-                                                         .block_size_bytes = 4096},
-                                                        values));
+      testing_support::Fault fault;
+      const auto source = std::make_shared<testing_support::ScriptedSource>(
+          NewMemorySource(File<int64_t>(ColumnType::Int64(),
+                                        {.encoding = Encoding::kPlain,
+                                         .compression = Compression::kNone,
+                                         .value_index = true,
+                                         .block_size_bytes = 4096},
+                                        values)),
+          fault.script());
       const auto reader = Reader::Open(source, {.read_ahead_bytes = 0});
       ASSERT_TRUE(reader.ok()) << reader.status();
       const Filter filter =
           single ? Between("value", 1000, 1009) : And(Ge("value", 1000), Lt("value", 1010));
       auto scan = NewTableScan(*reader, {.where = filter});
       ASSERT_TRUE(scan.ok()) << scan.status();
-      source->every = every;
+      fault.FailEach(every);
       size_t rows = 0;
       int errors = 0;
       while (errors < 1000) {

@@ -10,7 +10,7 @@
 #include "cfile/reader.h"
 #include "cfile/salvage.h"
 #include "cfile/scan.h"
-#include "tests/cfile/counting_source.h"
+#include "tests/cfile/scripted_io.h"
 #include "tests/fuzz/file_parts.h"
 #include "tests/fuzz/seed_files.h"
 
@@ -133,7 +133,7 @@ void WithReader(std::span<const uint8_t> file, const Use& use, ReaderOptions opt
   options.block_cache = std::make_shared<BlockCache>(size_t{64} << 10);
   auto source = NewMemorySource(ToBytes(file));
   if (file.size() % 2 != 0)
-    source = std::make_shared<testing_support::CountingSource>(std::move(source));
+    source = std::make_shared<testing_support::ScriptedSource>(std::move(source));
   const auto reader = Reader::Open(std::move(source), options);
   if (!reader.ok()) return ExpectBadData(reader.status());
   use(*reader);

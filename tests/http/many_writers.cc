@@ -23,8 +23,8 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/http.h"
 #include "cfile/table.h"
+#include "tests/benchmarks/forwarding_storage.h"
 #include "tests/benchmarks/or_die.h"
-#include "tests/cfile/forwarding_storage.h"
 
 namespace cfile {
 namespace {
