@@ -1,6 +1,6 @@
-// Tests what only ALP_RD has: how the encoder stores values of certain kinds, how many bytes blocks
-// take, and which error the decoder returns for each damaged field. (registry_test.cc tests the
-// properties that all encodings share.)
+// Tests what only ALP_RD has: how the encoder stores values of certain kinds, and how many bytes
+// blocks take. (registry_test.cc tests the properties that all encodings share, damage_names_test.cc
+// what a decoder says about damaged fields.)
 #include "encodings/own/alp_rd.h"
 
 #include <gmock/gmock.h>
@@ -280,48 +280,6 @@ TEST(AlpRd, VectorsOfAnotherNatureFindTheirWidth) {
   const Block block = EncodeOne(values);
   EXPECT_LE(block.bytes.size(), alone_bytes + alone_bytes / 100);
   ExpectRoundTrip(block, values);
-}
-
-TEST(AlpRd, DamageIsNamed) {
-  auto values =
-      Make<double>(2 * kVectorValues + 5, [](auto& random) { return 1 + Unit(random) / 4; });
-  values[3] = values[9] = std::numeric_limits<double>::infinity();
-  const Block sound = EncodeOne(values);
-  const AlpRdEntry entry = EntryOf(sound);
-  ASSERT_EQ(entry.exceptions, 2);
-  const size_t positions =
-      3 * kEntryBytes + entry.form().bases() * 8 + InterleavedBytes(entry.form().width());
-  const auto error = [&](size_t offset, std::vector<uint8_t> bytes) {
-    Block damaged = sound;
-    std::copy(bytes.begin(), bytes.end(), damaged.bytes.begin() + static_cast<ptrdiff_t>(offset));
-    return Decode<double>(damaged).status().ToString();
-  };
-  EXPECT_EQ(error(0, {}), "OK");
-  EXPECT_THAT(error(0, {28}), HasSubstr("vector 0, at byte 0: it lies at bytes 28 to "));
-  EXPECT_THAT(error(9, {0, 0}), HasSubstr("vector 0, at byte 0: it lies at bytes 27 to 0 of "));
-  EXPECT_THAT(error(12, {0xff}), HasSubstr("bytes from 27 on"));
-  EXPECT_THAT(error(4, {4}), HasSubstr("vector 0, at byte 4: codes of 4 bits, offsets of "));
-  EXPECT_THAT(error(5, {65}), HasSubstr("offsets of 65 bits, and a shift of 0 bits do not fit"));
-  EXPECT_THAT(error(6, {63}), HasSubstr("and a shift of 63 bits do not fit in 64 bits"));
-  EXPECT_THAT(error(4, {0, 0, 64}), HasSubstr("and a shift of 64 bits do not fit in 64 bits"));
-  EXPECT_THAT(error(4, {1, 60, 4}), HasSubstr("do not fit in 64 bits"));
-  EXPECT_THAT(error(7, {1, 4}),
-              HasSubstr("at byte 7: 1025 exceptions among 1024 values, expected at most 1024"));
-  EXPECT_THAT(error(4, {0, 60, 4}),
-              HasSubstr("2 exceptions among 1024 values, expected at most 0"));
-  EXPECT_THAT(error(positions, {9}),
-              HasSubstr("vector 0: exception 1 of 2 is at value 9, expected 10 to 1023"));
-  EXPECT_THAT(error(positions + 2, {0, 4}), HasSubstr("is at value 1024, expected 4 to 1023"));
-
-  Block other = sound;
-  other.bytes.push_back(0);
-  EXPECT_THAT(Decode<double>(other).status().ToString(), HasSubstr("vector 2, at byte 18"));
-  other.bytes.resize(26);
-  EXPECT_THAT(Decode<double>(other).status().ToString(),
-              HasSubstr("the table of 3 vectors takes 27 bytes, found 26"));
-  other.count = 0;
-  EXPECT_THAT(Decode<double>(other).status().ToString(),
-              HasSubstr("a block without values has 26 bytes, expected 0"));
 }
 
 // A search that meets a damaged vector reports it.

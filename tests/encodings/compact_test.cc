@@ -1,9 +1,9 @@
-// Tests what only COMPACT has: which transformation the encoder chooses, how many bytes blocks
-// take, and which error the decoder returns for each damaged field. (registry_test.cc tests the
-// properties that all encodings share.)
+// Tests what only COMPACT has: which transformation the encoder chooses, and how many bytes blocks
+// take. (registry_test.cc tests the properties that all encodings share, damage_names_test.cc what a
+// decoder says about damaged fields.)
 #include "encodings/own/compact.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
@@ -16,8 +16,6 @@
 
 namespace cfile::encodings {
 namespace {
-
-using testing::HasSubstr;
 
 template <typename T>
 constexpr PhysicalType TypeOf() {
@@ -170,53 +168,6 @@ TEST(Compact, TakesAllValuesOfAType) {
   TryExtremes<uint64_t>();
   TryExtremes<float>();
   TryExtremes<double>();
-}
-
-TEST(Compact, DamageIsNamed) {
-  // Two pages, decimals with exceptions, codes, and bins of different widths.
-  std::vector<double> values = Make<double>(1500, [](uint64_t, uint64_t r) {
-    return static_cast<double>(r % 64 < 60 ? r % 4 : r % 100'000) / 10;
-  });
-  values[3] = values[9] = std::numeric_limits<double>::quiet_NaN();
-  const Block sound = EncodeOne(values);
-  ASSERT_EQ(sound.bytes[0], kDecimals);
-  const size_t bins = sound.bytes[2] + 1u;
-  ASSERT_GT(bins, 1u);
-  const size_t pages = kCompactHeadBytes + bins * 11;
-  const size_t page = pages + 8;
-  const auto error = [&](size_t offset, std::vector<uint8_t> bytes) {
-    Block damaged = sound;
-    std::copy(bytes.begin(), bytes.end(), damaged.bytes.begin() + static_cast<ptrdiff_t>(offset));
-    return Decode<double>(damaged).status().ToString();
-  };
-  EXPECT_EQ(error(0, {}), "OK");
-  EXPECT_THAT(error(0, {32}), HasSubstr("byte 0: 32 is no transformation of this type"));
-  EXPECT_THAT(error(0, {5}), HasSubstr("byte 0: 5 is no transformation of this type"));
-  EXPECT_THAT(error(1, {13}), HasSubstr("bins and 2^13 states, expected 2^4 to 2^12 states"));
-  EXPECT_THAT(error(2, {0}), HasSubstr("byte 1: 1 bins and 2^"));
-  EXPECT_THAT(error(3, {23}), HasSubstr("byte 3: 23 decimals, expected at most 22"));
-  EXPECT_THAT(error(12, {65}), HasSubstr("bin 0 has a width of 65 bits, expected at most 64"));
-  EXPECT_THAT(error(13, {0, 0}), HasSubstr("bin 0 has the weight 0"));
-  EXPECT_THAT(error(14, {0x77}), HasSubstr("the weights of the bins add up to "));
-  EXPECT_THAT(error(pages, {1}), HasSubstr("page 0 at byte "));
-  EXPECT_THAT(error(pages + 7, {1}), HasSubstr("page 0 at byte "));
-  EXPECT_THAT(error(page, {1, 4}), HasSubstr("1025 exceptions among 1024 values"));
-  EXPECT_THAT(error(page + 2, {0xff, 0xff}), HasSubstr("its codes are cut off"));
-  EXPECT_THAT(error(page + 2, {9, 0}), HasSubstr("its 9 bytes are not the codes of 1024 values"));
-  EXPECT_THAT(error(page, {3}), HasSubstr("its offsets take "));
-
-  Block other = sound;
-  other.bytes.push_back(0);
-  EXPECT_THAT(Decode<double>(other).status().ToString(), HasSubstr("page 1 at byte"));
-  other.bytes.resize(pages + 7);
-  EXPECT_THAT(Decode<double>(other).status().ToString(),
-              HasSubstr("the offsets of 2 pages take 8 bytes, found 7"));
-  other.bytes.resize(20);
-  EXPECT_THAT(Decode<double>(other).status().ToString(),
-              HasSubstr("the block ends before its pages"));
-  other.count = 0;
-  EXPECT_THAT(Decode<double>(other).status().ToString(),
-              HasSubstr("a block without values has 20 bytes, expected 0"));
 }
 
 // If a byte of a block is changed, decoding returns values or an error. (GuardedView finds reads

@@ -1,6 +1,6 @@
-// What is special about FOR: exceptions, the ends of blocks, values at the ends of a type's range,
-// and what each damaged field makes a decoder say. (The properties that all encodings share are
-// tested in registry_test.cc.)
+// What is special about FOR: exceptions, the ends of blocks, and values at the ends of a type's range.
+// (registry_test.cc tests the properties that all encodings share, damage_names_test.cc what a decoder
+// says about damaged fields.)
 #include "encodings/own/for.h"
 
 #include <gmock/gmock.h>
@@ -231,44 +231,6 @@ TEST(For, ComparesWithoutDecoding) {
       ASSERT_EQ(bits[i / 8] >> i % 8 & 1, in ? 1 : 0) << begin + i;
     }
   }
-}
-
-TEST(For, DamageIsNamed) {
-  std::vector<int64_t> values = Range<int64_t>(1000, 11, 2 * kVectorValues + 5);
-  values[3] = values[9] = std::numeric_limits<int64_t>::max();
-  const Block sound = EncodeOne(values);
-  const size_t table = 3 * ForEntry<int64_t>::kBytes;
-  const size_t positions = table + InterleavedBytes(11) + sizeof(int64_t);
-  const auto error = [&](size_t offset, std::vector<uint8_t> bytes) {
-    Block damaged = sound;
-    std::copy(bytes.begin(), bytes.end(), damaged.bytes.begin() + static_cast<ptrdiff_t>(offset));
-    return Decode<int64_t>(damaged).status().ToString();
-  };
-  EXPECT_EQ(error(0, {}), "OK");
-  EXPECT_THAT(error(0, {73}), HasSubstr("vector 0, at byte 0: it lies at bytes 73 to 1508 of "));
-  EXPECT_THAT(error(24, {0}), HasSubstr("vector 0, at byte 0: it lies at bytes 72 to "));
-  EXPECT_THAT(error(24 + 3, {0xff}), HasSubstr("expected 1436 bytes from 72 on"));
-  EXPECT_THAT(error(4, {65}), HasSubstr("at byte 4: a width of 65 bits, expected at most 64"));
-  EXPECT_THAT(error(28, {12}), HasSubstr("vector 1, at byte 28: a width of 12 bits, expected 11"));
-  EXPECT_THAT(error(5, {2}), HasSubstr("at byte 5: form 2 of 1024 values and 2 exceptions"));
-  EXPECT_THAT(error(5, {1}), HasSubstr("at byte 5: form 1 of 1024 values and 2 exceptions"));
-  EXPECT_THAT(error(53, {1}), HasSubstr("at byte 53: form 1 of 5 values and 0 exceptions"));
-  EXPECT_THAT(error(6, {0, 4}), HasSubstr("at byte 6: 1024 exceptions among 1024 values"));
-  EXPECT_THAT(error(54, {5}), HasSubstr("at byte 54: 5 exceptions among 5 values"));
-  EXPECT_THAT(error(23, {0xff}), HasSubstr("at byte 8: the minimum or the maximum"));
-  EXPECT_THAT(error(positions, {9}),
-              HasSubstr("vector 0: exception 1 of 2 is at value 9, expected 10 to 1023"));
-  EXPECT_THAT(error(positions + 2, {0, 4}), HasSubstr("is at value 1024, expected 4 to 1023"));
-
-  Block other = sound;
-  other.bytes.push_back(0);
-  EXPECT_THAT(Decode<int64_t>(other).status().ToString(), HasSubstr("vector 2, at byte 48"));
-  other.bytes.resize(71);
-  EXPECT_THAT(Decode<int64_t>(other).status().ToString(),
-              HasSubstr("the table of 3 vectors takes 72 bytes, found 71"));
-  other.count = 0;
-  EXPECT_THAT(Decode<int64_t>(other).status().ToString(),
-              HasSubstr("a block without values has 71 bytes, expected 0"));
 }
 
 // ReadMatches also finds positions of exceptions that do not ascend. Reading a single value does

@@ -9,8 +9,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::ElementsAreArray;
-using testing::HasSubstr;
-
 using Bytes = std::vector<uint8_t>;
 
 Bytes Encode(const std::vector<uint32_t>& values, uint64_t first_ordinal) {
@@ -32,23 +30,6 @@ TEST(FrameOfReference, BytesOfAWorkedExample) {
 
 TEST(FrameOfReference, AnEmptyBlockHasTheMinimumZero) {
   EXPECT_THAT(Encode({}, 3), ElementsAre(0, 0, 0, 3, 0));
-}
-
-TEST(FrameOfReference, DamageIsNamed) {
-  const auto error = [](const Bytes& bytes) {
-    const auto decoder = GroupVarintCodec::MakeDecoder<uint32_t>(PhysicalType::kUint32, 0);
-    return decoder->Open(bytes).ToString();
-  };
-  EXPECT_EQ(error({0, 1, 5, 0, 0, 0, 1, 0, 0, 0}), "OK");
-  EXPECT_THAT(error({0, 1, 5}), HasSubstr("too short for its header"));
-  EXPECT_THAT(error({0, 5, 5, 0, 0, 0, 1, 0, 0, 0}),
-              HasSubstr("5 values expected at byte 5, found 5 bytes"));
-  EXPECT_THAT(error({0, 1, 5, 0, 0, 0x40, 1, 0, 0, 0}), HasSubstr("ends within its 1 values"));
-  EXPECT_THAT(error({0, 1, 5, 0, 0, 0, 1, 0, 0, 0, 0}),
-              HasSubstr("1 bytes after the 1 values, at byte 10"));
-  // The sum 5 + (2^32 - 1) overflows.
-  EXPECT_THAT(error({0, 1, 5, 0, 0, 0xc0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0}),
-              HasSubstr("exceeds 32 bits"));
 }
 
 }  // namespace

@@ -390,40 +390,6 @@ TEST(Fsst, SearchesOfChangedBlocksAreHarmless) {
   EXPECT_GT(errors, 0);
 }
 
-TEST(Fsst, DamageIsNamed) {
-  const Block sound = EncodeOne(Urls(200));
-  FsstHeader header;
-  ASSERT_TRUE(ParseFsstHeader(sound.bytes, sound.count, header).ok());
-  const auto error = [&](size_t offset, std::vector<uint8_t> bytes) {
-    Block damaged = sound;
-    std::copy(bytes.begin(), bytes.end(), damaged.bytes.begin() + static_cast<ptrdiff_t>(offset));
-    return Decode(damaged).status().ToString();
-  };
-  const size_t group = header.groups_begin;
-  EXPECT_EQ(error(0, {}), "OK");
-  EXPECT_THAT(error(0, {3}), HasSubstr("fsst: form 3, expected 1 or 2"));
-  EXPECT_THAT(error(1, {255, 255, 3}), HasSubstr("the common prefix is cut off in a block of "));
-  EXPECT_THAT(error(header.offsets_begin, {1}), HasSubstr("the first group is at byte "));
-  EXPECT_THAT(error(header.offsets_begin + 4, {0, 0, 0, 0}),
-              HasSubstr("group 0, of 64 values from value 0 on: its offset, or the offset after"));
-  EXPECT_THAT(error(group, {0x80 | 33}), HasSubstr("a width is more than 32 bits"));
-  EXPECT_THAT(error(group + 3, {100}), HasSubstr("a value shares more bytes than the value b"));
-  EXPECT_THAT(error(group + 2, {100}), HasSubstr("its codes do not stand for "));
-  EXPECT_THAT(error(group + 4, {127}), HasSubstr("bytes of text cannot have as many"));
-  EXPECT_THAT(error(sound.bytes.size() - 1, {kEscapeCode}),
-              HasSubstr("group 3, of 8 values from value 192 on: a code is not in the symbol "
-                        "table, or the last code is an escape code"));
-  Block other = sound;
-  other.count = 100'000;
-  EXPECT_THAT(Decode(other).status().ToString(), HasSubstr("the offsets of 1563 groups take 6252"));
-  other.count = 0;
-  EXPECT_THAT(Decode(other).status().ToString(), HasSubstr("a block without values has "));
-  other = sound;
-  other.dictionary = nullptr;
-  EXPECT_THAT(Decode(other).status().ToString(),
-              HasSubstr("200 codes, but there is no dictionary"));
-}
-
 // Sizes are checked with 32 bits if they are small, and with 64 bits if they are not.
 TEST(Fsst, SizesOfAnyWidthAreChecked) {
   const auto status = [](uint32_t first, uint32_t least_shared, uint32_t least_suffix) {

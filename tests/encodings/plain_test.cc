@@ -29,15 +29,6 @@ Block EncodeOne(PhysicalType type, std::span<const T> values, uint64_t first_ord
   return result;
 }
 
-// Reads all values and returns the first error.
-template <typename T>
-std::string Error(PhysicalType type, const Bytes& bytes, uint32_t type_length = 0) {
-  auto decoder = PlainCodec::MakeDecoder<T>(type, type_length);
-  if (const absl::Status opened = decoder->Open(bytes); !opened.ok()) return opened.ToString();
-  T out[100];
-  return decoder->Read(out).status().ToString();
-}
-
 TEST(Plain, BytesOfNumbers) {
   const int16_t values[] = {-2, 258};
   const Block block = EncodeOne<int16_t>(PhysicalType::kInt16, values, 0x1'0000'0003);
@@ -121,42 +112,6 @@ TEST(Plain, WhereBlocksEnd) {
   EXPECT_EQ(encoder->Append(values), 100u);
   EXPECT_TRUE(encoder->full());
   EXPECT_EQ(encoder->Append(values), 0u);
-}
-
-TEST(Plain, DamageIsNamed) {
-  using enum PhysicalType;
-  EXPECT_THAT(Error<int32_t>(kInt32, {1, 0, 0, 0, 0, 0, 0}),
-              HasSubstr("7 bytes has no room for its header of 8"));
-  EXPECT_THAT(Error<int32_t>(kInt32, {1, 0, 0, 0, 0, 0, 0, 0, 9, 9, 9}),
-              HasSubstr("found 3 bytes"));
-  // 2^30 values of 4 bytes: a 32-bit product would be 0.
-  EXPECT_THAT(Error<int32_t>(kInt32, {0, 0, 0, 64, 0, 0, 0, 0}),
-              HasSubstr("1073741824 values take 4294967296 bytes"));
-  EXPECT_THAT(Error<std::string_view>(kFixedBytes, {1, 0, 0, 0, 0, 0, 0, 0, 'a', 'b', 'c'}, 2),
-              HasSubstr("found 3"));
-  EXPECT_THAT(Error<bool>(kBool, {9, 0, 0, 0, 0, 0, 0, 0, 1}), HasSubstr("9 values take 2 bytes"));
-}
-
-TEST(Plain, DamageOfBytesIsNamed) {
-  const auto error = [](uint8_t count, uint8_t offsets_position, const Bytes& rest) {
-    Bytes bytes = {0, 0, 0, 0, count, 0, 0, 0, offsets_position, 0, 0, 0};
-    bytes.insert(bytes.end(), rest.begin(), rest.end());
-    return Error<std::string_view>(PhysicalType::kBytes, bytes);
-  };
-  EXPECT_EQ(error(2, 14, {'a', 'b', 0, 12, 13, 0, 0}), "OK");
-  EXPECT_THAT(error(1, 11, {}), HasSubstr("offsets at byte 11, expected 12 to 12"));
-  EXPECT_THAT(error(1, 13, {}), HasSubstr("offsets at byte 13, expected 12 to 12"));
-  EXPECT_THAT(error(5, 12, {0, 12, 12, 12, 12, 0, 12, 0, 0}),
-              HasSubstr("the offsets of 5 values do not fit"));
-  EXPECT_THAT(error(4, 12, {1, 12, 12, 12, 12}), HasSubstr("ends within the 4 offsets"));
-  EXPECT_THAT(error(1, 12, {0, 12, 0, 0, 0, 0}), HasSubstr("1 bytes after the 1 offsets"));
-  EXPECT_THAT(error(0, 12, {0}), HasSubstr("1 bytes after the header"));
-  EXPECT_THAT(error(1, 13, {'a', 0, 11, 0, 0, 0}),
-              HasSubstr("first value begins at byte 11, expected 12"));
-  EXPECT_THAT(error(2, 13, {'a', 0, 12, 14, 0, 0}),
-              HasSubstr("value 1 begins at byte 14 and ends at 13"));
-  EXPECT_THAT(error(3, 14, {'a', 'b', 0, 12, 13, 12, 0}),
-              HasSubstr("value 1 begins at byte 13 and ends at 12"));
 }
 
 // A dictionary is a PLAIN block. It is refused if it has more values than the limit.

@@ -101,39 +101,6 @@ TEST(Prefix, EmptyAndRepeatedValuesAtRestarts) {
   }
 }
 
-TEST(Prefix, DamageIsNamed) {
-  const struct {
-    Bytes bytes;
-    const char* message;
-  } cases[] = {
-      {{}, "too short for its header"},
-      {{0x00, 1, 0}, "too short for its header"},
-      {Block(1, 16, {0}), "no restart count"},
-      {Block(1, 0, {0, 0, 0, 0, 0, 0}), "the restart interval is 0"},
-      {Block(2, 1, {0, 0, 0, 0, 0, 0, 0, 0}),
-       "expected 1 restart offsets for 2 values with a restart interval of 1, found a count of 0"},
-      {Block(3, 1, {2, 0, 0, 0}), "do not fit"},
-      {Block(3, 16, {0, 0, 0, 0, 0, 0, 0, 0, 0}), "5 bytes cannot hold the entries of 3 values"},
-      {Block(0, 16, {0, 0, 0, 0, 0}), "1 bytes cannot hold the entries of 0 values"},
-      {Block(1, 16, {0, 1, 0, 0, 0, 0}), "value 0 at byte 5: its lengths or its bytes run past"},
-      {Block(1, 16, {0x80, 0x80, 0, 0, 0, 0}),
-       "value 0 at byte 5: its lengths or its bytes run past"},
-      {Block(1, 16, {1, 0, 0, 0, 0, 0}), "value 0 at byte 5: it shares 1 bytes with a value of 0"},
-      {Block(2, 16, {0, 1, 'a', 2, 1, 'b', 0, 0, 0, 0}),
-       "value 1 at byte 8: it shares 2 bytes with a value of 1"},
-      {Block(1, 16, {0, 0, 0, 0, 0, 0, 0}), "1 bytes follow the last value"},
-      {Block(2, 1, {0, 0, 0, 0, 6, 0, 0, 0, 1, 0, 0, 0}),
-       "value 1 at byte 7: its restart offset says byte 6"},
-      {Block(2, 1, {0, 0, 0, 0, 9, 0, 0, 0, 1, 0, 0, 0}),
-       "value 1 at byte 9: its restart offset does not point to an entry"},
-      {Block(2, 1, {0, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0}),
-       "value 1 at byte 9: its restart offset does not point to an entry"},
-      {Block(2, 1, {0, 1, 'a', 1, 0, 8, 0, 0, 0, 1, 0, 0, 0}),
-       "value 1 at byte 8: it shares 1 bytes with a value of 0"},
-  };
-  for (const auto& [bytes, message] : cases) EXPECT_THAT(ReadAll(bytes).second, HasSubstr(message));
-}
-
 TEST(Prefix, ASeekNamesTheDamageItMeets) {
   const auto error = [](const Bytes& bytes) {
     auto decoder = NewDecoder();
