@@ -23,8 +23,7 @@ constexpr char kHelpNames[] = "-h,--help";
 constexpr char kHelpText[] = "Print this help";
 
 // Formats the help of a tool. Leaves out the validators and the exclusions of options, which CLI11
-// prints otherwise. On a terminal, wraps the texts at the width of the terminal; of the texts after
-// the options only those of a tool with its own usage.
+// prints otherwise. On a terminal, wraps the texts at the width of the terminal.
 class HelpFormatter final : public CLI::Formatter {
  public:
   explicit HelpFormatter(const Command& tool) : usage_(tool.usage) {

@@ -68,7 +68,9 @@ struct Command {
   // The following is only used of a tool.
   size_t help_column = 30;        // the column in which help texts begin, counted from 0
   bool needs_subcommand = false;  // it is an error not to choose a subcommand
-  std::string usage = {};         // the lines after "Usage: "; "": the common form
+  // The lines after "Usage: "; "": the common form. If set, each help has an empty line before its
+  // usage, and its footer is wrapped at the width of a terminal.
+  std::string usage = {};
 
   // Adds an option. `spec` is its name and its form, which may be missing: "--count N". The
   // reference is valid as long as the command. What `target` points to must outlive the parsing.
