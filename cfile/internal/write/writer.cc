@@ -269,7 +269,7 @@ class Writer<T>::Impl : public internal::ColumnPipeline<T> {
     if (options_.value_index) {
       Owned<T> first{}, last{};
       const bool parsed = internal::ParseKey<T>(block.first_key, first) &&
-                                           internal::ParseKey<T>(block.last_key, last);
+                          internal::ParseKey<T>(block.last_key, last);
       CFILE_ASSERT(parsed);
       const T least(first);
       CFILE_RETURN_IF_ERROR(CheckOrder({&least, 1}));
