@@ -27,11 +27,14 @@ inline constexpr int kThinning = 16;
 inline constexpr int kThinning = 1;
 #endif
 
-// Sanitizers reserve terabytes of addresses, so that a limit of the address space cannot be set.
+// Sanitizers reserve terabytes of addresses, so that a limit of the address space cannot be set. A
+// test that is compiled without them may be linked with a library that is compiled with them
+// (tests/sanitized.cmake).
 #if defined(__SANITIZE_ADDRESS__) || defined(CFILE_THREAD_SANITIZER)
 inline constexpr bool kSanitized = true;
 #else
-inline constexpr bool kSanitized = false;
+extern "C" void __asan_init() __attribute__((weak));
+inline const bool kSanitized = __asan_init != nullptr;
 #endif
 
 }  // namespace cfile
