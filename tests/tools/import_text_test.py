@@ -361,6 +361,14 @@ class Reasons(TextTest):
         self.assertEqual(self.reasons('a\n1\n"NA"\n'), [("string", 'line 3 has "NA"', None)])  # --null would not help
         self.assertEqual(self.reasons("a\n1\nNA\n-\n"), [("string", 'line 3 has "NA"', None)])
 
+    def test_values_are_not_suggested_as_null(self):
+        for value in ("01234", "123456789012345678901234567890", "+7", "1,234", "12 km", "x"):
+            field = f'"{value}"' if "," in value else value
+            text = f"a,b\n1,1\n{field},2\n3,3\n"
+            self.assertEqual(self.reasons(text)[0], ("string", f'line 3 has "{value}"', None))
+            self.assertNotIn("--null", self.summary_text(text))
+            self.assertIn(f'column a: string, because line 3 has "{value}"\n', self.summary_text(text))
+
     def test_first_values_of_other_types(self):
         self.assertEqual(self.reasons("a,b,c,d,e\n1,1,2013-01-31,nan,\n3000000000,2,2013-01-31T10:00:00,1.5,\n1.5,true,1,1,\n"),
                          [("double", 'line 4 has "1.5"', None), ("string", 'line 4 has "true"', None),

@@ -2,16 +2,28 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <optional>
+#include <string>
+#include <string_view>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
 
-// A longer text is hardly a mark for missing values.
-constexpr size_t kMaxNullBytes = 40;
+// True if people write `text` for a missing value. Any other text is a value, which must not be
+// declared null so that a column gets another type.
+bool MeansMissing(std::string_view text) {
+  constexpr std::string_view kWords[] = {
+      "-",       "--",      "?",     ".",       "\\n",         "n/a",      "n a",
+      "#n/a",    "na",      "nan",   "null",    "(null)",      "nil",      "none",
+      "missing", "unknown", "blank", "(blank)", "unavailable", "undefined"};
+  const std::string lower = absl::AsciiStrToLower(absl::string_view(text.data(), text.size()));
+  return std::find(std::begin(kWords), std::end(kWords), lower) != std::end(kWords);
+}
 
 }  // namespace
 
@@ -30,7 +42,7 @@ std::vector<TypeReason> ExplainTypes(CsvInput& input, std::span<const ColumnEvid
       reason.text = "no values";
       continue;
     }
-    if (cause->lone_text.size() <= kMaxNullBytes && !cause->lone_text.empty()) {
+    if (MeansMissing(cause->lone_text)) {
       reason.null_text = cause->lone_text;
       reason.type_without = cause->other_type.ToString();
     }
