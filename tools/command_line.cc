@@ -14,8 +14,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
+#include "cfile/status.h"
 #include "tools/progress.h"
-#include "tools/text_table.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -94,8 +94,8 @@ void Warn(std::string_view tool, std::string message) {
 }
 
 ExitCode Misuse(std::string_view tool, std::string_view command, std::string_view message) {
-  PrintMessage(tool, "", message);
-  std::fprintf(stderr, "See %.*s --help\n", static_cast<int>(command.size()), command.data());
+  const std::string text = StrCat(tool, ": ", message, "\nSee ", command, " --help\n");
+  std::fputs(TerminalSafeLines(text).c_str(), stderr);
   return kUsage;
 }
 

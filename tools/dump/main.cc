@@ -11,6 +11,7 @@
 #include "tools/dump/commands.h"
 #include "tools/dump/dump.h"
 #include "tools/location.h"
+#include "tools/utf8.h"
 
 namespace cfile::tools {
 namespace {
@@ -150,7 +151,8 @@ int Run(int argc, char** argv) {
   }
   if (!wrong.empty()) {
     const std::string command = chosen == nullptr ? "" : " " + chosen->name;
-    const ExitCode code = Misuse(kToolName, absl::StrCat("cfile-dump", command), wrong);
+    const ExitCode code =
+        Misuse(kToolName, absl::StrCat("cfile-dump", command), TerminalSafe(wrong));
     const bool is_diff = chosen != nullptr && chosen->name == "diff" && !parsed.error.empty();
     return is_diff ? TroubleOfDiff(code) : code;
   }
