@@ -1,5 +1,5 @@
-// Salvage loses the damaged blocks and no other rows, and the report says which. Most tests are rows
-// of a table: a file, its damage, and the blocks that are lost (ExpectLosses).
+// Salvage loses the damaged blocks and no other rows, and the report says which. Most tests are
+// rows of a table: a file, its damage, and the blocks that are lost (ExpectLosses).
 #include <algorithm>
 #include <cstdint>
 #include <random>

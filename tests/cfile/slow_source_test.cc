@@ -1,6 +1,6 @@
-// Tests reads from sources with latency: which requests threads share, what happens if one of several
-// requests fails, and what counters say. No test measures time. For the numbers of requests, see
-// file_request_counts_test.cc.
+// Tests reads from sources with latency: which requests threads share, what happens if one of
+// several requests fails, and what counters say. No test measures time. For the numbers of
+// requests, see file_request_counts_test.cc.
 #include <malloc.h>
 
 #include <algorithm>

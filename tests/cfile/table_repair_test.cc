@@ -44,7 +44,7 @@ using testing_support::ScriptedStorage;
 
 constexpr int64_t kRows = 10;  // of each part
 
-// Refuses the calls that change a storage after a number of them, as if the process had been killed.
+// Refuses calls that change a storage after a number of them, as if the process had been killed.
 struct Kill {
   int calls_left;
   int calls_between = 0;  // how many calls succeed after the first failed call
@@ -305,8 +305,8 @@ TEST_F(TableRepairTest, HalfCollectedPartsStayDropped) {
     const std::vector<std::string> names = Names();
     ASSERT_TRUE(DropParts(storage_, {&names[1], 1}).ok());
     Kill kill{.calls_left = calls};
-    // Delete of a folder fails after it has removed only some files. The column files stay, and also
-    // the copy of the part's description.
+    // Delete of a folder fails after it has removed only some files. The column files stay, and
+    // also the copy of the part's description.
     const auto stopping = std::make_shared<ScriptedStorage>(storage_, [&](const IoCall& call) {
       const absl::Status status = kill.Call(call);
       if (!status.ok() || call.kind != IoCall::kDelete || call.name.find('/') != call.name.npos)

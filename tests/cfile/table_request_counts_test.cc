@@ -24,8 +24,8 @@ using namespace testing_support;  // NOLINT
 
 constexpr uint64_t kRowsPerPart = 40'000;
 
-// The value of a column that cannot be compressed to a small file, so that blocks are not in the ends
-// of the file.
+// The value of a column that cannot be compressed to a small file, so that blocks are not in the
+// ends of the file.
 int64_t Mixed(uint64_t row) { return static_cast<int64_t>(row * 0x9E3779B97F4A7C15u >> 1); }
 
 struct Form {
@@ -205,8 +205,8 @@ std::vector<Row> RowsOfTables() {
       // parts together.
       Table({100}, none, {{"scan", AtMost(32), {}, {12, 64}, all}}),
       Table({100}, none, {{"scan of a column", AtMost(14), {}, AtLeast(12), all_of_b(kAll)}}),
-      // 3 * 20 blocks. The first part begins with 1, 2, 4, 8 reads. Then there are up to 16 reads of
-      // the part and 16 of those after it.
+      // 3 * 20 blocks. The first part begins with 1, 2, 4, 8 reads. Then there are up to 16 reads
+      // of the part and 16 of those after it.
       Table({3}, short_ranges,
             {{"scan of a column", AtMost(8), {}, {15, 16 + 16}, all_of_b(3 * kRowsPerPart)}}),
       // One for the rows of each part, and some for ends and for "a".

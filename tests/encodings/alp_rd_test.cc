@@ -1,6 +1,6 @@
 // Tests what only ALP_RD has: how the encoder stores values of certain kinds, and how many bytes
-// blocks take. (registry_test.cc tests the properties that all encodings share, damage_names_test.cc
-// what a decoder says about damaged fields.)
+// blocks take. (registry_test.cc tests the properties that all encodings share,
+// damage_names_test.cc what a decoder says about damaged fields.)
 #include "encodings/own/alp_rd.h"
 
 #include <gmock/gmock.h>

@@ -1,6 +1,6 @@
 // Tests what only COMPACT has: which transformation the encoder chooses, and how many bytes blocks
-// take. (registry_test.cc tests the properties that all encodings share, damage_names_test.cc what a
-// decoder says about damaged fields.)
+// take. (registry_test.cc tests the properties that all encodings share, damage_names_test.cc what
+// a decoder says about damaged fields.)
 #include "encodings/own/compact.h"
 
 #include <gtest/gtest.h>

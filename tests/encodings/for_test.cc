@@ -1,6 +1,6 @@
-// What is special about FOR: exceptions, the ends of blocks, and values at the ends of a type's range.
-// (registry_test.cc tests the properties that all encodings share, damage_names_test.cc what a decoder
-// says about damaged fields.)
+// What is special about FOR: exceptions, the ends of blocks, and values at the ends of a type's
+// range. (registry_test.cc tests the properties that all encodings share, damage_names_test.cc what
+// a decoder says about damaged fields.)
 #include "encodings/own/for.h"
 
 #include <gmock/gmock.h>
