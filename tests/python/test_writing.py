@@ -6,6 +6,7 @@ import duckdb
 import pandas
 import polars
 import pyarrow
+import pyarrow.parquet
 import pytest
 
 import cfile
@@ -193,6 +194,118 @@ def test_overwrite(stored, tmp):
     assert cfile.open(tmp / "data").to_arrow().column("id").to_pylist() == [3, 2]
     cfile.write(f"{tmp}/data/", TABLE, overwrite=True)
     assert os.listdir(tmp) == ["data"]
+
+
+def _from_parquet(path, tmp):
+    pyarrow.parquet.write_table(TABLE, tmp.parent / f"{tmp.name}.parquet")
+    cfile.from_parquet(tmp.parent / f"{tmp.name}.parquet", path, overwrite=True)
+
+
+OVERWRITERS = {
+    "a table": lambda path, tmp: cfile.write(path, TABLE, overwrite=True),
+    "a sorted table": lambda path, tmp: cfile.write(path, TABLE, sorted_by="id", overwrite=True),
+    "a file": lambda path, tmp: cfile.write(path, pyarrow.array([1]), overwrite=True),
+    "a Parquet file": _from_parquet,
+}
+HEX = "0123456789abcdef" * 2
+
+
+def _tree(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+@pytest.mark.parametrize("foreign", [
+    "notes.txt", "table.cft/x", "Documents/thesis.txt", "temporary-notes/thesis.txt", "part-notes/thesis.txt", ".hidden", "chunk-list.txt",
+    "table.txt", "columns-1.txt", f"chunk-{HEX.upper()}.cft", f"part-{HEX}/thesis.txt", f"part-{HEX}/sub/0000-id.cfile", f"part-{HEX}x/a",
+    "PART/notes.txt", "PART/dropped-notes.txt", "PART/0000-id.txt", "PART/part-1.txt", "PART/.cfile-tmp", "PART/folder/0000-id.cfile",
+])
+@pytest.mark.parametrize("overwriter", OVERWRITERS)
+def test_overwrite_removes_only_what_tables_write(tmp, overwriter, foreign):
+    """Canaries in a directory that is a table (in the root and in a part), and in one that is none."""
+    cfile.write(tmp / "table", TABLE)
+    part = cfile.open(tmp / "table").parts[0]["name"]
+    for folder in ("table", "none"):
+        if folder == "none" or not foreign.startswith("table.cft"):
+            path = tmp / folder / foreign.replace("PART", part)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("precious")
+    before = _tree(tmp)
+    for folder in ("table", "none", "none/Documents", "table/part-new", f"table/{part}/0000-id.cfile"):
+        if folder == "table" and foreign.startswith("table.cft"):
+            continue
+        if (tmp / folder).exists() or folder.startswith("table"):
+            with pytest.raises(cfile.ArgumentError):
+                OVERWRITERS[overwriter](tmp / folder, tmp)
+    assert _tree(tmp) == before
+
+
+@pytest.mark.parametrize("overwriter", OVERWRITERS)
+def test_overwrite_replaces_only_own_files(tmp, overwriter):
+    for name, content in (("text", b"precious"), ("short", b"kuducfl"), ("other", b"PAR1" + bytes(100) + b"PAR1")):
+        (tmp / name).write_bytes(content)
+    (tmp / "folder").mkdir()
+    (tmp / "folder" / "table.cft").write_text("another kind of table")
+    (tmp / "link").symlink_to(tmp / "text")
+    (tmp / "folders").symlink_to(tmp / "folder")
+    (tmp / "dangling").symlink_to(tmp / "absent")
+    os.mkfifo(tmp / "pipe")
+    before = sorted(os.listdir(tmp))
+    for name in before:
+        with pytest.raises(cfile.ArgumentError, match="overwrite=True replaces only"):
+            OVERWRITERS[overwriter](tmp / name, tmp)
+    assert sorted(os.listdir(tmp)) == before and (tmp / "text").read_bytes() == b"precious" and (tmp / "link").is_symlink()
+    # What the library has written, in all of its states, and a file without bytes.
+    cfile.write(tmp / "own", TABLE)
+    for change in (lambda: cfile.append(tmp / "own", TABLE), lambda: cfile.compact(tmp / "own"),
+                   lambda: cfile.add_column(tmp / "own", "x", "int8"), lambda: cfile.add_columns(tmp / "own", pyarrow.table({"ü b": range(6)})), lambda: cfile.drop_columns(tmp / "own", "x"),
+                   lambda: cfile.write_part(tmp / "own", pyarrow.table({"id": [1], "name": ["x"], "ü b": [1]}))):
+        change()
+    (tmp / "own" / ".table.cft.17-3.cfile-tmp").touch()
+    (tmp / "own" / "table.lock").touch()
+    (tmp / "empty").touch()
+    for name in ("own", "empty"):
+        OVERWRITERS[overwriter](tmp / name, tmp)
+        assert len(cfile.open(tmp / name)) > 0
+    assert sorted(os.listdir(tmp)) == sorted([*before, "own", "empty"])
+
+
+def test_files_that_appear_while_a_table_is_replaced(tmp):
+    cfile.write(tmp / "t", TABLE)
+
+    def batches():
+        yield from TABLE.to_batches()
+        (tmp / "t" / "notes.txt").write_text("precious")
+    with pytest.raises(cfile.ArgumentError, match="notes.txt"):
+        cfile.write(tmp / "t", pyarrow.RecordBatchReader.from_batches(TABLE.schema, batches()), overwrite=True)
+    assert os.listdir(tmp) == ["t"] and (tmp / "t" / "notes.txt").read_text() == "precious" and len(cfile.open(tmp / "t")) == 3
+
+
+def test_paths_with_a_zero_byte(tmp, monkeypatch):
+    monkeypatch.chdir(tmp)
+    cfile.write("l4", TABLE)
+    cfile.write("f", pyarrow.array([1]))
+    before = _tree(tmp)
+    for call in (lambda path: cfile.write(path, TABLE), lambda path: cfile.write(path, pyarrow.array([2]), overwrite=True), cfile.open,
+                 lambda path: cfile.append(path, TABLE), lambda path: cfile.write_part(path, TABLE), lambda path: cfile.commit(path, []),
+                 lambda path: cfile.to_parquet("l4", path), lambda path: cfile.from_parquet(path, "new"), cfile.compact, cfile.fragments,
+                 lambda path: cfile.from_parquet("x.parquet", path, overwrite=True), cfile.collect_garbage, cfile.repair, cfile.scan_polars,
+                 lambda path: cfile.drop_parts(path, []), lambda path: cfile.rename_column(path, "id", "x")):
+        for path in ("l4\0.cfile", "f\0.cfile", b"l4\0"):
+            with pytest.raises((ValueError, TypeError), match="zero byte|expected a path|expected str"):
+                call(path)
+    assert _tree(tmp) == before
+
+
+def test_nothing_is_written_into_tables(tmp):
+    cfile.write(tmp / "t", TABLE)
+    part = cfile.open(tmp / "t").parts[0]["name"]
+    before = _tree(tmp)
+    for inside in ("sub", f"{part}/0000-id.cfile", "table.cft", "a/b"):
+        for call in (lambda path: cfile.write(path, TABLE), lambda path: cfile.write(path, pyarrow.array([1]), overwrite=True),
+                     lambda path: cfile.to_parquet(tmp / "t", path)):
+            with pytest.raises(cfile.ArgumentError, match="inside"):
+                call(tmp / "t" / inside)
+    assert _tree(tmp) == before
 
 
 def test_overwrite_through_a_link(tmp):

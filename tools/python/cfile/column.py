@@ -4,7 +4,7 @@ from __future__ import annotations
 from . import preview
 from .optional import Lazy
 from .rows import Rows
-from .selection import Selection, ordinals_of
+from .selection import Selection, single_ordinal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,9 +76,10 @@ class Column(Rows):
         return Selection(self._opened, [self.name], column_only=True)
 
     def __getitem__(self, key: int | slice | Sequence[int]) -> Any:
-        """column[5] is a value, column[2:10] and column[[5, 1]] are Rows."""
-        if isinstance(key, int):
-            return self._values([ordinals_of([key], len(self))[0]])[0]
+        """column[5] is a value; column[2:10], column[[5, 1]] and column[mask] are Rows, see Table.take."""
+        ordinal = single_ordinal(key, len(self))
+        if ordinal is not None:
+            return self._values([ordinal])[0]
         return self._all()[key]
 
     def __iter__(self) -> Iterator[Any]:
@@ -93,7 +94,7 @@ class Column(Rows):
         return stored if self._plain else [values.python_of(value, self.type) for value in stored]
 
     def take(self, ordinals: Any) -> Selection:
-        """The rows with these ordinals, in this order. `ordinals`: a list, or an array of integers. IndexError: there is no such row."""
+        """The rows with these ordinals, in this order, or the rows that a mask chooses; see Table.take."""
         return self._all().take(ordinals)
 
     def scan(self, where: Condition | None = None, *, limit: int | None = None, reverse: bool = False) -> Selection:

@@ -23,11 +23,12 @@ class Condition:
     ((carrier == 'UA') & ~(delay <= 60))
     """
 
-    __slots__ = ("_kind", "_parts")
+    __slots__ = ("_kind", "_parts", "_depth")
 
     def __init__(self, kind: str, *parts: Any) -> None:
         self._kind = kind  # "and", "or", "not" or a test
         self._parts = parts  # conditions, or the name of a column and constants
+        self._depth: int = 1 + max((part._depth for part in parts if isinstance(part, Condition)), default=0)
 
     def __and__(self, other: Condition) -> Condition:
         return self._combined("and", other)
@@ -39,7 +40,8 @@ class Condition:
         if not isinstance(other, Condition):
             raise TypeError(f"expected a condition, got {other!r}. Put comparisons in parentheses: (a == 1) & (b == 2)")
         # a & b & c is one node, so that long chains do not become deep.
-        return Condition(kind, *(self._parts if self._kind == kind else [self]), other)
+        parts = [part for side in (self, other) for part in (side._parts if side._kind == kind else [side])]
+        return Condition(kind, *parts)
 
     def __invert__(self) -> Condition:
         return Condition("not", self)
@@ -66,6 +68,10 @@ class Condition:
         if self._kind in ("and", "or", "not"):
             return set().union(*(part.columns() for part in self._parts))
         return {self._parts[0]}
+
+    def depth(self) -> int:
+        """Returns how deep the condition is nested; 1 for a test."""
+        return self._depth
 
     def native(self, types: Mapping[str, str]) -> tuple[Any, ...]:
         """Returns the filter of the native module. `types`: the type of each column. KeyError: there is no such column."""
@@ -162,7 +168,8 @@ def col(name: str) -> ColumnName:
     """Names a column in a condition. A leaf column of nested records has a path, for example "tcp.port".
 
     Constants are plain values of Python: numbers, str, bytes, bool, datetime, date, time, Decimal and UUID. Dates and times may also
-    be text in ISO form. A constant is compared exactly, but with a column of floats it is rounded to the type of the column first.
+    be text in ISO form, with any number of digits. A constant is compared exactly, but with a column of floats it is rounded to the type of
+    the column first, and a float that is compared with decimals is the number that Python prints: 0.05 is 5/100.
 
     >>> cfile.col("delay") > 60
     (delay > 60)

@@ -2,11 +2,14 @@
 from __future__ import annotations
 
 import ctypes
+from itertools import chain
 
 import pyarrow as pa
 import pyarrow.dataset
+import pyarrow.fs
 
 from . import pushing
+from .errors import UnsupportedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +47,19 @@ def _pairs(schema: Any) -> list[tuple[str, str]]:
     return [(text(), text()) for _ in range(number())]
 
 
+class _Unknown:
+    """A constant that Python cannot express."""
+
+
+def _constant(scalar: Any) -> Any:
+    """The value of Python that equals a pyarrow.Scalar. Times may lose their nanoseconds, and dates can be too far away."""
+    try:
+        value = scalar.as_py()
+        return value if value is None or pa.scalar(value, scalar.type) == scalar else _Unknown()
+    except (pa.ArrowException, ArithmeticError, TypeError, ValueError):
+        return _Unknown()
+
+
 class _Expression:
     """Reads an expression in the form that pyarrow pickles: metadata with calls, and a batch with constants."""
 
@@ -59,7 +75,7 @@ class _Expression:
     def _node(self, key: str, value: str) -> tuple[str, Any, list[Any], Any]:
         """(kind, value, arguments, options)"""
         if key == "literal":
-            return "literal", self._batch.column(int(value))[0].as_py(), [], None
+            return "literal", _constant(self._batch.column(int(value))[0]), [], None
         if key == "nested_field_ref":
             for _ in range(int(value)):
                 next(self._next)
@@ -104,50 +120,119 @@ class _Expression:
         if name == "is_null" and not options["nan_is_null"].as_py():
             return pushing.test(self._types, "is_null", column)
         if name == "is_in":
-            return pushing.test(self._types, "in", column, *options["value_set"].as_py())
+            return self._is_in(arguments, options)[0], False  # false where the column is null
         if name == "starts_with" and not options["ignore_case"].as_py():
-            return pushing.test(self._types, "prefix", column, options["pattern"].as_py())
+            return pushing.test(self._types, "prefix", column, _constant(options["pattern"]))
         return pushing.NOTHING
+
+    def _is_in(self, arguments: list[Any], options: Any) -> pushing.Converted:
+        """An is_in that is null where the column is null. pyarrow's is_in tells 0.0 and -0.0 apart."""
+        (kind, column, *_), = arguments
+        constants = [_constant(value) for value in options["value_set"].values]
+        if kind != "column":
+            return pushing.NOTHING
+        condition, is_exact = pushing.test(self._types, "in", column, *constants)
+        return condition, is_exact and not (0 in constants and self._types[column] in ("float", "double"))
 
     def _if_else(self, arguments: list[Any]) -> pushing.Converted:
         """DuckDB writes IN as: if the column is valid, is_in, else null. This is what is_in means here."""
         condition, then, otherwise = arguments
         is_valid = condition[:2] == ("call", "is_valid") and then[:2] == ("call", "is_in") and condition[2] == then[2][:1]
-        return self._convert(then) if is_valid and otherwise[:2] == ("literal", None) else pushing.NOTHING
+        return self._is_in(*then[2:]) if is_valid and otherwise[:2] == ("literal", None) else pushing.NOTHING
 
 
-def pushed(expression: Any, types: Mapping[str, str]) -> tuple[Condition | None, list[str]]:
-    """Returns the condition for a pyarrow.compute.Expression, as far as it can be converted, and the columns that it names."""
-    read = _Expression(expression, types)
+def pushed(expression: Any, types: Mapping[str, str]) -> tuple[Condition | None, list[str] | None]:
+    """Returns the condition for a pyarrow.compute.Expression, as far as it can be converted, and the columns that it names.
+
+    None, None: the expression cannot be read, so it may name any column.
+    """
+    try:
+        read = _Expression(expression, types)
+    except (pa.ArrowException, RecursionError, ValueError):
+        return None, None
     return read.converted[0], read.columns
 
 
-class TableDataset(pyarrow.dataset.Dataset):  # type: ignore[misc]
-    """The rows of a table. Each scan reads the columns that it needs, and blocks that may hold rows for which its filter is true."""
+_FRAGMENT_ROWS = 1 << 18  # of one file that Arrow's own engine reads
 
-    def __init__(self, table: Table) -> None:  # the base class cannot be made from Python
+
+class _Files(pyarrow.fs.FileSystemHandler):  # type: ignore[misc]
+    """The rows of a table as files in Arrow's IPC format, which are made in memory when they are opened: "0-1000" has 1,000 rows."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def get_type_name(self) -> str:
+        return "cfile"
+
+    def normalize_path(self, path: str) -> str:
+        return path
+
+    def get_file_info(self, paths: list[str]) -> list[Any]:
+        return [pyarrow.fs.FileInfo(path, pyarrow.fs.FileType.File) for path in paths]
+
+    def get_file_info_selector(self, selector: Any) -> list[Any]:
+        return []
+
+    def open_input_file(self, path: str) -> Any:
+        begin, _, end = path.partition("-")
+        reader = self._table[int(begin):int(end)].to_batches()
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_file(sink, reader.schema) as writer:
+            for batch in reader:
+                writer.write_batch(batch)
+        return pa.BufferReader(sink.getvalue())
+
+    open_input_stream = open_input_file
+
+    def _refused(self, *arguments: Any, **options: Any) -> None:
+        raise UnsupportedError("a TableDataset is read only; use cfile.write and cfile.append")
+
+    create_dir = delete_dir = delete_dir_contents = delete_root_dir_contents = delete_file = move = copy_file = _refused
+    open_output_stream = open_append_stream = _refused
+
+
+class TableDataset(pyarrow.dataset.FileSystemDataset):  # type: ignore[misc]
+    """The rows of a table. Each scan reads the columns that it needs, and blocks that may hold rows for which its filter is true.
+
+    Methods that run in Arrow's own engine read all columns: sort_by, join, join_asof, replace_schema, get_fragments, and what other
+    objects of pyarrow do with the dataset, for example UnionDataset. They make fragments of 262,144 rows in memory.
+    """
+
+    def __init__(self, table: Table) -> None:
         self._table = table
         self._types = pushing.flat_types(table)
-
-    @property
-    def schema(self) -> Any:
-        """The pyarrow.Schema of the table."""
-        return pa.schema(self._table)
+        schema = pa.schema(table)
+        files = pyarrow.fs.PyFileSystem(_Files(table))
+        format = pyarrow.dataset.IpcFileFormat()
+        fragments = [format.make_fragment(f"{begin}-{min(begin + _FRAGMENT_ROWS, len(table))}", files)
+                     for begin in range(0, len(table), _FRAGMENT_ROWS)]
+        super().__init__(fragments, schema, format, files)
 
     def scanner(self, columns: Any = None, filter: Any = None, batch_size: int | None = None, **options: Any) -> Any:
         """Returns a pyarrow.dataset.Scanner; see pyarrow."""
+        filters = [one for one in (self._scan_options.get("filter"), filter) if one is not None]
+        filter = filters[0] & filters[1] if len(filters) == 2 else filters[0] if filters else None
         condition, tested = (None, []) if filter is None else pushed(filter, self._types)
+        read = [tested]
+        if isinstance(columns, dict):  # names and expressions
+            read += [pushed(expression, self._types)[1] for expression in columns.values()]
+        elif columns is not None:
+            read.append(list(columns))
         names = None
-        if columns is not None:
-            wanted = list(columns)
-            if isinstance(columns, dict):  # names and expressions
-                wanted = [name for expression in columns.values() for name in pushed(expression, self._types)[1]]
+        if columns is not None and None not in read:
             fields = self._table.columns
-            names = [name for name in dict.fromkeys([*wanted, *tested]) if name in fields] or fields[:1]
+            names = [name for name in dict.fromkeys(chain.from_iterable(read)) if name in fields] or fields[:1]
         reader = self._table.scan(condition, columns=names).to_batches()
         if batch_size is not None:
             options["batch_size"] = batch_size
         return pyarrow.dataset.Scanner.from_batches(reader, columns=columns, filter=filter, **options)
+
+    def filter(self, expression: Any) -> TableDataset:
+        """Returns the dataset of the rows for which the expression is true; see pyarrow."""
+        filtered: TableDataset = super().filter(expression)
+        filtered._table, filtered._types = self._table, self._types
+        return filtered
 
     def __reduce__(self) -> Any:
         raise TypeError("a TableDataset cannot be pickled; use cfile.fragments")

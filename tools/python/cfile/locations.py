@@ -4,7 +4,7 @@ from __future__ import annotations
 import os
 
 from . import _native
-from .errors import AccessError, ArgumentError, DataError, NotFoundError, UnsupportedError
+from .errors import AccessError, ArgumentError, NotFoundError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +17,12 @@ _SCHEMES = ("s3://", "https://", "http://")
 
 
 def _text(path: Any) -> str:
+    """The path as a str. ArgumentError: it has a zero byte, at which the system would cut it."""
     text = os.fspath(path)
-    return os.fsdecode(text) if isinstance(text, bytes) else text
+    text = os.fsdecode(text) if isinstance(text, bytes) else text
+    if "\0" in text:
+        raise ArgumentError(f"a path with a zero byte: {text!r}")
+    return text
 
 
 def is_url(source: Any) -> bool:
@@ -37,7 +41,7 @@ def local_path(source: Any, filesystem: Any = None) -> str | None:
 def located(path: Any, storage_options: Mapping[str, Any] | None = None) -> Location:
     """Returns the location of a file or table, for the native module. `storage_options`: as for cfile.open."""
     if is_url(path):
-        return _native.Location(path, dict(storage_options or {}))
+        return _native.Location(_text(path), dict(storage_options or {}))
     if storage_options:
         raise ArgumentError(f"storage_options are for s3:// and https:// URLs, but not for {path!r}")
     text = _text(path)
@@ -68,13 +72,3 @@ def opened_at(location: _native.Location, **options: Any) -> _native.Opened:
         except (NotFoundError, AccessError):
             pass  # perhaps it is a file. Without the right to list a bucket, S3 denies access to what does not exist.
     return _native.open_file(location, **options)
-
-
-def kind_at(location: _native.Location) -> str | None:
-    """Returns "table" or "file", or None if nothing is at a URL."""
-    try:
-        return "table" if opened_at(location).is_table else "file"
-    except NotFoundError:
-        return None
-    except (DataError, UnsupportedError):
-        return "file"

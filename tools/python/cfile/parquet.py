@@ -8,8 +8,9 @@ from .column import Column
 from .errors import ArgumentError
 from .locations import is_url, local_path, located
 from .opening import opened
+from .replacing import check_outside_tables, publish
 from .table import Table
-from .writing import keep_index, names_of, publish, settings_of, write
+from .writing import keep_index, names_of, settings_of, write
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def from_parquet(source: Any, target: str | os.PathLike[str], *, sorted_by: str 
         their encoding and compression, and most are copied without decoding their values. With goal, all values are encoded again.
     part_per_row_group: each row group becomes a part of the table. Its dictionaries are copied, too.
     append: the rows become a new part of the table at `target`, in its order.
-    overwrite: whether to replace what is at `target`. Without it, ExistsError is raised. A table at a URL cannot be replaced.
+    overwrite: whether to replace the table at `target`, as in cfile.write.
     source and target can be s3:// URLs, and the source an https:// URL. A source at a URL is one file. storage_options: as for
         cfile.open, for both.
     max_page_size_bytes: the largest page or dictionary of the file, as stored and before compression. LimitError: a page is larger.
@@ -148,6 +149,8 @@ def to_parquet(source: Any, target: Any, *, columns: Sequence[str] | None = None
         path = located(target, storage_options) if is_url(target) else local_path(target)
         if path is None:
             raise TypeError(f"target: expected a path of a local file, or an object with write, for example of fsspec.open, got {target!r}")
+        if isinstance(path, str):
+            check_outside_tables(path)
     return _native.export_parquet(native, path, columns=list(columns or ()), max_row_group_rows=row_group_rows, compression=compression,
                                   page_version=page_version, page_index=page_index, page_checksums=page_checksums,
                                   check_values=check_values, metadata=list((metadata or {}).items()))

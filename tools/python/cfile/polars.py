@@ -14,6 +14,7 @@ else:
     pushing = Lazy("cfile.pushing")
 
 _COMPARISONS = {"Eq": "==", "NotEq": "!=", "Lt": "<", "LtEq": "<=", "Gt": ">", "GtEq": ">="}
+_UNITS = ("s", "ms", "us", "ns")
 _RANGE_ROWS = 1 << 20  # of one DataFrame that Polars gets
 _TURNED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
@@ -24,13 +25,31 @@ class _Converter:
     def __init__(self, types: Mapping[str, str]) -> None:
         self._types = types
 
-    def _constant(self, node: Any) -> Any:
+    def _constants(self, node: Any, column: Any) -> list[Any]:
+        """The constant, or the elements of a list. LookupError: Polars may compare them with the column in another type than its own."""
         import io
         import json
 
         import polars
         expression = polars.Expr.deserialize(io.StringIO(json.dumps(node)), format="json")
-        return polars.select(expression).to_series().to_list()[0]
+        series = polars.select(expression).to_series()
+        if series.dtype == polars.List:
+            series = series.explode()
+        constants = series.to_list()
+        column_type = self._types.get(column, "")
+        base, _, parameters = column_type.partition("(")
+        dtype = series.dtype
+        if dtype.is_temporal():
+            # Polars converts to the coarser unit, and Python's values have no nanoseconds.
+            unit = getattr(dtype, "time_unit", "us")
+            is_fine = base != "timestamp" or _UNITS.index(unit) >= _UNITS.index(parameters.rstrip(")").partition(",")[0])
+            if not is_fine or polars.Series(constants, dtype=dtype).to_physical().to_list() != series.to_physical().to_list():
+                raise LookupError
+        is_plain = "Dyn" in node.get("Literal", ())
+        if dtype.is_integer() and not is_plain and (base == "uint64" or dtype in (polars.UInt64, polars.UInt128)) and \
+                base != str(dtype).lower():
+            raise LookupError  # Polars converts both to floats
+        return constants
 
     def _test(self, kind: str, column: Any, *constants: Any) -> pushing.Converted:
         return pushing.test(self._types, kind, column, *constants, nan_is_greatest=True)
@@ -60,7 +79,7 @@ class _Converter:
             left, right, comparison = right, left, _TURNED[comparison]
         if "Column" not in left or "Literal" not in right:
             return pushing.NOTHING
-        return self._test(comparison, left["Column"], self._constant(right))
+        return self._test(comparison, left["Column"], *self._constants(right, left["Column"]))
 
     def _function(self, function: Any, inputs: Any) -> pushing.Converted:
         name = function.get("Boolean", function.get("StringExpr")) if isinstance(function, dict) else None
@@ -72,17 +91,17 @@ class _Converter:
         if "Column" not in inputs[0] or any("Literal" not in node for node in inputs[1:]):
             return pushing.NOTHING
         column = inputs[0]["Column"]
-        constants = [self._constant(node) for node in inputs[1:]]
+        constants = [self._constants(node, column) for node in inputs[1:]]
         if name in ("IsNull", "IsNotNull"):
             return self._test("is_null" if name == "IsNull" else "is_not_null", column)
-        if name == "StartsWith" and isinstance(constants[0], str):
-            return self._test("prefix", column, constants[0])
-        if name == "IsIn" and isinstance(constants[0], (list, tuple)) and options.get("nulls_equal") is not True:
+        if name == "StartsWith":
+            return self._test("prefix", column, *constants[0])
+        if name == "IsIn" and constants[0] and options.get("nulls_equal") is not True:
             return self._test("in", column, *constants[0])
         if name == "IsBetween":
             closed = options.get("closed")
-            low = self._test(">=" if closed in ("Both", "Left") else ">", column, constants[0])
-            high = self._test("<=" if closed in ("Both", "Right") else "<", column, constants[1])
+            low = self._test(">=" if closed in ("Both", "Left") else ">", column, *constants[0])
+            high = self._test("<=" if closed in ("Both", "Right") else "<", column, *constants[1])
             return pushing.both("and", low, high)
         return pushing.NOTHING
 
@@ -94,7 +113,10 @@ def pushed(predicate: Any, types: Mapping[str, str]) -> tuple[Condition | None, 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Polars says that its JSON may change. What is not understood is not pushed down.
         text = predicate.meta.serialize(format="json")
-    return _Converter(types).convert(json.loads(text))
+    try:
+        return _Converter(types).convert(json.loads(text))
+    except RecursionError:
+        return pushing.NOTHING
 
 
 def scan_polars(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, Any] | None = None) -> Any:

@@ -6,6 +6,9 @@ part of it could be converted.
 """
 from __future__ import annotations
 
+import datetime
+from decimal import Decimal
+
 from . import values
 from .condition import Condition
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     Converted = tuple["Condition | None", bool]
 
 NOTHING: Converted = (None, False)
+_MAX_DEPTH = 100  # of conditions. The library refuses those that are nested more than 200 deep.
 
 
 def flat_types(table: Any) -> dict[str, str]:
@@ -27,7 +31,8 @@ def flat_types(table: Any) -> dict[str, str]:
 def both(kind: str, left: Converted, right: Converted) -> Converted:
     """Combines with "and" or "or"."""
     if left[0] is not None and right[0] is not None:
-        return Condition(kind, left[0], right[0]), left[1] and right[1]
+        combined = left[0] & right[0] if kind == "and" else left[0] | right[0]
+        return (combined, left[1] and right[1]) if combined.depth() < _MAX_DEPTH else NOTHING
     if kind == "and":
         return (left[0] if right[0] is None else right[0]), False
     return NOTHING
@@ -35,14 +40,18 @@ def both(kind: str, left: Converted, right: Converted) -> Converted:
 
 def negated(part: Converted) -> Converted:
     """The opposite. Only the opposite of an exact condition is known."""
-    return (~part[0], True) if part[0] is not None and part[1] else NOTHING
+    return (~part[0], True) if part[0] is not None and part[1] and part[0].depth() < _MAX_DEPTH else NOTHING
 
 
 def _comparable(value: Any, type_text: str) -> bool:
-    """Whether this package compares the value as other libraries do."""
+    """Whether this package compares the value as other libraries do.
+
+    They convert the column or the constant if their types differ. So the value must have the kind of the column, and be a value that the
+    column can hold: 0.05 for a decimal becomes a comparison of floats, and a time may lose its nanoseconds.
+    """
     base = values.base_of(type_text)
-    if base.startswith(("int", "uint")):
-        return isinstance(value, int)  # others convert the column to floats
+    if base == "bool" or isinstance(value, bool):
+        return base == "bool" and isinstance(value, bool)
     if base in ("float", "double"):
         if not isinstance(value, (int, float)) or value != value:
             return False
@@ -53,21 +62,29 @@ def _comparable(value: Any, type_text: str) -> bool:
             except OverflowError:
                 return False
         return isinstance(value, float) or abs(value) <= 2**53
-    return base not in ("int96", "uuid")
+    kinds = next((kinds for prefix, kinds in _KINDS.items() if base.startswith(prefix)), ())
+    if base == "int96" or not isinstance(value, kinds) or (base == "date" and isinstance(value, datetime.datetime)):
+        return False
+    try:
+        return values.floor_of(value, type_text)[1]
+    except (TypeError, ValueError, ArithmeticError):
+        return False
+
+
+# The classes of constants by the first letters of a column's type.
+_KINDS: dict[str, tuple[type[Any], ...]] = {
+    "int": (int,), "uint": (int,), "decimal": (int, Decimal), "date": (datetime.date,), "timestamp": (datetime.datetime,),
+    "time": (datetime.time,), "string": (str,), "varchar": (str,), "binary": (bytes,), "fixed": (bytes,),
+}
 
 
 def test(types: Mapping[str, str], kind: str, column: Any, *constants: Any, nan_is_greatest: bool = False) -> Converted:
-    """Converts a test of a column."""
+    """Converts a test of a column. The constants of "in" are not null."""
     if column not in types:
         return NOTHING
     type_text = types[column]
-    for constant in constants:
-        if constant is None or isinstance(constant, bool) != (type_text == "bool") or not _comparable(constant, type_text):
-            return NOTHING
-        try:
-            values.floor_of(constant, type_text)
-        except (TypeError, ValueError):
-            return NOTHING
+    if not all(_comparable(constant, type_text) for constant in constants):
+        return NOTHING
     if nan_is_greatest and values.base_of(type_text) in ("float", "double") and kind in (">", ">="):
         return Condition("not", Condition("<=" if kind == ">" else "<", column, *constants)), True
     return Condition(kind, column, *constants), True

@@ -1,6 +1,9 @@
 """Selected rows and columns: the results of slices, take and scan."""
 from __future__ import annotations
 
+import operator
+from contextlib import suppress
+
 from .condition import Condition
 from .rows import Rows
 
@@ -13,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def ordinals_of(ordinals: Iterable[Any], num_rows: int) -> list[int]:
-    """Returns ordinals that count from the start; -1 is the last row. IndexError: there is no such row."""
+    """Returns ordinals that count from the start; -1 is the last row. IndexError: there is no such row. TypeError: one is no integer."""
     found = []
     for given in ordinals:
-        ordinal = given.__index__()
+        ordinal = _ordinal(given)
         counted = ordinal + num_rows if ordinal < 0 else ordinal
         if not 0 <= counted < num_rows:
             raise IndexError(f"row {ordinal} of {num_rows} rows")
@@ -24,10 +27,57 @@ def ordinals_of(ordinals: Iterable[Any], num_rows: int) -> list[int]:
     return found
 
 
+def _ordinal(given: Any) -> int:
+    if not isinstance(given, bool):
+        with suppress(TypeError):
+            return operator.index(given)
+    raise TypeError(f"expected the number of a row, found {given!r} of type {type(given).__name__}")
+
+
+def single_ordinal(key: Any, num_rows: int) -> int | None:
+    """Returns the ordinal that counts from the start if `key` is one integer, also of NumPy; None if it is a slice, or several.
+
+    IndexError: there is no such row. TypeError: `key` is something else, for example a float or None.
+    """
+    if isinstance(key, slice) or (hasattr(key, "__iter__") and getattr(key, "ndim", 1) != 0):
+        return None
+    return ordinals_of([key], num_rows)[0]
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")  # of NumPy
+
+
+def _chosen(rows: Any, num_rows: int) -> Any:
+    """Returns the ordinals in a list or an array; a mask chooses the rows where it is true, and a null in it chooses no row.
+
+    IndexError: a mask has another length. TypeError: there is more than one dimension.
+    """
+    if len(getattr(rows, "shape", (0,))) != 1:
+        raise TypeError(f"expected one dimension, found a {type(rows).__name__} of shape {tuple(rows.shape)}")
+    is_mask = str(getattr(rows, "dtype", getattr(rows, "type", ""))).rpartition(".")[2].lower().startswith("bool")
+    if is_mask and type(rows).__module__ == "numpy" and len(rows) == num_rows:
+        return rows.nonzero()[0].astype("uint64")  # much faster than a list
+    if hasattr(rows, "tolist"):
+        rows = rows.tolist()  # NumPy, pandas, memoryview
+    elif hasattr(rows, "to_list"):
+        rows = rows.to_list()  # Polars
+    elif hasattr(rows, "to_pylist"):
+        rows = rows.to_pylist()  # pyarrow
+    elif not hasattr(rows, "__iter__"):
+        raise TypeError(f"expected a list or an array of numbers of rows, or a mask, found {rows!r}")
+    rows = list(rows)
+    if not is_mask and not (rows and all(map(_is_bool, rows))):
+        return rows
+    if len(rows) != num_rows:
+        raise IndexError(f"a mask of {len(rows)} values, but there are {num_rows} rows")
+    return [ordinal for ordinal, chosen in enumerate(rows) if _is_bool(chosen) and chosen]
+
+
 def _is_buffer_of_ordinals(ordinals: Any) -> bool:
     try:
         view = memoryview(ordinals)
-    except TypeError:
+    except (TypeError, ValueError):  # NumPy's times have no buffer
         return False
     return view.ndim == 1 and view.format in ("Q", "L")
 
@@ -83,7 +133,7 @@ class Selection(Rows):
         return self._where is None and self._ordinals is None and self._limit is None and not self._reverse
 
     def __getitem__(self, key: slice | Sequence[int]) -> Selection:
-        """A slice, or a list of ordinals, of rows that are consecutive: of a table, a column or a slice."""
+        """A slice, a list of ordinals or a mask, of rows that are consecutive: of a table, a column or a slice."""
         if not self._is_range:
             raise TypeError("only slices and lists of a table, a column or a slice are possible; use limit for a scan")
         count = self._end - self._begin
@@ -95,15 +145,16 @@ class Selection(Rows):
         return self._changed(begin=self._begin + begin, end=self._begin + max(begin, end))
 
     def take(self, ordinals: Any) -> Selection:
-        """The rows with these positions, in this order. IndexError: there is no such row."""
+        """The rows with these positions, in this order, or the rows that a mask chooses; see Table.take."""
         if not self._is_range:
             raise TypeError("take needs consecutive rows: a table, a column or a slice")
         if self._begin > 0 or self._end < self._opened.num_rows or not _is_buffer_of_ordinals(ordinals):
-            if hasattr(ordinals, "tolist"):
-                ordinals = ordinals.tolist()  # NumPy, pandas, Polars
-            elif hasattr(ordinals, "to_pylist"):
-                ordinals = ordinals.to_pylist()  # pyarrow
-            ordinals = [self._begin + ordinal for ordinal in ordinals_of(ordinals, self._end - self._begin)]
+            num_rows = self._end - self._begin
+            ordinals = _chosen(ordinals, num_rows)
+            if isinstance(ordinals, list):
+                ordinals = ordinals_of(ordinals, num_rows)
+            if self._begin > 0:
+                ordinals = [self._begin + int(ordinal) for ordinal in ordinals]
         return self._changed(ordinals=ordinals)
 
     def scan(self, where: Condition | None = None, *, columns: Sequence[str] | None = None, limit: int | None = None,

@@ -6,7 +6,7 @@ from .column import Column
 from .errors import ArgumentError
 from .optional import Lazy, need
 from .rows import Rows
-from .selection import Selection, ordinals_of
+from .selection import Selection, single_ordinal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,10 @@ class Table(Rows):
         return self._all()._metadata()
 
     def __getitem__(self, key: str | int | slice | Sequence[int]) -> Any:
-        """table["name"] is a Column, table[5] a dict, and table[2:10] and table[[5, 1]] are Rows. KeyError: there is no such column."""
+        """table["name"] is a Column, table[5] a dict; table[2:10], table[[5, 1]] and table[mask] are Rows, see take.
+
+        KeyError: there is no such column. TypeError: `key` is something else, for example a float.
+        """
         if isinstance(key, str):
             for column in self._leaves:
                 if column.name == key:
@@ -98,17 +101,21 @@ class Table(Rows):
             if key in self._fields:
                 return Selection(self._opened, [key])  # a group of nested records
             raise KeyError(f"there is no column {key!r}; there are {', '.join(self.columns)}")
-        if isinstance(key, int):
-            ordinal = ordinals_of([key], len(self))
+        ordinal = single_ordinal(key, len(self))
+        if ordinal is not None:
             if any(column.is_nested for column in self._leaves) or self._fields != list(self.types):
-                return self.take(ordinal).to_pylist()[0]
-            return {column.name: column._values(ordinal)[0] for column in self._leaves}
+                return self.take([ordinal]).to_pylist()[0]
+            return {column.name: column._values([ordinal])[0] for column in self._leaves}
         return self._all()[key]
 
     def take(self, ordinals: Any, *, columns: Sequence[str] | None = None) -> Selection:
-        """The rows with these ordinals, in this order. `ordinals`: a list, or an array of integers. IndexError: there is no such row.
+        """The rows with these ordinals, in this order, or the rows that a mask chooses.
 
-        An array of uint64 of NumPy is the fastest.
+        ordinals: a list, or an array of NumPy, pandas, pyarrow or Polars, of integers; an array of uint64 of NumPy is the fastest. Or a
+        mask: one bool for each row. A null in a mask chooses no row.
+
+        IndexError: there is no such row, or a mask has another length. TypeError: a value is neither an integer nor a bool, or the array
+        has several dimensions.
         """
         return Selection(self._opened, columns).take(ordinals)
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import datetime
 import math
+import re
 import struct
 import sys
 from decimal import Decimal
@@ -53,10 +54,19 @@ def _wrong(value: object, type_text: str) -> TypeError:
     return TypeError(f"{value!r} of type {type(value).__name__} cannot be compared with a column of type {type_text}")
 
 
+def _of_text(kind: Any, text: str) -> tuple[Any, Fraction]:
+    """The datetime or time of a text in ISO form, and the seconds that it says below a microsecond, which Python would cut."""
+    digits = re.search(r"[.,]\d{6}(\d+)", text)
+    if digits is None:
+        return kind.fromisoformat(text), Fraction(0)
+    return kind.fromisoformat(text[:digits.start(1)] + text[digits.end():]), Fraction(int(digits[1]), 10**(6 + len(digits[1])))
+
+
 def _datetime_seconds(value: Any, type_text: str) -> Fraction:
     """Seconds since 1970."""
     if isinstance(value, str):
-        value = datetime.datetime.fromisoformat(value)
+        value, rest = _of_text(datetime.datetime, value)
+        return _datetime_seconds(value, type_text) + rest
     aware = getattr(value, "tzinfo", None) is not None
     if type(value) is not datetime.date and aware != bool(_zone(type_text)):
         raise TypeError(f"{value!r}: the column has the type {type_text}, so the time needs "
@@ -82,28 +92,34 @@ def _number(value: Any, type_text: str) -> Fraction:
     if base == "timestamp":
         return _datetime_seconds(value, type_text) * _unit(type_text)
     if base == "time":
+        rest = Fraction(0)
         if isinstance(value, str):
-            value = datetime.time.fromisoformat(value)
+            value, rest = _of_text(datetime.time, value)
         if not isinstance(value, datetime.time) or value.tzinfo is not None:
             raise _wrong(value, type_text)
         moment = datetime.timedelta(hours=value.hour, minutes=value.minute, seconds=value.second, microseconds=value.microsecond)
-        return _seconds(moment) * _unit(type_text)
-    if isinstance(value, str) and base.startswith("decimal"):
-        value = Decimal(value)
+        return (_seconds(moment) + rest) * _unit(type_text)
+    if isinstance(value, (str, float)) and base.startswith("decimal"):
+        value = Decimal(str(value))  # 0.05 means 5/100, and not the nearest binary fraction
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, Fraction)):
         raise _wrong(value, type_text)
     return Fraction(value) * int(10**_scale(type_text))
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, type_text: str) -> Any:
     """Numbers of NumPy become numbers of Python; times become seconds since 1970."""
     if type(value).__module__ != "numpy":
         return value
+    if type(value).__name__ in ("float16", "float32") and base_of(type_text).startswith("decimal"):
+        return Decimal(str(value))  # item() would add digits
     if type(value).__name__ != "datetime64":
         return value.item()
-    whole = value.astype("datetime64[s]")
-    if whole != whole:
+    if value != value:
         raise ValueError("NaT equals nothing; use is_null() and is_not_null()")
+    for unit, digits in (("ps", 12), ("fs", 15), ("as", 18)):
+        if value.dtype.str.endswith(f"{unit}]"):
+            return Fraction(int(value.astype(f"datetime64[{unit}]").astype("int64")), 10**digits)
+    whole = value.astype("datetime64[s]")
     return Fraction(int(whole.astype("int64"))) + Fraction(int((value - whole).astype("timedelta64[ns]").astype("int64")), 10**9)
 
 
@@ -119,7 +135,7 @@ def floor_of(value: Any, type_text: str) -> tuple[Any, bool]:
 
     TypeError: a column of this type cannot be compared with such a value.
     """
-    value = _plain(value)
+    value = _plain(value, type_text)
     base = base_of(type_text)
     if value is None:
         raise TypeError("None equals nothing; use is_null() and is_not_null()")

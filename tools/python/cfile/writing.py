@@ -4,20 +4,19 @@ from __future__ import annotations
 import os
 
 from . import _native, restoring
-from .errors import AccessError, ArgumentError, ExistsError
-from .locations import kind_at, located
+from .errors import ArgumentError
+from .locations import located
 from .optional import Lazy, need
+from .replacing import publish
 from .rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, TypeVar
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
     from . import sorting
     from .locations import Location
-
-    T = TypeVar("T")
 else:
     sorting = Lazy("cfile.sorting")
 
@@ -123,7 +122,8 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
     goal: "size", "speed" or "balanced" (the default), if the encoding is chosen for each block.
     block_size_bytes: the size of a block, before compression.
     bloom_filter: bits for each distinct value; 10 makes one of a hundred absent values pass.
-    overwrite: whether to replace what is at `path`. Without it, ExistsError is raised. A table at a URL cannot be replaced.
+    overwrite: whether to replace the file or the table at `path`. Without it, ExistsError is raised. Something else is never replaced: no
+        other file, no other directory, and no table whose directory has further files. A table at a URL cannot be replaced.
     storage_options: as for cfile.open.
 
     Options with a dict hold for the columns that it names.
@@ -142,49 +142,6 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
         with Data(data) as source:
             _write(target, source, options, sorted_by, memory_limit_bytes)
     publish(located(path, storage_options), overwrite, write_at)
-
-
-def publish(target: Location, overwrite: bool, write_at: Callable[[Location], T]) -> T:
-    """Calls write_at(path), which writes what will be at `target`, and returns its result.
-
-    If something is there, it writes beside `target`, and both are exchanged at the end. ExistsError: something is there, and not overwrite.
-    """
-    if not isinstance(target, str):
-        try:
-            kind = kind_at(target)
-        except AccessError:  # S3 also says so of a new file, if the user may not list the bucket
-            if not overwrite:
-                raise
-            kind = None
-        if kind is not None and not overwrite:
-            raise ExistsError(f"{target}: something is there; use overwrite=True for a file, or append to a table")
-        if kind == "table":
-            raise ArgumentError(f"{target}: a table at a URL cannot be replaced; remove it first, or write to another URL")
-        return write_at(target)
-    is_there = os.path.lexists(target) and not (os.path.isdir(target) and not os.listdir(target))
-    if not is_there:
-        return write_at(target)
-    if not overwrite:
-        raise ExistsError(f"{target}: something is there; use overwrite=True, or append to it")
-    import shutil
-    import uuid
-    beside = f"{target.rstrip('/')}.{uuid.uuid4().hex}"
-    old = f"{beside}.old"
-    try:
-        result = write_at(beside)
-        os.rename(target, old)
-        try:
-            os.rename(beside, target)
-        except BaseException:
-            os.rename(old, target)
-            raise
-        return result
-    finally:
-        for left in (beside, old):
-            if os.path.isdir(left) and not os.path.islink(left):
-                shutil.rmtree(left)
-            elif os.path.lexists(left):
-                os.unlink(left)
 
 
 def _write(target: Location, source: Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
