@@ -1,5 +1,6 @@
 """The interpreter lock, signals, exceptions, files that change, and imports."""
 import os
+import pathlib
 import pickle
 import shutil
 import signal
@@ -119,7 +120,7 @@ def test_data_error_says_where(damaged):
              "count": table.scan(col("n") != 2500).count, "value": lambda: list(table["n"]),
                  "take": lambda: table.take(range(5000)).to_arrow(),
              "blocks": lambda: table.blocks, "column": table["n"].to_arrow,
-             "write": lambda: cfile.write(path + ".copy", table),
+             "write": lambda: cfile.write(pathlib.Path(path).parents[2] / "copy", table),
                  "fragments": lambda: [f.to_arrow() for f in cfile.fragments(table._opened.name)]}
     for name, call in calls.items():
         with pytest.raises(cfile.DataError) as raised:

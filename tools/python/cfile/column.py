@@ -80,7 +80,8 @@ class Column(Rows):
         ordinal = single_ordinal(key, len(self))
         if ordinal is not None:
             return self._values([ordinal])[0]
-        return self._all()[key]
+        several: Any = key
+        return self._all()[several]
 
     def __iter__(self) -> Iterator[Any]:
         for begin in range(0, len(self), 4096):

@@ -219,10 +219,11 @@ class TableDataset(pyarrow.dataset.FileSystemDataset):  # type: ignore[misc]
             read += [pushed(expression, self._types)[1] for expression in columns.values()]
         elif columns is not None:
             read.append(list(columns))
+        known = [named for named in read if named is not None]
         names = None
-        if columns is not None and None not in read:
+        if columns is not None and len(known) == len(read):
             fields = self._table.columns
-            names = [name for name in dict.fromkeys(chain.from_iterable(read)) if name in fields] or fields[:1]
+            names = [name for name in dict.fromkeys(chain.from_iterable(known)) if name in fields] or fields[:1]
         reader = self._table.scan(condition, columns=names).to_batches()
         if batch_size is not None:
             options["batch_size"] = batch_size

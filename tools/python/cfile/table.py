@@ -106,7 +106,8 @@ class Table(Rows):
             if any(column.is_nested for column in self._leaves) or self._fields != list(self.types):
                 return self.take([ordinal]).to_pylist()[0]
             return {column.name: column._values([ordinal])[0] for column in self._leaves}
-        return self._all()[key]
+        several: Any = key
+        return self._all()[several]
 
     def take(self, ordinals: Any, *, columns: Sequence[str] | None = None) -> Selection:
         """The rows with these ordinals, in this order, or the rows that a mask chooses.
