@@ -40,15 +40,22 @@ function(cfile_sanitized_program target)
   target_link_options(${target}_sanitized PRIVATE ${sanitize})
   set_target_properties(${target}_sanitized PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()
-foreach(program encodings_tests encodings_long_tests cfile_tests cfile_long_tests)
+# Sanitizers make a test about ten times as slow. tests/campaign/nightly runs these with sanitizers, and those that replace functions of
+# their whole program or are long already.
+set(nightly_only encodings.delta encodings.interleaved_bits cfile.arrow_import cfile.arrow_ipc_golden cfile.auto_encoding cfile.block_copy
+    cfile.bounded_memory cfile.choice cfile.file cfile.manifest cfile.minted_golden cfile.movable cfile.parquet_export cfile.prepared_parts
+    cfile.record_table_damage cfile.scan cfile.seek cfile.seek_blocks cfile.statistics cfile.table cfile.table_columns cfile.table_compact
+    cfile.table_cursor cfile.table_publish cfile.table_repair cfile.table_scan cfile.wire)
+foreach(program encodings_tests cfile_tests)
   cfile_sanitized_program(${program} ${shared})
   get_target_property(sources ${program} SOURCES)
   foreach(source ${sources})
     get_filename_component(directory ${source} DIRECTORY)
     get_filename_component(directory ${directory} NAME)
     get_filename_component(name ${source} NAME_WE)
-    if(name STREQUAL "interleaved_bits_test")
-      continue() # takes more than a minute, so only tests/campaign/nightly runs it with sanitizers
+    string(REGEX REPLACE "_test$" "" short ${name})
+    if("${directory}.${short}" IN_LIST nightly_only)
+      continue()
     endif()
     get_property(filter GLOBAL PROPERTY cfile_filter_${directory}_${name})
     add_test(NAME sanitized.${directory}.${name} COMMAND ${program}_sanitized "--gtest_filter=${filter}")
