@@ -7,6 +7,8 @@
 //   cursor->SeekToKey(key.bytes());                           // in the key_index() column
 //   key.Clear().Add<std::string_view>("EWR");                 // the least key with "EWR"
 //
+// In compound keys, -0 and 0 are different values, and -0 comes first.
+//
 // Columns may be nullable. Their nulls sort before or after all values:
 //
 //   cfile::CompoundKey key({{.type = ColumnType::String(), .nullable = true, .nulls_last = true},

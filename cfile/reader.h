@@ -81,7 +81,8 @@ class CFILE_EXPORT Cursor {
   // num_rows() nor in the current block.
   absl::Status SeekToOrdinal(uint64_t ordinal);
 
-  // Goes to the first value >= `key`; among equal values, to the one with the lowest ordinal.
+  // Goes to the first value >= `key`; among equal values, to the one with the lowest ordinal. As in
+  // predicates, -0 equals 0.
   // kFailedPrecondition: the file has no value index, or holds Bloom filters. kInvalidArgument: the
   // key is NaN.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);

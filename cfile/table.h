@@ -342,8 +342,8 @@ class CFILE_EXPORT TableCursor {
   // kOutOfRange: an ordinal is >= num_rows(); the error names it.
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
 
-  // Goes to the row with the smallest key that is not less than `key`; if several keys are equal,
-  // to the row with the lowest ordinal. After that, Next continues by ordinal, not by key. (To
+  // Goes to the row with the smallest key that is not less than `key`; if several keys are equal
+  // (-0 equals 0), to the row with the lowest ordinal. After that, Next continues by ordinal, not by key. (To
   // continue by key, use a KeyCursor.)
   //
   // If all parts have a value index and follow each other in key order, SeekToKey searches one

@@ -332,8 +332,9 @@ class CFILE_EXPORT BlockDecoder {
     return false;
   }
 
-  // Finds the first value >= `key` and moves to it. Precondition: the block's values ascend in the
-  // order of KeyLess. If they do not, the result is some position of the block.
+  // Finds the first value that does not come before `key` in the order of KeyLess, and moves to it.
+  // To find the first of several zeros, search FirstEqualKey(key). Precondition: the block's values
+  // ascend in this order. If they do not, the result is some position of the block.
   virtual absl::StatusOr<LowerBound> SeekToKey(const T& key) = 0;
 
   // Does SeekToKey for each of `keys` and writes the results to `bounds`. Where the encoding allows
@@ -360,7 +361,7 @@ class CFILE_EXPORT BlockDecoder {
   template <typename ValueAt>
   LowerBound SeekToKeyInPlace(const T& key, ValueAt&& value_at) {
     position_ = FindLowerBound(count_, [&](uint32_t i) { return KeyLess<T>(value_at(i), key); });
-    return {position_, position_ < count_ && KeyEqual<T>(value_at(position_), key)};
+    return {position_, position_ < count_ && value_at(position_) == key};
   }
 
   uint32_t count_ = 0;

@@ -44,6 +44,17 @@ bool KeyEqual(const T& a, const T& b) {
   }
 }
 
+// Returns the first key that is equal to `key`. 0 and -0 are equal, so this is -0 for both; any
+// other key is equal only to itself.
+template <typename T>
+T FirstEqualKey(const T& key) {
+  if constexpr (kIsFloat<T>) {
+    return key == T{} ? -T{} : key;
+  } else {
+    return key;
+  }
+}
+
 // True if `value` can be a key. NaN cannot.
 template <typename T>
 bool IsKey(const T& value) {

@@ -46,7 +46,7 @@ absl::StatusOr<LowerBound> SeekToKeyByReading(BlockDecoder<T>& decoder, const T&
     if (read == 0) return DataLoss("the block's values end at value ", position);
     for (size_t i = 0; i < read; ++i) {
       if (KeyLess<T>(values[i], key)) continue;
-      const bool exact = KeyEqual<T>(values[i], key);
+      const bool exact = values[i] == key;
       position += static_cast<uint32_t>(i);
       CFILE_RETURN_IF_ERROR(decoder.SeekTo(position));
       return LowerBound{position, exact};
@@ -56,7 +56,7 @@ absl::StatusOr<LowerBound> SeekToKeyByReading(BlockDecoder<T>& decoder, const T&
   if (position == decoder.count()) return LowerBound{position, false};
   CFILE_RETURN_IF_ERROR(decoder.SeekTo(position));
   CFILE_RETURN_IF_ERROR(decoder.Read({&value, 1}).status());
-  const bool exact = KeyEqual<T>(value, key);
+  const bool exact = value == key;
   CFILE_RETURN_IF_ERROR(decoder.SeekTo(position));
   return LowerBound{position, exact};
 }

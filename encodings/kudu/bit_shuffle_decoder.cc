@@ -100,7 +100,7 @@ class BitShuffleDecoder final : public BlockDecoder<T> {
     if (status.ok() && position < this->count_) {
       const auto value = Decoded(position, 1);
       status = value.status();
-      exact = value.ok() && KeyEqual<T>(value->front(), key);
+      exact = value.ok() && value->front() == key;
     }
     CFILE_RETURN_IF_ERROR(status);
     this->position_ = position;

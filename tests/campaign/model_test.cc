@@ -25,7 +25,6 @@ namespace {
 
 using namespace testing_support;
 using encodings::KeyEqual;
-using encodings::KeyLess;
 using testing::HasSubstr;
 
 constexpr uint64_t kOperationsPerFile = 250;
@@ -172,11 +171,11 @@ class Model {
   }
 
   KeyPosition Find(const Owned<T>& key) const {
-    const auto found = std::lower_bound(
-        rows_.begin(), rows_.end(), T(key),
-        [](const auto& row, const T& wanted) { return KeyLess<T>(T(*row), wanted); });
+    const auto found =
+        std::lower_bound(rows_.begin(), rows_.end(), T(key),
+                         [](const auto& row, const T& wanted) { return T(*row) < wanted; });
     return {.ordinal = static_cast<uint64_t>(found - rows_.begin()),
-            .exact = found != rows_.end() && KeyEqual<T>(T(**found), T(key))};
+            .exact = found != rows_.end() && T(**found) == T(key)};
   }
 
   void ExpectRow(const std::optional<T>& found, uint64_t ordinal) {

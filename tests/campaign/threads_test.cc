@@ -33,7 +33,6 @@ namespace {
 
 using namespace testing_support;
 using encodings::KeyEqual;
-using encodings::KeyLess;
 
 constexpr size_t kThreads = 16;
 constexpr size_t kRows = 6000;
@@ -185,11 +184,11 @@ class Worker {
 
   KeyPosition Find(const SharedFile<T>& file, const T& key) const {
     const auto& rows = file.column.rows;
-    const auto found = std::lower_bound(
-        rows.begin(), rows.end(), key,
-        [](const auto& row, const T& wanted) { return KeyLess<T>(T(*row), wanted); });
+    const auto found =
+        std::lower_bound(rows.begin(), rows.end(), key,
+                         [](const auto& row, const T& wanted) { return T(*row) < wanted; });
     return {.ordinal = static_cast<uint64_t>(found - rows.begin()),
-            .exact = found != rows.end() && KeyEqual<T>(T(**found), key)};
+            .exact = found != rows.end() && T(**found) == key};
   }
   void ExpectFound(const SharedFile<T>& file, const T& key, const KeyPosition& found) {
     const KeyPosition expected = Find(file, key);
@@ -247,7 +246,7 @@ class Worker {
       if (batch->empty()) break;
       for (const uint64_t ordinal : batch->ordinals) ASSERT_EQ(ordinal, next++);
     }
-    ASSERT_TRUE(next == kRows || !KeyEqual<T>(T(*file.column.rows[next]), T(low)));
+    ASSERT_TRUE(next == kRows || T(*file.column.rows[next]) != T(low));
   }
 
   // Reads some rows of a range, leaves a clone of the cursor for another thread, and reads the rest

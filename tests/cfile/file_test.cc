@@ -25,9 +25,7 @@ template <typename T>
 void ExpectSeeks(const Reader& reader, const Column<T>& column, std::mt19937_64& random) {
   auto cursor = reader.NewCursor<T>();
   ASSERT_TRUE(cursor.ok()) << cursor.status();
-  const auto less = [](const auto& row, const T& key) {
-    return encodings::KeyLess<T>(T(*row), key);
-  };
+  const auto less = [](const auto& row, const T& key) { return T(*row) < key; };
   for (int i = 0; i < 60; ++i) {
     const uint64_t ordinal = random() % (column.rows.size() + 1);
     ASSERT_TRUE(cursor->SeekToOrdinal(ordinal).ok());
@@ -43,8 +41,7 @@ void ExpectSeeks(const Reader& reader, const Column<T>& column, std::mt19937_64&
     const auto found = cursor->SeekToKey(T(key));
     ASSERT_TRUE(found.ok()) << found.status();
     ASSERT_EQ(found->ordinal, static_cast<uint64_t>(expected - column.rows.begin()));
-    ASSERT_EQ(found->exact,
-              expected != column.rows.end() && encodings::KeyEqual<T>(T(**expected), T(key)));
+    ASSERT_EQ(found->exact, expected != column.rows.end() && T(**expected) == T(key));
     ASSERT_EQ(cursor->ordinal(), found->ordinal);
   }
 }

@@ -72,14 +72,13 @@ void CheckKeys(const Reader& reader, const GoldenRows<T>& expected, std::mt19937
   auto cursor = reader.NewCursor<T>();
   ASSERT_TRUE(cursor.ok()) << cursor.status();
   const auto check = [&](const Owned<T>& key) {
-    const auto at = std::lower_bound(expected.begin(), expected.end(), key,
-                                     [](const auto& value, const auto& wanted) {
-                                       return encodings::KeyLess<T>(T(*value), T(wanted));
-                                     });
+    const auto at = std::lower_bound(
+        expected.begin(), expected.end(), key,
+        [](const auto& value, const auto& wanted) { return T(*value) < T(wanted); });
     const auto found = cursor->SeekToKey(T(key));
     ASSERT_TRUE(found.ok()) << found.status();
     ASSERT_EQ(found->ordinal, static_cast<uint64_t>(at - expected.begin()));
-    ASSERT_EQ(found->exact, at != expected.end() && encodings::KeyEqual<T>(T(**at), T(key)));
+    ASSERT_EQ(found->exact, at != expected.end() && T(**at) == T(key));
     const auto batch = cursor->Next(3);
     ASSERT_TRUE(batch.ok()) << batch.status();
     ASSERT_EQ(batch->empty(), at == expected.end());

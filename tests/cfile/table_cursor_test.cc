@@ -152,9 +152,9 @@ class TableCursorTest : public TableTestBase {
   static KeyPosition Expected(const Rows<T>& keys, const T& key) {
     KeyPosition found{.ordinal = keys.size()};
     for (size_t i = 0; i < keys.size(); ++i) {
-      if (KeyLess<T>(*keys[i], key)) continue;
-      if (found.ordinal == keys.size() || KeyLess<T>(*keys[i], *keys[found.ordinal])) {
-        found = {.ordinal = i, .exact = KeyEqual<T>(*keys[i], key)};
+      if (T(*keys[i]) < key) continue;
+      if (found.ordinal == keys.size() || *keys[i] < *keys[found.ordinal]) {
+        found = {.ordinal = i, .exact = T(*keys[i]) == key};
       }
     }
     return found;
@@ -385,7 +385,7 @@ TEST_F(TableCursorTest, RandomSeeksByKey) {
               if constexpr (std::is_same_v<T, std::string_view>) {
                 if (!low && !high) return value.starts_with(prefix);
               }
-              return !(low && KeyLess<T>(value, *low)) && !(high && !KeyLess<T>(value, *high));
+              return !(low && value < *low) && !(high && !(value < *high));
             };
             bool by_prefix = false;
             if constexpr (std::is_same_v<T, std::string_view>) {
@@ -453,12 +453,11 @@ TEST_F(TableCursorTest, KeyCursorMergesParts) {
           const Owned<T> key = ValueAt<T>(static_cast<int>(random() % (kRanks + 2)) - 1);
           const auto found = cursor->SeekToKey(key);
           ASSERT_TRUE(found.ok()) << found.status();
-          const auto first = std::partition_point(sorted.begin(), sorted.end(), [&](size_t row) {
-            return KeyLess<T>(*rows[row], key);
-          });
+          const auto first = std::partition_point(sorted.begin(), sorted.end(),
+                                                  [&](size_t row) { return *rows[row] < key; });
           at = static_cast<size_t>(first - sorted.begin());
           ASSERT_EQ(found->ordinal, at == sorted.size() ? num_rows_ : sorted[at]);
-          ASSERT_EQ(found->exact, at < sorted.size() && KeyEqual<T>(*rows[sorted[at]], key));
+          ASSERT_EQ(found->exact, at < sorted.size() && *rows[sorted[at]] == key);
         }
         const size_t most = random() % 2 == 0 ? 1 + random() % 5 : kMaxBatchRows;
         const auto batch = cursor->Next(most);

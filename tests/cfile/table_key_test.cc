@@ -163,7 +163,7 @@ TEST_F(TableKeyTest, SeeksInPartsWithoutAValueIndex) {
   EXPECT_TRUE(*OpenTable().has_value_index(0));
 }
 
-// A scan for a key uses the order of keys: -0 comes before 0, and NaN is never found.
+// -0 equals 0, and NaN is never found.
 TEST_F(TableKeyTest, SeeksNumbersInPartsWithoutAValueIndex) {
   const Schema schema{.columns = {{.name = "n", .type = ColumnType::Double()}}};
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -183,7 +183,7 @@ TEST_F(TableKeyTest, SeeksNumbersInPartsWithoutAValueIndex) {
        std::vector<std::tuple<double, uint64_t, bool>>{{-2, 0, false},
                                                        {-0.5, 4, false},
                                                        {-0.0, 4, true},
-                                                       {0.0, 5, true},
+                                                       {0.0, 4, true},
                                                        {1, 7, false},
                                                        {5, 1, true},
                                                        {6, 3, false},
@@ -193,6 +193,19 @@ TEST_F(TableKeyTest, SeeksNumbersInPartsWithoutAValueIndex) {
     EXPECT_EQ(found->ordinal, ordinal) << key;
     EXPECT_EQ(found->exact, exact) << key;
   }
+}
+
+TEST_F(TableKeyTest, ZerosAreNotBelowZero) {
+  const Schema schema{.columns = {{.name = "n", .type = ColumnType::Double()}}};
+  const WriterOptions options{.value_index = true};
+  auto writer = TableWriter::Create(path_, schema, {&options, 1});
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  ASSERT_EQ(writer->Append<double>(0, std::vector<double>{-1, -0.0, 0.0, 5}), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
+  const auto range = OpenTable().NewCursor<double>(0)->SeekToKeyRange(0.0, 5);
+  EXPECT_EQ(*range, (OrdinalRange{.begin = 1, .end = 3}));
+  ASSERT_EQ(DropRowsBelow<double>(path_, 0, 0.0), absl::OkStatus());
+  EXPECT_EQ(OpenTable().num_rows(), 3);
 }
 
 TEST_F(TableKeyTest, NoSeekByKeyWithoutAnyValueIndex) {

@@ -363,7 +363,7 @@ TEST_P(EveryEncoding, FindsTheLowerBoundOfAKey) {
             ASSERT_TRUE(found.ok()) << found.status();
             ASSERT_EQ(found->position, position)
                 << "of " << block.count << ", shape " << static_cast<int>(shape);
-            ASSERT_EQ(found->exact, at != expected.end() && KeyEqual(*at, key));
+            ASSERT_EQ(found->exact, at != expected.end() && *at == key);
             ASSERT_EQ(decoder->position(), position);
             if (random() % (4 * kThinning) != 0) continue;
             ASSERT_NO_FATAL_FAILURE(ExpectRest(*decoder, expected, random));
@@ -418,7 +418,7 @@ TEST_P(EveryEncoding, FindsManyAndWithAnIndexWhatItFindsAlone) {
               const T& key = keys.span()[i];
               const auto at = std::lower_bound(expected.begin(), expected.end(), key, KeyLess<T>);
               ASSERT_EQ(bounds[i].position, at - expected.begin());
-              ASSERT_EQ(bounds[i].exact, at != expected.end() && KeyEqual(*at, key));
+              ASSERT_EQ(bounds[i].exact, at != expected.end() && *at == key);
               const auto alone = decoder.SeekToKey(key);
               ASSERT_TRUE(alone.ok()) << alone.status();
               ASSERT_EQ(alone->position, bounds[i].position);

@@ -168,7 +168,8 @@ absl::Status PartSearch::FindInPart(const ManifestPart& part, Wanted& wanted) {
   std::string found;
   KeyPosition position{.ordinal = part.first_ordinal};
   if (*column.min_key >= wanted.key) {
-    found = *column.min_key;
+    // Of two bounds that are equal, this is the lower one (-0).
+    found = *BoundsOf(column, manifest_.layout().columns()[column_]).min_key;
     position.exact = found == wanted.key;
   } else {
     CFILE_ASSIGN_OR_RETURN(position, SeekInPart(part, wanted, found));

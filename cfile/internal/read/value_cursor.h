@@ -230,7 +230,8 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
         absl::StrCat(this->file_->source().name(), ": NaN cannot be a key"));
   }
 
-  absl::StatusOr<KeyPosition> GoToKey(const T& key) {
+  absl::StatusOr<KeyPosition> GoToKey(const T& wanted) {
+    const T key = encodings::FirstEqualKey(wanted);
     CFILE_RETURN_IF_ERROR(FindBlock(key));
     IndexWalk& path = this->paths_[1];
     if (!path.valid()) {
@@ -263,7 +264,7 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
   }
   absl::Status MovePath(const T& key) {
     search_key_.clear();
-    AppendKey(key, search_key_);
+    AppendKey(encodings::FirstEqualKey(key), search_key_);
     IndexWalk& path = this->paths_[1];
     CFILE_RETURN_IF_ERROR(path.SeekToKey(search_key_));
     if (this->num_rows() > 0) CFILE_RETURN_IF_ERROR(this->CheckFound(path));
@@ -331,7 +332,8 @@ class ValueCursor : public TypedFileCursor<BlockCursor<T>> {
       sorted_keys_ = std::make_unique<T[]>(keys.size());
       sorted_keys_capacity_ = keys.size();
     }
-    for (size_t i = 0; i < keys.size(); ++i) sorted_keys_[i] = keys[order_[i] % kSoughtKeys];
+    for (size_t i = 0; i < keys.size(); ++i)
+      sorted_keys_[i] = encodings::FirstEqualKey(keys[order_[i] % kSoughtKeys]);
     bounds_.resize(keys.size());
     size_t prepared = 0;
     for (size_t begin = 0, end = 0; begin < order_.size(); begin = end) {

@@ -83,10 +83,11 @@ class KeyCursor<T>::Impl {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<KeyPosition> SeekToKey(const T& key) {
+  absl::StatusOr<KeyPosition> SeekToKey(const T& wanted) {
     // Rows that SeekToKey reads at first: few, because the caller may want only the first row.
     constexpr size_t kFirstRows = 1024;
-    CFILE_RETURN_IF_ERROR(internal::CheckKey(table_->name(), key));
+    CFILE_RETURN_IF_ERROR(internal::CheckKey(table_->name(), wanted));
+    const T key = encodings::FirstEqualKey(wanted);
     std::string bytes;
     internal::AppendKey(key, bytes);
     Merge merge;
@@ -98,8 +99,7 @@ class KeyCursor<T>::Impl {
     merge_ = std::move(merge);
     if (merge_.current == nullptr) return KeyPosition{.ordinal = table_->num_rows()};
     const Batch<T>& rows = merge_.current->rows;
-    return KeyPosition{.ordinal = rows.first_ordinal,
-                       .exact = encodings::KeyEqual<T>(rows.values[0], key)};
+    return KeyPosition{.ordinal = rows.first_ordinal, .exact = rows.values[0] == key};
   }
 
   absl::StatusOr<Batch<T>> Next(size_t max_rows) {

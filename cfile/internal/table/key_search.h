@@ -46,7 +46,7 @@ class KeySearch final : public PartSearch {
     CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), key));
     keys_ = {&key, 1};
     Wanted wanted;
-    AppendKey(key, wanted.key);
+    AppendFirstEqualKey(key, wanted.key);
     CFILE_RETURN_IF_ERROR(FindPart(wanted));
     if (!wanted.part.has_value()) return KeyPosition{.ordinal = table_.num_rows()};
     return HasIndex(*wanted.part) ? Seek(*wanted.part, key) : wanted.position;
@@ -58,11 +58,15 @@ class KeySearch final : public PartSearch {
     for (const T& key : keys) CFILE_RETURN_IF_ERROR(CheckKey(table_.name(), key));
     keys_ = keys;
     std::fill(positions.begin(), positions.end(), KeyPosition{.ordinal = table_.num_rows()});
-    return FindPositions([keys](size_t i, std::string& bytes) { AppendKey(keys[i], bytes); },
-                         positions);
+    return FindPositions(
+        [keys](size_t i, std::string& bytes) { AppendFirstEqualKey(keys[i], bytes); }, positions);
   }
 
  private:
+  static void AppendFirstEqualKey(const T& key, std::string& bytes) {
+    AppendKey(encodings::FirstEqualKey(key), bytes);
+  }
+
   absl::StatusOr<KeyPosition> Seek(const ManifestPart& part, const T& key) {
     CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.Enter(part));
     CFILE_ASSIGN_OR_RETURN(const KeyPosition position, cursor->SeekToKey(key));
@@ -74,7 +78,7 @@ class KeySearch final : public PartSearch {
     CFILE_ASSIGN_OR_RETURN(const KeyPosition position, Seek(part, keys_[wanted.index]));
     CFILE_ASSIGN_OR_RETURN(Cursor<T>* const cursor, cursor_.Enter(part));
     CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, cursor->Next(1));
-    AppendKey(batch.values[0], found);
+    AppendFirstEqualKey(batch.values[0], found);
     return position;
   }
 
@@ -101,10 +105,8 @@ class KeySearch final : public PartSearch {
         CFILE_ASSIGN_OR_RETURN(const ScanBatch<T> batch, scan.Next());
         if (batch.empty()) break;
         for (size_t i = 0; i < batch.size(); ++i) {
-          // The predicate treats -0 as equal to 0, but the key of -0 is less than that of 0.
-          if (encodings::KeyLess<T>(batch.values[i], key)) continue;
           value.clear();
-          AppendKey(batch.values[i], value);
+          AppendFirstEqualKey(batch.values[i], value);
           if (wanted.part.has_value() && value >= wanted.found) continue;
           const bool exact = value == wanted.key;
           wanted.GoTo(part, value,

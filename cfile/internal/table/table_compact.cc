@@ -401,8 +401,9 @@ absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T
   CFILE_ASSERT(column < table.schema().columns.size() || column == table.schema().key_index());
   if (!encodings::IsKey(key))
     return absl::InvalidArgumentError(absl::StrCat(table.directory(), ": NaN cannot be a key"));
+  const T first_key = encodings::FirstEqualKey(key);
   std::string low;
-  internal::AppendKey<T>(key, low);
+  internal::AppendKey<T>(first_key, low);
   std::vector<bool> chosen;
   std::vector<std::string> names;
   bool all_below = true;
@@ -429,7 +430,7 @@ absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T
   if (all_below) return DropParts(location, names);
   CFILE_ASSIGN_OR_RETURN(const auto each, OptionsOfColumns(table, chosen, column, options));
   CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(location, table, names, each));
-  CFILE_RETURN_IF_ERROR(compaction.WriteSorted(column, &key, writer));
+  CFILE_RETURN_IF_ERROR(compaction.WriteSorted(column, &first_key, writer));
   return writer.Finish();
 }
 
