@@ -327,6 +327,49 @@ TEST(AutoEncoding, RawPlainBlocksArePointedAt) {
   }
 }
 
+// The trial finds short decimals. The rest of each block has none, and is stored as PLAIN.
+TEST(AutoEncoding, BlocksThatBecomeLargerThanPlainAreStoredAsPlain) {
+  std::mt19937_64 random(6);
+  std::vector<double> values(300'000);
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool decimal = i % 32'768 < 600;
+    values[i] = decimal ? static_cast<double>(random() % 10'000) / 100
+                        : std::bit_cast<double>(random() >> 2);
+  }
+  const uint64_t plain_bytes = values.size() * sizeof(double);
+  for (const Goal goal : kGoals) {
+    const auto file = WriteValues<double>(ColumnType::Double(), {.goal = goal}, values);
+    EXPECT_LT(file.size(), plain_bytes + plain_bytes / 500) << static_cast<int>(goal);
+    auto cursor = OpenFile(file).NewCursor<double>();
+    ASSERT_TRUE(cursor.ok()) << cursor.status();
+    size_t row = 0;
+    for (const auto& batch : cursor->Batches()) {
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      for (const double value : batch->values) ASSERT_EQ(value, values[row++]);
+    }
+    EXPECT_EQ(row, values.size());
+  }
+}
+
+// A table of symbols does not take the place of a dictionary that suits more values.
+TEST(AutoEncoding, ADictionaryIsStillPossibleLater) {
+  std::mt19937_64 random(7);
+  std::vector<std::string> words(10'000);
+  for (std::string& word : words) {
+    word.resize(4 + random() % 9);
+    for (char& c : word) c = static_cast<char>('a' + random() % 26);
+  }
+  std::vector<std::string_view> values(1'000'000);
+  for (std::string_view& value : values) value = words[random() % words.size()];
+  std::map<Goal, size_t> sizes;
+  for (const Goal goal : kGoals) {
+    sizes[goal] =
+        WriteValues<std::string_view>(ColumnType::String(), {.goal = goal}, values).size();
+  }
+  EXPECT_LE(sizes[Goal::kSize], 1.01 * static_cast<double>(sizes[Goal::kBalanced]));
+  EXPECT_LT(sizes[Goal::kSize], 2.5 * static_cast<double>(values.size()));
+}
+
 // A file has a dictionary only if a block uses the dictionary. The encoding of this file is then a
 // dictionary encoding.
 TEST(AutoEncoding, DictionariesAreStoredWhereUsed) {

@@ -126,15 +126,16 @@ class TryingEncoder final : public AutoEncoder<T> {
     encoder_->Finish(first_ordinal, block);
     encoder_ = nullptr;
     ends_early_ = false;
+    if (block.encoding == Encoding::kAuto) block.encoding = chosen_.row->encoding;
+    if (IsLargerThanPlain(block)) StoreAsPlainIfSmaller(first_ordinal, block);
     block.compressible = chosen_.compressed;
-    if (block.encoding == Encoding::kAuto) {
-      block.encoding = chosen_.row->encoding;
-    } else {
+    if (block.encoding != chosen_.row->encoding) {
       // The chosen encoding did not suit the block. It was stored in a simple form, which a codec
       // makes smaller.
       block.compressible = true;
       nature_.reset();
     }
+    block_bytes_ = 0;
   }
 
   bool AdoptDictionary(const encodings::Dictionary& dictionary,
@@ -239,7 +240,45 @@ class TryingEncoder final : public AutoEncoder<T> {
     sample_.Clear();
   }
 
+  static size_t BytesOf(const EncodedBlock& block) {
+    return block.bytes.size() + block.skip_table.size();
+  }
+
+  // True if the block, whose encoding promised to be smaller for a sample, is larger than PLAIN.
+  // Blocks that need the file's dictionary stay as they are.
+  bool IsLargerThanPlain(const EncodedBlock& block) const {
+    uint64_t plain_bytes = block_bytes_;
+    if constexpr (kIsBytes<T>) plain_bytes += uint64_t{block.count} * sizeof(uint32_t);
+    if constexpr (std::is_same_v<T, bool>) plain_bytes /= 8;
+    return BytesOf(block) > plain_bytes && block.encoding != Encoding::kPlain &&
+           !encodings::FindEncoding(block.encoding)->has_dictionary;
+  }
+
+  void StoreAsPlainIfSmaller(uint64_t first_ordinal, EncodedBlock& block) {
+    auto decoder = encodings::MakeDecoder<T>(block.encoding, type_, options_.type_length);
+    CFILE_ASSERT(decoder.ok());
+    EncoderOptions plain_options = options_;
+    plain_options.block_size_bytes = std::numeric_limits<int32_t>::max();
+    auto encoder = encodings::MakeEncoder<T>(Encoding::kPlain, type_, plain_options);
+    CFILE_ASSERT(encoder.ok());
+    absl::Status opened = (*decoder)->Open({block, first_ordinal});
+    CFILE_ASSERT(opened.ok());
+    T values[512];
+    for (uint32_t left = block.count; left > 0;) {
+      const auto read = (*decoder)->Read({values, std::min<size_t>(left, std::size(values))});
+      CFILE_ASSERT(read.ok() && *read > 0);
+      (*encoder)->Append({values, *read});
+      left -= static_cast<uint32_t>(*read);
+    }
+    EncodedBlock plain;
+    (*encoder)->Finish(first_ordinal, plain);
+    if (BytesOf(plain) >= BytesOf(block)) return;
+    plain.encoding = Encoding::kPlain;
+    block = std::move(plain);
+  }
+
   void Count(std::span<const T> values) {
+    block_bytes_ += encodings::OwnBytes(values);
     values_before_ += values.size();
     value_bytes_ += DecodedBytes(values);
   }
@@ -332,6 +371,7 @@ class TryingEncoder final : public AutoEncoder<T> {
   // The values that were passed to encoders, and their bytes; of strings, also their views.
   uint64_t values_before_ = 0;
   uint64_t value_bytes_ = 0;
+  uint64_t block_bytes_ = 0;  // of the values of the current block, without views
 };
 
 }  // namespace

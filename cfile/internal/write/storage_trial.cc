@@ -381,7 +381,10 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
         static_cast<double>(DecodedBytes(values)) / static_cast<double>(DecodedBytes(few));
     plain.bytes *= more;
     plain_bytes *= more;
-    for (Candidate& other : others) other.bytes *= more;
+    for (Candidate& other : others) {
+      other.bytes *= more;
+      other.picoseconds *= more;
+    }
     best = trials.Best(candidates, plain);
   }
   candidates.insert(candidates.end(), others.begin(), others.end());
@@ -392,6 +395,13 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
     depends_on_count =
         depends_on_count || (each.bytes_to_share > 0 && each.storage.row != best.storage.row &&
                              each.bytes - each.bytes_to_share < kMuchSmaller * best.bytes);
+  }
+  if (depends_on_count && best.storage.row->has_dictionary && !best.storage.row->has_codes) {
+    // A file has one dictionary. Until the values are enough for a dictionary of values, store them
+    // without a table of symbols, which would take its place.
+    std::erase_if(candidates,
+                  [](const Candidate& each) { return each.storage.row->has_dictionary; });
+    best = trials.Best(candidates, plain);
   }
   return {
       .storage = best.storage,
