@@ -29,7 +29,8 @@ class TableWriter;  // cfile/table.h
 
 // Removes the parts with these names (PartInfo::name) from the table, all of them in one commit.
 // The files stay until CollectGarbage removes them. The rows of later parts get smaller ordinals.
-// Without names, nothing changes.
+// Without names, nothing changes. If no part is left, and columns have a value index, a part without
+// rows takes the place of all parts, so that the table keeps its order.
 //
 // kNotFound: there is no table, or it has no part of one of these names; then no part is removed.
 // After an error of the storage, the parts may have been removed or not.

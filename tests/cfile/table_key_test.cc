@@ -208,6 +208,23 @@ TEST_F(TableKeyTest, ZerosAreNotBelowZero) {
   EXPECT_EQ(OpenTable().num_rows(), 3);
 }
 
+// The value index of a part without rows keeps the order.
+TEST_F(TableKeyTest, ATableWithoutRowsKeepsItsOrder) {
+  WriteKeys({{"a", "c"}, {"b"}});
+  for (int i = 0; i < 2; ++i) {
+    std::vector<std::string> names;
+    for (size_t part = 0; part < OpenTable().num_parts(); ++part)
+      names.push_back(OpenTable().part(part)->name);
+    ASSERT_EQ(DropParts(path_, names), absl::OkStatus());
+    EXPECT_EQ(OpenTable().num_rows(), 0);
+    EXPECT_EQ(OpenTable().num_parts(), 1);
+    EXPECT_TRUE(*OpenTable().has_value_index(0));
+  }
+  WritePart(0, 0, {.columns = {{.name = "key", .type = ColumnType::String()}}});
+  ASSERT_EQ(DropRowsBelow<std::string_view>(path_, 0, "z"), absl::OkStatus());
+  EXPECT_TRUE(*OpenTable().has_value_index(0));
+}
+
 TEST_F(TableKeyTest, NoSeekByKeyWithoutAnyValueIndex) {
   WritePart(0, 10, {.columns = {{.name = "key", .type = ColumnType::String()}}});
   EXPECT_FALSE(*OpenTable().has_value_index(0));

@@ -59,6 +59,21 @@ def test_compact_keeps_the_order_of_keys(tmp):
         table.seek((1, "a", 5))
 
 
+def test_a_table_without_rows_keeps_its_order(tmp):
+    path = tmp / "sorted"
+    cfile.write(path, pa.table({"n": pa.array([1, 2, 3], pa.int64())}), sorted_by="n")
+    cfile.drop_rows_below(path, 9)
+    assert len(cfile.open(path)) == 0
+    with pytest.raises(ValueError, match="must ascend"):
+        cfile.append(path, pa.table({"n": pa.array([5, 4], pa.int64())}))
+    cfile.append(path, pa.table({"n": pa.array([4, 5], pa.int64())}))
+    assert cfile.open(path).find(5) == 1
+    cfile.drop_parts(path, cfile.open(path).parts)
+    assert len(cfile.open(path)) == 0
+    cfile.append(path, pa.table({"n": pa.array([7], pa.int64())}))
+    assert cfile.open(path).find(7) == 0
+
+
 def test_drop_parts(path):
     parts = cfile.open(path).parts
     assert [part["first_ordinal"] for part in parts] == [0, 1000, 2000]

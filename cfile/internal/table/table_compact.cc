@@ -1,9 +1,10 @@
-// Merges parts of a table into one.
+// Merges parts of a table into one, and removes parts and rows.
 #include "cfile/table_maintenance.h"
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -12,8 +13,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/format/key_codec.h"
 #include "cfile/internal/format/metadata_keys.h"
+#include "cfile/internal/manifest/manifest_edit.h"
 #include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/read/row_reader.h"
@@ -353,7 +356,45 @@ absl::StatusOr<std::vector<WriterOptions>> OptionsOfColumns(
   return each;
 }
 
+// Returns a writer for a part without rows that replaces all parts: its value index keeps the order
+// of the table. nullopt: `names` are not the names of all parts, the table has no order or has key
+// columns (the schema keeps their order), or the order cannot be read.
+std::optional<TableWriter> NewPartThatKeepsOrder(const TableLocation& location,
+                                                 const TableReader& table,
+                                                 const std::set<std::string>& names) {
+  if (names.size() != table.num_parts() || !table.schema().key_columns.empty()) return std::nullopt;
+  for (size_t part = 0; part < names.size(); ++part) {
+    const absl::StatusOr<PartInfo> info = table.part(part);
+    if (!info.ok() || !names.contains(info->name)) return std::nullopt;
+  }
+  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
+    if (!table.has_value_index(column).value_or(false)) continue;
+    const auto options = OptionsOfColumns(table, std::vector<bool>(names.size(), true), column, {});
+    if (!options.ok()) return std::nullopt;
+    auto writer = TableWriter::Replace(
+        location, table, std::vector<std::string>(names.begin(), names.end()), *options);
+    if (writer.ok()) return *std::move(writer);
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+absl::Status DropParts(const TableLocation& location, std::span<const std::string> parts,
+                       const ReaderOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location, options));
+  const std::set<std::string> names(parts.begin(), parts.end());
+  if (names.empty()) return absl::OkStatus();
+  if (auto writer = NewPartThatKeepsOrder(location, table, names)) return writer->Finish();
+  using internal::ManifestEdit;
+  return internal::CommitTable(
+      *location.storage(), options,
+      [&](const internal::Manifest* now) -> absl::StatusOr<std::optional<ManifestEdit>> {
+        if (now == nullptr) return TableReader::Open(location, options).status();
+        return internal::EditManifest(*now, {.removed = {names.begin(), names.end()}});
+      });
+}
 
 absl::StatusOr<CompactReport> Compact(const TableLocation& location,
                                       std::span<const std::string> parts,

@@ -162,18 +162,6 @@ absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older
 
 }  // namespace
 
-absl::Status DropParts(const TableLocation& table, std::span<const std::string> parts,
-                       const ReaderOptions& options) {
-  const std::shared_ptr<Storage> storage = table.storage();
-  const std::set<std::string> names(parts.begin(), parts.end());
-  return internal::CommitTable(
-      *storage, options, [&](const Manifest* now) -> absl::StatusOr<std::optional<ManifestEdit>> {
-        if (now == nullptr) return NoTable(*storage);
-        if (names.empty()) return std::nullopt;
-        return internal::EditManifest(*now, {.removed = {names.begin(), names.end()}});
-      });
-}
-
 absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(const TableLocation& table,
                                                            std::chrono::seconds older_than,
                                                            const ReaderOptions& options) {

@@ -209,6 +209,6 @@ def keep_index(opened: _native.Opened, settings: dict[str, Any]) -> None:
         return
     for info in opened.columns:
         name = info["name"]
-        if not info["levels"] and not info["nullable"] and opened.num_rows > 0 and opened.has_index(name):
+        if not info["levels"] and not info["nullable"] and opened.has_index(name):
             settings[name] = {**settings.get(name, settings[""]), "value_index": True}
             return
