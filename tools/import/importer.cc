@@ -172,7 +172,9 @@ absl::Status Importer::FindSchema() {
     }
     // A null is an error in a column that needs values. A later pass reports this error with its
     // line.
-    schema.nullable = found[i].has_nulls && !rules[i].needs_values;
+    const bool is_key =
+        std::ranges::find(options_.sorted_by, schema.name) != options_.sorted_by.end();
+    schema.nullable = !rules[i].needs_values && (found[i].has_nulls || !is_key);
   }
   return absl::OkStatus();
 }
