@@ -6,13 +6,15 @@ file(GLOB_RECURSE cfile_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cfile/in
 # Checks of each pointer for null and for alignment double the time of compiling. Checks of memory are calls for the same reason.
 set(sanitize -fsanitize=address,undefined -fno-sanitize=null,alignment,vptr,object-size -fno-sanitize-recover=all)
 cfile_unite(cfile_sources)
-add_library(cfile_sanitized_encodings OBJECT EXCLUDE_FROM_ALL ${encodings_sources})
-add_library(cfile_sanitized SHARED EXCLUDE_FROM_ALL ${cfile_sources} $<TARGET_OBJECTS:cfile_sanitized_encodings>)
+add_library(cfile_sanitized_encodings OBJECT ${encodings_sources})
+add_library(cfile_sanitized SHARED ${cfile_sources} $<TARGET_OBJECTS:cfile_sanitized_encodings>)
 get_target_property(libraries cfile LINK_LIBRARIES)
 foreach(target cfile_sanitized_encodings cfile_sanitized)
-  # Of Highway's targets, AVX2 and the one without vector instructions are compiled.
-  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:cfile,COMPILE_DEFINITIONS>
-                             "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
+  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:cfile,COMPILE_DEFINITIONS>)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)")
+    # Of Highway's targets, AVX2 and the one without vector instructions are compiled.
+    target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
+  endif()
   set(flags -O0)
   if(target STREQUAL "cfile_sanitized_encodings")
     set(flags -O1)
@@ -40,8 +42,8 @@ function(cfile_sanitized_program target)
   target_link_options(${target}_sanitized PRIVATE ${sanitize})
   set_target_properties(${target}_sanitized PROPERTIES LINKER_LANGUAGE CXX)
 endfunction()
-# Sanitizers make a test about ten times as slow. tests/campaign/nightly runs these with sanitizers, and those that replace functions of
-# their whole program or are long already.
+# Sanitizers make a test about ten times slower. These tests run with sanitizers only in tests/campaign/nightly, and so do tests that
+# replace functions of the whole program and those in the list `long` of CMakeLists.txt.
 set(nightly_only encodings.delta encodings.interleaved_bits cfile.arrow_import cfile.arrow_ipc_golden cfile.auto_encoding cfile.block_copy
     cfile.bounded_memory cfile.choice cfile.file cfile.manifest cfile.minted_golden cfile.movable cfile.parquet_export cfile.prepared_parts
     cfile.record_table_damage cfile.scan cfile.seek cfile.seek_blocks cfile.statistics cfile.table cfile.table_columns cfile.table_compact

