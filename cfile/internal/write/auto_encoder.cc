@@ -127,7 +127,8 @@ class TryingEncoder final : public AutoEncoder<T> {
     encoder_ = nullptr;
     ends_early_ = false;
     if (block.encoding == Encoding::kAuto) block.encoding = chosen_.row->encoding;
-    if (IsLargerThanPlain(block)) StoreAsPlainIfSmaller(first_ordinal, block);
+    if (!chosen_.compressed && IsLargerThanPlain(block))
+      StoreAsPlainIfSmaller(first_ordinal, block);
     block.compressible = chosen_.compressed;
     if (block.encoding != chosen_.row->encoding) {
       // The chosen encoding did not suit the block. It was stored in a simple form, which a codec
@@ -245,7 +246,8 @@ class TryingEncoder final : public AutoEncoder<T> {
   }
 
   // True if the block, whose encoding promised to be smaller for a sample, is larger than PLAIN.
-  // Blocks that need the file's dictionary stay as they are.
+  // Blocks that need the file's dictionary stay as they are. Not for blocks that a codec makes
+  // smaller: their encoded size says little.
   bool IsLargerThanPlain(const EncodedBlock& block) const {
     uint64_t plain_bytes = block_bytes_;
     if constexpr (kIsBytes<T>) plain_bytes += uint64_t{block.count} * sizeof(uint32_t);

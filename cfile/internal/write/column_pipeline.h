@@ -65,6 +65,9 @@ class ColumnPipeline {
     encoder_->Finish(file_.BodyOrdinal(rows.first_ordinal), block_);
     prefix_.Clear();
     append_prefix(prefix_);
+    // The encoder has chosen for the values alone.
+    if (options_.goal == Goal::kSize && prefix_.size() > block_.bytes.size() / 16)
+      block_.compressible = true;
     statistics_.FinishBlock(rows.num_entries);
     return file_.AppendBlock(block_, rows, value_key, prefix_);
   }

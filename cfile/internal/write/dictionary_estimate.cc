@@ -111,13 +111,14 @@ std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values, uin
   const auto share_of = [&](double block_values) {
     return count * std::min(all, block_values) * entry_bytes / block_values;
   };
+  constexpr double kManyBlocks = 8;
   const double full_block =
       std::max(count, static_cast<double>(options.block_size_bytes) / std::max(code_bytes, 0.125));
   return DictionarySizes{
       .codes = codes,
       .wider = width / std::max(1.0, width_of(distinct)),
       .share = share_of(std::min(full_block, static_cast<double>(column_values))),
-      .least_share = share_of(full_block)};
+      .least_share = share_of(kManyBlocks * full_block)};
 }
 
 #define CFILE_INSTANTIATE(T)                                                                  \
