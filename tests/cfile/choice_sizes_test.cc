@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 // So many bytes may be lost in one file.
-constexpr double kFewBytes = 128;
+constexpr double kFewBytes = 512;
 
 class ChoiceSizes : public testing::Test {
  protected:

@@ -397,11 +397,13 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
         depends_on_count || (each.bytes_to_share > 0 && each.storage.row != best.storage.row &&
                              each.bytes - each.bytes_to_share < kMuchSmaller * best.bytes);
   }
-  if (depends_on_count && best.storage.row->has_dictionary && !best.storage.row->has_codes) {
-    // A file has one dictionary. Until the values are enough for a dictionary of values, store them
-    // without a table of symbols, which would take its place.
-    std::erase_if(candidates,
-                  [](const Candidate& each) { return each.storage.row->has_dictionary; });
+  const auto has_symbols = [](const Candidate& each) {
+    return each.storage.row->has_dictionary && !each.storage.row->has_codes;
+  };
+  if (depends_on_count && has_symbols(best)) {
+    // A file has one dictionary. A table of symbols would take the place of the dictionary of
+    // values that is better with more values.
+    std::erase_if(candidates, has_symbols);
     best = trials.Best(candidates, plain);
   }
   return {
