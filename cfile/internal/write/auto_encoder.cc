@@ -29,8 +29,12 @@ using encodings::kIsBytes;
 // previous one doubles the interval.
 constexpr uint64_t kFirstTrialInterval = 20;
 constexpr uint64_t kLastTrialInterval = 80;
-// All trials together cost at most a tenth of the bytes of the values, beyond this many bytes.
-constexpr uint64_t kFreeTrialBytes = 4 << 20;
+// All trials together cost at most a tenth of the bytes of the values, beyond this many bytes. For
+// strings and Goal::kSize, a trial also makes a table of symbols, which costs more.
+template <typename T>
+constexpr uint64_t FreeTrialBytes(Goal goal) {
+  return (kIsBytes<T> && goal == Goal::kSize ? uint64_t{16} : uint64_t{4}) << 20;
+}
 // Within a block, the nature of the values is examined at each multiple of this many values. If it
 // has changed, the block ends, unless it has less than a quarter of the size of a block. With
 // AutoOptions::small_blocks, the values are counted across blocks, the front of a block is not
@@ -191,7 +195,9 @@ class TryingEncoder final : public AutoEncoder<T> {
   }
 
   // False if trials have cost too much already.
-  bool MayTry() const { return trial_bytes_ <= kFreeTrialBytes + value_bytes_ / 10; }
+  bool MayTry() const {
+    return trial_bytes_ <= FreeTrialBytes<T>(choice_.goal) + value_bytes_ / 10;
+  }
 
   // Makes a trial with `values`, the first ones of a block. `at_end`: no others follow.
   // Precondition: nature_now_ is their nature.

@@ -35,8 +35,8 @@ class AutoEncoder : public encodings::BlockEncoder<T> {
 // at growing intervals. Before a trial, the sample grows to up to 256 KiB. If the column has no
 // further values, the trial encodes all values with each encoding. If the nature of the values
 // changes within a block, the block ends early. If the nature changes often, there is not a trial
-// for each change: the cost of all trials (trial_cost_bytes) is at most 4 MiB, plus a tenth of the
-// bytes of the values, plus the cost of one trial.
+// for each change: the cost of all trials (trial_cost_bytes) is at most 4 MiB (16 MiB for
+// strings and Goal::kSize), plus a tenth of the bytes of the values, plus the cost of one trial.
 //
 // Memory: the encoders used so far, a sample of up to 128 KiB and, during a trial, up to 1.3 MiB
 // and a small multiple of the sample.
