@@ -838,7 +838,10 @@ TEST_F(TableColumnsTest, Errors) {
 
 // Columns of a table without parts can be changed, too.
 TEST_F(TableColumnsTest, TablesWithoutParts) {
-  WriteTable(1);
+  const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int32()},
+                                  {.name = "b", .type = ColumnType::String()},
+                                  {.name = "c", .type = ColumnType::Double()}}};
+  ASSERT_TRUE(TableWriter::Create(storage_, schema)->Finish().ok());
   ASSERT_TRUE(DropParts(storage_, Texts{Open().part(0)->name}).ok());
   ASSERT_TRUE(AddColumn(storage_, {.name = "x", .type = ColumnType::Int8()}).ok());
   ASSERT_TRUE(WidenColumn(storage_, "x", ColumnType::Int16()).ok());

@@ -220,7 +220,11 @@ TEST_F(TableKeyTest, ATableWithoutRowsKeepsItsOrder) {
     EXPECT_EQ(OpenTable().num_parts(), 1);
     EXPECT_TRUE(*OpenTable().has_value_index(0));
   }
-  WritePart(0, 0, {.columns = {{.name = "key", .type = ColumnType::String()}}});
+  const WriterOptions options{.value_index = true};
+  const std::string_view key = "a";
+  auto writer = TableWriter::Append(path_, {&options, 1});
+  ASSERT_EQ(writer->Append<std::string_view>(0, {&key, 1}), absl::OkStatus());
+  ASSERT_EQ(writer->Finish(), absl::OkStatus());
   ASSERT_EQ(DropRowsBelow<std::string_view>(path_, 0, "z"), absl::OkStatus());
   EXPECT_TRUE(*OpenTable().has_value_index(0));
 }

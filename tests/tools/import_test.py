@@ -87,8 +87,8 @@ class RoundTrip(ImportTest):
             'NA,"NA",null,1'
             , "--null", "NA", "--null", "none")
         self.assertEqual(self.types(summary), [
-            ('na"me', "string", True, 1), ("b", "string", True, 1), ("\u00e4", "string", False, 0),
-            ("zip", "string", False, 0)])
+            ('na"me', "string", True, 1), ("b", "string", True, 1), ("\u00e4", "string", True, 0),
+            ("zip", "string", True, 0)])
         self.assertEqual(summary["rows"], 3)
         self.assertEqual(self.values(), [
             ['x, \\"y\\"\\r\\nz'.replace('\\"', '"'), "null", '""', "007"],
@@ -124,7 +124,7 @@ class RoundTrip(ImportTest):
 
     def test_header_only(self):
         summary = self.import_csv("a,b\n", "--type", "b=int8")
-        self.assertEqual(self.types(summary), [("a", "string", False, 0), ("b", "int8", False, 0)])
+        self.assertEqual(self.types(summary), [("a", "string", True, 0), ("b", "int8", True, 0)])
         self.assertEqual(summary["rows"], 0)
         self.assertEqual(self.values(), [])
 
@@ -196,7 +196,7 @@ class RoundTrip(ImportTest):
         numbers = [generator.randrange(-2**63, 2**63) for _ in range(100000)] + list(range(100000))
         self.folder.joinpath("t.csv").write_text("n\n" + "".join("%d\n" % n for n in numbers))
         done = self.run_tool(IMPORT, "t.csv", "t", "--for", "speed")
-        self.assertRegex(done.stdout.decode(), r"(?m)^n +int64 +- +plain,\S+ +none ")
+        self.assertRegex(done.stdout.decode(), r"(?m)^n +int64 +0 +plain,\S+ +none ")
         done = self.run_tool(DUMP, "t", "--column", "n")
         self.assertRegex(done.stdout.decode(), r"(?m)^encoding +plain: \S+ % of the bytes, \d+ blocks\nencoding +\S+: ")
 
@@ -342,6 +342,11 @@ class Sorting(ImportTest):
         summary = self.import_csv("v,k\nd,4\nc,3\n", "--append")
         self.assertEqual((summary["rows"], summary["reordered"], summary["sorted_by"]), (2, True, ["k"]))
         self.assertEqual(self.values(), [["1", "a"], ["2", "b"], ["3", "c"], ["4", "d"]])
+
+    def test_nulls_that_come_later(self):
+        self.import_csv("k,v\n1,a\n", "--sorted-by", "k")
+        self.import_csv("k,v\n2,\n", "--append")
+        self.assertEqual(self.values(), [["1", "a"], ["2", "null"]])
 
     def expect_found(self, keys):
         """Checks that find prints the ordinal of the smallest key that is not less than the wanted one; of equal keys the first."""
@@ -544,7 +549,7 @@ class Errors(ImportTest):
         self.assertEqual(self.values(), [["1"]])
 
     def test_append(self):
-        self.import_csv("a,b\n1,2\n")
+        self.import_csv("a,b\n1,2\n", "--not-null", "b")
         for text, message in [
             ("a,c\n1,2\n", 't.csv:1:3: column "c": the table t has no such column'),
             ("a\n1\n", 't.csv: there is no column "b", which the table t has'),
@@ -659,7 +664,7 @@ class Headers(ImportTest):
     def test_no_rows(self):
         self.write("a\n")
         done = self.run_tool(IMPORT, "t.csv", "t")
-        self.assertRegex(done.stdout.decode(), r"\na +string +- +- +- +\d+ +0.000  no values\n$")
+        self.assertRegex(done.stdout.decode(), r"\na +string +0 +- +- +\d+ +0.000  no values\n$")
 
     def test_more_columns_than_open_files(self):
         self.write(",".join(f"c{i}" for i in range(300)) + "\n" + ",".join(str(i) for i in range(300)) + "\n")

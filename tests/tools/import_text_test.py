@@ -307,7 +307,7 @@ class BadRows(TextTest):
         self.assertEqual(self.skipped("a,b\n1,2\nx\n3,y,z\n", "--skip-bad-rows", "2"), ([3, 4], [["1", "2"]], ["int32", "int32"]))
 
     def test_append(self):
-        self.skipped("a,b\n1,x\n")
+        self.skipped("a,b\n1,x\n", "--not-null", "a")
         summary = self.import_csv("a,b\n2,y\nz,z\n,q\n3\n", "--append", "--skip-bad-rows", "3")
         self.assertEqual(summary["skipped"]["lines"], [3, 4, 5])
         self.assertEqual(self.values(), [["1", "x"], ["2", "y"]])

@@ -587,7 +587,7 @@ class Diff(ToolTest):
 
     def test_nulls_and_bits(self):
         a = self.file("a", ["1.5", None, "0.0", "nan", "5"], "--type", "x=double")
-        b = self.file("b", ["1.5", "2", "-0.0", "nan", "5"], "--type", "x=double")
+        b = self.file("b", ["1.5", "2", "-0.0", "nan", "5"], "--type", "x=double", "--not-null", "x")
         lines, last = self.lines(a, b)
         self.assertEqual((lines, last), (["values: row 1: null | 2", "values: row 2: 0 | -0"], "the values differ: 2 rows"))
         self.assertIn("schema: nullable: yes | no\n", self.dump("diff", a, b, code=1))
