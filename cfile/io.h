@@ -93,6 +93,11 @@ class CFILE_EXPORT Source {
   // points into these bytes and does not call ReadAt. Otherwise returns an empty span.
   virtual std::span<const uint8_t> InMemory() const { return {}; }
 
+  // Called if the checksum of these bytes is wrong. Drops what this source keeps of them, for example
+  // in a cache on disk. Returns true if reading them again may give other bytes. Then the reader
+  // reads them once more. Precondition: offset + size <= size().
+  virtual bool Forget(uint64_t /*offset*/, uint64_t /*size*/) const { return false; }
+
   // A hint: a seek will soon read these bytes, but perhaps no bytes before or after them. So the
   // source may fetch these bytes in the background. Called only if InMemory is not empty. Must
   // return quickly if the bytes are in memory already. Precondition: offset + size <= size().
@@ -132,14 +137,21 @@ class CFILE_EXPORT Sink {
   virtual absl::Status Finish() = 0;
 };
 
+// What becomes of a file that is already where a new file is written.
+enum class ExistingFile : uint8_t {
+  kReplaced,
+  kKept  // Finish returns kAlreadyExists, even if the other file has just appeared
+};
+
 // A sink for the file at `path`. It writes to a temporary file in the same folder. Finish syncs the
-// temporary file, renames it to `path` (an existing file is replaced), and syncs the folder. If
-// only the last sync fails, Finish returns its error: the new file is then at `path`, but may not
+// temporary file, renames it to `path` (see ExistingFile), and syncs the folder. If
+// only the last sync fails, Finish returns kInternal: the new file is then at `path`, but may not
 // be durable. Without Finish the destructor removes the temporary file and leaves `path` unchanged.
 // If `path` is a symbolic link, Finish replaces the link and does not change the link's target.
 // kFailedPrecondition, also from Finish: `path` is a folder, a FIFO, a socket or a device, or a
 // link to one of these; it is not replaced. kInvalidArgument: `path` does not end with a file name.
-CFILE_EXPORT absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path);
+CFILE_EXPORT absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(
+    const std::string& path, ExistingFile existing = ExistingFile::kReplaced);
 
 // A sink that appends to `*bytes`, which must outlive the sink.
 CFILE_EXPORT std::unique_ptr<Sink> NewMemorySink(std::vector<uint8_t>* bytes,

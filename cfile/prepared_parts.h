@@ -37,7 +37,7 @@ inline constexpr size_t kMaxCommitIdBytes = 128;
 struct CommitPartsOptions {
   // Names the work that this commit publishes. If the table remembers the id, the work was
   // published before, and CommitParts changes nothing. A table remembers the ids of its newest
-  // 1,000 commits that had one. Repair (cfile/table_repair.h) forgets them if table.cft is lost.
+  // 1,000 commits that had one.
   // Empty: the commit has no id. Then CommitParts recognizes only parts that it has published
   // before, as long as CollectGarbage has not removed them.
   std::string id = {};
@@ -55,7 +55,8 @@ struct CommitPartsOptions {
 // Other writers may commit at the same time. All parts are in the table afterwards.
 //
 // Returns true if this call has published the parts. Returns false if an earlier commit has: one
-// with the same id, or one of the same parts.
+// with the same id, or one of the same parts. So at most one of several calls with the same parts
+// returns true.
 //
 // kInvalidArgument: the id is too long; `parts` have different schemas; a part is named twice; or
 // only some of the parts are in the table already.

@@ -99,6 +99,7 @@ class CFILE_EXPORT Storage {
   // If `expected_version` is nullopt, there must be no object at `path`.
   // If Commit succeeds, the new object and all files that were finished before are durable.
   // kAborted: the object has another version, and this call has not changed the object.
+  // kInternal: this call has replaced the object, but the object may not be durable.
   // After any other error, this call may have replaced the object or not.
   // But it must not replace the object after it has returned.
   virtual absl::Status Commit(const std::string& path,
@@ -114,7 +115,7 @@ class CFILE_EXPORT Storage {
 // During Commit, a lock file is beside the object. Its name ends with .lock.
 // Commit holds a lock (flock) on this file, and removes the file at the end.
 // A killed process may leave the lock file. A leftover lock file does no harm.
-// On file systems without locks (flock), only one process may commit at a time.
+// kFailedPrecondition: the file system has no such locks. Then Commit changes nothing.
 CFILE_EXPORT std::shared_ptr<Storage> NewLocalStorage(
     std::string directory, ReaderOptions::Access access = ReaderOptions::Access::kMap);
 

@@ -130,6 +130,9 @@ class CFILE_EXPORT TableWriter {
   // - one of the parts to replace was dropped or replaced, or got other values in a column;
   // - or the files of the new part were removed.
   //
+  // kInternal: the part is in the table, but may not be durable.
+  // An error of the storage after which table.cft cannot be read: the part may be in the table.
+  //
   // Do not move or remove the table's directory while Finish runs: table.cft could then be written
   // into another directory at the same path.
   absl::Status Finish();

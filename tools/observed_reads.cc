@@ -18,6 +18,9 @@ class ObservedSource final : public Source {
   uint64_t size() const override { return source_->size(); }
   bool HasLatency() const override { return source_->HasLatency(); }
   std::string identity() const override { return source_->identity(); }
+  bool Forget(uint64_t offset, uint64_t size) const override {
+    return source_->Forget(offset, size);
+  }
 
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
     const auto begin = Clock::now();

@@ -652,6 +652,29 @@ TEST(FullDiskTest, LeavesWhatWasThere) {
   EXPECT_TRUE(ReadNumbers(path, 5).ok());
 }
 
+// Without locks, two writers could lose each other's commits. So commits are refused.
+TEST(FolderFaultTest, FileSystemWithoutLocks) {
+  TemporaryDirectory directory;
+  const std::string path = directory.path("table");
+  for (const int error : {ENOLCK, EOPNOTSUPP, ENOSYS}) {
+    std::vector<std::string> failed;
+    absl::Status status;
+    for (int64_t number = 1; failed != std::vector<std::string>{"flock"}; ++number) {
+      ASSERT_LT(number, 1000);
+      fs::remove_all(path);
+      ASSERT_TRUE(WriteTwoRows(path, /*is_new=*/true, 1).ok());
+      SystemCalls::Get().Arm(path, number, error, FaultMode::kOnce);
+      status = WriteTwoRows(path, /*is_new=*/false, 3);
+      SystemCalls::Get().Disarm();
+      failed = SystemCalls::Get().failed();
+    }
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+    EXPECT_THAT(status.message(), HasSubstr("flock " + path + "/table.lock: "));
+    EXPECT_THAT(status.message(), HasSubstr("without locks of files"));
+    ExpectTwos(path, 1);
+  }
+}
+
 TEST(FolderFaultTest, RemovedFolder) {
   const TemporaryDirectory directory;
   fs::create_directory(directory.path("folder"));

@@ -4,10 +4,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
@@ -228,6 +231,31 @@ TEST(FileSinkTest, SinksOfOnePathDoNotMeet) {
   EXPECT_EQ(ReadFile(path), "second");
   ASSERT_TRUE((*first)->Finish().ok());
   EXPECT_EQ(ReadFile(path), "first");
+}
+
+TEST(FileSinkTest, NewFilesReplaceNoOther) {
+  const TemporaryDirectory directory;
+  const std::string path = directory.path("file");
+  constexpr size_t kThreads = 4;
+  for (int round = 0; round < 50; ++round) {
+    std::filesystem::remove(path);
+    std::atomic<size_t> written = 0;
+    std::vector<std::thread> threads;
+    for (size_t thread = 0; thread < kThreads; ++thread) {
+      threads.emplace_back([&] {
+        const auto sink = NewFileSink(path, ExistingFile::kKept);
+        const absl::Status status = (*sink)->Finish();
+        written += status.ok();
+        if (!status.ok()) {
+          EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists) << status;
+          EXPECT_THAT(std::string(status.message()), HasSubstr(path));
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(written, 1);
+    EXPECT_THAT(directory.Entries(), ElementsAre("file"));
+  }
 }
 
 TEST(FileSinkTest, PassesOverALeftTemporaryFile) {

@@ -1,6 +1,7 @@
 #include "cfile/prepared_parts.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -265,6 +266,48 @@ TEST_F(PreparedPartsTest, CommitsThatRaceLoseNothing) {
   EXPECT_EQ(OpenTable().num_parts(), 2 * kCommits);
 }
 
+// Several callers have the same parts. The commit of one of them publishes the parts.
+TEST_F(PreparedPartsTest, OneOfSeveralCallersPublishes) {
+  const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()}}};
+  for (const bool has_id : {false, true}) {
+    for (size_t round = 1; round <= 25; ++round) {
+      const auto storage = NewLocalStorage(directory_.path(has_id ? "with id" : "without id"));
+      const std::vector parts = {Prepare(storage, 0, 1, schema), Prepare(storage, 1, 1, schema)};
+      std::atomic<int> published = 0;
+      std::vector<std::thread> callers;
+      for (int caller = 0; caller < 4; ++caller) {
+        callers.emplace_back([&] {
+          const auto commit =
+              CommitParts(storage, parts, {.id = has_id ? absl::StrCat("job ", round) : ""});
+          ASSERT_TRUE(commit.ok()) << commit.status();
+          published += *commit;
+        });
+      }
+      for (std::thread& caller : callers) caller.join();
+      EXPECT_EQ(published, 1) << round;
+      EXPECT_EQ(TableReader::Open(storage)->num_rows(), 2 * round);
+    }
+  }
+}
+
+// The storage refuses a commit because another caller has published the same parts.
+TEST_F(PreparedPartsTest, TheOtherCallerPublishes) {
+  const auto storage = std::make_shared<ScriptedStorage>();
+  ASSERT_TRUE(*CommitParts(storage, std::vector{Prepare(storage, 0, 10)}));
+  const std::vector parts = {Prepare(storage, 10, 5), Prepare(storage, 15, 5)};
+  bool first = true;
+  storage->set_script([&](const IoCall& call) {
+    if (call.kind == IoCall::kCommit && std::exchange(first, false)) {
+      EXPECT_TRUE(*CommitParts(storage->base(), parts));
+    }
+    return absl::OkStatus();
+  });
+  const auto commit = CommitParts(storage, parts);
+  ASSERT_TRUE(commit.ok()) << commit.status();
+  EXPECT_FALSE(*commit);
+  ExpectTable(*TableReader::Open(storage), 20);
+}
+
 // Each call of the storage fails once. Repeating the commit publishes the rows once.
 TEST_F(PreparedPartsTest, FailuresOfTheStorage) {
   for (const bool has_id : {false, true}) {
@@ -327,10 +370,33 @@ TEST_F(PreparedPartsTest, RepairKeepsCommittedPartsOnly) {
   fs::remove(table_file_);
   ASSERT_TRUE(Repair(path_).ok());
   ExpectTable(OpenTable(), 20);
-  EXPECT_TRUE(Contents().job_ids.empty());
   EXPECT_FALSE(*Commit(parts));  // known without the id
   ASSERT_TRUE(*Commit({never}));
   ExpectTable(OpenTable(), 30);
+}
+
+// Repair finds the ids of commits in the copies of the parts, also those of commits without parts
+// and of parts that are no longer there.
+TEST_F(PreparedPartsTest, RepairKeepsTheIds) {
+  ASSERT_TRUE(*Commit({Prepare(path_, 0, 5), Prepare(path_, 5, 5)}, "first"));
+  ASSERT_TRUE(*Commit({}, "empty"));
+  const std::vector<std::string> parts = {Prepare(path_, 10, 10)};
+  ASSERT_TRUE(*Commit(parts, "last"));
+  const auto expect_known = [&](const std::vector<std::string>& ids) {
+    fs::remove(table_file_);
+    ASSERT_TRUE(Repair(path_).ok());
+    ExpectTable(OpenTable(), 20);
+    EXPECT_THAT(Contents().job_ids, testing::ElementsAreArray(ids));
+    for (const std::string& id : ids) EXPECT_FALSE(*Commit({Prepare(path_, 0, 10)}, id)) << id;
+  };
+  expect_known({"last", "empty", "first"});
+  ASSERT_TRUE(Compact(path_).ok());
+  ASSERT_TRUE(CollectGarbage(path_, std::chrono::seconds(0)).ok());
+  expect_known({"last", "empty", "first"});
+  ASSERT_TRUE(*Commit({}, "later"));
+  ASSERT_TRUE(RenameColumn(path_, OpenTable().schema().columns[0].name, "renamed").ok());
+  ASSERT_TRUE(RenameColumn(path_, "renamed", ManyTypes().columns[0].name).ok());
+  expect_known({"later", "last", "empty", "first"});
 }
 
 }  // namespace

@@ -1,17 +1,27 @@
 #include "cfile/storage.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <numeric>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
+#include "cfile/internal/commit/part_copy.h"
 #include "cfile/internal/manifest/table_file.h"
+#include "cfile/prepared_parts.h"
+#include "cfile/status.h"
 #include "cfile/table.h"
+#include "cfile/table_columns.h"
 #include "cfile/table_maintenance.h"
+#include "cfile/table_repair.h"
 #include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -124,16 +134,191 @@ TEST_F(InterceptedTableTest, CondemnedPartsAreNotPublished) {
   EXPECT_EQ(Rows(), 10);
 }
 
-// The commit takes place, but the storage's answer is lost.
-// The writer finds its part in the table, and does not remove the part's files.
+// The commit takes place, but the storage's answer is lost, and table.cft cannot be read again.
+// Nobody knows whether the table has the part, so its files stay.
 TEST_F(InterceptedTableTest, LostAnswers) {
-  storage_->set_script([](const IoCall& call) {
-    return call.kind == IoCall::kCommitted ? absl::UnavailableError("lost") : absl::OkStatus();
+  bool committed = false;
+  storage_->set_script([&](const IoCall& call) {
+    committed = committed || call.kind == IoCall::kCommitted;
+    return committed ? absl::UnavailableError("lost") : absl::OkStatus();
   });
   EXPECT_EQ(writer_->Finish().code(), absl::StatusCode::kUnavailable);
   writer_.reset();
   EXPECT_EQ(Rows(), 15);
   EXPECT_EQ(Files(), 5);
+}
+
+// The commit takes place, but its entry in the directory could not be synced.
+TEST_F(InterceptedTableTest, CommitsThatMayNotBeDurable) {
+  storage_->set_script([](const IoCall& call) {
+    return call.kind == IoCall::kCommitted ? absl::InternalError("not synced") : absl::OkStatus();
+  });
+  EXPECT_EQ(writer_->Finish(), absl::InternalError("not synced"));
+  writer_.reset();
+  EXPECT_EQ(Rows(), 15);
+  EXPECT_EQ(Files(), 5);
+}
+
+// Each change of a table takes place, then another writer commits, and the answer to the change is
+// lost or says that the other writer came first.
+using Change = std::function<absl::Status(const std::shared_ptr<Storage>& storage)>;
+struct NamedChange {
+  const char* name;
+  Change make;
+  bool is_new = false;  // there is no table before the change
+};
+
+const Schema kTwoColumns = {.columns = {{.name = "a", .type = ColumnType::Int64()},
+                                        {.name = "b", .type = ColumnType::Int32()}}};
+const WriterOptions kSorted[] = {{.value_index = true}, {}};
+
+absl::Status FinishRows(absl::StatusOr<TableWriter> writer, int64_t first) {
+  CFILE_RETURN_IF_ERROR(writer.status());
+  std::vector<int64_t> a(10);
+  std::iota(a.begin(), a.end(), first);
+  CFILE_RETURN_IF_ERROR(writer->Append<int64_t>(0, a));
+  CFILE_RETURN_IF_ERROR(writer->Append<int32_t>(1, std::vector<int32_t>(10, 7)));
+  return writer->Finish();
+}
+
+std::string PartName(const std::shared_ptr<Storage>& storage, size_t part) {
+  return TableReader::Open(storage)->part(part)->name;
+}
+
+absl::Status FinishColumn(absl::StatusOr<ColumnsWriter> writer) {
+  CFILE_RETURN_IF_ERROR(writer.status());
+  CFILE_RETURN_IF_ERROR(writer->Append<int32_t>(0, std::vector<int32_t>(writer->num_rows(), 8)));
+  return writer->Finish();
+}
+
+absl::Status CommitOnePart(const std::shared_ptr<Storage>& storage, const std::string& id) {
+  CFILE_ASSIGN_OR_RETURN(auto writer, TableWriter::Prepare(storage, kTwoColumns));
+  CFILE_ASSIGN_OR_RETURN(const std::string part, writer.FinishPrepared());
+  CFILE_ASSIGN_OR_RETURN(const bool first, CommitParts(storage, {&part, 1}, {.id = id}));
+  return first ? absl::OkStatus() : absl::UnknownError("CommitParts returned false");
+}
+
+const NamedChange kChanges[] = {
+    {"Create", [](const auto& to) { return FinishRows(TableWriter::Create(to, kTwoColumns), 0); },
+     true},
+    {"Append", [](const auto& to) { return FinishRows(TableWriter::Append(to, kSorted), 30); }},
+    {"Replace",
+     [](const auto& to) {
+       const std::string part = PartName(to, 1);
+       return FinishRows(TableWriter::Replace(to, {&part, 1}, kSorted), 10);
+     }},
+    {"CommitParts", [](const auto& to) { return CommitOnePart(to, ""); }},
+    {"CommitPartsWithId", [](const auto& to) { return CommitOnePart(to, "job"); }},
+    {"Compact", [](const auto& to) { return Compact(to).status(); }},
+    {"DropParts",
+     [](const auto& to) {
+       const std::string part = PartName(to, 0);
+       return DropParts(to, {&part, 1});
+     }},
+    {"DropRowsBelow", [](const auto& to) { return DropRowsBelow<int64_t>(to, 0, 15); }},
+    {"CollectGarbage",
+     [](const auto& to) { return CollectGarbage(to, std::chrono::seconds(0)).status(); }},
+    {"AddColumn",
+     [](const auto& to) {
+       return AddColumn(to, {.name = "c", .type = ColumnType::Int8(), .nullable = true});
+     }},
+    {"DropColumns",
+     [](const auto& to) {
+       const std::string column = "b";
+       return DropColumns(to, {&column, 1});
+     }},
+    {"RenameColumn", [](const auto& to) { return RenameColumn(to, "b", "c"); }},
+    {"ReorderColumns",
+     [](const auto& to) {
+       return ReorderColumns(to, std::vector<std::string>{"b", "a"});
+     }},
+    {"WidenColumn", [](const auto& to) { return WidenColumn(to, "b", ColumnType::Int64()); }},
+    {"ReplaceColumn",
+     [](const auto& to) { return FinishColumn(ColumnsWriter::Replace(to, {"b"})); }},
+    {"AddColumnWithValues",
+     [](const auto& to) {
+       const ColumnSchema column{.name = "c", .type = ColumnType::Int32()};
+       return FinishColumn(ColumnsWriter::Add(to, {&column, 1}));
+     }},
+    {"Repair", [](const auto& to) { return Repair(to, {.force = true}).status(); }},
+};
+
+class LostAnswerTest : public testing::TestWithParam<NamedChange> {
+ protected:
+  static std::shared_ptr<ScriptedStorage> NewTable() {
+    const auto storage = std::make_shared<ScriptedStorage>();
+    if (GetParam().is_new) return storage;
+    for (int64_t part = 0; part < 4; ++part) {
+      EXPECT_TRUE(FinishRows(part == 0 ? TableWriter::Create(storage, kTwoColumns, kSorted)
+                                       : TableWriter::Append(storage, kSorted),
+                             10 * part)
+                      .ok());
+    }
+    const std::string last = PartName(storage, 3);  // garbage
+    EXPECT_TRUE(DropParts(storage, {&last, 1}).ok());
+    return storage;
+  }
+
+  // What a table says, and the values of all its columns.
+  static std::string Describe(const std::shared_ptr<Storage>& storage) {
+    const TableReader table = *TableReader::Open(storage);
+    std::string text;
+    for (const ColumnSchema& column : table.schema().columns)
+      absl::StrAppend(&text, column.name, " ", column.type.ToString(), ", ");
+    for (size_t i = 0; i < table.num_parts(); ++i) {
+      const PartInfo part = *table.part(i);
+      absl::StrAppend(&text, part.num_rows, " rows, ");
+      for (size_t column = 0; column < table.schema().columns.size(); ++column)
+        EXPECT_TRUE(table.OpenColumn(i, column).ok());
+      const auto files = *storage->List(part.name);
+      EXPECT_TRUE(std::any_of(files.begin(), files.end(), [&](const StorageEntry& file) {
+        return internal::ParsePartCopyName(file.path.substr(part.name.size() + 1)).has_value();
+      })) << "the part has no copy";
+    }
+    return text;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(All, LostAnswerTest, testing::ValuesIn(kChanges),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_P(LostAnswerTest, TheChangeIsMadeOnceAndSucceeds) {
+  const auto undisturbed = NewTable();
+  ASSERT_TRUE(GetParam().make(undisturbed).ok());
+  for (const absl::Status& answer :
+       {absl::UnavailableError("lost"), absl::AbortedError("another writer came first")}) {
+    for (const int others : {0, 1, 31}) {
+      const auto storage = NewTable();
+      bool answered = false;
+      storage->set_script([&](const IoCall& call) {
+        if (call.kind != IoCall::kCommitted || std::exchange(answered, true))
+          return absl::OkStatus();
+        for (int i = 0; i < others; ++i)
+          EXPECT_TRUE(*CommitParts(storage->base(), {}, {.id = absl::StrCat("other ", i)}));
+        return answer;
+      });
+      const absl::Status status = GetParam().make(storage);
+      EXPECT_TRUE(status.ok()) << others << ": " << status;
+      EXPECT_TRUE(answered);
+      EXPECT_EQ(Describe(storage), Describe(undisturbed));
+    }
+  }
+}
+
+// Another writer commits, and then the storage does not say what happened to this commit.
+TEST_P(LostAnswerTest, TheChangeIsRepeatedAfterAnotherCommit) {
+  if (std::string_view(GetParam().name) == "Repair" || GetParam().is_new) return;
+  const auto undisturbed = NewTable();
+  ASSERT_TRUE(GetParam().make(undisturbed).ok());
+  const auto storage = NewTable();
+  bool answered = false;
+  storage->set_script([&](const IoCall& call) {
+    if (call.kind != IoCall::kCommit || std::exchange(answered, true)) return absl::OkStatus();
+    EXPECT_TRUE(*CommitParts(storage->base(), {}, {.id = "other"}));
+    return absl::UnavailableError("unknown");
+  });
+  const absl::Status status = GetParam().make(storage);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(Describe(storage), Describe(undisturbed));
 }
 
 // The storage says that another commit came first, although this commit has succeeded.

@@ -184,6 +184,36 @@ TEST(Http, AnUploadThatFailsIsAborted) {
   EXPECT_THAT(text, AllOf(HasSubstr("ListMultipartUploadsResult"), Not(HasSubstr("<Upload>"))));
 }
 
+absl::Status PutInParts(const std::string& server, const std::string& url,
+                        const std::vector<uint8_t>& bytes) {
+  HttpOptions options = OptionsFor(server);
+  options.s3.part_size_bytes = 5 << 20;
+  CFILE_ASSIGN_OR_RETURN(const auto sink, ClientOf(options).CreateUrl(url));
+  CFILE_RETURN_IF_ERROR(sink->Append(bytes));
+  return sink->Finish();
+}
+
+// An older object with the same size is not the object of the upload.
+TEST(Http, AnUploadThatFailsLeavesTheOlderObject) {
+  const std::string url = NewUrl();
+  const std::vector<uint8_t> older = SomeBytes(11 << 20);
+  ASSERT_EQ(PutInParts("S3", url, older), absl::OkStatus());
+  const absl::Status status = PutInParts("ERROR_IN_SUCCESS", url, SomeBytes(11 << 20, 2));
+  EXPECT_THAT(status.ToString(), AllOf(HasSubstr(url), HasSubstr("InternalError")));
+  EXPECT_EQ(*Get(ClientOf("S3"), url), older);
+}
+
+// The upload is complete, but the answer does not say so.
+TEST(Http, AnUploadIsRecognisedByItsId) {
+  const std::string url = NewUrl();
+  uint64_t seed = 1;
+  for (const char* server : {"ERROR_AFTER_SUCCESS", "EMPTY_SUCCESS", "LOST_ANSWER_FIRST"}) {
+    const std::vector<uint8_t> bytes = SomeBytes(11 << 20, ++seed);
+    EXPECT_EQ(PutInParts(server, url, bytes), absl::OkStatus()) << server;
+    EXPECT_EQ(*Get(ClientOf("S3"), url), bytes) << server;
+  }
+}
+
 // Servers that disturb each request once: the library repeats the request.
 class DisturbedTest : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, DisturbedTest,
@@ -256,14 +286,93 @@ TEST(Http, WritersAtTheSameTimeLoseNoCommit) {
   EXPECT_EQ(TableReader::Open(*ClientOf("S3").OpenTable(url))->num_rows(), 10 * kWriters);
 }
 
-TEST(Http, AServerThatIgnoresConditionsIsRefused) {
-  const auto storage = *ClientOf("NO_CONDITIONS").OpenTable(NewUrl());
-  auto writer = TableWriter::Create(storage, ManyTypes());
-  ASSERT_TRUE(writer.ok()) << writer.status();
-  ASSERT_TRUE(AppendRows(*writer, 0, 10).ok());
-  const absl::Status status = writer->Finish();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
-  EXPECT_THAT(status.ToString(), HasSubstr("ignores the condition If-Match"));
+absl::Status WriteTenRows(absl::StatusOr<TableWriter> writer) {
+  CFILE_RETURN_IF_ERROR(writer.status());
+  CFILE_RETURN_IF_ERROR(AppendRows(*writer, 0, 10));
+  return writer->Finish();
+}
+
+TEST(Http, ServersThatIgnoreConditionsAreRefused) {
+  const std::string url = NewUrl();
+  ASSERT_EQ(WriteTenRows(TableWriter::Create(*ClientOf("S3").OpenTable(url), ManyTypes())),
+            absl::OkStatus());
+  for (const std::string server : {"NO_CONDITIONS", "NO_NEW_CONDITION"}) {
+    const HttpClient client = ClientOf(server);
+    const auto expect_refused = [&](const absl::Status& status, const std::string& condition) {
+      EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << status;
+      EXPECT_THAT(status.ToString(), AllOf(HasSubstr("ignores the condition " + condition + " "),
+                                           HasSubstr(Server(server) + "/bucket")));
+    };
+    const auto is_new = client.OpenTable(url + " new");
+    expect_refused(WriteTenRows(TableWriter::Create(*is_new, ManyTypes())), "If-None-Match");
+    EXPECT_TRUE((*is_new)->List("")->empty());
+    const auto sink = client.CreateUrl(url + ".file", ExistingFile::kKept);
+    expect_refused((*sink)->Finish(), "If-None-Match");
+    EXPECT_EQ(client.OpenUrl(url + ".file").status().code(), absl::StatusCode::kNotFound);
+    const auto appended = WriteTenRows(TableWriter::Append(*client.OpenTable(url)));
+    if (server == "NO_CONDITIONS") {
+      expect_refused(appended, "If-Match");
+    } else {
+      EXPECT_TRUE(appended.ok()) << appended;
+    }
+    EXPECT_EQ(TableReader::Open(*client.OpenTable(url))->num_rows(),
+              server == "NO_CONDITIONS" ? 10 : 20);
+  }
+}
+
+// A commit takes place, other writers commit, and then the connection is cut.
+TEST(Http, ACommitWhoseAnswerIsLostIsNotRepeated) {
+  const std::string url = NewUrl();
+  const auto storage = ClientOf("S3").OpenTable(url);
+  ASSERT_EQ(WriteTenRows(TableWriter::Create(*storage, ManyTypes())), absl::OkStatus());
+  std::atomic<bool> done = false;
+  std::thread writer([&] {
+    const auto late = ClientOf("LOST_ANSWER_LATE").OpenTable(url);
+    const absl::Status status = WriteTenRows(TableWriter::Append(*late));
+    EXPECT_TRUE(status.ok()) << status;
+    done = true;
+  });
+  uint64_t rows = 20;
+  do {
+    const absl::Status status = WriteTenRows(TableWriter::Append(*storage));
+    EXPECT_TRUE(status.ok()) << status;
+    rows += 10;
+  } while (!done);
+  writer.join();
+  EXPECT_EQ(TableReader::Open(*storage)->num_rows(), rows);
+}
+
+TEST(Http, ConditionsAreTriedOnceForEachBucket) {
+  const HttpClient client = ClientOf("PROXY");
+  uint64_t requests[2];
+  for (uint64_t& count : requests) {
+    RequestsAt("PROXY");
+    const auto table = client.OpenTable(NewUrl());
+    ASSERT_EQ(WriteTenRows(TableWriter::Create(*table, ManyTypes())), absl::OkStatus());
+    count = RequestsAt("PROXY");
+  }
+  EXPECT_EQ(requests[0], requests[1] + 3);
+}
+
+TEST(Http, NewObjectsReplaceNoOther) {
+  for (const size_t size : {1'000, 11 << 20}) {
+    for (const char* server : {"S3", "LOST_ANSWER_FIRST", "INTERNAL_ERROR_FIRST"}) {
+      HttpOptions options = OptionsFor(server);
+      options.s3.part_size_bytes = 5 << 20;
+      const HttpClient client = ClientOf(options);
+      const std::string url = NewUrl();
+      const std::vector<uint8_t> bytes = SomeBytes(size);
+      const auto put = [&](const std::vector<uint8_t>& contents) -> absl::Status {
+        CFILE_ASSIGN_OR_RETURN(const auto sink, client.CreateUrl(url, ExistingFile::kKept));
+        CFILE_RETURN_IF_ERROR(sink->Append(contents));
+        return sink->Finish();
+      };
+      EXPECT_EQ(put(bytes), absl::OkStatus()) << server << " " << size;
+      const absl::Status again = put(SomeBytes(size, 2));
+      EXPECT_EQ(again.code(), absl::StatusCode::kAlreadyExists) << server << " " << again;
+      EXPECT_EQ(*Get(ClientOf("S3"), url), bytes) << server << " " << size;
+    }
+  }
 }
 
 TEST(Http, ServersThatDoNotAnswer) {
@@ -614,6 +723,37 @@ std::string PutNumbers() {
   const std::string url = NewUrl();
   Put(url, file);
   return url;
+}
+
+// A response was damaged on its way. The cache does not keep it, and no reader sees it.
+TEST(Http, DamagedResponsesDoNotStayInTheCache) {
+  const std::string url = PutNumbers();
+  TemporaryDirectory directory;
+  for (const bool in_background : {true, false}) {
+    SCOPED_TRACE(in_background);
+    HttpOptions options = OptionsFor("DAMAGED_ONCE");
+    options.cache_directory = directory.path(in_background ? "a" : "b");
+    const std::string copy = NewUrl();
+    Put(copy, *Get(ClientOf("S3"), url));
+    for (const char* server : {"DAMAGED_ONCE", "PROXY"}) {  // then from the cache
+      options.s3.endpoint = Server(server);
+      const auto source = ClientOf(options).OpenUrl(copy);
+      ASSERT_TRUE(source.ok()) << source.status();
+      const auto reader = Reader::Open(*source);
+      ASSERT_TRUE(reader.ok()) << reader.status();
+      auto cursor = *reader->NewCursor<int64_t>();
+      for (uint64_t row = 0; row < 200'000;) {
+        if (!in_background) {
+          ASSERT_TRUE(cursor.SeekToOrdinal(row).ok());
+        }
+        const auto batch = cursor.Next(1'000);
+        ASSERT_TRUE(batch.ok()) << batch.status();
+        for (size_t i = 0; i < batch->size(); ++i)
+          ASSERT_EQ(batch->values[i], Mixed(batch->first_ordinal + i));
+        row += batch->size();
+      }
+    }
+  }
 }
 
 TEST(Http, OpeningAFileIsOneRoundTrip) {

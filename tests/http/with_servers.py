@@ -163,6 +163,16 @@ class LostAnswerFirst(Proxy):
         return self.respond(*answer)
 
 
+class LostAnswerLate(Proxy):
+    """Closes the connection half a second after the first commit of each table, without an answer."""
+    def disturb(self, body, attempt):
+        answer = self.forward(body)
+        if self.command == "PUT" and self.path.endswith("table.cft") and attempt == 1:
+            time.sleep(0.5)
+            return self.cut()
+        return self.respond(*answer)
+
+
 class SlowDownFirst(Proxy):
     def disturb(self, body, attempt):
         if attempt == 1:
@@ -216,6 +226,14 @@ class NoConditions(Proxy):
         super().disturb(body, attempt)
 
 
+class NoNewCondition(Proxy):
+    """Ignores only the condition that there is no object."""
+    def disturb(self, body, attempt):
+        if self.command != "GET":
+            del self.headers["If-None-Match"]
+        super().disturb(body, attempt)
+
+
 class OnlyWithToken(Proxy):
     """Refuses requests without the session token the/token+=, or without this token in the signature."""
     def disturb(self, body, attempt):
@@ -231,6 +249,34 @@ class ErrorInSuccess(Proxy):
         if self.command == "POST" and "uploadId=" in self.path:
             return self.respond(200, [], b"<Error><Code>InternalError</Code><Message>We failed.</Message></Error>")
         return super().disturb(body, attempt)
+
+
+class ErrorAfterSuccess(Proxy):
+    """Completes uploads, and then reports an error."""
+    def disturb(self, body, attempt):
+        answer = self.forward(body)
+        if self.command == "POST" and "uploadId=" in self.path:
+            return self.respond(200, [], b"<Error><Code>InternalError</Code><Message>We failed.</Message></Error>")
+        return self.respond(*answer)
+
+
+class EmptySuccess(Proxy):
+    """Completes uploads, and answers 200 without a body."""
+    def disturb(self, body, attempt):
+        status, headers, content = self.forward(body)
+        self.respond(status, headers, b"" if self.command == "POST" and "uploadId=" in self.path else content)
+
+
+class DamagedOnce(Proxy):
+    """Flips a bit in the first answer with a range that is not at an end of the object."""
+    damaged = set()
+
+    def disturb(self, body, attempt):
+        status, headers, content = self.forward(body)
+        if re.match(r"bytes=[1-9]", self.headers.get("Range", "")) and self.path not in self.damaged:
+            self.damaged.add(self.path)
+            content = content[:1000] + bytes([content[1000] ^ 1]) + content[1001:]
+        self.respond(status, headers, content)
 
 
 class RedirectElsewhere(Proxy):

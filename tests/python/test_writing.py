@@ -1,6 +1,8 @@
 """Writes what any library passes, sorts it, appends to it, and leaves nothing after an error."""
+import concurrent.futures
 import math
 import os
+import threading
 
 import duckdb
 import pandas
@@ -194,6 +196,21 @@ def test_overwrite(stored, tmp):
     assert cfile.open(tmp / "data").to_arrow().column("id").to_pylist() == [3, 2]
     cfile.write(f"{tmp}/data/", TABLE, overwrite=True)
     assert os.listdir(tmp) == ["data"]
+
+
+@pytest.mark.parametrize("data", [pyarrow.array([1]), TABLE], ids=["file", "table"])
+def test_one_of_several_writers_of_a_new_path_succeeds(tmp, data):
+    def write(path):
+        try:
+            start.wait()
+            cfile.write(path, data)
+            return 1
+        except (cfile.ExistsError, cfile.ConflictError):
+            return 0
+    start = threading.Barrier(3)
+    with concurrent.futures.ThreadPoolExecutor(3) as threads:
+        for number in range(20):
+            assert sum(threads.map(write, [tmp / str(number)] * 3)) == 1
 
 
 def _from_parquet(path, tmp):

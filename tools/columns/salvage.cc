@@ -148,7 +148,7 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
   if (arguments.sorted || arguments.unsorted) options.value_index = !arguments.unsorted;
   auto torn = OpenSourceAt(common.path);
   if (!torn.ok()) return output.Fail(torn.status());
-  auto sink = NewFileSink(arguments.out);
+  auto sink = NewFileSink(arguments.out, ExistingOf(arguments.force));
   if (!sink.ok()) return output.Fail(sink.status());
   CancelOnSignals();  // so that a signal does not leave the temporary file behind
   ReadProgress progress("salvaging", (*torn)->size());

@@ -11,6 +11,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "cfile/file_info.h"
+#include "cfile/io.h"
 #include "cfile/reader.h"
 #include "cfile/table.h"
 #include "tools/command.h"
@@ -124,6 +125,9 @@ absl::StatusOr<Input> OpenInput(const CommonOptions& common,
 // Call this before a file or table is written to `path`. kInvalidArgument: something is at `path`
 // already, and `force` is false; or `path` is inside the directory of a table.
 absl::Status CheckOutIsFree(const std::string& path, bool force);
+inline ExistingFile ExistingOf(bool force) {
+  return force ? ExistingFile::kReplaced : ExistingFile::kKept;
+}
 
 // Call this before a command replaces `out` by something else than the data that it reads from
 // `path`. kInvalidArgument: `out` is the same file, or is inside the directory of a table.

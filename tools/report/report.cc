@@ -216,7 +216,7 @@ ExitCode WriteReport(const ReportArguments& arguments, const CommonOptions& comm
   output.IgnoreClosedPipe();
   const absl::Status free = CheckOutIsFree(arguments.out, arguments.force);
   if (!free.ok()) return output.Fail(free);
-  auto sink = NewFileSink(arguments.out);
+  auto sink = NewFileSink(arguments.out, ExistingOf(arguments.force));
   if (!sink.ok()) return output.Fail(sink.status());
   CancelOnSignals();  // so that the temporary file is removed
   Progress progress(isatty(STDERR_FILENO) != 0);

@@ -25,26 +25,20 @@ class Publisher {
   }
 
   absl::Status Run() {
-    const absl::Status status =
-        CommitTable(storage_, limits_, [&](const Manifest* now) { return Edit(now); });
-    if (status.ok() && publication_ == Publication::kUnknown) publication_ = Publication::kNow;
-    if (!status.ok() && publication_ == Publication::kUnknown) LookAgain();
+    bool may_be_done = false;
+    const absl::Status status = CommitTable(
+        storage_, limits_, [&](const Manifest* now) { return Edit(now); }, &may_be_done);
+    if (publication_ != Publication::kUnknown) return status;
+    if (status.ok()) {
+      publication_ = Publication::kNow;
+    } else if (!may_be_done) {
+      publication_ = Publication::kNot;
+    }
     return status;
   }
 
  private:
   absl::StatusOr<std::optional<ManifestEdit>> Edit(const Manifest* now) {
-    // If the storage says that another commit came first, this commit may have succeeded before
-    // that one.
-    const bool tried = publication_ == Publication::kUnknown;
-    if (now != nullptr && tried) {
-      // After an error here, the parts may be published: publication_ stays kUnknown.
-      CFILE_ASSIGN_OR_RETURN(const size_t named, CountNamed(*now));
-      if (named > 0) {
-        publication_ = Publication::kNow;
-        return std::nullopt;
-      }
-    }
     publication_ = Publication::kNot;
     if (now != nullptr && HasJob(*now)) {
       publication_ = Publication::kEarlier;
@@ -55,14 +49,14 @@ class Publisher {
       if (now == nullptr || new_.table != NewParts::Table::kMayExist) return status;
       CFILE_ASSIGN_OR_RETURN(const size_t named, CountNamed(*now));
       if (named == 0 || named < new_.parts.size()) return status;
-      publication_ = tried ? Publication::kNow : Publication::kEarlier;
+      publication_ = Publication::kEarlier;
       return std::nullopt;
     }
     CFILE_ASSIGN_OR_RETURN(const Traces traces, CheckFiles());
     if (now != nullptr && traces.commit) {
       CFILE_ASSIGN_OR_RETURN(const bool published, ArePublished(*now, traces));
       if (published) {
-        publication_ = tried ? Publication::kNow : Publication::kEarlier;
+        publication_ = Publication::kEarlier;
         return std::nullopt;
       }
     }
@@ -81,18 +75,6 @@ class Publisher {
     // Say so before the commit, because a failed allocation may throw in the commit.
     publication_ = Publication::kUnknown;
     return edit;
-  }
-
-  // After an error, finds out whether table.cft names the parts.
-  void LookAgain() {
-    const auto now = ReadTable(storage_, limits_);
-    if (absl::IsNotFound(now.status())) publication_ = Publication::kNot;
-    if (!now.ok()) return;
-    const absl::StatusOr<size_t> named = CountNamed(**now);
-    if (!named.ok()) return;
-    publication_ = *named > 0      ? Publication::kNow
-                   : HasJob(**now) ? Publication::kEarlier
-                                   : Publication::kNot;
   }
 
   bool HasJob(const Manifest& now) const {

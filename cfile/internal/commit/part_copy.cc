@@ -87,6 +87,11 @@ void CommitHistory::Add(const TableContents& table, bool attempt) {
   }
 }
 
+bool CommitHistory::Proves(const CommitTag& tag) const {
+  const auto found = ids_.find(tag.sequence);
+  return found != ids_.end() && found->second == tag.id;
+}
+
 bool CommitHistory::Disproves(const CommitTag& tag) const {
   const auto found = ids_.find(tag.sequence);
   return found != ids_.end() && found->second != tag.id;

@@ -53,6 +53,8 @@ class CommitHistory {
   // Adds a commit, unless another commit with its sequence is known.
   void Add(const CommitTag& tag) { ids_.emplace(tag.sequence, tag.id); }
 
+  // True if the attempt `tag` is known to be a commit.
+  bool Proves(const CommitTag& tag) const;
   // True if another attempt is known to be the commit with the sequence of `tag`.
   // So the attempt `tag` has failed.
   bool Disproves(const CommitTag& tag) const;

@@ -84,8 +84,7 @@ absl::StatusOr<bool> CommitParts(const TableLocation& table, std::span<const std
   if (parts.empty()) CFILE_RETURN_IF_ERROR(ReadSchema(*storage, options.schema, limits, added));
   Publication publication = Publication::kNot;
   const absl::Status status = internal::Publish(*storage, limits, added, publication);
-  if (publication == Publication::kNow) return true;  // the answer of the storage may be lost
-  if (publication == Publication::kEarlier) return false;
+  if (status.ok()) return publication == Publication::kNow;
   // Only files of the new parts can be missing.
   if (absl::IsNotFound(status) && !added.parts.empty()) {
     return internal::NewPartRemoved(*storage, added.parts.back().directory);

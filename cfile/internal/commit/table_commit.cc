@@ -111,10 +111,11 @@ class Preparation {
   }
 
  private:
-  // True if a copy must say what this commit changes: the schema, or that parts were removed.
+  // True if a copy must say what this commit changes: the schema, the job_ids, or that parts were
+  // removed.
   static bool NeedsCopy(const TableContents* before, const ManifestEdit& edit) {
     return !edit.removed.empty() || before == nullptr || before->schema != edit.root.schema ||
-           before->identities != edit.root.identities;
+           before->identities != edit.root.identities || before->job_ids != edit.root.job_ids;
   }
 
   absl::Status WriteOwn(const std::string& path, std::string_view bytes) {
@@ -125,7 +126,10 @@ class Preparation {
   absl::Status WriteCopy(const ManifestEdit& edit, const TablePart& part,
                          std::span<const TablePart> replaced) {
     const std::string path = absl::StrCat(part.directory, "/", PartCopyName(tag_));
-    const std::string bytes = SerializeTable(CopyOfPart(edit.root, part, replaced));
+    TableContents copy = CopyOfPart(edit.root, part, replaced);
+    const TablePart& last = edit.updated.empty() ? edit.added.back() : edit.updated.back();
+    if (&part == &last) copy.job_ids = edit.root.job_ids;
+    const std::string bytes = SerializeTable(copy);
     CFILE_RETURN_IF_ERROR(CheckSize(bytes, absl::StrCat(storage_.name(), "/", path), limits_));
     return WriteOwn(path, bytes);
   }
@@ -182,10 +186,38 @@ void WaitAfterConflict(Clock::duration attempt, int conflicts) {
   std::this_thread::sleep_for(attempt * std::uniform_real_distribution<>(0, longest)(random));
 }
 
+// Decides what an attempt to commit has done for which Storage::Commit returned `error`, and sets
+// `may_be_done`. Returns OK if the attempt is known to be a commit, kAborted if another attempt is
+// the commit with its sequence, and otherwise `error`.
+absl::Status OutcomeOf(const CommitTag& tag, absl::Status error, const Storage& storage,
+                       const ReaderOptions& limits, bool& may_be_done) {
+  const auto now = ReadTable(storage, limits);
+  if (!now.ok()) {
+    may_be_done = !absl::IsAborted(error) && !absl::IsNotFound(now.status());
+    return error;
+  }
+  CommitHistory history;
+  history.Add((*now)->root(), /*attempt=*/false);
+  if (history.Proves(tag)) return absl::IsInternal(error) ? error : absl::OkStatus();
+  if (history.Disproves(tag)) {
+    may_be_done = false;
+    return absl::AbortedError(
+        absl::StrCat(TableFilePath(storage.name()), ": another writer has replaced it"));
+  }
+  // Tables remember kMaxCommitIds commits. Earlier versions of this library write no sequence.
+  const uint64_t sequence = (*now)->root().sequence;
+  may_be_done = !absl::IsAborted(error) && (sequence == 0 || sequence >= tag.sequence);
+  return error;
+}
+
 }  // namespace
 
-absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableChange change) {
+absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableChange change,
+                         bool* may_be_done) {
   const std::string path = TableFilePath(storage.name());
+  bool unused = false;
+  bool& done = may_be_done != nullptr ? *may_be_done : unused;
+  done = false;
   absl::Status conflict;
   std::optional<std::string> last_version;
   for (int conflicts = 1;; ++conflicts) {
@@ -215,7 +247,8 @@ absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableCha
     }
     std::optional<ManifestEdit>& edit = *changed;
     if (!edit) return absl::OkStatus();
-    conflict = CommitEdit(storage, limits, version, now != nullptr ? &now->root() : nullptr, *edit);
+    conflict =
+        CommitEdit(storage, limits, version, now != nullptr ? &now->root() : nullptr, *edit, done);
     if (!absl::IsAborted(conflict)) return conflict;
     last_version = version;
     WaitAfterConflict(Clock::now() - begin, conflicts);
@@ -224,7 +257,8 @@ absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableCha
 
 absl::Status CommitEdit(Storage& storage, const ReaderOptions& limits,
                         const std::optional<std::string>& version, const TableContents* before,
-                        ManifestEdit& edit) {
+                        ManifestEdit& edit, bool& may_be_done) {
+  may_be_done = false;
   TableContents& root = edit.root;
   CFILE_ASSIGN_OR_RETURN(const CommitTag tag,
                          NewCommitTag(before != nullptr ? before->sequence + 1 : 1));
@@ -241,11 +275,14 @@ absl::Status CommitEdit(Storage& storage, const ReaderOptions& limits,
   Preparation preparation(storage, limits, tag);
   absl::Status status = preparation.Write(before, edit);
   if (status.ok()) {
+    may_be_done = true;
     status = storage.Commit(kTableFileName, version, bytes);
+    if (!status.ok()) {
+      status = OutcomeOf(tag, std::move(status), storage, limits, may_be_done);
+    }
     if (status.ok()) preparation.DeleteOlderCopies(edit);
-    if (!absl::IsAborted(status)) return status;
   }
-  preparation.Undo();
+  if (!may_be_done) preparation.Undo();
   return status;
 }
 

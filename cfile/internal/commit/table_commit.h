@@ -43,9 +43,11 @@ using TableChange =
 
 // Reads table.cft, calls `change`, and commits the result (CommitEdit).
 // If another program commits first, waits a random time and begins again with the new table.
-// So `change` may be called several times.
+// So `change` may be called several times, but never after one of its results was committed.
 // Returns the error of `change`. Other errors: those of CommitEdit.
-absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableChange change);
+// `may_be_done`: as in CommitEdit; may be null.
+absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableChange change,
+                         bool* may_be_done = nullptr);
 
 // Tries once to commit `edit`.
 // `version`: the version of table.cft that the commit replaces (see Storage::Commit).
@@ -58,12 +60,18 @@ absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableCha
 // - the marks of parts, chunks and files that are no longer needed.
 //   A mark is a file that says that something is no longer needed.
 //
+// An error of Storage::Commit does not tell whether table.cft was replaced: the answer may be lost,
+// and other writers may have committed since. So this function then reads table.cft again. Returns
+// OK if the commit_ids there name this commit.
+//
+// Sets `may_be_done`: false if table.cft does not get this change. Then the files of this commit are
+// gone. It is true before table.cft is replaced, so that it is right even after an exception.
+//
 // kAborted: table.cft has another version. kOutOfRange: readers with `limits` would refuse
-// table.cft or a copy. After these errors the files of this commit are gone.
-// After other errors of Storage::Commit, table.cft may be the old one or the new one.
+// table.cft or a copy. kInternal: the commit took place, but may not be durable.
 absl::Status CommitEdit(Storage& storage, const ReaderOptions& limits,
                         const std::optional<std::string>& version, const TableContents* before,
-                        ManifestEdit& edit);
+                        ManifestEdit& edit, bool& may_be_done);
 
 // The parts with the names that were looked up, in the order of the manifest.
 // `missing`: a name that no part has; nullopt: each name is the name of a part.

@@ -128,11 +128,20 @@ absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool
   return block;
 }
 
-}  // namespace
+// Returns fetch(). If the block is damaged, lets it read the block again, if that may help.
+template <typename Fetch>
+auto FetchAgainIfDamaged(const Source& source, const BlockPointer& pointer, BlockBuffer& buffer,
+                         const Fetch& fetch) {
+  auto block = fetch();
+  if (!absl::IsDataLoss(block.status()) || !source.Forget(pointer.offset, pointer.size))
+    return block;
+  buffer.stored.Clear();
+  return fetch();
+}
 
-absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
-                                        const BlockPointer& pointer, bool verify,
-                                        size_t max_block_size_bytes, BlockBuffer& buffer) {
+absl::StatusOr<FetchedBlock> FetchOnce(const Source& source, const BlockFormat& format,
+                                       const BlockPointer& pointer, bool verify,
+                                       size_t max_block_size_bytes, BlockBuffer& buffer) {
   CFILE_ASSIGN_OR_RETURN(auto stored,
                          ReadStored(source, pointer, format.movable, max_block_size_bytes, buffer));
   const bool in_source = !source.InMemory().empty();
@@ -205,16 +214,29 @@ absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat&
   return block;
 }
 
+}  // namespace
+
+absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
+                                        const BlockPointer& pointer, bool verify,
+                                        size_t max_block_size_bytes, BlockBuffer& buffer) {
+  return FetchAgainIfDamaged(source, pointer, buffer, [&] {
+    return FetchOnce(source, format, pointer, verify, max_block_size_bytes, buffer);
+  });
+}
+
 absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFormat& format,
-                                             const BlockPointer& pointer,
+                                             const BlockPointer& pointer, bool verify_parts,
                                              size_t max_block_size_bytes, BlockBuffer& buffer) {
   CFILE_ASSERT(format.movable);
-  StoredBlock block;
-  CFILE_ASSIGN_OR_RETURN(
-      block.bytes, ReadStored(source, pointer, /*movable=*/true, max_block_size_bytes, buffer));
-  CFILE_RETURN_IF_ERROR(
-      ReadHead(block.bytes, format.compression, /*verify=*/true, max_block_size_bytes, block.head));
-  return block;
+  return FetchAgainIfDamaged(source, pointer, buffer, [&]() -> absl::StatusOr<StoredBlock> {
+    StoredBlock block;
+    CFILE_ASSIGN_OR_RETURN(
+        block.bytes, ReadStored(source, pointer, /*movable=*/true, max_block_size_bytes, buffer));
+    CFILE_RETURN_IF_ERROR(ReadHead(block.bytes, format.compression, /*verify=*/true,
+                                   max_block_size_bytes, block.head));
+    if (verify_parts) CFILE_RETURN_IF_ERROR(CheckParts(block.head, block.bytes));
+    return block;
+  });
 }
 
 absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo& info,

@@ -68,7 +68,8 @@ struct FetchedBlock {
 // parsed). Verifies the checksum if the file has checksums and `verify` is set. kDataLoss says what
 // was expected and what was found; kOutOfRange: the block exceeds `max_block_size_bytes`, stored or
 // uncompressed. Errors do not name the block (see InBlock).
-// Reads nothing if the buffer has the bytes of the block.
+// Reads nothing if the buffer has the bytes of the block. Reads a damaged block again if the source
+// says that this may help (Source::Forget).
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, BlockBuffer& buffer);
@@ -88,9 +89,10 @@ struct StoredBlock {
 };
 
 // Reads a movable block as FetchBlock does, but does not decompress it.
-// Verifies only the checksum of the head. Call CheckParts before you use the sections.
+// Without `verify_parts`, verifies only the checksum of the head. Then call CheckParts before you
+// use the sections.
 absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFormat& format,
-                                             const BlockPointer& pointer,
+                                             const BlockPointer& pointer, bool verify_parts,
                                              size_t max_block_size_bytes, BlockBuffer& buffer);
 
 // Puts the names of the file and of the block before the message of `status`. A name that the

@@ -156,6 +156,8 @@ bool DiskCache::Read(std::string_view key, std::span<uint8_t> out) {
   return true;
 }
 
+void DiskCache::Remove(std::string_view key) const { unlink(PathOf(key).c_str()); }
+
 void DiskCache::Write(std::string_view key, std::span<const uint8_t> piece) {
   static std::atomic<uint64_t> number = 0;
   const std::string path = PathOf(key);

@@ -1,5 +1,6 @@
 #include "cfile/http.h"
 
+#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -36,7 +37,9 @@ class HttpClient::Impl {
     if (!s3_) {
       CFILE_ASSIGN_OR_RETURN(s3_, internal::CompleteS3Options(connections_->options().s3));
     }
-    return std::make_shared<HttpServer>(connections_, cache_, *s3_, name);
+    std::shared_ptr<const HttpServer>& bucket = buckets_[name];
+    if (bucket == nullptr) bucket = std::make_shared<HttpServer>(connections_, cache_, *s3_, name);
+    return bucket;
   }
 
   HttpCounters counters() const { return connections_->counters(); }
@@ -47,6 +50,7 @@ class HttpClient::Impl {
   const std::shared_ptr<const HttpServer> web_;
   mutable std::mutex mutex_;             // guards the following
   mutable std::optional<S3Options> s3_;  // completed when the first s3:// URL is used
+  mutable std::map<std::string, std::shared_ptr<const HttpServer>> buckets_;  // by name
 };
 
 namespace {
@@ -106,12 +110,13 @@ absl::StatusOr<std::shared_ptr<const Source>> HttpClient::OpenUrl(std::string_vi
   return internal::OpenHttpSource(bucket, bucket->UrlOf(parsed.key), RedactedUrl(url));
 }
 
-absl::StatusOr<std::unique_ptr<Sink>> HttpClient::CreateUrl(std::string_view url) const {
+absl::StatusOr<std::unique_ptr<Sink>> HttpClient::CreateUrl(std::string_view url,
+                                                            ExistingFile existing) const {
   if (!url.starts_with("s3://")) return NotS3(url);
   CFILE_ASSIGN_OR_RETURN(S3Url parsed, internal::ParseS3Url(url));
   if (parsed.key.empty()) return WithoutKey(url);
   CFILE_ASSIGN_OR_RETURN(auto bucket, impl_->Bucket(parsed.bucket));
-  return internal::NewS3Sink(std::move(bucket), std::move(parsed.key), RedactedUrl(url));
+  return internal::NewS3Sink(std::move(bucket), std::move(parsed.key), RedactedUrl(url), existing);
 }
 
 absl::StatusOr<std::shared_ptr<Storage>> HttpClient::OpenTable(std::string_view url) const {

@@ -1,6 +1,7 @@
 // Requests to one server: signed for S3, or plain.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -42,6 +43,9 @@ class HttpServer {
   void WaitBefore(int attempt) const { connections_->WaitBefore(attempt); }
   const HttpOptions& options() const { return connections_->options(); }
   const S3Options& s3() const { return s3_; }
+  // True if the server is known to check conditions of PUT requests: for a version, or that there
+  // is no object (see s3_conditions.h).
+  std::atomic<bool>& has_condition(bool of_version) const { return has_condition_[of_version]; }
 
  private:
   // Signs requests; empty if they are not signed.
@@ -52,6 +56,7 @@ class HttpServer {
   const bool is_s3_ = false;
   const S3Options s3_;
   std::string bucket_url_;  // without a slash at the end
+  mutable std::atomic<bool> has_condition_[2] = {false, false};
 };
 
 }  // namespace cfile::internal

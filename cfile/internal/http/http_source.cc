@@ -116,6 +116,16 @@ class HttpSource final : public Source {
     return request.status;
   }
 
+  // The response was damaged, or the object is.
+  bool Forget(uint64_t offset, uint64_t size) const override {
+    if (uses_cache() && size > 0) {
+      const uint64_t last = (offset + size - 1) / kCachedPieceBytes;
+      for (uint64_t i = offset / kCachedPieceBytes; i <= last; ++i)
+        server_->cache()->Remove(KeyOf(i));
+    }
+    return true;
+  }
+
   bool ReadsInBackground() const override { return true; }
   std::unique_ptr<PendingRead> BeginRead(uint64_t offset, std::span<uint8_t> out) const override {
     return std::make_unique<BackgroundRead>(*this, offset, out);

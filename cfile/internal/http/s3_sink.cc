@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <pugixml.hpp>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "cfile/internal/http/s3_conditions.h"
+#include "cfile/internal/io/file_system.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
 
@@ -16,14 +19,21 @@ namespace {
 using encodings::StrCat;
 using Method = HttpRequest::Method;
 
+// Each object has a random id in its metadata, under this name.
+constexpr char kUploadIdHeader[] = "x-amz-meta-cfile-upload-id";
+
 constexpr size_t kMaxParts = 10'000;  // S3 allows no more
 // After this many parts, parts become larger, so that an object may have 440 GB or more.
 constexpr size_t kPartsOfOneSize = 1'000;
 
 class S3Sink final : public Sink {
  public:
-  S3Sink(std::shared_ptr<const HttpServer> bucket, std::string key, std::string name)
-      : bucket_(std::move(bucket)), key_(std::move(key)), name_(std::move(name)) {}
+  S3Sink(std::shared_ptr<const HttpServer> bucket, std::string key, std::string name,
+         ExistingFile existing)
+      : bucket_(std::move(bucket)),
+        key_(std::move(key)),
+        name_(std::move(name)),
+        existing_(existing) {}
 
   ~S3Sink() override {
     if (upload_id_.empty()) return;
@@ -40,20 +50,26 @@ class S3Sink final : public Sink {
       if (part_.size() == PartSize()) CFILE_RETURN_IF_ERROR(SendPart());
       const auto head = bytes.first(std::min(bytes.size(), PartSize() - part_.size()));
       part_.insert(part_.end(), head.begin(), head.end());
-      size_bytes_ += head.size();
       bytes = bytes.subspan(head.size());
     }
     return absl::OkStatus();
   }
 
   absl::Status Finish() override {
+    if (existing_ == ExistingFile::kKept)
+      CFILE_RETURN_IF_ERROR(CheckCondition(*bucket_, key_, name_, /*needs_version=*/false));
     if (!upload_id_.empty()) {
       CFILE_RETURN_IF_ERROR(SendPart());
+      // Some servers check the condition for a PUT, but not for the end of an upload in parts.
+      if (existing_ == ExistingFile::kKept && Head().ok()) return AlreadyExists();
       return Complete();
     }
-    const HttpResponse response =
-        bucket_->Send({.method = Method::kPut, .url = bucket_->UrlOf(key_), .body = part_});
-    return response.ok() ? absl::OkStatus() : HttpError(name_, response);
+    CFILE_ASSIGN_OR_RETURN(own_id_, RandomName());
+    const HttpResponse response = SendLast({.method = Method::kPut,
+                                            .url = bucket_->UrlOf(key_),
+                                            .headers = {{kUploadIdHeader, own_id_}},
+                                            .body = part_});
+    return response.ok() || HasOwnId() ? absl::OkStatus() : Failed(response);
   }
 
  private:
@@ -81,9 +97,11 @@ class S3Sink final : public Sink {
   }
 
   absl::Status Begin() {
+    CFILE_ASSIGN_OR_RETURN(own_id_, RandomName());
     // If an answer is lost, the repeated request begins a second upload. The first one stays empty.
-    const HttpResponse response =
-        bucket_->Send({.method = Method::kPost, .url = bucket_->UrlOf(key_, {{"uploads", ""}})});
+    const HttpResponse response = bucket_->Send({.method = Method::kPost,
+                                                 .url = bucket_->UrlOf(key_, {{"uploads", ""}}),
+                                                 .headers = {{kUploadIdHeader, own_id_}}});
     if (!response.ok()) return HttpError(name_, response);
     pugi::xml_document document;
     document.load_buffer(response.body.data(), response.body.size());
@@ -106,30 +124,40 @@ class S3Sink final : public Sink {
       std::string bytes;
     } body;
     document.save(body, "", pugi::format_raw);
-    const HttpRequest request = {.method = Method::kPost,
-                                 .url = bucket_->UrlOf(key_, {{"uploadId", upload_id_}}),
-                                 .body = encodings::AsBytes(body.bytes)};
-    HttpResponse response = bucket_->Send(request);
+    const HttpResponse response = SendLast({.method = Method::kPost,
+                                            .url = bucket_->UrlOf(key_, {{"uploadId", upload_id_}}),
+                                            .body = encodings::AsBytes(body.bytes)});
     // The server may begin its answer with 200, and then find an error.
     pugi::xml_document answer;
-    const auto failed = [&] {
-      answer.load_buffer(response.body.data(), response.body.size());
-      return !response.ok() || answer.child("Error");
-    };
-    if (failed() && (response.status == 404 || !response.transport.ok() || response.ok())) {
-      // The upload is gone if an earlier attempt has completed it, and its answer was lost.
-      if (IsThere()) response = {.transport = {}, .status = 200};
-    }
-    if (failed()) return HttpError(name_, response);
+    const bool says_done = response.ok() &&
+                           answer.load_buffer(response.body.data(), response.body.size()) &&
+                           answer.child("CompleteMultipartUploadResult");
+    if (!says_done && !HasOwnId()) return Failed(response);
     upload_id_.clear();
     return absl::OkStatus();
   }
 
-  // True if the object is there as this sink would have made it.
-  bool IsThere() const {
-    const HttpResponse response =
-        bucket_->Send({.method = Method::kHead, .url = bucket_->UrlOf(key_)});
-    return response.ok() && response.Header("content-length") == StrCat(size_bytes_);
+  // True if the object is the one of this sink. An attempt may have made it although its answer was
+  // lost or was an error.
+  bool HasOwnId() const {
+    const HttpResponse response = Head();
+    return response.ok() && response.Header(kUploadIdHeader) == own_id_;
+  }
+  HttpResponse Head() const {
+    return bucket_->Send({.method = Method::kHead, .url = bucket_->UrlOf(key_)});
+  }
+
+  // Sends the request that makes the object.
+  HttpResponse SendLast(HttpRequest request) const {
+    if (existing_ == ExistingFile::kKept) AddCondition(std::nullopt, request);
+    return bucket_->Send(request);
+  }
+  absl::Status Failed(const HttpResponse& response) const {
+    const bool is_there = existing_ == ExistingFile::kKept && response.status == 412;
+    return is_there ? AlreadyExists() : HttpError(name_, response);
+  }
+  absl::Status AlreadyExists() const {
+    return absl::AlreadyExistsError(StrCat(name_, ": an object is there already"));
   }
 
   absl::Status Unexpected(const std::string& found) const {
@@ -139,8 +167,9 @@ class S3Sink final : public Sink {
   const std::shared_ptr<const HttpServer> bucket_;
   const std::string key_;
   const std::string name_;
+  const ExistingFile existing_;
   std::vector<uint8_t> part_;       // bytes that were not sent yet
-  uint64_t size_bytes_ = 0;         // of the object so far
+  std::string own_id_;              // of kUploadIdHeader
   std::string upload_id_;           // "" before the first part and after the end
   std::vector<std::string> etags_;  // of the parts that were sent
 };
@@ -148,8 +177,8 @@ class S3Sink final : public Sink {
 }  // namespace
 
 std::unique_ptr<Sink> NewS3Sink(std::shared_ptr<const HttpServer> bucket, std::string key,
-                                std::string name) {
-  return std::make_unique<S3Sink>(std::move(bucket), std::move(key), std::move(name));
+                                std::string name, ExistingFile existing) {
+  return std::make_unique<S3Sink>(std::move(bucket), std::move(key), std::move(name), existing);
 }
 
 }  // namespace cfile::internal

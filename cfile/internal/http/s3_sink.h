@@ -11,6 +11,6 @@ namespace cfile::internal {
 
 // A sink for the object with this key. See HttpClient::CreateUrl. `name`: for messages.
 std::unique_ptr<Sink> NewS3Sink(std::shared_ptr<const HttpServer> bucket, std::string key,
-                                std::string name);
+                                std::string name, ExistingFile existing);
 
 }  // namespace cfile::internal

@@ -1,7 +1,6 @@
 #include "cfile/internal/http/s3_storage.h"
 
 #include <algorithm>
-#include <mutex>
 #include <pugixml.hpp>
 #include <utility>
 
@@ -9,6 +8,7 @@
 #include "absl/time/time.h"
 #include "cfile/internal/http/http_source.h"
 #include "cfile/internal/http/http_storage.h"
+#include "cfile/internal/http/s3_conditions.h"
 #include "cfile/internal/http/s3_sink.h"
 #include "cfile/internal/http/url.h"
 #include "cfile/whole_files.h"
@@ -50,7 +50,7 @@ class S3Storage final : public Storage, public WholeFiles {
 
   absl::StatusOr<std::unique_ptr<Sink>> Create(const std::string& path) override {
     CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
-    return NewS3Sink(bucket_, prefix_ + path, NameOf(path));
+    return NewS3Sink(bucket_, prefix_ + path, NameOf(path), ExistingFile::kReplaced);
   }
 
   absl::StatusOr<std::vector<StorageEntry>> List(const std::string& folder) const override {
@@ -98,9 +98,11 @@ class S3Storage final : public Storage, public WholeFiles {
   absl::Status Commit(const std::string& path, const std::optional<std::string>& expected_version,
                       std::string_view bytes) override {
     CFILE_RETURN_IF_ERROR(CheckStoragePath(name_, path));
-    CFILE_RETURN_IF_ERROR(CheckConditions(path));
-    HttpRequest request = Conditional(path, expected_version);
-    request.body = encodings::AsBytes(bytes);
+    CFILE_RETURN_IF_ERROR(CheckCondition(*bucket_, prefix_ + path, NameOf(path),
+                                         /*needs_version=*/expected_version.has_value()));
+    HttpRequest request{
+        .method = Method::kPut, .url = UrlOf(path), .body = encodings::AsBytes(bytes)};
+    AddCondition(expected_version, request);
     HttpResponse response;
     bool may_be_done = false;  // an attempt failed, but the server may have done what it asked for
     // After a failure, the object may have been replaced. So look before each repetition.
@@ -114,16 +116,10 @@ class S3Storage final : public Storage, public WholeFiles {
       if (refused && !may_be_done) return Refused(path, response);
       if (!refused && !conflict && !MayPass(response)) return HttpError(NameOf(path), response);
       may_be_done = may_be_done || !(refused || conflict);
-      const absl::StatusOr<VersionedObject> now = Read(path, bytes.size());
-      if (now.ok() && now->bytes == bytes) return absl::OkStatus();
-      std::optional<std::string> version;
-      if (now.ok()) {
-        version = now->version;
-      } else if (!absl::IsNotFound(now.status()) && !absl::IsOutOfRange(now.status())) {
-        return Unknown(path, now.status());
-      }
-      // Another writer has replaced the object, perhaps after this call has replaced it.
-      if (absl::IsOutOfRange(now.status()) || version != expected_version) {
+      const HttpResponse now = bucket_->Send({.method = Method::kHead, .url = UrlOf(path)});
+      if (!now.ok() && now.status != 404) return Unknown(path, HttpError(NameOf(path), now));
+      // This call or another writer has replaced the object.
+      if (now.ok() ? now.Header("etag") != expected_version : expected_version.has_value()) {
         return may_be_done ? Unknown(path, HttpError(NameOf(path), response))
                            : Refused(path, response);
       }
@@ -134,37 +130,6 @@ class S3Storage final : public Storage, public WholeFiles {
  private:
   std::string UrlOf(const std::string& path) const { return bucket_->UrlOf(prefix_ + path); }
   std::string NameOf(const std::string& path) const { return StrCat(name_, "/", path); }
-
-  HttpRequest Conditional(const std::string& path,
-                          const std::optional<std::string>& expected_version) const {
-    HttpRequest request{.method = Method::kPut, .url = UrlOf(path)};
-    if (expected_version) {
-      request.headers.emplace_back("if-match", *expected_version);
-    } else {
-      request.headers.emplace_back("if-none-match", "*");
-    }
-    return request;
-  }
-
-  // Some servers ignore the condition of a PUT. Then two writers would lose each other's commits.
-  // Before the first commit, tries a condition that cannot be true, on an object that nothing uses.
-  absl::Status CheckConditions(const std::string& path) {
-    const std::lock_guard lock(mutex_);
-    if (has_conditions_) return absl::OkStatus();
-    const std::string probe = StrCat(path, ".probe");
-    const HttpResponse response =
-        bucket_->Send(Conditional(probe, "\"00000000000000000000000000000000\""));
-    if (response.ok()) {
-      (void)Delete(probe);
-      return absl::FailedPreconditionError(
-          StrCat(name_,
-                 ": the server ignores the condition If-Match of a PUT, so tables cannot be "
-                 "changed safely there"));
-    }
-    if (response.status != 412 && response.status != 404) return HttpError(NameOf(probe), response);
-    has_conditions_ = true;
-    return absl::OkStatus();
-  }
 
   absl::Status Refused(const std::string& path, const HttpResponse& response) const {
     return absl::AbortedError(
@@ -195,9 +160,9 @@ class S3Storage final : public Storage, public WholeFiles {
         bucket_->Send({.url = bucket_->UrlOf("", query), .max_body_bytes = kMaxPageBytes});
     if (!response.ok()) return HttpError(name_, response);
     pugi::xml_document document;
-    document.load_buffer(response.body.data(), response.body.size());
+    const bool complete = document.load_buffer(response.body.data(), response.body.size());
     const pugi::xml_node result = document.child("ListBucketResult");
-    if (!result) return Unexpected("", "no list of objects");
+    if (!complete || !result) return Unexpected("", "no list of objects");
     // Some servers do not encode keys, whatever the request asks for.
     const bool encoded = std::string_view(result.child_value("EncodingType")) == "url";
     for (const pugi::xml_node object : result.children("Contents")) {
@@ -235,8 +200,6 @@ class S3Storage final : public Storage, public WholeFiles {
   const std::shared_ptr<const HttpServer> bucket_;
   std::string prefix_;  // of the keys: empty, or with a slash at the end
   const std::string name_;
-  std::mutex mutex_;  // guards the following
-  bool has_conditions_ = false;
 };
 
 }  // namespace

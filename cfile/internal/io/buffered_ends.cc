@@ -37,6 +37,12 @@ absl::Status BufferedEnds::ReadAt(uint64_t offset, std::span<uint8_t> out) const
   return Named(source_->ReadAt(offset, out), name());
 }
 
+bool BufferedEnds::Forget(uint64_t offset, uint64_t size) const {
+  if (!source_->Forget(offset, size)) return false;
+  forgotten_ = true;
+  return whole_.empty();
+}
+
 std::unique_ptr<PendingRead> BufferedEnds::BeginRead(uint64_t offset,
                                                      std::span<uint8_t> out) const {
   class Ended final : public PendingRead {

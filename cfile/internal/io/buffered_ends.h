@@ -41,6 +41,7 @@ class BufferedEnds final : public Source {
   std::string identity() const override { return source_->identity(); }
   bool HasLatency() const override { return source_->HasLatency(); }
   bool ReadsInBackground() const override { return source_->ReadsInBackground(); }
+  bool Forget(uint64_t offset, uint64_t size) const override;
   std::span<const uint8_t> InMemory() const override { return whole_; }
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override;
   std::unique_ptr<PendingRead> BeginRead(uint64_t offset, std::span<uint8_t> out) const override;
@@ -54,14 +55,15 @@ class BufferedEnds final : public Source {
 
  private:
   bool Copy(uint64_t offset, std::span<uint8_t> out) const {
-    return tail_.Copy(offset, out) || head_.Copy(offset, out);
+    return !forgotten_ && (tail_.Copy(offset, out) || head_.Copy(offset, out));
   }
   void Count(uint64_t size_bytes) const;
 
   const std::shared_ptr<const Source> source_;
   const Piece head_;
   const Piece tail_;
-  const std::span<const uint8_t> whole_;  // the bytes of tail_ if is_whole was true
+  const std::span<const uint8_t> whole_;         // the bytes of tail_ if is_whole was true
+  mutable std::atomic<bool> forgotten_ = false;  // head_ and tail_ are no longer used
   mutable std::atomic<uint64_t> requests_ = 0;
   mutable std::atomic<uint64_t> bytes_read_ = 0;
 };

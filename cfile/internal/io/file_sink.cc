@@ -26,10 +26,22 @@ constexpr std::string_view kTemporarySuffix = ".cfile-tmp";
 // Linux then needs less time, because it keeps such a write in a few large pages.
 constexpr size_t kBufferBytes = 256 * 1024;
 
+// Renames a file unless something is at `to`. Then errno is EEXIST.
+int RenameNew(const char* from, const char* to) {
+#ifdef RENAME_NOREPLACE
+  if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 0;
+  // Network file systems have no such call, but hard links.
+  if (errno != EINVAL && errno != ENOSYS) return -1;
+#endif
+  if (link(from, to) != 0) return -1;
+  unlink(from);  // if this fails, a temporary file stays
+  return 0;
+}
+
 class FileSink final : public Sink {
  public:
-  explicit FileSink(std::string path)
-      : path_(std::move(path)), buffer_(new uint8_t[kBufferBytes]) {}
+  FileSink(std::string path, ExistingFile existing)
+      : path_(std::move(path)), existing_(existing), buffer_(new uint8_t[kBufferBytes]) {}
 
   ~FileSink() override {
     if (!temporary_path_.empty()) unlink(temporary_path_.c_str());
@@ -72,11 +84,13 @@ class FileSink final : public Sink {
     const std::string folder = internal::FolderOf(path_);
     // Check again: a FIFO, for example, may have been created at the path meanwhile.
     CFILE_RETURN_IF_ERROR(internal::CheckReplaceable(path_));
-    if (rename(temporary_path_.c_str(), path_.c_str()) != 0) {
-      return SystemError("rename to", path_, errno);
-    }
+    const int renamed = existing_ == ExistingFile::kReplaced
+                            ? rename(temporary_path_.c_str(), path_.c_str())
+                            : RenameNew(temporary_path_.c_str(), path_.c_str());
+    if (renamed != 0) return SystemError("rename to", path_, errno);
     temporary_path_.clear();
-    return internal::SyncFolder(folder);
+    const absl::Status synced = internal::SyncFolder(folder);
+    return synced.ok() ? synced : absl::InternalError(synced.message());
   }
 
  private:
@@ -100,6 +114,7 @@ class FileSink final : public Sink {
   }
 
   const std::string path_;
+  const ExistingFile existing_;
   std::string temporary_path_;  // path of the temporary file while it exists
   FileDescriptor descriptor_;
   const std::unique_ptr<uint8_t[]> buffer_;
@@ -108,7 +123,7 @@ class FileSink final : public Sink {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path) {
+absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path, ExistingFile existing) {
   static std::atomic<uint64_t> counter = 0;
   const std::string file_name = path.substr(path.rfind('/') + 1);
   if (file_name.empty()) {
@@ -118,7 +133,7 @@ absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path) {
   // The name is cut, so that the temporary name stays within the file system's limit of 255 bytes.
   const std::string prefix =
       absl::StrCat(internal::FolderOf(path), "/.", file_name.substr(0, 200), ".", getpid(), "-");
-  auto sink = std::make_unique<FileSink>(path);
+  auto sink = std::make_unique<FileSink>(path, existing);
   while (true) {
     absl::Status status =
         sink->Open(absl::StrCat(prefix, counter.fetch_add(1), std::string(kTemporarySuffix)));

@@ -118,8 +118,13 @@ absl::StatusOr<FileLock> FileLock::Acquire(std::string path) {
     do {
       result = flock(descriptor.get(), LOCK_EX);
     } while (result != 0 && errno == EINTR);
-    if (result != 0 && errno != ENOLCK && errno != EOPNOTSUPP) {
-      return SystemError("flock", path, errno);
+    if (result != 0) {
+      const int error = errno;
+      const absl::Status status = SystemError("flock", path, error);
+      if (error != ENOLCK && error != EOPNOTSUPP && error != ENOSYS) return status;
+      return absl::FailedPreconditionError(absl::StrCat(
+          status.message(),
+          ": without locks of files (flock), writers would lose each other's commits"));
     }
     // The previous holder of the lock may have removed the file.
     // Then no other process can find the locked file.

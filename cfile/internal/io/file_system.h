@@ -80,7 +80,7 @@ bool IsRandomName(std::string_view name, std::string_view prefix = "",
 // each other. A POSIX lock would end when any descriptor of the file is closed; this lock does not.
 // flock exists on all Unix systems, but the locks of fcntl(2) on open files do not.
 // Over NFS, Linux turns the lock into one that other machines respect.
-// On a file system without locks, this class does not exclude other holders.
+// kFailedPrecondition: the file system has no such locks.
 class FileLock {
  public:
   // Creates the file at `path` if there is none, and waits for its lock.

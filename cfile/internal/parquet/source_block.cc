@@ -60,7 +60,6 @@ absl::Status SourceBlocks::LoadMovable(SourceBlock& block) {
   CFILE_ASSIGN_OR_RETURN(const StoredBlock stored,
                          file_->FetchStored(walk_.leaf(), walk_.entry(), fetcher_, buffer_));
   const BlockHead& head = stored.head;
-  CFILE_RETURN_IF_ERROR(CheckParts(head, stored.bytes));
   auto rest = stored.bytes.subspan(head.size_bytes());
   const auto take = [&](BlockSection section) {
     const auto bytes = rest.first(head.sections[section].stored_size);

@@ -61,9 +61,12 @@ absl::StatusOr<std::shared_ptr<FileReader>> FileReader::Open(std::shared_ptr<con
     const uint64_t tail = std::min<uint64_t>(size, kMappedTailBytes);
     source->WillRead(size - tail, tail);
   }
-  CFILE_ASSIGN_OR_RETURN(FileInfo info, ReadFileInfo(*source, options));
+  auto info = ReadFileInfo(*source, options);
+  if (absl::IsDataLoss(info.status()) && source->Forget(0, source->size()))
+    info = ReadFileInfo(*source, options);
+  CFILE_RETURN_IF_ERROR(info.status());
   return std::shared_ptr<FileReader>(new FileReader(std::move(source), std::move(ends), options,
-                                                    std::move(info), std::move(usage)));
+                                                    *std::move(info), std::move(usage)));
 }
 
 FileReader::FileReader(std::shared_ptr<const Source> source,
@@ -377,8 +380,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadPart(const IndexNode& leaf, uint32_t
       !leaf.MayReadPart(entry) || !info_.positional_index_root)
     return loaded;
   source_->WillRead(pointer.offset, std::min<uint64_t>(pointer.size, HeadBytesOf(pointer.size)));
-  const auto stored =
-      FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes, buffer);
+  const auto stored = FetchStoredBlock(*source_, format_, pointer, /*verify_parts=*/false,
+                                       options_.max_block_size_bytes, buffer);
   // If this read fails, the function returns no error. The caller then reads the whole block. If
   // that fails too, the caller returns the error.
   const bool has_places = stored.ok() && !stored->head.compressed() &&
@@ -428,7 +431,8 @@ absl::StatusOr<StoredBlock> FileReader::FetchStored(const IndexNode& leaf, uint3
     const auto is_cached = [](const BlockPointer&) { return false; };
     fetcher.Prepare(*source_, options_, leaf, entry, BlockAccess::kScan, is_cached, buffer);
   }
-  auto block = FetchStoredBlock(*source_, format_, pointer, options_.max_block_size_bytes, buffer);
+  auto block = FetchStoredBlock(*source_, format_, pointer, /*verify_parts=*/true,
+                                options_.max_block_size_bytes, buffer);
   if (!block.ok()) {
     buffer.stored.Clear();  // so the next try reads the block again
     return InBlock(block.status(), source_->name(), pointer);

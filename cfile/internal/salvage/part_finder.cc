@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -140,6 +141,9 @@ class PartFinder {
         const auto found = folders_.find(replaced);
         if (found != folders_.end()) found->second.replaced_by.emplace_back(name, *tag);
       }
+      if (!copy->job_ids.empty()) {
+        job_ids_[{tag->sequence, tag->id}] = std::exchange(copy->job_ids, {});
+      }
       TablePart part = std::move(copy->parts[0]);
       folder.copies.push_back(
           {.tag = *tag, .table = NumberOf(*std::move(copy)), .part = std::move(part)});
@@ -179,7 +183,8 @@ class PartFinder {
     return tables_.size() - 1;
   }
 
-  // Takes the schema from table.cft, or from the newest copy whose commit may have taken place.
+  // Takes the schema and the job_ids from table.cft, or from the newest copies whose commits may have
+  // taken place.
   absl::Status SetRoot(TableContents& root) const {
     if (root_ != nullptr) {
       root = *root_;
@@ -206,6 +211,13 @@ class PartFinder {
       }
       return encodings::DataLoss(path, ": cannot be rebuilt: none of ", folders_.size(),
                                  " folders of parts has a readable copy of the schema: ", reason);
+    }
+    std::set<std::string_view> known;
+    for (const auto& [tag, ids] : job_ids_) {
+      if (Disproved({.sequence = tag.first, .id = tag.second})) continue;
+      for (const std::string& id : ids) {
+        if (known.size() < kMaxJobIds && known.insert(id).second) root.job_ids.push_back(id);
+      }
     }
     // If the commit dropped all parts, it wrote only marks and no copies.
     uint64_t greatest = root.sequence;
@@ -409,6 +421,8 @@ class PartFinder {
   std::set<std::pair<uint64_t, uint64_t>> interrupted_;
   // The times at which attempts wrote their files, by sequence and id.
   std::map<uint64_t, std::map<uint64_t, std::chrono::system_clock::time_point>> attempts_;
+  // The job_ids in the copies of each attempt, by sequence and id, the newest first.
+  std::map<std::pair<uint64_t, uint64_t>, std::vector<std::string>, std::greater<>> job_ids_;
   std::map<std::string, Folder> folders_;  // of parts, by name
   std::vector<TableContents> tables_;      // the different schemas of the copies
   struct Commit {

@@ -69,8 +69,9 @@ absl::Status CommitParts(Storage& storage, const RepairOptions& options, const S
                          internal::EditManifest(none, {.added = std::move(parts)}));
   edit.added.clear();
   edit.updated = std::move(described);
-  CFILE_RETURN_IF_ERROR(
-      internal::CommitEdit(storage, options.reader, survey.version, &survey.root, edit));
+  bool may_be_done = false;
+  CFILE_RETURN_IF_ERROR(internal::CommitEdit(storage, options.reader, survey.version, &survey.root,
+                                             edit, may_be_done));
   for (const SurveyedPart& part : survey.parts) {
     for (const std::string& mark : part.stale_marks) {
       (void)storage.Delete(absl::StrCat(part.part.directory, "/", mark));

@@ -93,18 +93,12 @@ absl::StatusOr<std::unique_ptr<ColumnWriter>> ColumnChange::NewFile(const Part& 
 }
 
 absl::Status ColumnChange::Commit(const std::optional<TableColumns>& columns) {
-  const absl::Status status =
-      CommitTable(*storage_, limits(), [&](const Manifest* now) { return Edit(now, columns); });
-  if (status.ok() || !published_) return status;
-  // table.cft may name the files in spite of the error.
-  const absl::StatusOr<bool> named = IsNamed();
-  published_ = !named.ok() || *named;
-  return status;
+  return CommitTable(
+      *storage_, limits(), [&](const Manifest* now) { return Edit(now, columns); }, &published_);
 }
 
 absl::StatusOr<std::optional<ManifestEdit>> ColumnChange::Edit(
     const Manifest* now, const std::optional<TableColumns>& columns) {
-  published_ = false;
   if (now == nullptr) return Aborted("it has been removed");
   CFILE_RETURN_IF_ERROR(CheckTable(*now, /*parts_may_be_added=*/!columns.has_value()));
   CFILE_RETURN_IF_ERROR(CheckFiles(*now));
@@ -136,9 +130,6 @@ absl::StatusOr<std::optional<ManifestEdit>> ColumnChange::Edit(
   CFILE_ASSIGN_OR_RETURN(ManifestEdit edit, EditManifest(*now, {.updated = std::move(updated)}));
   if (columns) edit.root.identities = columns->identities;
   edit.removes_columns = !watched_.empty();
-  // From here on, table.cft may name the files.
-  // Set published_ before the commit, because a failed allocation may throw during the commit.
-  published_ = true;
   return edit;
 }
 
@@ -181,21 +172,6 @@ absl::Status ColumnChange::CheckFiles(const Manifest& now) const {
   for (const StorageEntry& file : files) paths.erase(file.path);
   if (paths.empty()) return absl::OkStatus();
   return Aborted(absl::StrCat("the new file ", *paths.begin(), " has been removed"));
-}
-
-absl::StatusOr<bool> ColumnChange::IsNamed() const {
-  const auto now = ReadTable(*storage_, limits());
-  if (absl::IsNotFound(now.status())) return false;
-  CFILE_RETURN_IF_ERROR(now.status());
-  const std::set<std::string_view> paths(paths_.begin(), paths_.end());
-  bool found = false;
-  CFILE_RETURN_IF_ERROR((*now)->ForEachPart([&](const ManifestPart& part) -> absl::StatusOr<bool> {
-    for (size_t i = 0; i < part.part->columns.size() && !found; ++i) {
-      found = paths.contains(PathInStorage(*part.part, i));
-    }
-    return !found;
-  }));
-  return found;
 }
 
 ReaderOptions ColumnChange::limits() const { return CommitLimits(max_table_file_bytes_); }

@@ -87,8 +87,6 @@ class ColumnChange {
   absl::Status CheckTable(const Manifest& now, bool parts_may_be_added) const;
   // kAborted if a new file is gone, or may be removed as garbage at any time.
   absl::Status CheckFiles(const Manifest& now) const;
-  // True if the table names one of the new files.
-  absl::StatusOr<bool> IsNamed() const;
   ReaderOptions limits() const;
 
   const std::shared_ptr<Storage> storage_;
@@ -97,9 +95,9 @@ class ColumnChange {
   std::vector<size_t> watched_;
   std::vector<Part> parts_;
   std::unordered_map<std::string, size_t> by_name_;  // positions in parts_
-  bool published_ = false;
-  std::mutex mutex_;                // guards the next member
-  std::vector<std::string> paths_;  // the paths of the new files
+  bool published_ = false;                           // table.cft may name the new files
+  std::mutex mutex_;                                 // guards the next member
+  std::vector<std::string> paths_;                   // the paths of the new files
 };
 
 }  // namespace cfile::internal

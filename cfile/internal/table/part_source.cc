@@ -19,6 +19,9 @@ class PartSource final : public Source {
   std::string identity() const override { return source_->identity(); }
   bool HasLatency() const override { return source_->HasLatency(); }
   bool ReadsInBackground() const override { return source_->ReadsInBackground(); }
+  bool Forget(uint64_t offset, uint64_t size) const override {
+    return source_->Forget(offset, size);
+  }
   // A reader reads again what could not be read in advance, and then gets the converted error.
   std::unique_ptr<PendingRead> BeginRead(uint64_t offset, std::span<uint8_t> out) const override {
     return source_->BeginRead(offset, out);

@@ -178,9 +178,11 @@ class TableWriter:
 class FileWriter:
     """Writes one file. Not thread-safe."""
     @staticmethod
-    def create(path: str | Location, schema: object, settings: WriterSettings, type: str | None = None) -> FileWriter:
+    def create(path: str | Location, schema: object, settings: WriterSettings, type: str | None = None,
+               overwrite: bool = True) -> FileWriter:
         """`schema`: an object with __arrow_c_schema__: the type of the column, or a struct with one field. type: the column's type, if
-        it is not the type that belongs to the Arrow type."""
+        it is not the type that belongs to the Arrow type. overwrite: whether the file replaces another one. If not, finish raises
+        ExistsError if something is at `path` then."""
     def write(self, data: object, /) -> None: ...
     def finish(self) -> None: ...
     def close(self) -> None: ...

@@ -140,11 +140,12 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
 
     def write_at(target: Location) -> None:
         with Data(data) as source:
-            _write(target, source, options, sorted_by, memory_limit_bytes)
+            _write(target, source, options, sorted_by, memory_limit_bytes, overwrite)
     publish(located(path, storage_options), overwrite, write_at)
 
 
-def _write(target: Location, source: Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int) -> None:
+def _write(target: Location, source: Data, options: Mapping[str, Any], sorted_by: Any, memory_limit_bytes: int,
+           overwrite: bool) -> None:
     settings = settings_of(options)
     if source.fields is None:
         if len(settings) > 1:
@@ -154,7 +155,7 @@ def _write(target: Location, source: Data, options: Mapping[str, Any], sorted_by
         file_settings: _native.WriterSettings = settings[""]
         if sorted_by:
             file_settings["value_index"] = True
-        writer = _native.FileWriter.create(target, source.type, file_settings)
+        writer = _native.FileWriter.create(target, source.type, file_settings, overwrite=overwrite)
         _finish(writer, sorting.sorted_array(source.stream) if sorted_by else source.stream)
         return
     if isinstance(sorted_by, bool):

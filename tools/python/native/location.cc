@@ -117,8 +117,10 @@ absl::StatusOr<std::shared_ptr<const cfile::Source>> Location::OpenFile() const 
                                           : client_->OpenUrl(text_));
 }
 
-absl::StatusOr<std::unique_ptr<cfile::Sink>> Location::CreateFile() const {
-  return Interruptible(client_ == nullptr ? cfile::NewFileSink(text_) : client_->CreateUrl(text_));
+absl::StatusOr<std::unique_ptr<cfile::Sink>> Location::CreateFile(
+    cfile::ExistingFile existing) const {
+  return Interruptible(client_ == nullptr ? cfile::NewFileSink(text_, existing)
+                                          : client_->CreateUrl(text_, existing));
 }
 
 std::shared_ptr<cfile::Storage> Location::Storage() const {
@@ -136,8 +138,9 @@ absl::StatusOr<std::shared_ptr<const cfile::Source>> Location::OpenFile() const 
   return Interruptible(cfile::OpenPreadSource(text_));
 }
 
-absl::StatusOr<std::unique_ptr<cfile::Sink>> Location::CreateFile() const {
-  return Interruptible(cfile::NewFileSink(text_));
+absl::StatusOr<std::unique_ptr<cfile::Sink>> Location::CreateFile(
+    cfile::ExistingFile existing) const {
+  return Interruptible(cfile::NewFileSink(text_, existing));
 }
 
 std::shared_ptr<cfile::Storage> Location::Storage() const {

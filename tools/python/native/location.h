@@ -32,7 +32,8 @@ class Location {
   // KeyboardInterrupt ends long work.
   // OpenFile and CreateFile do not need the interpreter lock.
   absl::StatusOr<std::shared_ptr<const cfile::Source>> OpenFile() const;
-  absl::StatusOr<std::unique_ptr<cfile::Sink>> CreateFile() const;
+  absl::StatusOr<std::unique_ptr<cfile::Sink>> CreateFile(
+      cfile::ExistingFile existing = cfile::ExistingFile::kReplaced) const;
   // The storage of a table. Raises: the URL is not one of a table. Needs the interpreter lock.
   std::shared_ptr<cfile::Storage> Storage() const;
 

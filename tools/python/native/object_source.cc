@@ -232,6 +232,7 @@ class InterruptibleSource final : public Source {
     return std::make_unique<InterruptibleRead>(*this, file_->BeginRead(offset, out));
   }
   std::string identity() const override { return file_->identity(); }
+  bool Forget(uint64_t offset, uint64_t size) const override { return file_->Forget(offset, size); }
 
  private:
   class InterruptibleRead final : public cfile::PendingRead {

@@ -208,7 +208,7 @@ cfile::ColumnSchema ColumnOf(ArrowSchema& type) {
 class FileWriter {
  public:
   FileWriter(const Location& path, const nb::object& type, const nb::dict& settings,
-             const std::optional<std::string>& column_type)
+             const std::optional<std::string>& column_type, bool overwrite)
       : name_(path.text()) {
     cfile::ColumnSchema column = ColumnOf(SchemaOf(type)->value);
     if (column_type) column.type = ValueOf(cfile::ColumnType::Parse(*column_type));
@@ -216,7 +216,8 @@ class FileWriter {
     if (!settings.contains("nullable")) options.nullable = column.nullable && !options.value_index;
     using Made = absl::StatusOr<std::unique_ptr<AnyWriter>>;
     writer_ = WithoutLock([&]() -> Made {
-      auto file = path.CreateFile();
+      auto file =
+          path.CreateFile(overwrite ? cfile::ExistingFile::kReplaced : cfile::ExistingFile::kKept);
       if (!file.ok()) return file.status();
       return cfile::VisitType(column.type, [&]<typename T>(std::type_identity<T>) -> Made {
         if (column.has_levels()) {
@@ -296,10 +297,11 @@ void AddWriters(nb::module_& module) {
       .def_static(
           "create",
           [](const Location& path, const nb::object& schema, const nb::dict& settings,
-             const std::optional<std::string>& type) {
-            return std::make_unique<FileWriter>(path, schema, settings, type);
+             const std::optional<std::string>& type, bool overwrite) {
+            return std::make_unique<FileWriter>(path, schema, settings, type, overwrite);
           },
-          arg("path"), arg("schema"), arg("settings"), arg("type") = nb::none())
+          arg("path"), arg("schema"), arg("settings"), arg("type") = nb::none(),
+          arg("overwrite") = true)
       .def("write", &FileWriter::Write)
       .def("finish", &FileWriter::Finish)
       .def("close", &FileWriter::Close)

@@ -1,0 +1,24 @@
+// Conditions of PUT requests, by which writers exclude each other.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "absl/status/status.h"
+#include "cfile/internal/http/http_server.h"
+
+namespace cfile::internal {
+
+// Lets the server refuse the request (status 412) unless the object has this version (its ETag).
+// nullopt: unless there is no object.
+void AddCondition(const std::optional<std::string>& version, HttpRequest& request);
+
+// Some servers ignore such conditions. Then writers would replace each other's objects. So this
+// function tries the condition on an object of its own beside the object `key`. It does so once for
+// each bucket of a client and each kind of condition.
+// `needs_version`: the condition is a version. `name`: of the object, for messages.
+// kFailedPrecondition: the server ignores the condition. Other errors: those of the requests.
+absl::Status CheckCondition(const HttpServer& bucket, const std::string& key,
+                            const std::string& name, bool needs_version);
+
+}  // namespace cfile::internal
