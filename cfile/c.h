@@ -427,6 +427,7 @@ cfile_code cfile_writer_append_arrow(cfile_writer* writer, struct ArrowArrayStre
 // ---- Maintenance of tables (cfile/table_maintenance.h)
 
 // Merges the parts with these names (cfile_part_info). If num_parts is 0, merges all parts.
+// CFILE_INVALID_ARGUMENT: another part is between them.
 cfile_code cfile_table_compact(const char* directory, const char* const* parts, size_t num_parts);
 // Removes the parts with these names. Their files stay until cfile_table_collect_garbage.
 cfile_code cfile_table_drop_parts(const char* directory, const char* const* parts,

@@ -22,8 +22,8 @@
 //   FIXED_LEN_BYTE_ARRAY(n)          fixed(n); with UUID uuid
 //   groups, LIST, MAP                records (cfile/record_schema.h)
 //
-// Key-value metadata. A table keeps the pairs of its Parquet file, in the header of its first
-// column, or those that all files of a directory have. Rows that are appended change nothing.
+// Key-value metadata. A table keeps the pairs of its Parquet file (TableReader::metadata), or those
+// that all files of a directory have. Rows that are appended change nothing.
 // Export writes the pairs again. ARROW:schema and pandas describe columns: they are written for
 // the columns that are exported and are still of the same type, and pandas' RangeIndex only for
 // the same number of rows. So libraries of Arrow and pandas get back their schema. Time zones in

@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -206,6 +207,11 @@ class CFILE_EXPORT TableReader {
   const RecordLimits& record_limits() const;
   uint64_t num_rows() const;
   size_t num_parts() const;
+
+  // Returns the metadata of the table: pairs of a key and a text, for example pandas' description of
+  // the columns. A new table has them from WriterOptions::metadata of its first column. They stay
+  // when this column is dropped or moved. Errors as OpenColumn.
+  absl::StatusOr<std::vector<std::pair<std::string, std::string>>> metadata() const;
 
   // Returns what was read from all files of the table since the table was opened.
   // Files that are closed again are included. Reads of table.cft and its chunks do not count.

@@ -19,7 +19,8 @@
 // change the schema. If a TableWriter began before such a change, its Finish returns kAborted
 // after the change. ColumnsWriter::Replace does not disturb a TableWriter that appends a part.
 //
-// If columns of a table were added, dropped, reordered or widened, older versions of this
+// Columns that are replaced or widened keep the metadata of their files, unless the options have
+// metadata. If columns of a table were added, dropped, reordered or widened, older versions of this
 // library refuse the table.
 #pragma once
 
@@ -66,8 +67,9 @@ CFILE_EXPORT absl::Status AddColumn(const TableLocation& table, const ColumnSche
                                     const std::optional<Literal>& default_value = std::nullopt,
                                     const ReaderOptions& options = {});
 
-// Removes columns. Reads and writes no file of a column. kFailedPrecondition: a column is a key
-// column. kInvalidArgument: the table would have no column.
+// Removes columns. Writes no file of a column. Reads the file of the first column if this column is
+// removed, because it may have the table's metadata (TableReader::metadata), which stay.
+// kFailedPrecondition: a column is a key column. kInvalidArgument: the table would have no column.
 CFILE_EXPORT absl::Status DropColumns(const TableLocation& table,
                                       std::span<const std::string> names,
                                       const ReaderOptions& options = {});
@@ -76,8 +78,9 @@ CFILE_EXPORT absl::Status DropColumns(const TableLocation& table,
 CFILE_EXPORT absl::Status RenameColumn(const TableLocation& table, std::string_view from,
                                        std::string_view to, const ReaderOptions& options = {});
 
-// Puts the columns into the order of `names`. Each column must be named once. Reads and writes
-// no file of a column. kInvalidArgument: `names` lacks a column or names one twice.
+// Puts the columns into the order of `names`. Each column must be named once. Writes no file of a
+// column. Reads the file of the first column if this column moves, as DropColumns.
+// kInvalidArgument: `names` lacks a column or names one twice.
 CFILE_EXPORT absl::Status ReorderColumns(const TableLocation& table,
                                          std::span<const std::string> names,
                                          const ReaderOptions& options = {});

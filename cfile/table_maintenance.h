@@ -46,6 +46,8 @@ struct CompactReport {
 };
 
 // Merges parts into one new part, in one commit. `parts`: the names of the parts; empty: all parts.
+// No other part may be between them, because the new part takes the place of the first one, and
+// rows with equal keys keep the order of the parts.
 // Does nothing if there are fewer than two parts.
 //
 // One column, the sort column, gives the order of the rows in the new part:
@@ -73,11 +75,26 @@ struct CompactReport {
 // keeps the metadata of the first merged part, unless its options have metadata.
 //
 // kNotFound: there is no table, or the table has no part with one of these names.
+// kInvalidArgument: another part is between these parts; the error names it.
 // kAborted: one of the parts was dropped or replaced during this call.
 // Other errors as TableReader::OpenColumn and TableWriter::Finish.
 CFILE_EXPORT absl::StatusOr<CompactReport> Compact(const TableLocation& table,
                                                    std::span<const std::string> parts = {},
                                                    std::span<const WriterOptions> options = {});
+
+// What a part was made of.
+struct PartOrigin {
+  uint64_t commit = 0;                // as PartInfo::commit
+  std::vector<std::string> replaced;  // the names of the parts that it has replaced; none if it was
+                                      // appended
+};
+
+// Reads what the folder of a part says about it. The part may be one that the table no longer has.
+// kNotFound: CollectGarbage has removed the folder, an earlier version of this library wrote the
+// part, or `part` is no name of a part. kDataLoss: a file in the folder is damaged.
+CFILE_EXPORT absl::StatusOr<PartOrigin> ReadPartOrigin(const TableLocation& table,
+                                                       const std::string& part,
+                                                       const ReaderOptions& options = {});
 
 // A function that AppendMerged calls with the number of rows that it has merged or is merging.
 // If the function returns an error, the work ends with this error.
@@ -101,7 +118,8 @@ CFILE_EXPORT absl::Status AppendMerged(const TableReader& from, TableWriter& to,
 // std::string_view. Nulls that sort first are less than all values.
 //
 // A part is dropped if all its rows are less than `key`. A part is replaced if only some of its
-// rows are less. One new part replaces all such parts and gets their remaining rows.
+// rows are less. One new part replaces all such parts and gets their remaining rows. It also gets
+// the rows of parts between them that may have the same keys, so that these rows keep their order.
 // Memory, options and errors as Compact. Also kFailedPrecondition: the table is not sorted by this
 // column. Preconditions: the column exists; the column holds T.
 template <typename T, typename = IfValueType<T>>

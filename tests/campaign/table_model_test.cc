@@ -478,14 +478,11 @@ class TableModel {
     std::vector<Part>& parts = state.parts;
     if (parts.size() < 2) return absl::OkStatus();
     const size_t first = random_() % (parts.size() - 1);
-    const uint64_t others = random_();
+    const size_t last = first + 1 + random_() % (parts.size() - first - 1);
     size_t position = 0;
     Part rows;
-    const auto names = Choose(
-        [&](size_t part) {
-          return part == first || part == first + 1 || (others >> part % 64 & 1) != 0;
-        },
-        parts, position, rows);
+    const auto names =
+        Choose([&](size_t part) { return first <= part && part <= last; }, parts, position, rows);
     SortByKey(rows);
     parts.insert(parts.begin() + static_cast<ptrdiff_t>(position), rows);
     return Compact(storage_, names, state.Options()).status();

@@ -413,6 +413,7 @@ constexpr Breach kBreaches[] = {
     {"TB7", kTable, 0xa0, "04"},
     {"TB17", kTable, 0x07, "31"},
     {"TB24", kTable, 0xbd, "0c"},
+    {"TB39", kTable, 0xbd, "28"},
     {"TB27", kTable, 0x1d, "00"},
     {"TB27", kTable, 0x1d, "04"},
     {"TB28", kTable, 0x3a, "42"},  // 0x42 is the tag of field 8

@@ -636,6 +636,11 @@ TEST(Manifest, RootsThatContradictThemselves) {
     *table.add_chunks() = table.chunks(0);
     table.mutable_chunks(1)->set_height(1);
   });
+  expect_damage("found only metadata", [](TablePB& table) { table.add_metadata()->set_key("a"); });
+  expect_damage("metadata and incompatible feature bit 5 expected together, found only the bit",
+                [](TablePB& table) {
+                  table.set_incompatible_features(kTableFeatureChunks | kTableFeatureMetadata);
+                });
   expect_damage("bit 3 is not set", [](TablePB& table) { table.set_next_column_id(3); });
   expect_damage("bit 3 is not set", [](TablePB& table) {
     table.mutable_parts(0)->mutable_columns(0)->set_column_id(0);

@@ -24,6 +24,7 @@
 #include "cfile/status.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
+#include "cfile/table_repair.h"
 #include "cfile/table_scan.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -304,6 +305,62 @@ TEST_F(TableColumnsTest, DropRenameReorder) {
     EXPECT_EQ(ValuesOf(Open(), 0), Texts(snapshot.num_rows(), "9"));
     ASSERT_TRUE(Compact(storage_).ok());
     EXPECT_EQ(ValuesOf(Open(), 0), Texts(snapshot.num_rows(), "9"));
+  }
+}
+
+// The metadata of a table stay when its first column is moved, dropped, replaced or widened, and
+// after a repair. Older readers refuse the table only if table.cft has the metadata.
+TEST_F(TableColumnsTest, MetadataOfTheTable) {
+  using Pairs = std::vector<std::pair<std::string, std::string>>;
+  const Pairs pairs = {{"pandas", "{}"}, {"geo", "x"}};
+  const auto metadata = [&] { return Open().metadata().value(); };
+  const auto has_feature = [&] {
+    const auto file = storage_->Read("table.cft", 100000);
+    return (internal::ParseTable(file->bytes, "t")->incompatible_features & 32) != 0;
+  };
+  for (const size_t parts : kPartCounts) {
+    for (const char* const change : {"move", "drop", "replace", "widen", "drop after damage"}) {
+      SCOPED_TRACE(absl::StrCat(change, ", ", parts, " parts"));
+      storage_ = NewMemoryStorage();
+      next_ = 0;
+      std::vector<WriterOptions> options = Options();
+      options[0].metadata = pairs;
+      options[0].metadata.emplace_back("PARQUET:logical_type", "UNKNOWN");
+      auto writer = TableWriter::Create(storage_, ThreeColumns(), options);
+      ASSERT_TRUE(writer.ok() && Fill(*writer, 3).ok() && writer->Finish().ok());
+      for (size_t part = 1; part < parts; ++part) ASSERT_TRUE(AppendPart(1).ok());
+      EXPECT_EQ(metadata(), pairs);
+      Pairs expected = pairs;
+      if (change == std::string("move")) {
+        ASSERT_TRUE(ReorderColumns(storage_, Texts{"text", "key", "number"}).ok());
+        ASSERT_TRUE(DropColumns(storage_, Texts{"text"}).ok());
+      } else if (change == std::string("drop")) {
+        ASSERT_TRUE(DropColumns(storage_, Texts{"number"}).ok());
+        EXPECT_FALSE(has_feature());
+        ASSERT_TRUE(DropColumns(storage_, Texts{"key"}).ok());
+      } else if (change == std::string("replace")) {
+        auto columns = ColumnsWriter::Replace(storage_, {"key"});
+        ASSERT_TRUE(columns.ok()) << columns.status();
+        const std::vector<int32_t> values(columns->num_rows(), 7);
+        ASSERT_TRUE(columns->Append<int32_t>(0, values).ok() && columns->Finish().ok());
+      } else if (change == std::string("widen")) {
+        ASSERT_TRUE(WidenColumn(storage_, "key", ColumnType::Int64()).ok());
+      } else {
+        ASSERT_TRUE(storage_->Delete(*Open().part_file(0, 0)).ok());
+        ASSERT_TRUE(DropColumns(storage_, Texts{"key"}).ok());
+        expected.clear();
+      }
+      EXPECT_EQ(metadata(), expected);
+      EXPECT_EQ(has_feature(), change == std::string("move") || change == std::string("drop"));
+      ASSERT_TRUE(CollectGarbage(storage_, std::chrono::seconds(0)).ok());
+      EXPECT_EQ(metadata(), expected);
+      ASSERT_TRUE(storage_->Delete("table.cft").ok());
+      ASSERT_TRUE(Repair(storage_).ok());
+      EXPECT_EQ(metadata(), expected);
+      ASSERT_TRUE(Compact(storage_).ok());
+      EXPECT_EQ(metadata(), expected);
+      Contents(Open());
+    }
   }
 }
 

@@ -188,6 +188,81 @@ TEST_P(CompactTest, MergesChosenParts) {
   EXPECT_THAT(std::string(status.message()), HasSubstr("the table has no part part-x"));
 }
 
+TEST_P(CompactTest, RefusesPartsThatAreNotNeighbours) {
+  std::mt19937_64 random(5);
+  for (const size_t rows : {30, 40, 0, 60}) Write(rows, random);
+  const TableReader before = Open();
+  std::vector<std::string> names;
+  for (size_t part = 0; part < 4; ++part) names.push_back(before.part(part)->name);
+  const std::vector<std::vector<std::string>> choices = {
+      {names[0], names[2]}, {names[3], names[1]}, {names[3], names[0], names[2]}};
+  for (const std::vector<std::string>& chosen : choices) {
+    const absl::Status status = Compact(path_, chosen).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+    EXPECT_THAT(
+        std::string(status.message()),
+        HasSubstr(chosen[0] == names[3] && chosen.size() == 2
+                      ? "part " + names[2] + " is between the parts " + names[1] + " and "
+                      : "part " + names[1] + " is between the parts " + names[0] + " and "));
+    EXPECT_EQ(Read(Open()), rows_);
+  }
+  ASSERT_EQ(Compact(path_, std::vector{names[3], names[1], names[2]}).status(), absl::OkStatus());
+  EXPECT_EQ(Open().num_parts(), 2u);
+}
+
+// Rows with equal keys keep the order of the parts when rows below a key are removed.
+TEST_P(CompactTest, DropRowsBelowKeepsTheOrderOfVersions) {
+  if (GetParam() == Sorted::kNo) return;
+  std::mt19937_64 random(8);
+  for (int round = 0; round < 30; ++round) {
+    const std::string path = directory_.path(absl::StrCat("versions", round));
+    Schema schema = {.columns = {{.name = "key", .type = ColumnType::Int64()},
+                                 {.name = "version", .type = ColumnType::Int64()}}};
+    std::vector<WriterOptions> options(2);
+    if (GetParam() == Sorted::kByCompoundKey) {
+      schema.key_columns = {0};
+    } else {
+      options[0].value_index = true;
+    }
+    std::vector<std::pair<int64_t, int64_t>> rows;
+    for (int64_t version = 0; version < 6; ++version) {
+      auto writer = version == 0 ? TableWriter::Create(path, schema, options)
+                                 : TableWriter::Append(path, options);
+      std::vector<int64_t> keys;
+      const int64_t low = static_cast<int64_t>(random() % 20);
+      for (int64_t key = low; key < 20 && keys.size() < 1 + random() % 12; ++key)
+        keys.push_back(key);
+      const std::vector<int64_t> versions(keys.size(), version);
+      ASSERT_TRUE(writer->Append<int64_t>(0, keys).ok() &&
+                  writer->Append<int64_t>(1, versions).ok() && writer->Finish().ok());
+      for (const int64_t key : keys) {
+        if (key >= 9) rows.emplace_back(key, version);
+      }
+    }
+    if (schema.key_index()) {
+      CompoundKey key({ColumnType::Int64()});
+      ASSERT_EQ(DropRowsBelow<std::string_view>(path, 2, key.Add<int64_t>(9).bytes()),
+                absl::OkStatus());
+    } else {
+      ASSERT_EQ(DropRowsBelow<int64_t>(path, 0, 9), absl::OkStatus());
+    }
+    std::vector<std::pair<int64_t, int64_t>> found;
+    const TableReader table = TableReader::Open(path).value();
+    auto scan = table.NewScan({});
+    for (const auto& batch : scan->Batches()) {
+      ASSERT_TRUE(batch.ok());
+      for (size_t i = 0; i < batch->num_rows(); ++i) {
+        found.emplace_back(batch->column<int64_t>(0).values[i],
+                           batch->column<int64_t>(1).values[i]);
+      }
+    }
+    const auto by_key = [](const auto& a, const auto& b) { return a.first < b.first; };
+    std::stable_sort(found.begin(), found.end(), by_key);
+    std::stable_sort(rows.begin(), rows.end(), by_key);
+    EXPECT_EQ(found, rows) << round;
+  }
+}
+
 TEST_P(CompactTest, AppendsMergedRowsToAnotherTable) {
   std::mt19937_64 random(6);
   for (const size_t rows : {2000, 0, 1, 3000}) Write(rows, random);

@@ -11,6 +11,8 @@
 
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/table.h"
+#include "cfile/table_columns.h"
+#include "cfile/table_repair.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"
@@ -105,6 +107,41 @@ class TableMaintenanceTest : public TableTestBase {
     return names;
   }
 };
+
+TEST_F(TableMaintenanceTest, OriginsOfParts) {
+  WriteTable(4);
+  const std::vector<std::string> parts = Names();
+  EXPECT_EQ(ReadPartOrigin(path_, parts[2])->commit, 3u);
+  EXPECT_THAT(ReadPartOrigin(path_, parts[2])->replaced, IsEmpty());
+  ASSERT_TRUE(Compact(path_, std::vector{parts[1], parts[2]}).ok());
+  const std::string merged = Names()[1];
+  const auto expect_merged = [&] {
+    const auto origin = ReadPartOrigin(path_, merged);
+    ASSERT_TRUE(origin.ok()) << origin.status();
+    EXPECT_EQ(origin->commit, 2u);
+    EXPECT_THAT(origin->replaced, UnorderedElementsAre(parts[1], parts[2]));
+  };
+  expect_merged();
+  // These changes describe the last part again.
+  ASSERT_TRUE(DropParts(path_, {&parts[3], 1}).ok());
+  expect_merged();
+  const ColumnSchema added = {.name = "c", .type = ColumnType::Int64()};
+  ASSERT_TRUE(AddColumn(path_, added, 1).ok());
+  ASSERT_TRUE(DropColumns(path_, std::vector<std::string>{"c"}).ok());
+  expect_merged();
+  ASSERT_TRUE(Repair(path_, {.force = true}).ok());
+  expect_merged();
+  EXPECT_EQ(ReadPartOrigin(path_, parts[1])->commit, 2u);  // a part that the table no longer has
+  Collect(seconds(0));
+  expect_merged();
+  for (const std::string name : {parts[1].c_str(), "../t", "", "part-000009"}) {
+    EXPECT_EQ(ReadPartOrigin(path_, name).status().code(), absl::StatusCode::kNotFound) << name;
+  }
+  for (const auto& file : fs::directory_iterator(path_ + "/" + merged)) {
+    if (file.path().extension() == ".cft") fs::resize_file(file.path(), 20);
+  }
+  EXPECT_EQ(ReadPartOrigin(path_, merged).status().code(), absl::StatusCode::kDataLoss);
+}
 
 TEST_F(TableMaintenanceTest, DropsPartsInOneCommit) {
   WriteTable(4);

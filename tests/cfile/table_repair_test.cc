@@ -73,6 +73,14 @@ std::vector<std::string> SomeOf(const std::vector<std::string>& names, std::mt19
   return chosen;
 }
 
+// Returns names that follow each other.
+std::vector<std::string> Neighbours(const std::vector<std::string>& names, std::mt19937& random) {
+  const size_t begin = random() % (names.size() + 1);
+  const size_t end = begin + random() % (names.size() + 1 - begin);
+  return {names.begin() + static_cast<ptrdiff_t>(begin),
+          names.begin() + static_cast<ptrdiff_t>(end)};
+}
+
 class TableRepairTest : public testing::Test {
  protected:
   void Fill(TableWriter& writer, const std::vector<int64_t>& values) {
@@ -217,7 +225,7 @@ TEST_F(TableRepairTest, RebuildsLostTables) {
       absl::Status status;
       switch (random() % 8) {
         case 0:
-          status = Compact(storage_, chosen).status();
+          status = Compact(storage_, Neighbours(names, random)).status();
           break;
         case 1:
           if (chosen.size() < names.size()) status = DropParts(storage_, chosen);
@@ -760,7 +768,7 @@ TEST_F(RepairedColumnsTest, RandomChanges) {
       absl::Status status;
       switch (random() % 14) {
         case 0:
-          status = Compact(storage_, chosen).status();
+          status = Compact(storage_, Neighbours(names, random)).status();
           break;
         case 1:
           if (chosen.size() < names.size()) status = DropParts(storage_, chosen);

@@ -364,6 +364,7 @@ std::vector<Bytes> TableFileSeeds() {
   for (const Schema& schema : TableSchemas()) {
     for (const bool changed : {false, true}) {
       internal::TableContents table = TableOf(schema, changed);
+      if (changed) table.metadata = {{"pandas", "{}"}, {"", ""}};
       for (const bool chunks : {false, true}) {
         if (chunks) {
           const internal::PartLayout layout(table);

@@ -157,7 +157,7 @@ Chunk: file_name=1:bytes size_bytes=2:uint crc32c=3:fixed32 height=4:uint num_pa
 ChunkContents: parts=1:Part* chunks=2:Chunk*
 Table: schema=1:SchemaNode parts=2:Part* created_by=3:bytes key_columns=4:uint* incompatible_features=5:uint \
     next_column_id=6:uint chunks=7:Chunk* nulls_last=8:uint* condemned=9:bytes* key_index_id=10:uint sequence=11:uint \
-    replaced=12:bytes* commit_ids=13:fixed64* job_ids=14:bytes*
+    replaced=12:bytes* commit_ids=13:fixed64* job_ids=14:bytes* metadata=16:Pair*
 """.strip().splitlines():
     _name, _fields = _line.split(": ")
     MESSAGES[_name] = {}
@@ -1304,7 +1304,7 @@ class SplitBlockBloom:
 
 REQUIRED, OPTIONAL, REPEATED = 0, 1, 2
 PLAIN_GROUP, LIST, MAP = 0, 1, 2
-NULLABLE_KEYS, CHUNKS, COLUMN_IDS = 2, 4, 8  # bits of a table's incompatible_features
+NULLABLE_KEYS, CHUNKS, COLUMN_IDS, METADATA = 2, 4, 8, 32  # bits of a table's incompatible_features
 MAX_HEIGHT = 8  # of a chunk
 
 class Node:
@@ -1418,7 +1418,7 @@ class Table:
         self.message = parse("Table", body, where)
         bits = self.message.incompatible_features or 0
         refuse((magic == b"cfiletb2") != (bits != 0), where, f"the magic does not fit the feature bits {bits:x}")
-        unknown = bits & ~(NULLABLE_KEYS | CHUNKS | COLUMN_IDS)
+        unknown = bits & ~(NULLABLE_KEYS | CHUNKS | COLUMN_IDS | METADATA)
         if unknown:
             raise Unsupported(where, f"incompatible feature bits {unknown:x} are not known")
         self.root = root = self._node(self.message.schema or Message(), where, 0)
@@ -1437,6 +1437,7 @@ class Table:
         self.by_id = bits & COLUMN_IDS
         self._set_ids(where)
         refuse(bool(self.message.chunks) != bool(bits & CHUNKS), where, "there are chunks without the feature bit, or the bit without chunks")
+        refuse(bool(self.message.metadata) != bool(bits & METADATA), where, "there is metadata without the feature bit, or the bit without it")
         heights = [chunk.height or 0 for chunk in self.message.chunks]
         refuse(heights != sorted(heights, reverse=True), where, "the heights of the chunks increase")
         self.chunks, self.parts, self._seen = [], [], set()

@@ -48,6 +48,16 @@ def test_compact_some_parts(path):
         cfile.compact(path, ["strange", names[2]])
 
 
+def test_compact_only_neighbours(tmp):
+    for version in range(3):
+        (cfile.append if version else cfile.write)(tmp / "t", pyarrow.table({"version": [version]}))
+    names = [part["name"] for part in cfile.open(tmp / "t").parts]
+    with pytest.raises(cfile.ArgumentError, match=f"part {names[1]} is between the parts {names[0]} and {names[2]}"):
+        cfile.compact(tmp / "t", [names[2], names[0]])
+    cfile.compact(tmp / "t", names[::-1])
+    assert cfile.open(tmp / "t")["version"].to_arrow().to_pylist() == [0, 1, 2]
+
+
 def test_compact_keeps_the_order_of_keys(tmp):
     cfile.write(tmp / "t", pyarrow.table({"k": [1, 3, 5], "s": ["a", "a", "a"]}), sorted_by=["k", "s"])
     cfile.append(tmp / "t", pyarrow.table({"k": [2, 3, 4], "s": ["b", "b", "b"]}))

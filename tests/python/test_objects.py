@@ -1,6 +1,7 @@
 """Files and tables that are read through objects of Python and fsspec, with few requests."""
 import http.server
 import io
+import os
 import pathlib
 import shutil
 import ssl
@@ -321,6 +322,46 @@ def test_https(folder, certificate):
         server.requests.clear()
         _check_table(cfile.open(f"{url}/t", filesystem=files), files)
         assert any(wanted for _, _, wanted in server.requests), server.requests
+
+
+class WholeSeconds(fsspec.get_filesystem_class("file")):
+    """Has times in whole seconds, as SFTP and FTP do."""
+
+    def info(self, path, **options):
+        found = super().info(path, **options)
+        return {**found, "mtime": int(found["mtime"])}
+
+
+class WithETag(fsspec.get_filesystem_class("file")):
+    """Answers from a listing that is older than the file, as file systems of fsspec do that keep listings."""
+
+    def info(self, path, **options):
+        return {**super().info(path, **options), "ETag": "as it was listed"}
+
+
+@pytest.mark.parametrize("kind", [fsspec.get_filesystem_class("file"), WholeSeconds, WithETag])
+@pytest.mark.parametrize("what", ["file", "table"])
+def test_a_replaced_file_is_not_mixed_with_the_old_one(tmp, kind, what):
+    files = kind()
+    for version in range(10):
+        values = pyarrow.array(row * 7919 % 1_000_003 + version * 10**9 for row in range(60_000))
+        cfile.write(tmp / "x", values if what == "file" else pyarrow.table({"value": values}), encoding="plain", compression="none",
+                    overwrite=version > 0)
+        opened = cfile.open(tmp / "x", filesystem=files)
+        column = opened if what == "file" else opened["value"]
+        assert {value // 10**9 for value in (column[0], column[30_000], column[-1])} == {version}
+
+
+def test_file_systems_do_not_share_files(tmp):
+    for number, name in enumerate("AB"):
+        (tmp / name).mkdir()
+        cfile.write(tmp / name / "x", pyarrow.array(range(number * 10**6, number * 10**6 + 60_000)), encoding="plain", compression="none")
+        os.utime(tmp / name / "x", (1.7e9, 1.7e9))
+    found = []
+    for name in "AB":
+        files = fsspec.filesystem("dir", path=str(tmp / name), fs=fsspec.filesystem("file"))
+        found.append(cfile.open("x", filesystem=files)[30_000])
+    assert found == [30_000, 1_030_000]
 
 
 def test_what_cannot_be_opened(tmp):

@@ -80,6 +80,93 @@ def test_indexes(stored, name):
     assert table.scan(columns=["x"]).to_pandas()["x"].tolist() == [1, 2, 3]
 
 
+@pytest.mark.parametrize("index", [pandas.RangeIndex(10, 13), pandas.RangeIndex(10, 16, 2, name="r"), pandas.RangeIndex(3, 0, -1),
+                                   pandas.RangeIndex(3, name="a"), pandas.RangeIndex(5, 8, name="r")])
+@pytest.mark.parametrize("made", [lambda frame: frame, pyarrow.Table.from_pandas])
+def test_labels_stay_with_their_rows(stored, tmp, index, made):
+    frame = pandas.DataFrame({"a": [3, 1, 2]}, index=index)
+    assert_frame_equal(stored(made(frame), sorted_by="a").to_pandas(), frame.iloc[[1, 2, 0]])
+    table = stored(made(frame), name="t")
+    assert_frame_equal(table.to_pandas(), frame)
+    assert_frame_equal(table.take([2, 1, 0]).to_pandas(), frame.iloc[[2, 1, 0]])
+    assert_frame_equal(table[[True, False, True]].to_pandas(), frame[[True, False, True]])
+    assert_frame_equal(table[1:].to_pandas(), frame[1:])
+    assert_frame_equal(table.scan(col("a") > 1, reverse=True).to_pandas().sort_index(), frame[frame["a"] > 1].sort_index())
+    more = pandas.DataFrame({"a": [6, 7, 8]}, index=pandas.RangeIndex(20, 23, name=index.name))
+    cfile.append(tmp / "t", made(more))
+    cfile.append(tmp / "t", pandas.DataFrame({"a": [9]}, index=pandas.RangeIndex(1, name=index.name)))
+    table = cfile.open(tmp / "t")
+    assert table.to_pandas()["a"].to_dict() == {**frame["a"].to_dict(), **more["a"].to_dict(), 0: 9}
+    assert table.scan(col("a").between(6, 8)).to_pandas()["a"].to_dict() == more["a"].to_dict()
+    cfile.drop_parts(tmp / "t", [table.parts[0]["name"]])
+    assert cfile.open(tmp / "t").to_pandas()["a"].to_dict() == {**more["a"].to_dict(), 0: 9}
+    cfile.write(tmp / "again", table.take([5, 0]), sorted_by="a")
+    assert cfile.open(tmp / "again").to_pandas()["a"].to_dict() == {index[0]: 3, 22: 8}
+
+
+def test_numbers_of_rows_are_no_labels(stored, tmp):
+    frame = pandas.DataFrame({"a": [3, 1, 2]})
+    table = stored(frame, sorted_by="a")
+    assert table.columns == ["a"] and table.to_pandas()["a"].to_dict() == {0: 1, 1: 2, 2: 3}
+    cfile.append(tmp / "data", pandas.DataFrame({"a": [6, 7]}, index=pandas.RangeIndex(3, 5)))  # the table has no labels
+    cfile.add_columns(tmp / "data", pandas.DataFrame({"b": range(5)}, index=pandas.RangeIndex(7, 12)))
+    assert cfile.open(tmp / "data").columns == ["a", "b"]
+    assert cfile.open(tmp / "data").to_pandas().index.tolist() == list(range(5))
+    part = pyarrow.Table.from_pandas(pandas.DataFrame({"a": range(9)}, index=pandas.RangeIndex(10, 19)))[:3]  # of how many rows?
+    assert stored(part, name="part").to_pandas().index.tolist() == [0, 1, 2]
+    parts = [cfile.write_part(tmp / "p", frame[begin:begin + 1]) for begin in range(3)]
+    cfile.commit(tmp / "p", parts)
+    assert_frame_equal(cfile.open(tmp / "p").to_pandas(), frame)
+
+
+def test_a_range_of_parquet_describes_only_the_rows_of_its_file(tmp):
+    frame = pandas.DataFrame({"a": [3, 1, 2]}, index=pandas.RangeIndex(10, 13))
+    frame.to_parquet(tmp / "f.parquet")
+    cfile.from_parquet(tmp / "f.parquet", tmp / "t")
+    table = cfile.open(tmp / "t")
+    assert_frame_equal(table.to_pandas(), frame)
+    assert_frame_equal(table[:].to_pandas(), frame)
+    assert table.take([2, 1, 0]).to_pandas()["a"].to_dict() == {0: 2, 1: 1, 2: 3}
+    assert table.scan(col("a") > 0).to_pandas().index.tolist() == [0, 1, 2]
+    cfile.append(tmp / "t", pandas.DataFrame({"a": [6, 7, 8]}))
+    cfile.drop_parts(tmp / "t", [table.parts[0]["name"]])
+    assert cfile.open(tmp / "t").to_pandas()["a"].to_dict() == {0: 6, 1: 7, 2: 8}
+
+
+@pytest.mark.parametrize("imported", [False, True])
+def test_metadata_does_not_depend_on_the_first_column(stored, tmp, imported):
+    frame = pandas.DataFrame({name: COLUMNS[name] for name in ("Int64", "period", "ordered", "timedelta", "float16", "string_python")},
+                             index=pandas.Index([7, 8, 9], name="i"))
+    if imported:
+        frame = frame.drop(columns=["float16", "period", "string_python"])
+        frame.to_parquet(tmp / "f.parquet")
+        cfile.from_parquet(tmp / "f.parquet", tmp / "data")
+    else:
+        stored(frame)
+    path = tmp / "data"
+    assert_frame_equal(cfile.open(path).to_pandas(), frame)
+    cfile.reorder_columns(path, ["i", *frame.columns[::-1]])
+    assert_frame_equal(cfile.open(path).to_pandas(), frame[frame.columns[::-1]])
+    cfile.append(path, frame)
+    cfile.drop_columns(path, [frame.columns[0], frame.columns[-1]])
+    cfile.compact(path)
+    cfile.collect_garbage(path, 0)
+    expected = pandas.concat([frame, frame])[frame.columns[-2:0:-1]]
+    assert_frame_equal(cfile.open(path).to_pandas(), expected)
+    cfile.to_parquet(path, tmp / "g.parquet")
+    assert pandas.read_parquet(tmp / "g.parquet").index.tolist() == [7, 8, 9] * 2
+    assert pandas.read_parquet(tmp / "g.parquet")["ordered"].cat.ordered
+
+
+def test_a_widened_first_column_keeps_the_metadata(stored, tmp):
+    frame = pandas.DataFrame({"x": pandas.array([1, 2], "int32"), "t": pandas.to_timedelta([1, 2], unit="s")})
+    stored(frame)
+    cfile.widen_column(tmp / "data", "x", "int64")
+    assert_frame_equal(cfile.open(tmp / "data").to_pandas(), frame, check_dtype=False)
+    cfile.replace_columns(tmp / "data", pandas.DataFrame({"x": [5, 6]}))
+    assert cfile.open(tmp / "data").to_pandas()["t"].tolist() == frame["t"].tolist()
+
+
 def test_attributes_and_types_mapper(stored):
     frame = pandas.DataFrame({"n": pandas.array([1, None], "Int64"), "s": ["a", "b"]})
     frame.attrs["unit"] = "metres"

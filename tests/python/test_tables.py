@@ -175,6 +175,35 @@ def test_keys(table, column):
         table.seek("a")
 
 
+@pytest.mark.parametrize("key", ["k", ["k", "n"]])
+def test_slices_between_keys(tmp, key):
+    rows = [{"k": k, "n": n} for n, keys in enumerate([[1, 5, 9], [2, 5, 7]]) for k in keys]
+    for part in (rows[:3], rows[3:]):
+        (cfile.append if part[0]["n"] else cfile.write)(tmp / "t", pyarrow.Table.from_pylist(part),
+                                                        **({} if part[0]["n"] else {"sorted_by": key}))
+        table = cfile.open(tmp / "t")
+        bounds = [table.seek(2), table.seek(8)] if key == "k" else [table.seek((2, 0)), table.seek((8, 0))]
+        if not part[0]["n"]:
+            assert table[bounds[0]:bounds[1]].to_pylist() == [{"k": 5, "n": 0}]
+    assert bounds == [3, 2] and table[bounds[0]] == {"k": 2, "n": 1} and table.take(bounds).to_pylist() == [rows[3], rows[2]]
+    for rows_of in (table, table["n"], table[:]):
+        for chosen in (slice(*bounds), slice(bounds[0], None), slice(None, bounds[1]), slice(table.find(5) if key == "k" else bounds[0], 6),
+                       slice(bounds[1] - 1, bounds[1] + 1)):
+            with pytest.raises(cfile.ArgumentError, match="scan.*compact"):
+                rows_of[chosen]
+    if key == "k":
+        with pytest.raises(cfile.ArgumentError, match="scan"):
+            table["k"][table["k"].seek(2):]
+    assert table.scan((col("k") >= 2) & (col("k") < 8)).count() == 4 and table[1:3].to_pylist() == rows[1:3]
+    cfile.compact(tmp / "t")
+    table = cfile.open(tmp / "t")
+    assert [row["k"] for row in table[table.seek(2):table.seek(8)].to_pylist()] == [2, 5, 5, 7]  # also with the first of two key columns
+    cfile.append(tmp / "t", pyarrow.table({"k": [9, 12], "n": [1, 1]}))  # the same key at the border is no overlap
+    if key == "k":
+        table = cfile.open(tmp / "t")
+        assert [row["k"] for row in table[table.seek(7):table.seek(12)].to_pylist()] == [7, 9, 9]
+
+
 @pytest.mark.parametrize("kind, values, missing", [("float", [0.1, 0.7, 1.5], 0.2), ("double", [0.1, 0.7, 1.5], 0.2)])
 def test_keys_of_floats(stored, kind, values, missing):
     opened = stored(pyarrow.array(values, kind), sorted_by=True)

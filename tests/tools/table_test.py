@@ -47,7 +47,10 @@ class Table(unittest.TestCase):
 
     def test_compact_and_gc(self):
         self.assertEqual(self.ids(), [1, 4, 7, 2, 5, 8, 3, 6, 9])
-        first, second, _ = (part["part"] for part in self.parts())
+        first, second, third = (part["part"] for part in self.parts())
+        code, _, error = self.run_tool("compact", "t", first, third)
+        self.assertEqual(code, 2)
+        self.assertIn(f"part {second} is between the parts {first} and {third}", error)
         self.assertRegex(
             self.succeed("compact", "t", first, second),
             r"^merged 6 rows: 0 blocks copied \(0 bytes\), \d blocks encoded again\n$",

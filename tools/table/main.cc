@@ -251,7 +251,8 @@ int Run(int argc, char** argv) {
   with_json(add("compact",
                 "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
                 CompactParts))
-      .Add("PART", &arguments.parts, "Only these parts (default: all parts)");
+      .Add("PART", &arguments.parts,
+           "Only these parts, which must follow each other (default: all parts)");
   add("drop", "Remove parts from the table", Drop)
       .Add("PART", &arguments.parts, "The names of the parts")
       .required = true;

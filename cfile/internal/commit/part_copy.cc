@@ -76,9 +76,31 @@ TableContents CopyOfPart(const TableContents& table, const TablePart& part,
                      .incompatible_features = table.incompatible_features,
                      .identities = table.identities,
                      .sequence = table.sequence,
-                     .commit_ids = table.commit_ids};
+                     .commit_ids = table.commit_ids,
+                     .metadata = table.metadata};
   for (const TablePart& each : replaced) copy.replaced.push_back(each.directory);
   return copy;
+}
+
+absl::StatusOr<TableContents> ReadCopies(const Storage& storage, const std::string& part,
+                                         const ReaderOptions& limits) {
+  std::optional<TableContents> found;
+  CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(part));
+  for (const StorageEntry& file : files) {
+    if (!ParsePartCopyName(std::string_view(file.path).substr(file.path.find('/') + 1))) continue;
+    const auto object = storage.Read(file.path, limits.max_metadata_size_bytes);
+    if (absl::IsNotFound(object.status())) continue;  // another program has just removed it
+    CFILE_RETURN_IF_ERROR(object.status());
+    const std::string path = absl::StrCat(storage.name(), "/", file.path);
+    CFILE_ASSIGN_OR_RETURN(TableContents copy, ParseTable(object->bytes, path, limits));
+    if (copy.parts.size() != 1 || copy.parts[0].directory != part)
+      return encodings::DataLoss(path, ": this is not the copy of this part");
+    if (found)
+      copy.replaced.insert(copy.replaced.end(), found->replaced.begin(), found->replaced.end());
+    found = std::move(copy);
+  }
+  if (found) return *std::move(found);
+  return absl::NotFoundError(absl::StrCat(storage.name(), "/", part, ": there is no copy"));
 }
 
 void CommitHistory::Add(const TableContents& table, bool attempt) {

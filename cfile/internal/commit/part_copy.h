@@ -12,6 +12,8 @@
 
 #include "absl/status/statusor.h"
 #include "cfile/internal/manifest/table_contents.h"
+#include "cfile/options.h"
+#include "cfile/storage.h"
 
 namespace cfile::internal {
 
@@ -41,6 +43,12 @@ std::optional<CommitTag> ParseDroppedMarkName(std::string_view name);
 // `table`: the new contents of table.cft. `replaced`: the parts that `part` replaces.
 TableContents CopyOfPart(const TableContents& table, const TablePart& part,
                          std::span<const TablePart> replaced);
+
+// Reads the copies in the folder of a part, which may be a part that the table no longer has.
+// Returns the contents of one of them, with the `replaced` of all.
+// kNotFound: there are none. kDataLoss: one is damaged.
+absl::StatusOr<TableContents> ReadCopies(const Storage& storage, const std::string& part,
+                                         const ReaderOptions& limits);
 
 // Collects the commits that are known to have taken place.
 class CommitHistory {

@@ -74,7 +74,15 @@ class Preparation {
     for (const TablePart& part : edit.added) {
       CFILE_RETURN_IF_ERROR(WriteCopy(edit, part, edit.removed));
     }
-    for (const TablePart& part : edit.updated) CFILE_RETURN_IF_ERROR(WriteCopy(edit, part, {}));
+    for (const TablePart& part : edit.updated) {
+      // The older copies say what the part has replaced. DeleteOlderCopies removes them.
+      std::vector<TablePart> replaced;
+      const auto older = ReadCopies(storage_, part.directory, limits_);
+      if (older.ok()) {
+        for (const std::string& name : older->replaced) replaced.push_back({.directory = name});
+      }
+      CFILE_RETURN_IF_ERROR(WriteCopy(edit, part, replaced));
+    }
     for (const std::string& chunk : edit.removed_chunks) {
       CFILE_RETURN_IF_ERROR(WriteFile(storage_, DroppedMarkOfChunk(chunk), ""));
     }

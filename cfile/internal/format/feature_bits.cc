@@ -15,8 +15,8 @@ namespace {
 constexpr uint32_t kSupportedFeatures = kFeatureChecksums | kFeatureArrayBlocks |
                                         kFeatureOwnEncodings | kFeatureMovableBlocks |
                                         kFeatureNestedBlocks | kFeatureExtendedBlocks;
-constexpr uint32_t kSupportedTableFeatures =
-    kTableFeatureNullableKeys | kTableFeatureChunks | kTableFeatureColumnIds;
+constexpr uint32_t kSupportedTableFeatures = kTableFeatureNullableKeys | kTableFeatureChunks |
+                                             kTableFeatureColumnIds | kTableFeatureMetadata;
 
 // A bit that has a purpose but no meaning yet.
 struct ReservedBit {

@@ -12,6 +12,7 @@ namespace cfile::internal {
 // Bits of TablePB.incompatible_features.
 inline constexpr uint32_t kTableFeatureChunks = 1u << 2;     // table.cft names chunks
 inline constexpr uint32_t kTableFeatureColumnIds = 1u << 3;  // the columns have ids
+inline constexpr uint32_t kTableFeatureMetadata = 1u << 5;   // table.cft has the table's metadata
 
 // kUnimplemented if the `incompatible_features` of a file, or of a table, have bits that this
 // library does not know. The message begins with "the file needs" or "the table needs" and names

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/statusor.h"
@@ -75,7 +76,8 @@ struct ColumnIdentities {
 struct TableContents {
   Schema schema;
   std::vector<TablePart> parts;  // newer than the parts of `chunks`, in order
-  // The bits kTableFeatureChunks and kTableFeatureColumnIds are set by SerializeTable.
+  // The bits kTableFeatureChunks, kTableFeatureColumnIds and kTableFeatureMetadata are set by
+  // SerializeTable.
   uint32_t incompatible_features = 0;
   std::vector<ChunkInfo> chunks = {};  // by descending height
   // nullopt: the id of a column is its number, and each part has all columns.
@@ -88,6 +90,8 @@ struct TableContents {
   std::vector<uint64_t> commit_ids = {};
   // The ids of jobs whose commits have taken place, the newest first (cfile/prepared_parts.h).
   std::vector<std::string> job_ids = {};
+  // The metadata of the table. Empty: the file of the first column in the first part has it.
+  std::vector<std::pair<std::string, std::string>> metadata = {};
   // Only in a copy of a part's description: the names of the parts that this part replaced.
   std::vector<std::string> replaced = {};
 };

@@ -38,7 +38,8 @@ std::string_view MagicOf(uint32_t incompatible_features) {
 }
 
 // The bits that SerializeTable sets.
-constexpr uint32_t kOwnFeatures = kTableFeatureChunks | kTableFeatureColumnIds;
+constexpr uint32_t kOwnFeatures =
+    kTableFeatureChunks | kTableFeatureColumnIds | kTableFeatureMetadata;
 
 // The incompatible features that a table with this schema needs.
 uint32_t FeaturesOf(const Schema& schema) {
@@ -75,6 +76,13 @@ absl::StatusOr<TableContents> ParseContents(const SealedMessage& sealed,
   if (const uint32_t missing = FeaturesOf(contents.schema) & ~features; missing != 0) {
     return DataLoss("the schema needs the incompatible feature bits ", absl::Hex(missing),
                     ", which the table does not have");
+  }
+  if (message.metadata.empty() == ((features & kTableFeatureMetadata) != 0)) {
+    return DataLoss("metadata and incompatible feature bit 5 expected together, found only ",
+                    message.metadata.empty() ? "the bit" : "metadata");
+  }
+  for (const wire::FileMetadataPair& pair : message.metadata) {
+    contents.metadata.emplace_back(pair.key.value_or(""), pair.value.value_or(""));
   }
   for (const wire::Chunk& chunk : message.chunks) {
     CFILE_ASSIGN_OR_RETURN(contents.chunks.emplace_back(), ParseChunkInfo(chunk, layout));
@@ -214,7 +222,8 @@ std::string SerializeTable(const TableContents& contents) {
   const uint32_t features = (contents.incompatible_features & ~kOwnFeatures) |
                             FeaturesOf(contents.schema) |
                             (contents.chunks.empty() ? 0 : kTableFeatureChunks) |
-                            (contents.identities ? kTableFeatureColumnIds : 0);
+                            (contents.identities ? kTableFeatureColumnIds : 0) |
+                            (contents.metadata.empty() ? 0 : kTableFeatureMetadata);
   if (features != 0) table.incompatible_features = features;
   table.created_by = "cfile " CFILE_VERSION;
   SerializeSchema(contents, table);
@@ -230,6 +239,9 @@ std::string SerializeTable(const TableContents& contents) {
   table.replaced.assign(contents.replaced.begin(), contents.replaced.end());
   table.commit_ids = contents.commit_ids;
   table.job_ids.assign(contents.job_ids.begin(), contents.job_ids.end());
+  for (const auto& [key, value] : contents.metadata) {
+    table.metadata.push_back({.key = key, .value = value});
+  }
   return SealMessage(MagicOf(features), wire::Serialize(table));
 }
 

@@ -1,5 +1,5 @@
 // Annotations of Parquet that a column type does not say. A table keeps the annotation of a leaf
-// as a text, in a metadata pair of the column's file, and export writes it back.
+// as a text, in a metadata pair of the column's file (kAnnotationKey), and export writes it back.
 //
 //   JSON, ENUM, BSON, FLOAT16, INTERVAL, TIME(UTC), UNKNOWN
 //   GEOMETRY, GEOGRAPHY         with " algorithm=NUMBER" and " crs=TEXT" if the file has them
@@ -12,9 +12,6 @@
 #include "cfile/internal/parquet/metadata/messages.h"
 
 namespace cfile::internal {
-
-// The key of the pair.
-inline constexpr std::string_view kAnnotationKey = "PARQUET:logical_type";
 
 // Returns the annotation of `leaf` if its column type does not say it. Otherwise "".
 // Precondition: TypeFromParquet(leaf).ok().

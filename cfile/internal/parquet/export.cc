@@ -259,15 +259,9 @@ void Exporter::DescribeColumns() {
   metadata_.insert(metadata_.end(), pairs.begin(), pairs.end());
 }
 
-// Adds the metadata of the table, which the file of its first column has.
+// Adds the metadata of the table.
 absl::Status Exporter::AddMetadata() {
-  CFILE_ASSIGN_OR_RETURN(const Reader first_file, rows_.open(0, 0));
-  kept_ = first_file.info().header_metadata;
-  const MetadataPairs& others = first_file.info().footer_metadata;
-  kept_.insert(kept_.end(), others.begin(), others.end());
-  std::erase_if(kept_, [](const auto& pair) {
-    return pair.first.starts_with(kReservedKeyPrefix) || pair.first == kAnnotationKey;
-  });
+  CFILE_ASSIGN_OR_RETURN(kept_, rows_.metadata());
   const Categories categories = TakeCategories(kept_);
   DescribeColumns();
   const std::vector<ArrowLeaf> leaves = ArrowLeavesOf(metadata_, columns_.size());
@@ -358,7 +352,8 @@ absl::StatusOr<ParquetReport> ExportParquet(const TableReader& table, std::uniqu
       .schema = table.schema(),
       .num_rows = table.num_rows(),
       .num_parts = table.num_parts(),
-      .open = [&](size_t part, size_t column) { return table.OpenColumn(part, column); }};
+      .open = [&](size_t part, size_t column) { return table.OpenColumn(part, column); },
+      .metadata = [&] { return table.metadata(); }};
   return internal::ExportToParquet(rows, std::move(sink), options);
 }
 
@@ -372,7 +367,8 @@ absl::StatusOr<ParquetReport> ExportParquet(const Reader& file, std::unique_ptr<
                               .levels = info.has_levels() ? info.levels : LevelLimits()}}},
       .num_rows = info.num_rows,
       .num_parts = 1,
-      .open = [&](size_t, size_t) { return file; }};
+      .open = [&](size_t, size_t) { return file; },
+      .metadata = [&] { return internal::TablePairs(info); }};
   return internal::ExportToParquet(rows, std::move(sink), options);
 }
 

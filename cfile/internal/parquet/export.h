@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "absl/status/statusor.h"
+#include "cfile/internal/format/metadata_keys.h"
 #include "cfile/io.h"
 #include "cfile/parquet.h"
 #include "cfile/reader.h"
@@ -20,6 +21,7 @@ struct ParquetRows {
   uint64_t num_rows = 0;
   size_t num_parts = 0;
   std::function<absl::StatusOr<Reader>(size_t part, size_t column)> open;
+  std::function<absl::StatusOr<MetadataPairs>()> metadata;
 };
 
 // Errors: those of ExportParquet.

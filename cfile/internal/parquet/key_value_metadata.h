@@ -1,6 +1,6 @@
 // The key-value metadata of Parquet files: pairs of texts, among them the schema of Arrow.
 //
-// A table keeps the pairs in the header of its first column. Each column keeps the annotation of
+// A table keeps the pairs (TableReader::metadata). Each column keeps the annotation of
 // its leaf in a pair of its own (annotation.h).
 #pragma once
 
@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/parquet/arrow_description.h"
 #include "cfile/internal/parquet/metadata/messages.h"
 #include "cfile/internal/parquet/pandas_metadata.h"
@@ -20,8 +21,6 @@
 #include "cfile/schema.h"
 
 namespace cfile::internal {
-
-using MetadataPairs = std::vector<std::pair<std::string, std::string>>;
 
 // Returns the pairs that a table of all columns of the file keeps: all but those that only the
 // writer of the file understands, and those that do not fit the header of a file with `options`.

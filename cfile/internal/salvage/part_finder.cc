@@ -173,7 +173,8 @@ class PartFinder {
     copy.replaced.clear();
     for (size_t i = 0; i < tables_.size(); ++i) {
       if (tables_[i].schema == copy.schema && tables_[i].identities == copy.identities &&
-          tables_[i].incompatible_features == copy.incompatible_features) {
+          tables_[i].incompatible_features == copy.incompatible_features &&
+          tables_[i].metadata == copy.metadata) {
         commits_[i].push_back({copy.sequence, copy.commit_ids});
         return i;
       }

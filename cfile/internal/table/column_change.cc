@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/manifest/table_file.h"
+#include "cfile/reader.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -49,6 +50,19 @@ absl::Status CheckFlat(const Storage& storage, const Schema& schema) {
   if (!schema.tree.has_value()) return absl::OkStatus();
   return absl::UnimplementedError(absl::StrCat(
       storage.name(), ": the table holds nested records, whose columns cannot be changed so"));
+}
+
+absl::StatusOr<MetadataPairs> FirstColumnMetadata(const Storage& storage, const Manifest& table,
+                                                  const ReaderOptions& options) {
+  if (table.num_parts() == 0) return MetadataPairs();
+  CFILE_ASSIGN_OR_RETURN(const ManifestPart first, table.Part(0));
+  if (first.part->columns[0].missing) return MetadataPairs();
+  auto source = storage.Open(PathInStorage(*first.part, 0));
+  const absl::StatusOr<Reader> file =
+      source.ok() ? Reader::Open(*std::move(source), options) : source.status();
+  if (file.ok()) return TablePairs(file->info());
+  if (absl::IsNotFound(file.status()) || absl::IsDataLoss(file.status())) return MetadataPairs();
+  return file.status();
 }
 
 ColumnChange::~ColumnChange() {

@@ -14,6 +14,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/manifest/manifest.h"
 #include "cfile/internal/manifest/manifest_edit.h"
 #include "cfile/internal/table/column_writer.h"
@@ -39,6 +40,11 @@ absl::Status NoTable(const Storage& storage);
 absl::Status NoColumn(const Storage& storage, std::string_view name);
 // kUnimplemented if the table holds nested records.
 absl::Status CheckFlat(const Storage& storage, const Schema& schema);
+
+// Returns the metadata of the table that the file of its first column has (TablePairs).
+// There are none if this file is damaged or gone. So its column can still be dropped or replaced.
+absl::StatusOr<MetadataPairs> FirstColumnMetadata(const Storage& storage, const Manifest& table,
+                                                  const ReaderOptions& options);
 
 // Changes columns of all parts of a table. A part is a folder with some rows of the table.
 // The caller first calls Begin and ReadParts. Then it calls NewFile for each new file.
@@ -68,6 +74,10 @@ class ColumnChange {
   const TableContents& before() const { return manifest_->root(); }
   std::vector<Part>& parts() { return parts_; }
   Storage& storage() { return *storage_; }
+
+  absl::StatusOr<MetadataPairs> FirstColumnMetadata() const {
+    return internal::FirstColumnMetadata(*storage_, *manifest_, limits());
+  }
 
   // Begins a new file of column `number` in a part.
   absl::StatusOr<std::unique_ptr<ColumnWriter>> NewFile(const Part& part, size_t number,

@@ -200,6 +200,10 @@ class ColumnsWriter::Impl {
       schema_.columns.push_back(columns_[i]->schema);
     }
     CFILE_RETURN_IF_ERROR(change_.ReadParts(std::move(replaced)));
+    for (const auto& column : columns_) {
+      if (column->number > 0 || !column->options.metadata.empty()) continue;
+      CFILE_ASSIGN_OR_RETURN(column->options.metadata, change_.FirstColumnMetadata());
+    }
     for (const ColumnChange::Part& part : change_.parts()) num_rows_ += part.num_rows;
     return absl::OkStatus();
   }

@@ -38,6 +38,10 @@ absl::Status ChangeColumns(
         internal::TableContents root,
         internal::Named(internal::WithSchema(now->root(), columns.schema, columns.identities),
                         storage->name()));
+    if (root.metadata.empty() &&
+        columns.identities.ids[0] != internal::IdentitiesOf(now->root()).ids[0]) {
+      CFILE_ASSIGN_OR_RETURN(root.metadata, internal::FirstColumnMetadata(*storage, *now, options));
+    }
     // If the id of each column is still its number, do not store ids.
     // Then older readers can read the table.
     if (columns.identities == internal::IdentitiesOf(now->root())) {

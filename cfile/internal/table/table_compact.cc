@@ -379,6 +379,25 @@ std::optional<TableWriter> NewPartThatKeepsOrder(const TableLocation& location,
   return std::nullopt;
 }
 
+// DropRowsBelow moves the rows that stay in the `chosen` parts to the place of the first of them.
+// Also chooses the parts between whose keys may be equal to keys of such rows, because rows with
+// equal keys keep the order of the parts. Returns false if no row of the chosen parts stays.
+bool ChooseMovedPast(std::span<const BlockStatistics> bounds, const std::string& low,
+                     std::vector<bool>& chosen) {
+  const auto first = std::find(chosen.begin(), chosen.end(), true);
+  std::optional<std::string> least, greatest;  // of the rows that move
+  for (size_t part = chosen.size(); part-- > static_cast<size_t>(first - chosen.begin());) {
+    if (!bounds[part].min_key || !bounds[part].max_key) continue;
+    const std::string& max = *bounds[part].max_key;
+    const std::string& min = std::max(*bounds[part].min_key, low);
+    if (!chosen[part]) chosen[part] = least && min <= *greatest && max >= *least;
+    if (!chosen[part] || max < low) continue;
+    least = least ? std::min(*least, min) : min;
+    greatest = greatest ? std::max(*greatest, max) : max;
+  }
+  return least.has_value();
+}
+
 }  // namespace
 
 absl::Status DropParts(const TableLocation& location, std::span<const std::string> parts,
@@ -403,16 +422,28 @@ absl::StatusOr<CompactReport> Compact(const TableLocation& location,
   // Grows while parts are read, because num_parts() of a damaged table may be wrong.
   std::vector<bool> chosen;
   std::vector<std::string> names;
+  std::string between;  // the part after the last chosen one
+  absl::Status order;
   for (size_t part = 0; part < table.num_parts(); ++part) {
     CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
     const std::string& name = info.name;
     chosen.push_back(parts.empty() || std::find(parts.begin(), parts.end(), name) != parts.end());
-    if (chosen.back()) names.push_back(name);
+    if (!chosen.back()) {
+      if (between.empty() && !names.empty()) between = name;
+      continue;
+    }
+    if (!between.empty() && order.ok()) {
+      order = absl::InvalidArgumentError(absl::StrCat(
+          table.directory(), ": part ", between, " is between the parts ", names.back(), " and ",
+          name, ". Name it, too, because rows with equal keys keep the order of the parts"));
+    }
+    names.push_back(name);
   }
   for (const std::string& name : parts) {
     if (std::find(names.begin(), names.end(), name) == names.end())
       return absl::NotFoundError(absl::StrCat(table.directory(), ": the table has no part ", name));
   }
+  CFILE_RETURN_IF_ERROR(order);
   if (names.size() < 2) return CompactReport{};
   Compaction compaction(table, chosen, /*copies=*/true);
   CFILE_RETURN_IF_ERROR(compaction.Begin());
@@ -445,18 +476,19 @@ absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T
   const T first_key = encodings::FirstEqualKey(key);
   std::string low;
   internal::AppendKey<T>(first_key, low);
+  std::vector<BlockStatistics> bounds;
   std::vector<bool> chosen;
-  std::vector<std::string> names;
-  bool all_below = true;
   for (size_t part = 0; part < table.num_parts(); ++part) {
-    CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table.part_bounds(part, column));
-    chosen.push_back(false);
+    CFILE_ASSIGN_OR_RETURN(bounds.emplace_back(), table.part_bounds(part, column));
     // Without a value index, bounds may be inexact. Then return the error below.
-    if (!bounds.min_key || !bounds.max_key || *bounds.min_key >= low) continue;
-    chosen.back() = true;
+    chosen.push_back(bounds[part].min_key && bounds[part].max_key && *bounds[part].min_key < low);
+  }
+  const bool all_below = !ChooseMovedPast(bounds, low, chosen);
+  std::vector<std::string> names;
+  for (size_t part = 0; part < chosen.size(); ++part) {
+    if (!chosen[part]) continue;
     CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
     names.push_back(info.name);
-    all_below = all_below && *bounds.max_key < low;
   }
   Compaction compaction(table, chosen, /*copies=*/true);
   CFILE_RETURN_IF_ERROR(compaction.Begin());

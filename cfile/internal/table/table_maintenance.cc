@@ -162,6 +162,16 @@ absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older
 
 }  // namespace
 
+absl::StatusOr<PartOrigin> ReadPartOrigin(const TableLocation& table, const std::string& part,
+                                          const ReaderOptions& options) {
+  if (!internal::IsPartName(part))
+    return absl::NotFoundError(absl::StrCat(part, ": this is no name of a part"));
+  CFILE_ASSIGN_OR_RETURN(internal::TableContents copy,
+                         internal::ReadCopies(*table.storage(), part, options));
+  const std::vector<uint64_t>& order = copy.parts[0].order;
+  return PartOrigin{.commit = order.empty() ? 0 : order[0], .replaced = std::move(copy.replaced)};
+}
+
 absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(const TableLocation& table,
                                                            std::chrono::seconds older_than,
                                                            const ReaderOptions& options) {

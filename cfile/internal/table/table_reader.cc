@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/read/split_rows.h"
 #include "cfile/internal/table/compound_key_check.h"
 #include "cfile/internal/table/open_table.h"
@@ -31,6 +32,15 @@ uint64_t TableReader::num_rows() const { return impl_->num_rows(); }
 size_t TableReader::num_parts() const { return impl_->num_parts(); }
 ReaderCounters TableReader::counters() const { return impl_->usage().counters(); }
 size_t TableReader::memory_usage_bytes() const { return impl_->usage().memory_bytes(); }
+
+absl::StatusOr<std::vector<std::pair<std::string, std::string>>> TableReader::metadata() const {
+  const internal::TableContents& root = impl_->manifest().root();
+  if (!root.metadata.empty() || num_parts() == 0) return root.metadata;
+  CFILE_ASSIGN_OR_RETURN(const ManifestPart first, impl_->Part(0));
+  // Without a file, a default stands for the column.
+  CFILE_ASSIGN_OR_RETURN(const Reader reader, impl_->OpenColumn(first, 0));
+  return internal::TablePairs(reader.info());
+}
 
 absl::StatusOr<PartInfo> TableReader::part(size_t part) const {
   CFILE_ASSIGN_OR_RETURN(const ManifestPart found, impl_->Part(part));

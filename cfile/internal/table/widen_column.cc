@@ -10,6 +10,7 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/compound_key.h"
 #include "cfile/internal/format/key_codec.h"
+#include "cfile/internal/format/metadata_keys.h"
 #include "cfile/internal/io/named_status.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/internal/table/column_change.h"
@@ -163,6 +164,7 @@ class Widening {
     const ColumnSchema& column = after_.schema.columns[column_];
     WriterOptions options = options_;
     options.value_index = reader.info().value_index_root.has_value();
+    if (options.metadata.empty()) options.metadata = internal::TablePairs(reader.info());
     CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<ColumnWriter> writer,
                            change_.NewFile(part, column_, column, options));
     CFILE_RETURN_IF_ERROR(VisitTypes(

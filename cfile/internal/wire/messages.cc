@@ -149,6 +149,7 @@ constexpr Field kTable[] = {
     Make<&Table::replaced>(12, "replaced"),
     Packed(MakeFixed<&Table::commit_ids>(13, "commit_ids")),
     Make<&Table::job_ids>(14, "job_ids"),
+    Make<&Table::metadata>(16, "metadata"),
 };
 
 template <typename Message>

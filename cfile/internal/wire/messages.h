@@ -207,6 +207,7 @@ struct Table {
   std::vector<std::string_view> replaced;
   std::vector<uint64_t> commit_ids;
   std::vector<std::string_view> job_ids;
+  std::vector<FileMetadataPair> metadata;
 };
 
 // Returns the message in an optional field. If the field is absent, returns an empty message.

@@ -33,7 +33,6 @@ class RangedObject(Protocol):
     """Bytes with random access that a Python object holds. Calls come from any thread."""
     name: str  # for errors
     size: int  # in bytes
-    identity: str  # "" if not known, see Source::identity
     has_latency: bool  # true: several ranges are passed in one call of read_ranges
     def read_ranges(self, ranges: list[tuple[int, int]]) -> Sequence[Any]:
         """Takes (offset, size) pairs, returns one bytes-like object of exactly this size for each."""
@@ -96,6 +95,9 @@ class Opened:
     def seek(self, column: str, key: Any, /) -> tuple[int, bool]:
         """(ordinal, exact) of the first row whose value is not less than the stored value `key`; (num_rows, False) if there is none.
         A number outside of the column's range is allowed. Raises UnsupportedError-like errors as Cursor::SeekToKey."""
+    def in_key_order(self, column: str | None = None) -> bool:
+        """Whether the rows of all parts follow each other in the order of the column, or of the key columns."""
+
     def seek_compound(self, key: Sequence[Any], /) -> tuple[int, bool]:
         """The same for a table with key columns: stored values of the first len(key) key columns. exact: whether the row has this
         key, or begins with it."""
@@ -191,6 +193,9 @@ class FileWriter:
 # Maintenance of the table at `path` (cfile/table_maintenance.h, cfile/table_columns.h, cfile/table_repair.h).
 def compact(path: str | Location, parts: Sequence[str], settings: dict[str, WriterSettings]) -> dict[str, int]:
     """rows, copied_blocks, recoded_blocks, copied_bytes."""
+def part_origin(path: str | Location, part: str, /) -> tuple[int, list[str]] | None:
+    """The commit of a part and the names of the parts that it replaced; None if nothing says it, see ReadPartOrigin."""
+
 def drop_parts(path: str | Location, parts: Sequence[str], /) -> None: ...
 def commit_parts(path: str | Location, parts: Sequence[bytes], id: str, replaced: Sequence[str], schema: object | None,
                  keys: Sequence[str]) -> bool:

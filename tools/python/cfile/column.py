@@ -4,7 +4,7 @@ from __future__ import annotations
 from . import preview
 from .optional import Lazy
 from .rows import Rows
-from .selection import Selection, single_ordinal
+from .selection import KeyPosition, Selection, single_ordinal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Column(Rows):
     An object may be used by several threads at the same time.
     """
 
-    __slots__ = ("_opened", "_info", "_plain")
+    __slots__ = ("_opened", "_info", "_plain", "_in_order")
     _column_only = True
 
     def __init__(self, opened: _native.Opened, info: _native.ColumnInfo) -> None:
@@ -42,6 +42,7 @@ class Column(Rows):
         self._info = info
         # The type of Python whose values are stored as they are, and read as they are. None: they are converted.
         self._plain: type[Any] | None = _PLAIN.get(info["type"])
+        self._in_order: bool | None = None  # whether parts follow each other in key order, found by the first search
 
     @property
     def name(self) -> str:
@@ -108,10 +109,16 @@ class Column(Rows):
     def seek(self, key: Any) -> int:
         """Returns the ordinal of the first row whose value is not less than `key`; len(self) if there is none.
 
+        If parts of the table overlap in the order of the values, use scan or key_range for a range of keys, and no slice.
         ArgumentError: the column has no value index (`sorted_by` of cfile.write).
         """
         stored = key if type(key) is self._plain else values.key_of(key, self.type)
-        return self._opened.seek(self.name, stored)[0]
+        return self._position(self._opened.seek(self.name, stored)[0])
+
+    def _position(self, ordinal: int) -> int:
+        if self._in_order is None:
+            self._in_order = self._opened.in_key_order(self.name)
+        return ordinal if self._in_order else KeyPosition(ordinal)
 
     def find(self, key: Any) -> int | None:
         """Returns the ordinal of the first row whose value equals `key`, or None. Errors as seek."""
@@ -120,7 +127,7 @@ class Column(Rows):
                 return None
             key = values.key_of(key, self.type)
         ordinal, exact = self._opened.seek(self.name, key)
-        return ordinal if exact else None
+        return self._position(ordinal) if exact else None
 
     def key_range(self, low: Any = None, high: Any = None) -> Selection:
         """The rows with low <= value < high, found through the value index. None: no bound. Errors as seek."""

@@ -5,11 +5,11 @@ are those of cfile.open.
 """
 from __future__ import annotations
 
-from . import _native, restoring
+from . import _native
 from .errors import ArgumentError
 from .locations import located
 from .optional import Lazy
-from .writing import Data, settings_of, with_metadata
+from .writing import Data, settings_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, 
             storage_options: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Merges parts into one, in the order of the key. Without names of parts, all of them.
 
+    ArgumentError: another part is between these parts. It must be merged, too, because rows with equal keys keep the order of the parts.
+
     Blocks that stay together are copied without decoding. Returns rows, copied_blocks, recoded_blocks and copied_bytes.
 
     >>> cfile.write(tmp / "log", pyarrow.table({"n": [1]}))
@@ -40,8 +42,6 @@ def compact(path: Path, parts: Sequence[str] = (), *, encoding: str | dict[str, 
     """
     target = located(path, storage_options)
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal})
-    opened = _native.open_table(target)
-    with_metadata(settings, opened.columns[0]["name"], restoring.kept(opened.info()["metadata"]))
     return _native.compact(target, list(parts), settings)
 
 
@@ -128,13 +128,9 @@ def replace_columns(path: Path, data: Any, *, encoding: str | dict[str, str] | N
 def _write_columns(path: Path, data: Any, options: dict[str, Any], storage_options: Mapping[str, Any] | None, *, replace: bool) -> None:
     target = located(path, storage_options)
     settings = settings_of(options)
-    with Data(data) as source:
+    with Data(data, fields=()) as source:
         if source.fields is None:
             raise ArgumentError("one array has no name: pass a table with this column")
-        opened = _native.open_table(target)
-        first = opened.columns[0]["name"]
-        if first in source.fields:  # only if it is replaced
-            with_metadata(settings, first, restoring.kept(opened.info()["metadata"]))
         _native.write_columns(target, source.stream, settings, replace)
 
 

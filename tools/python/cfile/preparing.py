@@ -50,16 +50,17 @@ def write_part(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequ
     settings = settings_of({"encoding": encoding, "compression": compression, "goal": goal, "block_size_bytes": block_size_bytes,
                             "bloom_filter": bloom_filter})
     names = names_of(sorted_by)
-    with Data(data) as source:
+    try:
+        opened: _native.Opened | None = _native.open_table(target)
+    except NotFoundError:
+        opened = None
+    # Slices of one DataFrame have different ranges of labels, but parts of a new table need the same columns.
+    with Data(data, fields=opened.fields if opened else ()) as source:
         if source.fields is None:
             raise ArgumentError("one array has no name: pass a table with this column")
         for name in names:
             if name not in source.fields:
                 raise ArgumentError(f"sorted_by: there is no column {name}; there are {', '.join(source.fields)}")
-        try:
-            opened: _native.Opened | None = _native.open_table(target)
-        except NotFoundError:
-            opened = None
         if opened is None:
             writer, create, indexed = _first(target, source, settings, names)
         else:

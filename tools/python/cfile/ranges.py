@@ -30,13 +30,14 @@ def merged(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 class RangedFile:
-    """A RangedObject (_native.pyi) that merges ranges. `read`: reads (offset, size) pairs."""
+    """A RangedObject (_native.pyi) that merges ranges. `read`: reads (offset, size) pairs.
 
-    def __init__(self, name: str, size: int, read: Callable[[list[tuple[int, int]]], Sequence[Any]], identity: str = "",
-                 has_latency: bool = True) -> None:
+    Each object counts as another file: neither its name nor what fsspec says about it proves that it still has the same bytes.
+    """
+
+    def __init__(self, name: str, size: int, read: Callable[[list[tuple[int, int]]], Sequence[Any]], has_latency: bool = True) -> None:
         self.name = name
         self.size = size
-        self.identity = identity
         self.has_latency = has_latency
         self._read = read
 
@@ -93,8 +94,7 @@ def _of_filesystem(filesystem: Any, path: str, name: str) -> RangedFile:
         pieces: Sequence[Any] = filesystem.cat_ranges([path] * len(ranges), [offset for offset, _ in ranges],
                                                       [offset + length for offset, length in ranges], on_error="raise")
         return pieces
-    version = str(info.get("ETag") or info.get("etag") or info.get("mtime") or "")
-    return RangedFile(name, int(size), read, f"{name} {size} {version}" if version else "")
+    return RangedFile(name, int(size), read)
 
 
 def _of_stream(file: Any) -> RangedFile:

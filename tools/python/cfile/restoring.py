@@ -3,7 +3,7 @@
 `cfile.write` keeps it as metadata of a table: "pandas" is the text that pyarrow writes for pandas, "ARROW:schema" the schema of the data
 in base64, "ARROW:categories" the categories of categorical columns in their order: JSON with a list of strings for each column, or an Arrow
 stream in base64 if the categories are no strings, and "python_strings" the names of columns of pandas whose strings are objects of Python.
-The first column's file of each part has the metadata. So they are lost if this column is dropped or gets another place.
+The labels of a RangeIndex are a column, unless they only count the rows from 0: metadata cannot follow rows that are sorted or chosen.
 A table that was made from a Parquet file has the same metadata. A column gets ordered categories only if its categories are known.
 """
 from __future__ import annotations
@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import base64
     import json
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from typing import Any
 else:
     base64, json = Lazy("base64"), Lazy("json")
@@ -27,9 +27,14 @@ def _text_of(buffer: Any) -> str:
     return base64.b64encode(buffer).decode()
 
 
-def storable(table: Any) -> tuple[Any, dict[str, str]]:
-    """Casts columns of a pyarrow.Table whose types files do not have. Returns the table, and what to keep of its schema."""
+def storable(table: Any, fields: Collection[str] | None) -> tuple[Any, dict[str, str]]:
+    """Casts columns of a pyarrow.Table whose types files do not have. Returns the table, and what to keep of its schema.
+
+    fields: the names of the columns of the table to which the rows go; None if it is new.
+    """
     arrow = need("pyarrow", _PURPOSE)
+    if b"pandas" in (table.schema.metadata or {}):
+        table = _labelled(table, fields)
     schema = table.schema
     metadata = {"ARROW:schema": _text_of(schema.serialize())}
     pandas = (schema.metadata or {}).get(b"pandas")
@@ -52,6 +57,37 @@ def storable(table: Any) -> tuple[Any, dict[str, str]]:
     if categories:
         metadata[_CATEGORIES] = json.dumps(categories)
     return table, metadata if is_changed else {}
+
+
+def _labelled(table: Any, fields: Collection[str] | None) -> Any:
+    """Makes a column of the labels of a RangeIndex. In a new table, labels that only count the rows from 0 need none."""
+    arrow = need("pyarrow", _PURPOSE)
+    described = json.loads(table.schema.metadata[b"pandas"])
+    indexes: list[Any] = []
+    for level, index in enumerate(described["index_columns"]):
+        if not isinstance(index, dict):
+            indexes.append(index)
+            continue
+        name, labels = index["name"], range(index["start"], index["stop"], index["step"])
+        field = f"__index_level_{level}__" if name is None or name in table.column_names else name
+        counts = name is None and index["start"] == 0 and index["step"] == 1
+        if len(labels) == table.num_rows and (not counts if fields is None else field in fields):
+            numbers = need("numpy", _PURPOSE).arange(labels.start, labels.stop, labels.step, "int64")
+            table = table.append_column(field, arrow.array(numbers))
+            described["columns"].append({"name": name, "field_name": field, "pandas_type": "int64", "numpy_type": "int64",
+                                         "metadata": None})
+            indexes.append(field)
+    described["index_columns"] = indexes
+    return table.replace_schema_metadata({**table.schema.metadata, b"pandas": json.dumps(described)})
+
+
+def without_ranges(metadata: Mapping[str, str]) -> Mapping[str, str]:
+    """Removes descriptions of a RangeIndex, which are true only of all rows in the order in which they were written."""
+    if '"range"' not in metadata.get("pandas", ""):
+        return metadata
+    described = json.loads(metadata["pandas"])
+    described["index_columns"] = [index for index in described["index_columns"] if isinstance(index, str)]
+    return {**metadata, "pandas": json.dumps(described)}
 
 
 def _stream_of(array: Any) -> Any:
@@ -172,6 +208,5 @@ def python_strings(frame: Any) -> dict[str, str]:
 
 
 def kept(metadata: Mapping[str, Any]) -> dict[str, str]:
-    """Returns the metadata that the next version of a table keeps: all texts but those of the library itself."""
-    return {key: text for key, text in metadata.items()
-            if isinstance(key, str) and isinstance(text, str) and not key.startswith("cfile.")}
+    """Returns the metadata that another part of a table, or another table with its rows, gets: all texts."""
+    return {key: text for key, text in without_ranges(metadata).items() if isinstance(key, str) and isinstance(text, str)}

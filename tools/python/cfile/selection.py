@@ -4,7 +4,9 @@ from __future__ import annotations
 import operator
 from contextlib import suppress
 
+from . import restoring
 from .condition import Condition
+from .errors import ArgumentError
 from .rows import Rows
 
 TYPE_CHECKING = False
@@ -82,6 +84,18 @@ def _is_buffer_of_ordinals(ordinals: Any) -> bool:
     return view.ndim == 1 and view.format in ("Q", "L")
 
 
+class KeyPosition(int):
+    """The position of a row that was found by its key, in a table whose parts overlap: rows with further keys need not follow it."""
+
+    def __add__(self, other: int) -> KeyPosition:
+        return KeyPosition(int(self) + other)
+
+    def __sub__(self, other: int) -> KeyPosition:
+        return KeyPosition(int(self) - other)
+
+    __radd__ = __add__
+
+
 class Selection(Rows):
     """Rows of a table or of a column, and columns of these rows. Immutable. Nothing is read before a method asks for it.
 
@@ -125,20 +139,32 @@ class Selection(Rows):
         return self._opened.arrow_type(columns=self._columns if self._opened.is_table else None, column_only=self._column_only)
 
     def _metadata(self) -> Mapping[str, str]:
-        metadata: Mapping[str, str] = self._opened.info()["metadata"]
-        return metadata
+        """The metadata of the table. They describe a RangeIndex only if these are all rows in the order in which they were written."""
+        info = self._opened.info()
+        metadata: Mapping[str, str] = info["metadata"]
+        is_whole = self._is_range and self._begin == 0 and self._end == self._opened.num_rows and info.get("num_parts", 1) == 1
+        if is_whole and not any(column["key"] is not None or self._opened.has_index(column["name"]) for column in self._opened.columns):
+            return metadata
+        return restoring.without_ranges(metadata)
 
     @property
     def _is_range(self) -> bool:
         return self._where is None and self._ordinals is None and self._limit is None and not self._reverse
 
     def __getitem__(self, key: slice | Sequence[int]) -> Selection:
-        """A slice, a list of ordinals or a mask, of rows that are consecutive: of a table, a column or a slice."""
+        """A slice, a list of ordinals or a mask, of rows that are consecutive: of a table, a column or a slice.
+
+        ArgumentError: a bound of the slice is a result of seek or find, and parts of the table overlap in the order of the key.
+        """
         if not self._is_range:
             raise TypeError("only slices and lists of a table, a column or a slice are possible; use limit for a scan")
         count = self._end - self._begin
         if not isinstance(key, slice):
             return self.take(key)
+        if isinstance(key.start, KeyPosition) or isinstance(key.stop, KeyPosition):
+            raise ArgumentError(
+                f"{self._opened.name}: parts overlap in the order of the key, so the rows between two keys are no slice: use "
+                f"scan((cfile.col(name) >= low) & (cfile.col(name) < high)), or merge the parts with cfile.compact")
         begin, end, step = key.indices(count)
         if step != 1:
             return self.take(list(range(begin, end, step)))

@@ -15,12 +15,10 @@ if TYPE_CHECKING:
 
 _source: Any = need("pyspark.sql.datasource", "cfile.spark")
 
-# An offset names a commit of the table: {"commit": number, "rows": rows of the table up to this commit}. The stream has read the rows of
-# all parts whose `commit` is not greater. A part that is made by merging has the commit of the first merged part, so merging parts that
-# were read, or parts that were not read, changes no offset. "rows" shows other changes: if parts on both sides of an offset are merged,
-# the rows up to the offset become more, and if read rows are dropped, they become fewer. If rows are replaced by as many rows, nothing
-# shows it.
-_START = {"commit": -1, "rows": 0}
+# An offset has the names of the parts that the table had when it was made, the number of their rows, and the number of the newest commit
+# that had added one of them. Parts of later commits are new. Another part was made by merging or replacing parts; what it was made of
+# (_native.part_origin) says whether its rows were read.
+_START: dict[str, Any] = {"commit": -1, "rows": 0, "parts": []}
 
 
 class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
@@ -30,53 +28,82 @@ class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
         self._rows = TableRows(place, schema, options)
         self._ignores_removed = spark_types.flag(options, "ignore_removed")
 
-    def initialOffset(self) -> dict[str, int]:
+    def initialOffset(self) -> dict[str, Any]:
         return dict(_START)
 
-    def latestOffset(self, start: Any = None, limit: Any = None) -> dict[str, int]:
-        """The newest commit that has added a part. Versions of Spark before 4.2 pass no arguments."""
+    def latestOffset(self, start: Any = None, limit: Any = None) -> dict[str, Any]:
+        """All parts that the table has now. Versions of Spark before 4.2 pass no arguments."""
         opened = _native.open_table(self._rows.place.location())
         parts = opened.parts()
-        return {"commit": parts[-1]["commit"], "rows": opened.num_rows} if parts else dict(start or _START)
+        if not parts:
+            return dict(start or _START)
+        return {"commit": max(part["commit"] for part in parts), "rows": opened.num_rows, "parts": [part["name"] for part in parts]}
 
-    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[Any]:
+    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[Any]:
         """The rows after the offset `start`, up to and with the offset `end`: whole parts, the small ones together."""
         if start == end:
             return []
         snapshot = _native.read_snapshot(self._rows.place.location())
-        opened = self._rows.open(snapshot)
-        begin, end_row = self._rows_until(opened, start), self._rows_until(opened, end)
+        parts = self._rows.open(snapshot).parts()
+        before, until = self._parts_until(parts, start), self._parts_until(parts, end)
         found: list[Any] = []
         size_bytes, most_bytes = 0, self._rows.size_bytes or PARTITION_SIZE_BYTES
-        for part in opened.parts():
-            if not begin <= part["first_ordinal"] < end_row or part["num_rows"] == 0:
+        for part in parts:
+            if part["name"] in before or part["name"] not in until or part["num_rows"] == 0:
                 continue
             last = part["first_ordinal"] + part["num_rows"]
             size_bytes += part["size_bytes"]
-            if found and size_bytes <= most_bytes:
+            if found and size_bytes <= most_bytes and found[-1].end == part["first_ordinal"]:
                 found[-1].end = last
             else:
                 found.append(Partition(part["first_ordinal"], last, snapshot))
                 size_bytes = part["size_bytes"]
         return found
 
-    def _rows_until(self, opened: _native.Opened, offset: dict[str, int]) -> int:
-        """The number of rows up to an offset. ConflictError: they are not those that the offset has counted."""
-        parts = opened.parts()
-        rows: int = sum(part["num_rows"] for part in parts if part["commit"] <= offset["commit"])
+    def _parts_until(self, parts: list[dict[str, Any]], offset: dict[str, Any]) -> set[str]:
+        """The names of the parts whose rows are those of an offset. ConflictError: it cannot be told, or rows have gone."""
+        if "parts" not in offset and offset["commit"] >= 0:
+            raise ConflictError(f"{self._rows.place}: an earlier version of cfile wrote the checkpoint, which does not say what parts the "
+                                f"stream has read. Begin a new query with a new checkpoint")
+        named = set(offset.get("parts", ()))
+        until = {part["name"] for part in parts if self._is_until(part, named, offset["commit"])}
+        rows = sum(part["num_rows"] for part in parts if part["name"] in until)
         if rows == offset["rows"] or (self._ignores_removed and rows < offset["rows"]):
-            return rows
-        if rows < offset["rows"]:
-            raise ConflictError(
-                f"{self._rows.place}: rows that this stream has read were dropped or replaced: the table had {offset['rows']:,} rows up to "
-                f"commit {offset['commit']}, and has {rows:,} now. Set the option ignore_removed to go on with the rows that are new")
+            return until
         raise ConflictError(
-            f"{self._rows.place}: parts that this stream has read were merged with parts that it has not read, or were replaced by more "
-            f"rows: the table had {offset['rows']:,} rows up to commit {offset['commit']}, and has {rows:,} now. Begin a new query with a "
-            f"new checkpoint, and merge only parts that all streams have read")
+            f"{self._rows.place}: rows that this stream has read were dropped or replaced: there were {offset['rows']:,} rows up to commit "
+            f"{offset['commit']}, and there are {rows:,} now. If there are fewer, set the option ignore_removed to go on with the new rows")
+
+    def _is_until(self, part: dict[str, Any], named: set[str], commit: int) -> bool:
+        """Whether the rows of a part are those of an offset: it is one of the `named` parts, or was made of nothing else."""
+        seen: set[str] = set()
+        found: set[bool] = set()
+        pending: list[tuple[str, int | None]] = [(part["name"], part["commit"])]
+        while pending and len(found) < 2:
+            name, added = pending.pop()
+            if name in seen:
+                continue
+            seen.add(name)
+            is_known = name in named or (added or 0) > commit
+            origin = None if is_known else _native.part_origin(self._rows.place.location(), name)
+            if name in named:
+                found.add(True)
+            elif (origin[0] if origin else added or 0) > commit:
+                found.add(False)
+            elif origin and origin[1]:
+                pending += [(replaced, None) for replaced in origin[1]]
+            else:
+                raise ConflictError(
+                    f"{self._rows.place}: nothing says any more whether this stream has read all rows of part {part['name']}. Begin a new "
+                    f"query with a new checkpoint, and run streams more often than cfile.collect_garbage removes merged parts")
+        if len(found) == 2:
+            raise ConflictError(
+                f"{self._rows.place}: parts that this stream has read were merged with parts that it has not read: part {part['name']} has "
+                f"rows of both. Begin a new query with a new checkpoint, and merge only parts that all streams have read")
+        return found.pop()
 
     def read(self, partition: Any) -> Iterator[Any]:
         return self._rows.batches(partition.snapshot, partition.begin, partition.end, self._rows.where)
 
-    def commit(self, end: dict[str, int]) -> None:
+    def commit(self, end: dict[str, Any]) -> None:
         """Does nothing: the table keeps no state of its streams."""

@@ -6,7 +6,7 @@ from .column import Column
 from .errors import ArgumentError
 from .optional import Lazy, need
 from .rows import Rows
-from .selection import Selection, single_ordinal
+from .selection import KeyPosition, Selection, single_ordinal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Table(Rows):
     An object may be used by several threads at the same time.
     """
 
-    __slots__ = ("_opened", "_leaves", "_fields", "_key", "_sorted")
+    __slots__ = ("_opened", "_leaves", "_fields", "_key", "_sorted", "_in_order")
 
     def __init__(self, opened: _native.Opened) -> None:
         self._opened = opened
@@ -45,6 +45,7 @@ class Table(Rows):
         keys = [(info["key"], info["name"]) for info in opened.columns if info["key"] is not None]
         self._key = [name for _, name in sorted(keys)]
         self._sorted: Column | None = None  # the column that seek searches, found by the first call
+        self._in_order: bool | None = None  # as in Column, for the key columns
 
     @property
     def columns(self) -> list[str]:
@@ -154,17 +155,24 @@ class Table(Rows):
 
         `key`: for a table with several key columns, a tuple of values of the first ones. column: the column to search; without it, the
         key columns, or else the first column with a value index. ArgumentError: the column has no value index.
+
+        If parts of the table overlap in the order of the key, use scan for a range of keys, and no slice.
         """
         if column is None and self._key:
-            return self._opened.seek_compound(self._compound(key))[0]
+            return self._position(self._opened.seek_compound(self._compound(key))[0])
         return self._searched(column).seek(key)
 
     def find(self, key: Any, column: str | None = None) -> int | None:
         """Returns the ordinal of the first row with this key, or None. Arguments and errors as seek."""
         if column is None and self._key:
             ordinal, exact = self._opened.seek_compound(self._compound(key))
-            return ordinal if exact else None
+            return self._position(ordinal) if exact else None
         return self._searched(column).find(key)
+
+    def _position(self, ordinal: int) -> int:
+        if self._in_order is None:
+            self._in_order = self._opened.in_key_order()
+        return ordinal if self._in_order else KeyPosition(ordinal)
 
     @property
     def statistics(self) -> dict[str, dict[str, Any] | None]:

@@ -12,7 +12,7 @@ from .rows import Rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     from . import sorting
@@ -46,10 +46,10 @@ class Data:
     """What is written: a stream, its type, and what restoring.py keeps of it.
 
     with Data(data) as source: if rows of this package could not be read, the block raises that error, and not the one that the writer
-    makes of it.
+    makes of it. fields: see restoring.storable.
     """
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Any, fields: Collection[str] | None = None) -> None:
         self.metadata: dict[str, str] = {}
         if _is_of(data, "pandas"):
             data = self._of_pandas(data)
@@ -62,7 +62,7 @@ class Data:
             data = arrow.Table.from_batches([arrow.RecordBatch.from_struct_array(array)]) \
                 if arrow.types.is_struct(array.type) else arrow.chunked_array([array])
         if _is_of(data, "pyarrow"):
-            data = self._of_pyarrow(data)
+            data = self._of_pyarrow(data, fields)
         self._own = isinstance(data, Rows)
         if isinstance(data, Rows):
             self.metadata = restoring.kept(data._metadata())
@@ -84,12 +84,12 @@ class Data:
             return arrow.Table.from_pandas(data)
         return arrow.chunked_array([arrow.array(data)])
 
-    def _of_pyarrow(self, data: Any) -> Any:
+    def _of_pyarrow(self, data: Any, fields: Collection[str] | None) -> Any:
         arrow = need("pyarrow", "writing pyarrow data")
         if isinstance(data, arrow.RecordBatch):
             data = arrow.Table.from_batches([data])
         if isinstance(data, arrow.Table):
-            data, metadata = restoring.storable(data)
+            data, metadata = restoring.storable(data, fields)
             self.metadata.update(metadata)
         return data
 
@@ -115,6 +115,7 @@ def write(path: str | os.PathLike[str], data: Any, *, sorted_by: str | Sequence[
 
     path: a path, or an s3:// URL.
     data: any object with __arrow_c_stream__, for example of pyarrow, Polars, DuckDB or this package; or a DataFrame or Series of pandas.
+        The labels of a DataFrame become a column, unless they are numbers of rows from 0.
         The rows may need more memory than there is: they are written as they come.
     sorted_by: sorts the rows by these columns, so that they can be searched by key; nulls come first. Rows with equal keys keep
         their order. For one array, True. Needs pyarrow. Rows that need more memory than memory_limit_bytes are sorted in parts on disk.
@@ -198,7 +199,7 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
                             "bloom_filter": bloom_filter})
     opened = _native.open_table(target)
     keep_index(opened, settings)
-    with Data(data) as source:
+    with Data(data, opened.fields) as source:
         with_metadata(settings, opened.columns[0]["name"], restoring.kept(opened.info()["metadata"]) or source.metadata)
         _finish(_native.TableWriter.replace(target, names_of(replacing), settings) if replacing else
                 _native.TableWriter.append(target, settings), source.stream)

@@ -30,6 +30,15 @@ class TypedCursor final : public ColumnCursor {
     return nb::make_tuple(found.ordinal, exact);
   }
 
+  bool InKeyOrder() override {
+    return WithoutLock([&]() -> absl::StatusOr<bool> {
+      const auto range = cursor_.SeekToKeyRange(std::nullopt, std::nullopt);
+      if (absl::IsFailedPrecondition(range.status())) return false;
+      if (!range.ok()) return range.status();
+      return true;
+    });
+  }
+
   nb::tuple KeyRange(nb::handle low, nb::handle high) override {
     std::optional<T> bounds[2];
     bool empty = false;

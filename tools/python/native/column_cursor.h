@@ -24,6 +24,8 @@ class ColumnCursor {
   virtual ~ColumnCursor() = default;
   // (ordinal, exact) of the first row whose value is not less than `key`.
   virtual nb::tuple Seek(nb::handle key) = 0;
+  // True if the rows of all parts follow each other in the order of the keys.
+  virtual bool InKeyOrder() = 0;
   virtual nb::tuple KeyRange(nb::handle low, nb::handle high) = 0;
   // The stored values of these rows.
   virtual nb::list Values(const std::vector<uint64_t>& ordinals) = 0;

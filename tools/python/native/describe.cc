@@ -68,10 +68,12 @@ void Merge(const BlockStatistics& part, BlockStatistics& all) {
   }
 }
 
-nb::dict Metadata(const cfile::FileInfo& info) {
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+nb::dict Metadata(const Pairs& pairs, const Pairs& more = {}) {
   nb::dict dict;
-  for (const auto* pairs : {&info.header_metadata, &info.footer_metadata}) {
-    for (const auto& [key, value] : *pairs) {
+  for (const Pairs* each : {&pairs, &more}) {
+    for (const auto& [key, value] : *each) {
       const ColumnType text = ColumnType::String();
       dict[ToPython<std::string_view>(key, text)] = ToPython<std::string_view>(value, text);
     }
@@ -92,7 +94,7 @@ nb::dict FileInfo(const cfile::FileInfo& info) {
   dict["has_positional_index"] = info.positional_index_root.has_value();
   dict["has_value_index"] = info.value_index_root.has_value();
   dict["has_levels"] = info.has_levels();
-  dict["metadata"] = Metadata(info);
+  dict["metadata"] = Metadata(info.header_metadata, info.footer_metadata);
   return dict;
 }
 
@@ -229,13 +231,7 @@ nb::dict Info(const Opened& opened) {
   dict["num_parts"] = table.num_parts();
   dict["size_bytes"] = size_bytes;
   dict["key"] = key;
-  dict["metadata"] = nb::dict();
-  // A part that is older than the first column has no file of it.
-  for (size_t part = 0; part < std::min<size_t>(table.num_parts(), 1); ++part) {
-    if (WithoutLock([&] { return table.part_file(part, 0); }).empty()) continue;
-    const cfile::Reader file = WithoutLock([&] { return table.OpenColumn(part, 0); });
-    dict["metadata"] = Metadata(file.info());
-  }
+  dict["metadata"] = Metadata(WithoutLock([&] { return table.metadata(); }));
   return dict;
 }
 

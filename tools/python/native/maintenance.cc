@@ -139,6 +139,17 @@ nb::list Repair(const Location& path, bool salvage, bool force, bool dry_run) {
 void AddMaintenance(nb::module_& module) {
   using nb::arg;
   module.def("compact", &Compact, arg("path"), arg("parts"), arg("settings"));
+  module.def("part_origin", [](const Location& path, const std::string& part) -> nb::object {
+    std::optional<cfile::PartOrigin> origin;
+    AtTable(path, [&](const auto& table) -> absl::Status {
+      auto read = cfile::ReadPartOrigin(table, part);
+      if (absl::IsNotFound(read.status())) return absl::OkStatus();
+      if (read.ok()) origin = *std::move(read);
+      return read.status();
+    });
+    if (!origin) return nb::none();
+    return nb::make_tuple(origin->commit, nb::cast(origin->replaced));
+  });
   module.def("drop_parts", [](const Location& path, const Names& parts) {
     AtTable(path, [&](const auto& table) { return cfile::DropParts(table, parts); });
   });

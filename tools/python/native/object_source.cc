@@ -65,12 +65,10 @@ class ObjectSource final : public Source {
       : object_(object),
         name_(nb::cast<std::string>(object.attr("name"))),
         size_(nb::cast<uint64_t>(object.attr("size"))),
-        identity_(nb::cast<std::string>(object.attr("identity"))),
         has_latency_(nb::cast<bool>(object.attr("has_latency"))) {}
 
   const std::string& name() const override { return name_; }
   uint64_t size() const override { return size_; }
-  std::string identity() const override { return identity_; }
   bool HasLatency() const override { return has_latency_; }
 
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
@@ -105,7 +103,6 @@ class ObjectSource final : public Source {
   HeldObject object_;
   const std::string name_;
   const uint64_t size_;
-  const std::string identity_;
   const bool has_latency_;
 };
 

@@ -259,6 +259,14 @@ void AddReading(nb::module_& module) {
              return opened.WithCursor(opened.Position(column),
                                       [&](ColumnCursor& cursor) { return cursor.Seek(key); });
            })
+      .def(
+          "in_key_order",
+          [](const Opened& opened, const std::optional<std::string>& column) {
+            return opened.WithCursor(
+                column ? opened.Position(*column) : opened.schema().key_index().value(),
+                [](ColumnCursor& cursor) { return cursor.InKeyOrder(); });
+          },
+          arg("column") = nb::none())
       .def("seek_compound", &SeekCompound)
       .def(
           "key_range",
