@@ -45,6 +45,7 @@ struct HttpOptions {
   uint64_t merge_gap_bytes = 128 << 10;
   // A directory for pieces of objects that were read, so that the next read needs no request. If it
   // is empty, there is no cache. Missing directories of the path are made with the mode 0700.
+  // An existing directory must be a cache or empty: other files in it are never removed.
   // Several processes of one user may share the directory; see Cache in cfile/http.h.
   std::string cache_directory;
   // The cache keeps at most this many bytes. Each process may exceed this by a sixteenth.

@@ -158,7 +158,7 @@ CFILE_EXPORT std::unique_ptr<Sink> NewMemorySink(std::vector<uint8_t>* bytes,
                                                  std::string name = "memory");
 
 // True if `name`, a file name without a folder, is that of a temporary file of NewFileSink. A
-// killed process may leave such files.
+// killed process may leave such files. The name is .NAME.PROCESS-NUMBER.cfile-tmp, with two numbers.
 CFILE_EXPORT bool IsTemporaryFileName(const std::string& name);
 
 }  // namespace cfile

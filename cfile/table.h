@@ -45,7 +45,7 @@ class TableWriterAccess;
 // A writer that is destroyed earlier removes the files of its own part.
 // It removes no other files, because the name of its part is unique.
 // The removal can fail, for example without write permission in the folder.
-// Then the leftover files do no harm, but Create at this path returns kAlreadyExists.
+// Then the leftover files do no harm, as those of a killed process.
 //
 // Thread-compatible. In addition, calls for different columns may run at the same time, because
 // columns share only the schema. After an error each later call for the same column, and Finish,
@@ -55,6 +55,8 @@ class CFILE_EXPORT TableWriter {
   // Begins a new table. `table`: a storage without files, or the path of a local directory.
   // This directory must not exist or must be empty.
   // (A symbolic link to an empty directory is allowed.)
+  // It may have what killed writers of a new table left. Create removes this from a local
+  // directory if no process writes it, no part of it is complete, and nothing else is there.
   // `options`: none, one for all columns, or one per column.
   // WriterOptions::nullable is ignored: the schema says which columns are nullable.
   // kAlreadyExists: the place is not empty, for example because a table is there.

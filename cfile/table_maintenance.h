@@ -131,10 +131,15 @@ CFILE_EXPORT absl::Status DropRowsBelow(const TableLocation& table, size_t colum
 inline constexpr std::chrono::seconds kGarbageAge = std::chrono::hours(7 * 24);
 
 // A program may make folders for temporary files in a table's directory.
-// The name of such a folder must begin with this prefix.
+// Returns a new name for such a folder: "temporary-" and 128 random bits.
 // CollectGarbage removes such a folder like a part that table.cft does not name.
+// TableWriter::Create removes such a folder if there is no table and no process writes a part.
 // For the age and size of the folder, only the files and folders directly in it count.
-inline constexpr std::string_view kTemporaryFolderPrefix = "temporary-";
+CFILE_EXPORT absl::StatusOr<std::string> NewTemporaryFolderName();
+
+// True if a file or a folder in a table's directory has a name that this library makes
+// (cfile/FORMAT.md, Table). `path`: relative to the directory, as Storage::List returns it.
+CFILE_EXPORT bool IsTablePath(std::string_view path);
 
 // Something that CollectGarbage removed: the folder of a part, or a file that a killed process or a
 // failed change left.
@@ -144,7 +149,8 @@ struct RemovedGarbage {
 };
 
 // Removes what table.cft does not name: parts that were dropped, and files that killed writers
-// left. Removes only folders and files with names that writers give, and temporary folders.
+// left. Removes only folders and files with names that writers give, and temporary folders. The
+// folder of a part stays if it has a file with another name (IsTablePath).
 // A folder is removed if neither the folder nor a file in it has changed for the time `older_than`.
 // Dropping a part counts as a change. Returns what was removed. Precondition: older_than >= 0.
 //
@@ -162,16 +168,20 @@ struct RemovedGarbage {
 // part (cfile/prepared_parts.h).
 // If `older_than` is too short, CollectGarbage may remove files of the writer.
 // The table is not damaged: Finish or CommitParts returns kAborted.
-// A merge in a folder for temporary files (kTemporaryFolderPrefix) must end within `older_than`.
+// A merge in a folder for temporary files (NewTemporaryFolderName) must end within `older_than`.
 // On network file systems, add the difference between the clocks of the machines.
 //
 // Use 0 only if no writer and no reader has the table open.
 // With 0, a part that is being dropped at the same time may be removed by the next call.
 //
-// kNotFound: there is no table. If the files of a part cannot be removed, the function returns
+// If there is no table, removes what killed writers of a new table left. Removes nothing if a part
+// is complete, because Repair (cfile/table_repair.h) may bring it back.
+//
+// `dry_run`: removes nothing, and returns what would be removed.
+// kNotFound: there is no table, and no part that a writer began. If the files of a part cannot be removed, the function returns
 // that error. The next call removes the rest.
 CFILE_EXPORT absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(
     const TableLocation& table, std::chrono::seconds older_than = kGarbageAge,
-    const ReaderOptions& options = {});
+    const ReaderOptions& options = {}, bool dry_run = false);
 
 }  // namespace cfile

@@ -391,6 +391,10 @@ TEST(IsTemporaryFileNameTest, TellsOnlyOurs) {
   EXPECT_FALSE(IsTemporaryFileName("column.cfile"));
   EXPECT_FALSE(IsTemporaryFileName(".hidden-column.cfile"));
   EXPECT_FALSE(IsTemporaryFileName("mine.cfile-tmp"));
+  for (const char* name : {".mine.cfile-tmp", ".mine.1.cfile-tmp", ".mine.1-.cfile-tmp",
+                           ".mine.-1.cfile-tmp", ".mine.1-x.cfile-tmp", ".1-1.cfile-tmp"}) {
+    EXPECT_FALSE(IsTemporaryFileName(name)) << name;
+  }
   EXPECT_FALSE(IsTemporaryFileName(".cfile-tmp"));
   EXPECT_FALSE(IsTemporaryFileName(""));
 }

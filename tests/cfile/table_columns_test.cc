@@ -753,7 +753,7 @@ TEST_F(TableColumnsTest, Garbage) {
   const fs::path part = fs::path(path) / Open().part(0)->name;
   const std::string left = "0002-number-0123456789abcdef0123456789abcdef.cfile";
   for (const std::string& name :
-       {left, "." + left + ".17.3.cfile-tmp", std::string("notes.txt"), std::string("1-x.cfile")}) {
+       {left, "." + left + ".17-3.cfile-tmp", std::string("notes.txt"), std::string("1-x.cfile")}) {
     std::ofstream(part / name) << "x";
   }
   make_old();

@@ -30,13 +30,14 @@ using testing::UnorderedElementsAre;
 
 class TableMaintenanceTest : public TableTestBase {
  protected:
+  const Schema schema_{.columns = {{.name = "a", .type = ColumnType::Int64()},
+                                   {.name = "b", .type = ColumnType::Int64()}}};
+
   // Writes a table of two columns. The table has `parts` parts, and each part has ten rows.
   // Each value of a part is the number of the part.
   void WriteTable(int64_t parts) {
-    const Schema schema{.columns = {{.name = "a", .type = ColumnType::Int64()},
-                                    {.name = "b", .type = ColumnType::Int64()}}};
     for (int64_t part = 0; part < parts; ++part) {
-      auto writer = part == 0 ? TableWriter::Create(path_, schema) : TableWriter::Append(path_);
+      auto writer = part == 0 ? TableWriter::Create(path_, schema_) : TableWriter::Append(path_);
       ASSERT_TRUE(writer.ok()) << writer.status();
       Fill(*writer, part);
       ASSERT_TRUE(writer->Finish().ok());
@@ -247,7 +248,7 @@ TEST_F(TableMaintenanceTest, CollectsWhatKilledProcessesLeft) {
   WriteTable(1);
   const std::string name = Names()[0];
   const std::string killed = "part-" + std::string(32, 'a'), young = "part-" + std::string(32, 'b');
-  const std::string temporary = "temporary-aB3xYz", in_use = "temporary-bC4yZa";
+  const std::string temporary = *NewTemporaryFolderName(), in_use = *NewTemporaryFolderName();
   // A collector has committed the name of this part, but was killed before it removed the files.
   const std::string left = "part-" + std::string(32, 'c');
   auto contents = internal::ParseTable(ReadFile(table_file_), table_file_);
@@ -272,6 +273,133 @@ TEST_F(TableMaintenanceTest, CollectsWhatKilledProcessesLeft) {
   EXPECT_THAT(Entries(), UnorderedElementsAre("table.cft", name, young, in_use, others[0],
                                               others[1], others[2], others[3]));
   EXPECT_THAT(Values(), ElementsAre(0));
+}
+
+TEST_F(TableMaintenanceTest, CollectsOnlyNamesThatWritersGive) {
+  WriteTable(1);
+  const std::string hex(32, 'a');
+  const std::string part = Names()[0], killed = "part-" + hex;
+  const std::vector<std::string> foreign = {"notes.txt",
+                                            "temporary-notes/thesis.txt",
+                                            "temporary-abcdef/thesis.txt",
+                                            "part-notes/thesis.txt",
+                                            "part-000007/thesis.txt",
+                                            killed + "/thesis.txt",
+                                            "part-" + std::string(32, 'b') + "/sub/0000-a.cfile",
+                                            "chunk-list.txt",
+                                            "chunk-" + hex + ".cft.dropped-notes",
+                                            "columns-1.dropped",
+                                            "table.txt",
+                                            ".table.cft.cfile-tmp",
+                                            ".table.cft.1-x.cfile-tmp",
+                                            ".table.txt.1-1.cfile-tmp",
+                                            ".chunk-list.1-1.cfile-tmp",
+                                            ".columns-x.1-1.cfile-tmp",
+                                            part + "/dropped-notes",
+                                            part + "/0000-thesis.txt",
+                                            part + "/0000-the.sis.cfile",
+                                            part + "/.notes.cfile-tmp",
+                                            part + "/.notes.1-1.cfile-tmp",
+                                            part + "/part-1.cft"};
+  const std::vector<std::string> own = {
+      "temporary-" + hex + "/anything",
+      "part-000008/0000-a.cfile",
+      "part-" + std::string(32, 'c') + "/.0000-a.cfile.1-1.cfile-tmp",
+      "chunk-" + hex + ".cft.dropped",
+      "columns-" + hex + ".dropped",
+      ".table.cft.12-34.cfile-tmp",
+      ".chunk-" + hex + ".cft.1-1.cfile-tmp",
+      part + "/0000-other.cfile",
+      part + "/.0000-other.cfile.1-1.cfile-tmp",
+      part + "/dropped"};
+  const auto add = [&](const std::string& name) {
+    const fs::path path = fs::path(path_) / name;
+    fs::create_directories(path.parent_path());
+    WriteFile(path.string(), "");
+  };
+  for (const std::string& name : foreign) {
+    add(name);
+    EXPECT_FALSE(IsTablePath(name)) << name;
+  }
+  for (const std::string& name : own) {
+    add(name);
+    EXPECT_TRUE(IsTablePath(name)) << name;
+  }
+  add(killed + "/0000-a.cfile");  // stays with the file beside it
+  Collect(seconds(0));
+  for (const std::string& name : foreign) EXPECT_TRUE(fs::exists(path_ + "/" + name)) << name;
+  for (const std::string& name : own) EXPECT_FALSE(fs::exists(path_ + "/" + name)) << name;
+  EXPECT_THAT(Values(), ElementsAre(0));
+}
+
+TEST_F(TableMaintenanceTest, DryRunRemovesNothing) {
+  WriteTable(2);
+  const std::string dropped = Names()[0];
+  ASSERT_TRUE(DropParts(path_, std::vector<std::string>{dropped}).ok());
+  const std::string before = ReadFile(table_file_);
+  const auto garbage = CollectGarbage(path_, seconds(0), {}, /*dry_run=*/true);
+  ASSERT_TRUE(garbage.ok()) << garbage.status();
+  ASSERT_EQ(garbage->size(), 1u);
+  EXPECT_EQ((*garbage)[0].name, dropped);
+  EXPECT_EQ(ReadFile(table_file_), before);
+  EXPECT_TRUE(fs::exists(path_ + "/" + dropped));
+  EXPECT_THAT(Collect(seconds(0)), ElementsAre(dropped));
+}
+
+// A process that is killed while it writes a new table leaves a part with temporary files.
+TEST_F(TableMaintenanceTest, UnfinishedTablesAreCleared) {
+  const std::string hex(32, 'a');
+  const std::vector<std::string> left = {"part-" + hex + "/.0000-a.cfile.1-1.cfile-tmp",
+                                         "part-" + hex + "/.0001-b.cfile.1-2.cfile-tmp",
+                                         "temporary-" + hex + "/0/table.cft"};
+  const auto leave = [&] {
+    for (const std::string& name : left) {
+      const fs::path path = fs::path(path_) / name;
+      fs::create_directories(path.parent_path());
+      WriteFile(path.string(), "torn");
+    }
+  };
+  leave();
+  EXPECT_THAT(Collect(hours(1)), IsEmpty());
+  EXPECT_THAT(Collect(seconds(0)), UnorderedElementsAre("part-" + hex, "temporary-" + hex));
+  EXPECT_THAT(Entries(), IsEmpty());
+  EXPECT_EQ(CollectGarbage(path_, seconds(0)).status().code(), absl::StatusCode::kNotFound);
+  leave();
+  WriteTable(1);
+  EXPECT_THAT(Entries(), UnorderedElementsAre("table.cft", Names()[0]));
+
+  // Somebody may need these files.
+  for (const std::string& other :
+       {"part-" + hex + "/part-1-0123456789abcdef.cft", "part-" + hex + "/dropped",
+        "part-" + std::string(32, 'b') + "/0000-a.cfile", std::string("part-000000/0000-a.cfile"),
+        "chunk-" + hex + ".cft", "table.cft.damaged-" + hex, std::string("notes/thesis.txt")}) {
+    fs::remove_all(path_);
+    leave();
+    const fs::path path = fs::path(path_) / other;
+    fs::create_directories(path.parent_path());
+    WriteFile(path.string(), "");
+    EXPECT_EQ(TableWriter::Create(path_, schema_).status().code(), absl::StatusCode::kAlreadyExists)
+        << other;
+    const bool is_foreign = other == "notes/thesis.txt";
+    const absl::Status status = CollectGarbage(path_, seconds(0)).status();
+    EXPECT_EQ(status.code(), is_foreign ? absl::StatusCode::kOk : absl::StatusCode::kNotFound)
+        << other << status;
+    for (const std::string& name : left) {
+      EXPECT_EQ(fs::exists(path_ + "/" + name), !is_foreign) << other << name;
+    }
+    EXPECT_TRUE(fs::exists(path)) << other;
+  }
+}
+
+TEST_F(TableMaintenanceTest, WritersOfNewTablesKeepTheirFiles) {
+  const auto create = [&] { return TableWriter::Create(path_, schema_); };
+  auto writer = create();
+  ASSERT_TRUE(writer.ok()) << writer.status();
+  EXPECT_EQ(create().status().code(), absl::StatusCode::kAlreadyExists);
+  Fill(*writer, 1);
+  EXPECT_EQ(create().status().code(), absl::StatusCode::kAlreadyExists);
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_THAT(Values(), ElementsAre(1));
 }
 
 TEST_F(TableMaintenanceTest, CollectsNumberedParts) {

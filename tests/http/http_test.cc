@@ -671,7 +671,7 @@ TEST(Http, TheCacheSavesRequests) {
   // Damaged pieces are read again.
   int files = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(options.cache_directory)) {
-    if (!entry.is_regular_file()) continue;
+    if (!entry.is_regular_file() || entry.path().filename() == "cfile-cache") continue;
     std::fstream file(entry.path(), std::ios::in | std::ios::out | std::ios::binary);
     file.seekg(1000);
     const int byte = file.get();
@@ -687,6 +687,59 @@ TEST(Http, TheCacheSavesRequests) {
   EXPECT_EQ(mode, std::filesystem::perms::owner_all);
   std::filesystem::permissions(options.cache_directory, std::filesystem::perms(0755));
   EXPECT_EQ(HttpClient::Create(options).status().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(Http, TheCacheRemovesOnlyItsOwnFiles) {
+  namespace fs = std::filesystem;
+  TemporaryDirectory directory;
+  HttpOptions options = OptionsFor("S3");
+  options.max_cache_bytes = 1 << 20;
+  const std::string piece = "ab/" + std::string(62, '0');
+  const auto add = [&](const std::string& name) {
+    const fs::path path = fs::path(options.cache_directory) / name;
+    fs::create_directories(path.parent_path());
+    fs::permissions(options.cache_directory, fs::perms::owner_all);
+    WriteFile(path.string(), std::string(2 << 20, 'x'));
+    fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(1000));
+  };
+  const std::vector<std::string> others = {"thesis.txt",
+                                           "notes.tmp",
+                                           "ab/notes.tmp",
+                                           "cd/ef",
+                                           std::string(64, '0'),
+                                           "AB/" + std::string(62, '0'),
+                                           "abc/" + std::string(62, '0'),
+                                           piece + ".tmp",
+                                           piece + ".1.2",
+                                           piece + ".1x.tmp",
+                                           "ab/cd/" + std::string(62, '0'),
+                                           "cd/" + std::string(62, '0') + "/notes.txt"};
+  for (size_t i = 0; i < others.size(); ++i) {
+    options.cache_directory = directory.path("not_a_cache" + std::to_string(i));
+    add(piece);
+    add(others[i]);
+    const absl::Status status = HttpClient::Create(options).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition) << others[i];
+    EXPECT_THAT(std::string(status.message()),
+                HasSubstr(options.cache_directory + ": expected a cache or an empty directory"));
+    EXPECT_TRUE(fs::exists(options.cache_directory + "/" + piece));
+    EXPECT_TRUE(fs::exists(options.cache_directory + "/" + others[i]));
+  }
+  // A cache of an earlier version has no marker.
+  options.cache_directory = directory.path("cache");
+  add(piece);
+  add(piece + ".1.2.tmp");
+  EXPECT_TRUE(HttpClient::Create(options).ok());
+  EXPECT_FALSE(fs::exists(options.cache_directory + "/" + piece));
+  EXPECT_FALSE(fs::exists(options.cache_directory + "/" + piece + ".1.2.tmp"));
+  // Files that are added to a cache stay.
+  for (const std::string& name : others) add(name);
+  add(piece);
+  EXPECT_TRUE(HttpClient::Create(options).ok());
+  EXPECT_FALSE(fs::exists(options.cache_directory + "/" + piece));
+  for (const std::string& name : others) {
+    EXPECT_TRUE(fs::exists(options.cache_directory + "/" + name)) << name;
+  }
 }
 
 TEST(Http, TheCacheIsBounded) {

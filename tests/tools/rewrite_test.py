@@ -317,10 +317,17 @@ class Outputs(ToolTest):
                           ("export", part, "t/table.cft", "--to", "csv"), ("report", a, "--html", "t/table.cft", "--force")):
             self.refuse(1, f"is inside the table {re.escape(str((self.folder / 't').resolve()))}: choose another place", *arguments)
         self.assertEqual({path: path.read_bytes() for path in self.folder.rglob("*") if path.is_file()}, before)
-        (self.folder / "t" / "notes.txt").write_text("mine")
-        self.refuse(1, "t has files of its table, and also notes.txt, which --force would remove: move it", "rewrite", "t", "t", "--force")
-        self.assertEqual((self.folder / "t" / "notes.txt").read_text(), "mine")
-        (self.folder / "t" / "notes.txt").unlink()
+        for foreign in ("notes.txt", "table.txt", "chunk-list.txt", "temporary-notes/thesis.txt", "part-notes/thesis.txt", part + ".txt"):
+            foreign = foreign.removeprefix("t/")
+            path = self.folder / "t" / foreign
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("mine")
+            self.refuse(1, f"t has files of its table, and also {foreign}, which --force would remove: move it",
+                        "rewrite", "t", "t", "--force")
+            self.assertEqual(path.read_text(), "mine")
+            path.unlink()
+            if not part.startswith(f"t/{path.parent.name}/") and path.parent.name != "t":
+                path.parent.rmdir()
         self.dump("rewrite", "t", "t", "--force")
         self.assertIn("1\n", self.dump("values", "t"))
 

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
@@ -66,29 +67,50 @@ class Table(unittest.TestCase):
 
     def test_drop(self):
         names = [part["part"] for part in self.parts()]
-        self.assertEqual(self.succeed("drop", "t", names[1]), "")
+        line = rf"{names[1]} +3 rows\n"
+        self.assertRegex(self.succeed("drop", "--dry-run", "t", names[1][:12]), f"^{line}would remove 3 of 9 rows\n$")
+        self.assertEqual(len(self.ids()), 9)
+        self.assertRegex(self.succeed("drop", "t", names[1][:12]), f"^{line}removed 3 of 9 rows\n$")
         self.assertEqual(self.ids(), [1, 4, 7, 3, 6, 9])
         code, _, error = self.run_tool("drop", "t", names[1])
         self.assertEqual(code, 3)
         self.assertIn(names[1], error)
+        code, out, error = self.run_tool("drop", "t", "part-")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("the names of 2 parts begin with part-", error)
+        code, out, error = self.run_tool("drop", "t", names[0], names[2])
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("these are all 6 rows of the table; --all removes them", error)
+        self.assertEqual(self.ids(), [1, 4, 7, 3, 6, 9])
+        self.assertIn("would remove 6 of 6 rows", self.succeed("drop", "--all", "--dry-run", "t"))
+        self.assertIn("removed 6 of 6 rows", self.succeed("drop", "--all", "t"))
+        self.assertEqual(self.ids(), [])
 
     def test_drop_below(self):
-        self.assertEqual(self.succeed("drop-below", "t", "5"), "")
+        names = [part["part"] for part in self.parts()]
+        lines = "".join(rf"{name} +{rows} rows\n" for name, rows in zip(names, (2, 1, 1)))
+        self.assertRegex(self.succeed("drop-below", "--dry-run", "t", "5"), f"^{lines}would remove 4 of 9 rows\n$")
+        self.assertEqual(len(self.ids()), 9)
+        self.assertRegex(self.succeed("drop-below", "t", "5"), f"^{lines}removed 4 of 9 rows\n$")
         self.assertEqual(self.ids(), [5, 6, 7, 8, 9])
+        code, out, error = self.run_tool("drop-below", "t", "10")
+        self.assertEqual((code, out), (1, ""))
+        self.assertIn("these are all 5 rows of the table; --all removes them", error)
+        self.assertEqual(self.succeed("drop-below", "t", "0"), "removed 0 of 5 rows\n")
         code, _, error = self.run_tool("drop-below", "t", "x")
         self.assertEqual(code, 1)
         self.assertIn("x", error)
         self.assertEqual(self.run_tool("drop-below", "t", "5", "6")[0], 1)
         subprocess.run([IMPORT, "t.csv", "by_two", "--quiet", "--sorted-by", "name", "--sorted-by", "id"],
                        cwd=self.folder, check=True, timeout=60)
-        self.assertEqual(self.succeed("drop-below", "by_two", "name 6", "6"), "")
+        self.assertRegex(self.succeed("drop-below", "by_two", "name 6", "6"), "\nremoved 1 of 3 rows\n$")
         rows = self.succeed("values", "by_two", "--columns", "id", tool=DUMP).splitlines()[1:]
         self.assertEqual(rows, ["6", "9"])
         (self.folder / "nulls.csv").write_text("id\n3\n\n1\n")
         subprocess.run([IMPORT, "nulls.csv", "nulls", "--quiet", "--sorted-by", "id", "--nulls", "last"],
                        cwd=self.folder, check=True, timeout=60)
         for key, left in (("2", ["3", "null"]), ("null", ["null"])):
-            self.assertEqual(self.succeed("drop-below", "nulls", key), "")
+            self.assertRegex(self.succeed("drop-below", "nulls", key), "\nremoved 1 of . rows\n$")
             self.assertEqual(self.succeed("values", "nulls", tool=DUMP).splitlines()[1:], left)
         subprocess.run([IMPORT, "t.csv", "unsorted", "--quiet"], cwd=self.folder, check=True, timeout=60)
         code, _, error = self.run_tool("drop-below", "unsorted", "5")
@@ -127,6 +149,35 @@ class Table(unittest.TestCase):
         self.assertEqual(code, 3)
         self.assertIn("none/table.cft", error)
 
+    def test_drop_below_a_date(self):
+        for column, values in (("day", ["2013-05-31", "2013-06-01", "2013-06-02"]),
+                               ("time", ["2013-05-31T23:59:59Z", "2013-06-01T00:00:00Z", "2013-06-01T00:00:01Z"])):
+            (self.folder / "dates.csv").write_text("\n".join([column, *values]) + "\n")
+            subprocess.run([IMPORT, "dates.csv", column, "--quiet", "--sorted-by", column], cwd=self.folder, check=True, timeout=60)
+            self.assertRegex(self.succeed("drop-below", column, "2013-06-01"), "\nremoved 1 of 3 rows\n$")
+
+    def test_clears_an_unfinished_table(self):
+        """A killed first import leaves files, which gc and the next import remove."""
+        (self.folder / "big.csv").write_text("a,b\n" + "2,some text\n1,some text\n" * 500_000)
+        arguments = [IMPORT, "big.csv", "new", "--quiet", "--sorted-by", "a", "--memory", "4MiB"]
+        for clear in ("gc", "import"):
+            process = subprocess.Popen(arguments, cwd=self.folder)
+            while process.poll() is None and not list(self.folder.glob("new/temporary-*/0/table.cft")):
+                pass
+            process.kill()
+            self.assertEqual(process.wait(timeout=60), -signal.SIGKILL)
+            self.assertTrue(list(self.folder.glob("new/part-*/.*.cfile-tmp")))
+            if clear == "gc":
+                dry = self.succeed("gc", "--older-than", "0", "--dry-run", "new")
+                self.assertRegex(dry, r"(?s)^part-.*\ntemporary-.*\nwould remove 2 items, \d{5,} bytes\n$")
+                self.assertEqual(self.succeed("gc", "--older-than", "0", "new"), dry.replace("would remove", "removed"))
+                self.assertEqual(list((self.folder / "new").iterdir()), [])
+            else:
+                (self.folder / "t.csv").write_text("a,b\n3,x\n")
+                subprocess.run([IMPORT, "t.csv", "new", "--quiet"], cwd=self.folder, check=True, timeout=60)
+                self.assertEqual(self.succeed("values", "new", tool=DUMP).splitlines()[1:], ["3\tx"])
+                self.assertEqual(len(list((self.folder / "new").iterdir())), 2)
+
     def test_json(self):
         def result(*arguments, code=0):
             done, out, error = self.run_tool(*arguments, "--json", "t")
@@ -139,9 +190,13 @@ class Table(unittest.TestCase):
         compact = result("compact")
         self.assertEqual((compact["rows"], compact["copied_blocks"], compact["copied_bytes"]), (9, 0, 0))
         self.assertGreater(compact["recoded_blocks"], 0)
+        would = result("gc", "--older-than", "0", "--dry-run")
         garbage = result("gc", "--older-than", "0")
+        self.assertEqual(would, {**garbage, "dry_run": True})
         self.assertTrue(set(names) <= {item["name"] for item in garbage["removed"]})
         self.assertEqual(garbage["bytes"], sum(item["bytes"] for item in garbage["removed"]))
+        drop = result("drop", "--all", "--dry-run")
+        self.assertEqual((drop["dry_run"], drop["rows"], [part["rows"] for part in drop["removed"]]), (True, 9, [9]))
         repair = result("repair")
         self.assertEqual((repair["changed"], repair["complete"], repair["damage"], repair["kept_as"]), (False, True, None, None))
         self.assertEqual((repair["rows"], repair["lost_rows"], repair["num_parts"]), (9, 0, 1))

@@ -21,22 +21,17 @@ absl::Status Failed(const std::string& what, const std::error_code& error) {
   return absl::UnavailableError(absl::StrCat(what, ": ", error.message()));
 }
 
-// kInvalidArgument: the directory of a table has a file or folder whose name is not one that tables
-// give (cfile/FORMAT.md, Table). It would be removed together with the table.
-absl::Status CheckOnlyTableFiles(const std::string& path) {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(path, error)) {
-    const std::string name = entry.path().filename().string();
-    const std::string_view bare = std::string_view(name).substr(name.starts_with('.') ? 1 : 0);
-    const bool own = bare.starts_with("table.") || bare.starts_with("part-") ||
-                     bare.starts_with("chunk-") || bare.starts_with("columns-") ||
-                     bare.starts_with(kTemporaryFolderPrefix);
-    if (own) continue;
+// kInvalidArgument: the directory `path` has a file or folder whose name is not one that tables
+// give. It would be removed together with the table. `name`: the directory, for the message.
+absl::Status CheckOnlyTableFiles(const std::string& path, const std::string& name) {
+  CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, NewLocalStorage(path)->List(""));
+  for (const StorageEntry& file : files) {
+    if (IsTablePath(file.path)) continue;
     return absl::InvalidArgumentError(
-        absl::StrCat(path, " has files of its table, and also ", name,
+        absl::StrCat(name, " has files of its table, and also ", file.path,
                      ", which --force would remove: move it to another place first"));
   }
-  return error ? Failed(absl::StrCat("cannot list ", path), error) : absl::OkStatus();
+  return absl::OkStatus();
 }
 
 }  // namespace
@@ -64,13 +59,18 @@ absl::StatusOr<NewTable> NewTable::Create(const std::string& path, bool force) {
       return absl::InvalidArgumentError(
           absl::StrCat(path, " is not a table: --force replaces only tables by tables"));
     }
-    CFILE_RETURN_IF_ERROR(CheckOnlyTableFiles(path));
+    CFILE_RETURN_IF_ERROR(CheckOnlyTableFiles(path, path));
   }
   // (path / ".").parent_path() removes a slash at the end.
   const fs::path place = (fs::path(path) / ".").parent_path();
   std::string temporary =
       (place.parent_path() / absl::StrCat(".", place.filename().string(), ".", getpid(), "-table"))
           .string();
+  if (!fs::create_directory(temporary, error)) {
+    return error ? Failed(absl::StrCat("cannot make ", temporary), error)
+                 : absl::InvalidArgumentError(absl::StrCat(
+                       temporary, " exists already; it is not complete, so remove it"));
+  }
   return NewTable(place.string(), temporary, TableLocation(temporary));
 }
 
@@ -102,6 +102,11 @@ absl::Status NewTable::Finish() {
   if (replaces) {
     fs::rename(path_, old, error);
     if (error) return Failed(absl::StrCat("cannot move ", path_, " to ", old), error);
+    // Another program may have added files meanwhile.
+    if (const absl::Status status = CheckOnlyTableFiles(old, path_); !status.ok()) {
+      fs::rename(old, path_, error);
+      return status;
+    }
   }
   fs::rename(temporary_, path_, error);
   if (error) {

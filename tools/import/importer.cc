@@ -12,6 +12,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
+#include "cfile/storage.h"
+#include "cfile/table_maintenance.h"
 #include "tools/import/column_options.h"
 #include "tools/import/csv_input.h"
 #include "tools/import/delimiter.h"
@@ -414,7 +416,13 @@ absl::Status CheckOutputIsFree(const ImportOptions& options) {
       (fs::is_directory(options.output, error) && fs::is_empty(options.output, error))) {
     return absl::OkStatus();
   }
-  return exists();
+  // TableWriter::Create removes an unfinished table.
+  const auto files = NewLocalStorage(options.output)->List("");
+  const bool is_unfinished =
+      files.ok() && std::all_of(files->begin(), files->end(), [](const StorageEntry& file) {
+        return file.path.find('/') != file.path.npos && IsTablePath(file.path);
+      });
+  return is_unfinished ? absl::OkStatus() : exists();
 }
 
 absl::StatusOr<ImportResult> Import(const ImportOptions& options, const InputFile& file,

@@ -1,22 +1,22 @@
 #include "tools/import/temporary_folder.h"
 
-#include <stdlib.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <system_error>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "cfile/table_maintenance.h"
 
 namespace cfile::tools {
 
 absl::StatusOr<TemporaryFolder> TemporaryFolder::Create(const std::string& directory) {
-  // mkdtemp replaces the six letters X by a unique text.
-  std::string path =
-      absl::StrCat(directory, "/", std::string(kTemporaryFolderPrefix), std::string(6, 'X'));
-  if (mkdtemp(path.data()) == nullptr) {
+  CFILE_ASSIGN_OR_RETURN(const std::string name, NewTemporaryFolderName());
+  const std::string path = absl::StrCat(directory, "/", name);
+  if (mkdir(path.c_str(), 0700) != 0) {
     const int error = errno;
-    return absl::ErrnoToStatus(error, absl::StrCat("mkdtemp ", path));
+    return absl::ErrnoToStatus(error, absl::StrCat("mkdir ", path));
   }
   return TemporaryFolder(path);
 }

@@ -5,12 +5,15 @@
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "cfile/reader.h"
+#include "cfile/status.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
 #include "tools/command.h"
@@ -44,13 +47,14 @@ constexpr char kHelp[] =
 struct Arguments {
   std::string directory;  // as the user wrote it: a path or a URL
   TableLocation table{std::string()};
-  std::vector<std::string> parts;
+  std::vector<std::string> parts;  // names, or the beginnings of names
   std::vector<std::string> keys;
   bool json = false;
   uint64_t older_than_seconds = 7 * 24 * 3600;
   bool salvage = false;
   bool force = false;
   bool dry_run = false;
+  bool all = false;
 };
 
 ExitCode Fail(const absl::Status& status) { return Report(kTool, status); }
@@ -85,8 +89,59 @@ ExitCode PrintParts(const Arguments& arguments) {
                                      : AlignText(lines, "<>>>", OutputWidth()));
 }
 
+absl::StatusOr<std::vector<PartInfo>> PartsOf(const TableReader& table) {
+  std::vector<PartInfo> parts;
+  for (size_t i = 0; i < table.num_parts(); ++i) {
+    CFILE_ASSIGN_OR_RETURN(parts.emplace_back(), table.part(i));
+  }
+  return parts;
+}
+
+// Returns the parts whose names are, or begin with, the texts of the user.
+absl::StatusOr<std::vector<PartInfo>> ChosenParts(const TableReader& table,
+                                                  const std::vector<std::string>& texts) {
+  CFILE_ASSIGN_OR_RETURN(const std::vector<PartInfo> parts, PartsOf(table));
+  std::set<size_t> chosen;
+  for (const std::string& text : texts) {
+    std::vector<size_t> found;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      if (parts[i].name.starts_with(text)) found.push_back(i);
+      if (parts[i].name == text) {
+        found = {i};
+        break;
+      }
+    }
+    if (found.empty()) {
+      return absl::NotFoundError(
+          absl::StrCat(table.directory(), ": no part has a name that begins with ", text));
+    }
+    if (found.size() > 1) {
+      return absl::InvalidArgumentError(absl::StrCat(table.directory(), ": the names of ",
+                                                     found.size(), " parts begin with ", text));
+    }
+    chosen.insert(found[0]);
+  }
+  std::vector<PartInfo> result;
+  for (const size_t i : chosen) result.push_back(parts[i]);
+  return result;
+}
+
+std::vector<std::string> NamesOf(const std::vector<PartInfo>& parts) {
+  std::vector<std::string> names;
+  for (const PartInfo& part : parts) names.push_back(part.name);
+  return names;
+}
+
 ExitCode CompactParts(const Arguments& arguments) {
-  const absl::StatusOr<CompactReport> report = Compact(arguments.table, arguments.parts);
+  std::vector<std::string> names;
+  if (!arguments.parts.empty()) {
+    const auto table = TableReader::Open(arguments.table);
+    if (!table.ok()) return Fail(table.status());
+    const auto chosen = ChosenParts(*table, arguments.parts);
+    if (!chosen.ok()) return Fail(chosen.status());
+    names = NamesOf(*chosen);
+  }
+  const absl::StatusOr<CompactReport> report = Compact(arguments.table, names);
   if (!report.ok()) return Fail(report.status());
   if (arguments.json) {
     return Print(kTool, JsonText(arguments, {{"rows", report->rows},
@@ -99,9 +154,52 @@ ExitCode CompactParts(const Arguments& arguments) {
                                    report->recoded_blocks, " blocks encoded again\n"));
 }
 
+// The rows of one part that a command removes.
+struct RemovedRows {
+  std::string part;
+  uint64_t rows = 0;
+};
+
+// Calls `remove` unless it is a dry run, and prints `removed`. Removes all rows only with --all.
+ExitCode RemoveRows(const Arguments& arguments, const TableReader& table,
+                    const std::vector<RemovedRows>& removed,
+                    const std::function<absl::Status()>& remove) {
+  uint64_t rows = 0;
+  for (const RemovedRows& part : removed) rows += part.rows;
+  if (rows > 0 && rows == table.num_rows() && !arguments.all && !arguments.dry_run) {
+    return Fail(absl::InvalidArgumentError(absl::StrCat(table.directory(), ": these are all ", rows,
+                                                        " rows of the table; --all removes them")));
+  }
+  if (!arguments.dry_run) {
+    if (const absl::Status status = remove(); !status.ok()) return Fail(status);
+  }
+  std::string text;
+  Json list = Json::array();
+  for (const RemovedRows& part : removed) {
+    absl::StrAppendFormat(&text, "%-37s %14u rows\n", TerminalSafe(part.part), part.rows);
+    list.push_back({{"part", part.part}, {"rows", part.rows}});
+  }
+  absl::StrAppend(&text, arguments.dry_run ? "would remove " : "removed ", rows, " of ",
+                  table.num_rows(), " rows\n");
+  return Print(kTool, arguments.json ? JsonText(arguments, {{"dry_run", arguments.dry_run},
+                                                            {"removed", std::move(list)},
+                                                            {"rows", rows}})
+                                     : text);
+}
+
 ExitCode Drop(const Arguments& arguments) {
-  const absl::Status status = DropParts(arguments.table, arguments.parts);
-  return status.ok() ? kFine : Fail(status);
+  if (arguments.parts.empty() && !arguments.all) {
+    return Misuse(kTool, kTool, "drop: name parts, or use --all");
+  }
+  const auto table = TableReader::Open(arguments.table);
+  if (!table.ok()) return Fail(table.status());
+  const auto parts =
+      arguments.parts.empty() ? PartsOf(*table) : ChosenParts(*table, arguments.parts);
+  if (!parts.ok()) return Fail(parts.status());
+  std::vector<RemovedRows> removed;
+  for (const PartInfo& part : *parts) removed.push_back({part.name, part.num_rows});
+  return RemoveRows(arguments, *table, removed,
+                    [&] { return DropParts(arguments.table, NamesOf(*parts)); });
 }
 
 // Returns the column by which the table is sorted: the first column with a value index.
@@ -116,34 +214,57 @@ absl::StatusOr<size_t> SortColumn(const TableReader& table) {
       absl::StrCat(table.directory(), ": the table is not sorted by a column"));
 }
 
-absl::Status DropRowsBelowKeys(const TableLocation& place, const std::vector<std::string>& keys) {
-  const auto table = TableReader::Open(place);
-  if (!table.ok()) return table.status();
-  if (const auto key_index = table->schema().key_index()) {
-    const auto key = ParseCompoundKey(table->schema().key_types(), keys);
-    if (!key.ok()) return key.status();
-    return DropRowsBelow<std::string_view>(place, *key_index, key->bytes());
+// Returns the numbers of rows that are less than `key`, for the parts that have such rows.
+template <typename T>
+absl::StatusOr<std::vector<RemovedRows>> RowsBelow(const TableReader& table, size_t column,
+                                                   const T& key) {
+  std::vector<RemovedRows> rows;
+  for (size_t i = 0; i < table.num_parts(); ++i) {
+    CFILE_ASSIGN_OR_RETURN(const PartInfo part, table.part(i));
+    if (part.num_rows == 0) continue;
+    CFILE_ASSIGN_OR_RETURN(const Reader file, table.OpenColumn(i, column));
+    CFILE_ASSIGN_OR_RETURN(auto cursor, file.NewCursor<T>());
+    CFILE_ASSIGN_OR_RETURN(const KeyPosition position, cursor.SeekToKey(key));
+    if (position.ordinal > 0) rows.push_back({part.name, position.ordinal});
   }
-  if (keys.size() > 1)
-    return absl::InvalidArgumentError("expected one KEY: the table is sorted by one column");
-  const auto column = SortColumn(*table);
-  if (!column.ok()) return column.status();
-  const ColumnType& type = table->schema().columns[*column].type;
-  return VisitType(type, [&]<typename T>(std::type_identity<T>) {
-    std::string scratch;
-    const auto key = ParseKey<T>(type, keys[0], scratch);
-    return key.ok() ? DropRowsBelow<T>(place, *column, *key) : key.status();
-  });
+  return rows;
+}
+
+template <typename T>
+ExitCode DropBelowKey(const Arguments& arguments, const TableReader& table, size_t column,
+                      const absl::StatusOr<T>& key) {
+  if (!key.ok()) return Fail(key.status());
+  const auto rows = RowsBelow<T>(table, column, *key);
+  if (!rows.ok()) return Fail(rows.status());
+  return RemoveRows(arguments, table, *rows,
+                    [&] { return DropRowsBelow<T>(arguments.table, column, *key); });
 }
 
 ExitCode DropBelow(const Arguments& arguments) {
-  const absl::Status status = DropRowsBelowKeys(arguments.table, arguments.keys);
-  return status.ok() ? kFine : Fail(status);
+  const auto table = TableReader::Open(arguments.table);
+  if (!table.ok()) return Fail(table.status());
+  if (const auto key_index = table->schema().key_index()) {
+    const auto key = ParseCompoundKey(table->schema().key_types(), arguments.keys);
+    if (!key.ok()) return Fail(key.status());
+    return DropBelowKey<std::string_view>(arguments, *table, *key_index, key->bytes());
+  }
+  if (arguments.keys.size() > 1) {
+    return Fail(absl::InvalidArgumentError("expected one KEY: the table is sorted by one column"));
+  }
+  const auto column = SortColumn(*table);
+  if (!column.ok()) return Fail(column.status());
+  const ColumnType& type = table->schema().columns[*column].type;
+  return VisitType(type, [&]<typename T>(std::type_identity<T>) {
+    std::string scratch;
+    return DropBelowKey<T>(arguments, *table, *column,
+                           ParseKey<T>(type, arguments.keys[0], scratch));
+  });
 }
 
 ExitCode RemoveGarbage(const Arguments& arguments) {
   const auto removed = CollectGarbage(
-      arguments.table, std::chrono::seconds(static_cast<int64_t>(arguments.older_than_seconds)));
+      arguments.table, std::chrono::seconds(static_cast<int64_t>(arguments.older_than_seconds)), {},
+      arguments.dry_run);
   if (!removed.ok()) return Fail(removed.status());
   std::string text;
   uint64_t bytes = 0;
@@ -154,10 +275,12 @@ ExitCode RemoveGarbage(const Arguments& arguments) {
     bytes += garbage.size_bytes;
   }
   if (arguments.json) {
-    return Print(kTool, JsonText(arguments, {{"removed", std::move(list)}, {"bytes", bytes}}));
+    return Print(kTool, JsonText(arguments, {{"dry_run", arguments.dry_run},
+                                             {"removed", std::move(list)},
+                                             {"bytes", bytes}}));
   }
-  absl::StrAppend(&text, "removed ", removed->size(), removed->size() == 1 ? " item, " : " items, ",
-                  bytes, " bytes\n");
+  absl::StrAppend(&text, arguments.dry_run ? "would remove " : "removed ", removed->size(),
+                  removed->size() == 1 ? " item, " : " items, ", bytes, " bytes\n");
   return Print(kTool, text);
 }
 
@@ -247,28 +370,41 @@ int Run(int argc, char** argv) {
     command.Add("--json", &arguments.json, "Print one JSON document");
     return command;
   };
+  const auto with_dry_run = [&](Command& command) -> Command& {
+    command.Add("--dry-run", &arguments.dry_run, "Only print what would be done");
+    return with_json(command);
+  };
   with_json(add("parts", "List the parts: name, first row, rows and bytes", PrintParts));
   with_json(add("compact",
                 "Merge parts into one. If the table is sorted, the rows of the new part are sorted",
                 CompactParts))
       .Add("PART", &arguments.parts,
-           "Only these parts, which must follow each other (default: all parts)");
-  add("drop", "Remove parts from the table", Drop)
-      .Add("PART", &arguments.parts, "The names of the parts")
-      .required = true;
-  add("drop-below", "Remove the rows whose key is less than KEY from a sorted table", DropBelow)
+           "Only these parts, which must follow each other: names, or the beginnings of names "
+           "(default: all parts)");
+  const auto with_all = [&](Command& command) -> Command& {
+    command.Add("--all", &arguments.all, "Even if these are all rows of the table");
+    return with_dry_run(command);
+  };
+  with_all(add("drop", "Remove parts from the table", Drop))
+      .Add("PART", &arguments.parts,
+           "The names of the parts, or the beginnings of names. With --all, all parts");
+  with_all(add("drop-below", "Remove the rows whose key is less than KEY from a sorted table",
+               DropBelow))
       .Add("KEY", &arguments.keys,
-           "A value as `cfile-dump values` prints it. If the table is sorted by several "
-           "columns, give values of all these columns or of the first of them. Write null "
-           "for a null")
+           "A value as `cfile-dump values` prints it; a date stands for its first moment. If the "
+           "table is sorted by several columns, give values of all these columns or of the first "
+           "of them. Write null for a null")
       .required = true;
-  with_json(add("gc", "Remove the files of parts that the table no longer has", RemoveGarbage))
+  with_dry_run(add("gc",
+                   "Remove the files of parts that the table no longer has, or of a table whose "
+                   "first writer was killed",
+                   RemoveGarbage))
       .Add("--older-than SECONDS", &arguments.older_than_seconds,
            "Only files that were not changed for this many seconds (default: 7 days). "
            "No writer or reader may need these files any more",
            NumberIn(0, UINT32_MAX));
 #ifdef CFILE_WITH_SALVAGE
-  Command& repair = with_json(
+  Command& repair = with_dry_run(
       add("repair",
           "Rebuild a damaged or missing table.cft from the parts. Parts whose files are damaged "
           "are left out. Exits with 2 if rows are lost, or if --dry-run finds something to repair",
@@ -276,7 +412,6 @@ int Run(int argc, char** argv) {
   repair.Add("--salvage", &arguments.salvage,
              "Read all values, and recover the rows that all columns of a damaged part still "
              "have");
-  repair.Add("--dry-run", &arguments.dry_run, "Only print what would be done");
   repair.Add(
       "--force", &arguments.force,
       "Rebuild table.cft even if it is valid. Parts that an earlier repair left out may come back");

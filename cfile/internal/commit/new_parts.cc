@@ -10,6 +10,7 @@
 #include "cfile/internal/commit/part_copy.h"
 #include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/manifest/table_file.h"
+#include "cfile/table_maintenance.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -120,9 +121,7 @@ class Publisher {
   absl::Status CheckPlace() const {
     CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage_.List(""));
     for (const StorageEntry& file : files) {
-      const bool is_own = IsPartName(file.path.substr(0, file.path.find('/'))) ||
-                          file.path.starts_with("table.") || file.path.starts_with(".table.cft.");
-      if (!is_own) {
+      if (!IsTablePath(file.path)) {
         return absl::AlreadyExistsError(absl::StrCat(
             storage_.name(), ": expected a table or nothing at this path, found ", file.path));
       }

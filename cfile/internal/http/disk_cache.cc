@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -31,6 +32,9 @@ constexpr std::string_view kMagic = "cfcache1";
 constexpr size_t kHashBytes = 32;
 constexpr size_t kHeadBytes = kMagic.size() + kHashBytes;
 constexpr std::string_view kTemporarySuffix = ".tmp";
+constexpr std::string_view kMarkerName = "cfile-cache";
+constexpr size_t kFolderDigits = 2;
+constexpr size_t kFileDigits = 2 * kHashBytes - kFolderDigits;
 // Files that a killed process has left behind are deleted after this time.
 constexpr auto kOldTemporary = std::chrono::hours(1);
 
@@ -78,32 +82,86 @@ int MakeDirectories(const std::string& path) {
   return error;
 }
 
+bool IsHex(std::string_view text, size_t digits) {
+  return text.size() == digits && text.find_first_not_of("0123456789abcdef") == text.npos;
+}
+
+// True for names that Write gives to temporary files: REST.PROCESS.NUMBER.tmp.
+bool IsTemporaryName(std::string_view name) {
+  if (!name.ends_with(kTemporarySuffix)) return false;
+  name.remove_suffix(kTemporarySuffix.size());
+  return IsHex(name.substr(0, kFileDigits), kFileDigits) && name.substr(kFileDigits, 1) == "." &&
+         name.find_first_not_of("0123456789.", kFileDigits) == name.npos;
+}
+
 struct CachedFile {
   fs::file_time_type used;
   uint64_t size_bytes;
   fs::path path;
 };
 
-// All files of the cache. Removes old temporary files.
-std::vector<CachedFile> FilesIn(const std::string& directory) {
-  std::vector<CachedFile> files;
+// Empty if the folder cannot be read.
+std::vector<fs::directory_entry> EntriesOf(const fs::path& folder) {
+  std::vector<fs::directory_entry> entries;
   std::error_code error;
-  const auto now = fs::file_time_type::clock::now();
-  for (auto entry = fs::recursive_directory_iterator(directory, error);
-       !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+  for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
+       entry.increment(error)) {
+    entries.push_back(*entry);
+  }
+  return entries;
+}
+
+// What is in the directory.
+struct Found {
+  std::vector<CachedFile> pieces;
+  std::vector<CachedFile> temporary;
+  std::optional<fs::path> foreign;  // the first file or folder that no cache makes, if any
+};
+
+Found FilesIn(const std::string& directory) {
+  Found found;
+  for (const fs::directory_entry& folder : EntriesOf(directory)) {
     std::error_code ignored;  // other processes delete files, too
-    if (entry->is_symlink(ignored) || !entry->is_regular_file(ignored)) continue;
-    const uint64_t size_bytes = entry->file_size(ignored);
-    if (ignored) continue;
-    const auto used = entry->last_write_time(ignored);
-    if (ignored) continue;
-    if (entry->path().extension() == kTemporarySuffix) {
-      if (now - used > kOldTemporary) fs::remove(entry->path(), ignored);
+    const std::string folder_name = folder.path().filename().string();
+    if (folder_name == kMarkerName) continue;
+    if (!IsHex(folder_name, kFolderDigits) ||
+        folder.symlink_status(ignored).type() != fs::file_type::directory) {
+      found.foreign = folder.path();
       continue;
     }
-    files.push_back({.used = used, .size_bytes = size_bytes, .path = entry->path()});
+    for (const fs::directory_entry& entry : EntriesOf(folder.path())) {
+      const std::string name = entry.path().filename().string();
+      const bool is_piece = IsHex(name, kFileDigits);
+      if ((!is_piece && !IsTemporaryName(name)) || entry.is_directory(ignored)) {
+        found.foreign = entry.path();
+        continue;
+      }
+      if (entry.symlink_status(ignored).type() != fs::file_type::regular) continue;
+      const uint64_t size_bytes = entry.file_size(ignored);
+      if (ignored) continue;
+      const auto used = entry.last_write_time(ignored);
+      if (ignored) continue;
+      (is_piece ? found.pieces : found.temporary)
+          .push_back({.used = used, .size_bytes = size_bytes, .path = entry.path()});
+    }
   }
-  return files;
+  return found;
+}
+
+// Marks the directory as a cache if it is empty, or has only files of a cache.
+absl::Status Adopt(const std::string& directory) {
+  const std::string marker = StrCat(directory, "/", kMarkerName);
+  struct stat found;
+  if (lstat(marker.c_str(), &found) == 0 && S_ISREG(found.st_mode)) return absl::OkStatus();
+  if (const auto foreign = FilesIn(directory).foreign) {
+    return absl::FailedPreconditionError(
+        absl::StrCat(directory, ": expected a cache or an empty directory, found ",
+                     foreign->lexically_relative(directory).string()));
+  }
+  const File file(open(marker.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (file.get() >= 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(marker, ": cannot make the file: ", std::strerror(errno)));
 }
 
 }  // namespace
@@ -124,6 +182,7 @@ absl::StatusOr<std::shared_ptr<DiskCache>> DiskCache::Open(const std::string& di
         ": a cache must belong to the user alone (chmod 700), because whoever can write "
         "there can change what is read"));
   }
+  CFILE_RETURN_IF_ERROR(Adopt(directory));
   std::shared_ptr<DiskCache> cache(new DiskCache(directory, max_bytes));
   cache->Shrink();
   return cache;
@@ -184,7 +243,13 @@ void DiskCache::Shrink() {
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) return;
   written_bytes_ = 0;
-  std::vector<CachedFile> files = FilesIn(directory_);
+  Found found = FilesIn(directory_);
+  const auto now = fs::file_time_type::clock::now();
+  for (const CachedFile& file : found.temporary) {
+    std::error_code ignored;
+    if (now - file.used > kOldTemporary) fs::remove(file.path, ignored);
+  }
+  std::vector<CachedFile>& files = found.pieces;
   uint64_t bytes = 0;
   for (const CachedFile& file : files) bytes += file.size_bytes;
   if (bytes <= max_bytes_ - max_bytes_ / 16) return;

@@ -1,6 +1,7 @@
 // Pieces of remote objects in files of a local directory, which several processes may share.
 //
 // A piece is in the file HH/REST, where HHREST is the SHA-256 of its key, in hexadecimal digits.
+// The file cfile-cache marks the directory as a cache. Files with other names are left alone.
 // The file has the 8 bytes "cfcache1", the SHA-256 of the piece, and the piece. Each file is
 // written under a temporary name and then renamed, so other processes see the whole file or none.
 #pragma once
@@ -21,7 +22,8 @@ namespace cfile::internal {
 class DiskCache {
  public:
   // Makes the directory and its parents (mode 0700) if they do not exist.
-  // kFailedPrecondition: the directory belongs to another user, or other users may use it.
+  // kFailedPrecondition: the directory belongs to another user, or other users may use it; or it is
+  // not marked as a cache, and has other files than those of a cache.
   // kInvalidArgument: the directory cannot be made or read.
   static absl::StatusOr<std::shared_ptr<DiskCache>> Open(const std::string& directory,
                                                          uint64_t max_bytes);

@@ -2,8 +2,10 @@
 #include "cfile/io.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -53,6 +55,7 @@ class FileSink final : public Sink {
     CFILE_ASSIGN_OR_RETURN(descriptor_,
                            FileDescriptor::Open(temporary_path, O_WRONLY | O_CREAT | O_EXCL));
     temporary_path_ = std::move(temporary_path);
+    (void)flock(descriptor_.get(), LOCK_EX | LOCK_NB);  // see IsInUse
     return absl::OkStatus();
   }
 
@@ -143,9 +146,17 @@ absl::StatusOr<std::unique_ptr<Sink>> NewFileSink(const std::string& path, Exist
   }
 }
 
-bool IsTemporaryFileName(const std::string& name) {
-  return name.size() > kTemporarySuffix.size() && name.front() == '.' &&
-         name.ends_with(kTemporarySuffix);
+std::string_view internal::FinalNameOf(std::string_view name) {
+  if (!name.starts_with('.') || !name.ends_with(kTemporarySuffix)) return "";
+  name.remove_suffix(kTemporarySuffix.size());
+  for (const char separator : {'-', '.'}) {
+    const size_t end = name.find_last_not_of("0123456789");
+    if (end == name.npos || end + 1 == name.size() || name[end] != separator) return "";
+    name = name.substr(0, end);
+  }
+  return name.substr(std::min<size_t>(name.size(), 1));
 }
+
+bool IsTemporaryFileName(const std::string& name) { return !internal::FinalNameOf(name).empty(); }
 
 }  // namespace cfile

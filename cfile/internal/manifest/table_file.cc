@@ -14,7 +14,6 @@
 #include "cfile/internal/wire/messages.h"
 #include "cfile/internal/wire/parse_message.h"
 #include "cfile/internal/wire/write_message.h"
-#include "cfile/io.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -28,6 +27,7 @@ constexpr std::string_view kTableMagic = "cfiletb1";
 constexpr std::string_view kFeaturesMagic = "cfiletb2";
 static_assert(kTableMagic.size() == kMagicBytes && kFeaturesMagic.size() == kMagicBytes);
 constexpr std::string_view kPartPrefix = "part-";
+constexpr std::string_view kDamagedPrefix = "table.cft.damaged-";
 constexpr std::string_view kColumnsMarkPrefix = "columns-";
 constexpr std::string_view kColumnsMarkSuffix = ".dropped";
 constexpr std::string_view kColumnSuffix = ".cfile";
@@ -40,6 +40,12 @@ std::string_view MagicOf(uint32_t incompatible_features) {
 // The bits that SerializeTable sets.
 constexpr uint32_t kOwnFeatures =
     kTableFeatureChunks | kTableFeatureColumnIds | kTableFeatureMetadata;
+
+// True for the characters of a column's name that the name of its file keeps.
+bool IsKept(char c) {
+  return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') || c == '-' ||
+         c == '_';
+}
 
 // The incompatible features that a table with this schema needs.
 uint32_t FeaturesOf(const Schema& schema) {
@@ -109,6 +115,10 @@ std::string DroppedMarkOfChunk(const std::string& chunk) {
   return absl::StrCat(chunk, ".", kDroppedFileName);
 }
 
+absl::StatusOr<std::string> NewDamagedTableName() { return RandomName(kDamagedPrefix); }
+
+bool IsDamagedTableName(std::string_view name) { return IsRandomName(name, kDamagedPrefix); }
+
 absl::StatusOr<std::string> NewColumnsMark() {
   return RandomName(kColumnsMarkPrefix, kColumnsMarkSuffix);
 }
@@ -140,9 +150,7 @@ std::string ColumnFileName(size_t column, std::string_view name) {
   constexpr size_t kMaxNameBytes = 64;
   std::string file_name = absl::StrCat(absl::Dec(column, absl::kZeroPad4), "-");
   for (const char c : name.substr(0, kMaxNameBytes)) {
-    const bool kept = ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') ||
-                      c == '-' || c == '_';
-    file_name.push_back(kept ? c : '_');
+    file_name.push_back(IsKept(c) ? c : '_');
   }
   return file_name.append(kColumnSuffix);
 }
@@ -154,14 +162,14 @@ absl::StatusOr<std::string> NewColumnFileName(size_t column, std::string_view na
 }
 
 bool IsColumnFileName(std::string_view name) {
-  if (IsTemporaryFileName(std::string(name))) {
-    name.remove_prefix(1);
-  } else if (!name.ends_with(kColumnSuffix)) {
-    return false;
+  if (const std::string_view final_name = FinalNameOf(name); !final_name.empty()) {
+    name = final_name;
   }
+  if (!name.ends_with(kColumnSuffix)) return false;
+  name.remove_suffix(kColumnSuffix.size());
   const size_t digits = std::min(name.find_first_not_of("0123456789"), name.size());
   return digits >= kColumnDigits && name.substr(digits, 1) == "-" &&
-         name.find(kColumnSuffix) != name.npos;
+         std::all_of(name.begin(), name.end(), IsKept);
 }
 
 absl::Status ValidateSchema(const Schema& schema) {

@@ -25,6 +25,9 @@ bool IsPartName(std::string_view name);
 // "dropped" is a mark. A mark is a file in the folder of a part. It says that the part was dropped.
 inline constexpr char kTableFileName[] = "table.cft";
 inline constexpr char kDroppedFileName[] = "dropped";
+// Returns a new name for a damaged table.cft that Repair replaces.
+absl::StatusOr<std::string> NewDamagedTableName();
+bool IsDamagedTableName(std::string_view name);
 // Returns the name of the mark of a chunk.
 // The mark is a file that says that the chunk is no longer in the table.
 std::string DroppedMarkOfChunk(const std::string& chunk);

@@ -11,7 +11,6 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/inspect.h"
 #include "cfile/internal/format/column_message.h"
-#include "cfile/internal/io/file_system.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "cfile/internal/read/row_reader.h"
 #include "cfile/reader.h"
@@ -83,8 +82,7 @@ class PartSalvager {
     CFILE_ASSIGN_OR_RETURN(const std::string path, table_.part_file(part_, column));
     CFILE_ASSIGN_OR_RETURN(auto damaged, storage_->Open(path));
     if (folder_.empty()) {
-      CFILE_ASSIGN_OR_RETURN(const std::string random, RandomName());
-      folder_ = absl::StrCat(std::string(kTemporaryFolderPrefix), random);
+      CFILE_ASSIGN_OR_RETURN(folder_, NewTemporaryFolderName());
     }
     const std::string copy = absl::StrCat(folder_, "/", column, ".cfile");
     CFILE_ASSIGN_OR_RETURN(auto sink, storage_->Create(copy));

@@ -7,7 +7,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/commit/table_commit.h"
-#include "cfile/internal/io/file_system.h"
 #include "cfile/internal/manifest/manifest.h"
 #include "cfile/internal/manifest/manifest_edit.h"
 #include "cfile/internal/manifest/table_file.h"
@@ -44,8 +43,7 @@ State StateOf(PartKind kind) {
 
 // Writes the bytes of a damaged table.cft to another file. Returns the name of this file.
 absl::StatusOr<std::string> KeepDamaged(Storage& storage, const std::string& bytes) {
-  CFILE_ASSIGN_OR_RETURN(const std::string random, internal::RandomName());
-  const std::string name = absl::StrCat(internal::kTableFileName, ".damaged-", random);
+  CFILE_ASSIGN_OR_RETURN(const std::string name, internal::NewDamagedTableName());
   CFILE_ASSIGN_OR_RETURN(const std::unique_ptr<Sink> sink, storage.Create(name));
   CFILE_RETURN_IF_ERROR(sink->Append(encodings::AsBytes(bytes)));
   CFILE_RETURN_IF_ERROR(sink->Finish());

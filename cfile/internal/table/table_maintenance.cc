@@ -10,7 +10,10 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/commit/part_copy.h"
 #include "cfile/internal/commit/table_commit.h"
+#include "cfile/internal/io/file_system.h"
+#include "cfile/internal/io/local_storage.h"
 #include "cfile/internal/manifest/table_file.h"
+#include "cfile/internal/table/unfinished_table.h"
 #include "cfile/io.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
@@ -21,6 +24,8 @@ namespace {
 using internal::Manifest;
 using internal::ManifestEdit;
 using internal::ManifestPart;
+
+constexpr std::string_view kTemporaryFolderPrefix = "temporary-";
 
 absl::Status NoTable(const Storage& storage) {
   return absl::NotFoundError(
@@ -41,7 +46,7 @@ struct Garbage {
 
 // Returns the files and folders that a table no longer needs. The key is the path.
 // The table needs the files that its manifest names. It does not need other files with names that
-// writers give. Ignores files with other names.
+// writers give. Ignores files with other names, and their folders.
 absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
                                                       const Manifest& manifest) {
   std::map<std::string, std::set<std::string>, std::less<>> parts;  // the files of each part
@@ -55,12 +60,7 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
   CFILE_ASSIGN_OR_RETURN(const std::set<std::string> chunks, manifest.ChunkFiles());
   CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(""));
   const auto unneeded_file = [&](const std::string& name) -> std::string {
-    if (internal::IsColumnsMark(name)) return name;
-    if (IsTemporaryFileName(name)) {
-      const bool own = name.starts_with(".table.cft.") || name.starts_with(".chunk-") ||
-                       name.starts_with(".columns-");
-      return own ? name : "";
-    }
+    if (internal::IsColumnsMark(name) || IsTemporaryFileName(name)) return name;
     // Remove the mark of a chunk together with the file of the chunk.
     // If the table has the chunk, remove only the mark.
     const std::string chunk = name.substr(0, name.find(internal::DroppedMarkOfChunk("")));
@@ -86,9 +86,14 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
     if (tag->sequence > newest.sequence) newest = *tag;
   }
   std::map<std::string, Usage> unneeded;
+  std::vector<std::string> kept;  // folders with files of the user
   for (const StorageEntry& file : files) {
     const size_t slash = file.path.find('/');
     const std::string first = file.path.substr(0, slash);
+    if (!IsTablePath(file.path)) {
+      kept.push_back(first);
+      continue;
+    }
     const auto part = parts.find(first);
     std::string path;
     std::chrono::system_clock::time_point changed = file.changed;
@@ -106,7 +111,7 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
         path = file.path;
         changed = std::max(changed, columns_removed);
       }
-    } else if (internal::IsPartName(first) || first.starts_with(kTemporaryFolderPrefix)) {
+    } else {
       path = first;
     }
     if (path.empty()) continue;
@@ -118,25 +123,32 @@ absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
       usage.copies.push_back(file.path);
     }
   }
+  for (const std::string& folder : kept) unneeded.erase(folder);
   return unneeded;
 }
 
 // Finds the garbage: the files and folders that can be removed.
-// Condemns the parts, the chunks and the files of columns in the garbage.
+// Unless `dry_run`, condemns the parts, the chunks and the files of columns in the garbage.
 // To condemn a path means to write it into table.cft. Then no writer can publish the file later.
 // A commit that another program has prepared fails, because table.cft has changed.
 // That program then begins its commit again.
 absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older_than,
-                                    const ReaderOptions& options) {
+                                    const ReaderOptions& options, bool dry_run) {
   Garbage garbage;
   const auto condemn = [&](const Manifest* now) -> absl::StatusOr<std::optional<ManifestEdit>> {
-    if (now == nullptr) return NoTable(storage);
+    const bool has_table = now != nullptr;
+    const Manifest none(internal::TableContents(), storage.name(), options.max_metadata_size_bytes,
+                        {});
+    if (!has_table) {
+      CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(""));
+      if (!internal::FindUnfinishedTable(files)) return NoTable(storage);
+      now = &none;
+    }
     garbage = {};
     CFILE_ASSIGN_OR_RETURN(const auto unneeded, Unneeded(storage, *now));
     const auto time = std::chrono::system_clock::now();
-    const std::vector<std::string>& before = now->root().condemned;
     ManifestEdit edit{.root = now->root()};
-    edit.root.condemned.clear();
+    const std::vector<std::string> before = std::exchange(edit.root.condemned, {});
     for (const auto& [path, usage] : unneeded) {
       // If an earlier collection has condemned a path, the path can be removed at any age.
       const bool is_left = std::count(before.begin(), before.end(), path) > 0;
@@ -153,7 +165,7 @@ absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older
       }
     }
     // `condemned` needs no path of a removed file, because writers check that their files exist.
-    if (edit.root.condemned == before) return std::nullopt;
+    if (!has_table || dry_run || edit.root.condemned == before) return std::nullopt;
     return edit;
   };
   CFILE_RETURN_IF_ERROR(internal::CommitTable(storage, options, condemn));
@@ -172,12 +184,39 @@ absl::StatusOr<PartOrigin> ReadPartOrigin(const TableLocation& table, const std:
   return PartOrigin{.commit = order.empty() ? 0 : order[0], .replaced = std::move(copy.replaced)};
 }
 
+absl::StatusOr<std::string> NewTemporaryFolderName() {
+  return internal::RandomName(kTemporaryFolderPrefix);
+}
+
+bool IsTablePath(std::string_view path) {
+  const size_t slash = std::min(path.find('/'), path.size());
+  const std::string_view folder = path.substr(0, slash);
+  std::string_view name = slash == path.size() ? path : path.substr(slash + 1);
+  if (const std::string_view final_name = internal::FinalNameOf(name); !final_name.empty()) {
+    name = final_name;
+  }
+  if (slash == path.size()) {
+    return name == internal::kTableFileName ||
+           name == internal::LockFilePath(internal::kTableFileName) ||
+           internal::IsDamagedTableName(name) || internal::IsColumnsMark(name) ||
+           internal::IsChunkName(name) ||
+           (name.ends_with(internal::DroppedMarkOfChunk("")) &&
+            internal::IsChunkName(name.substr(0, name.rfind('.'))));
+  }
+  return internal::IsRandomName(folder, kTemporaryFolderPrefix) ||
+         (internal::IsPartName(folder) &&
+          (name.empty() || internal::IsColumnFileName(name) ||
+           internal::ParseDroppedMarkName(name) || internal::ParsePartCopyName(name)));
+}
+
 absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(const TableLocation& table,
                                                            std::chrono::seconds older_than,
-                                                           const ReaderOptions& options) {
+                                                           const ReaderOptions& options,
+                                                           bool dry_run) {
   CFILE_ASSERT(older_than.count() >= 0);
   const std::shared_ptr<Storage> storage = table.storage();
-  CFILE_ASSIGN_OR_RETURN(Garbage garbage, FindGarbage(*storage, older_than, options));
+  CFILE_ASSIGN_OR_RETURN(Garbage garbage, FindGarbage(*storage, older_than, options, dry_run));
+  if (dry_run) return std::move(garbage.items);
   // Delete copies before marks. If a part had a copy but no mark, Repair would restore the part.
   for (const std::string& copy : garbage.copies) CFILE_RETURN_IF_ERROR(storage->Delete(copy));
   for (const RemovedGarbage& item : garbage.items) {

@@ -13,6 +13,7 @@
 #include "cfile/internal/table/column_writer.h"
 #include "cfile/internal/table/compound_key_check.h"
 #include "cfile/internal/table/open_table.h"
+#include "cfile/internal/table/unfinished_table.h"
 #include "cfile/internal/write/sticky_status.h"
 #include "cfile/reader.h"
 #include "cfile/storage.h"
@@ -52,7 +53,10 @@ class TableWriter::Impl {
 
   absl::Status Create(const Schema& schema, std::span<const WriterOptions> options) {
     CFILE_RETURN_IF_ERROR(internal::Named(internal::ValidateSchema(schema), name()));
-    const auto files = storage_->List("");
+    auto files = storage_->List("");
+    if (files.ok() && internal::RemoveUnfinishedTable(*storage_, *files)) {
+      files = storage_->List("");
+    }
     // kFailedPrecondition: a file is at the path of the directory.
     if (absl::IsFailedPrecondition(files.status()) || (files.ok() && !files->empty())) {
       return absl::AlreadyExistsError(

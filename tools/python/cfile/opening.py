@@ -48,7 +48,7 @@ def open(source: Any, *, filesystem: Any = None, storage_options: Mapping[str, A
     - "endpoint": the URL of a server other than Amazon's; "region"; "anonymous": True if requests are not signed; "path_style": True if
       the name of the bucket is in the path, as it always is with an endpoint. Without them, the usual variables of the environment and
       the files in ~/.aws count (AWS_ENDPOINT_URL, AWS_REGION, ...). Keys and passwords come from there only.
-    - "cache": a directory that keeps what was read, up to 10 GiB. It must belong to this user alone.
+    - "cache": a directory that keeps what was read, up to 10 GiB. It must belong to this user alone, and be new, empty or a cache.
     - "certificate_file": the authorities that sign certificates of servers; else SSL_CERT_FILE of the environment, or the system's.
 
     verify_checksums: whether each block's checksum is compared when the block is read.
