@@ -199,6 +199,7 @@ TEST(Http, AnUploadThatFailsLeavesTheOlderObject) {
   const std::vector<uint8_t> older = SomeBytes(11 << 20);
   ASSERT_EQ(PutInParts("S3", url, older), absl::OkStatus());
   const absl::Status status = PutInParts("ERROR_IN_SUCCESS", url, SomeBytes(11 << 20, 2));
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(status.ToString(), AllOf(HasSubstr(url), HasSubstr("InternalError")));
   EXPECT_EQ(*Get(ClientOf("S3"), url), older);
 }

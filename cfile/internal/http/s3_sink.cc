@@ -153,8 +153,9 @@ class S3Sink final : public Sink {
     return bucket_->Send(request);
   }
   absl::Status Failed(const HttpResponse& response) const {
-    const bool is_there = existing_ == ExistingFile::kKept && response.status == 412;
-    return is_there ? AlreadyExists() : HttpError(name_, response);
+    if (existing_ == ExistingFile::kKept && response.status == 412) return AlreadyExists();
+    const absl::Status status = HttpError(name_, response);
+    return response.ok() ? absl::UnavailableError(status.message()) : status;
   }
   absl::Status AlreadyExists() const {
     return absl::AlreadyExistsError(StrCat(name_, ": an object is there already"));
