@@ -507,13 +507,26 @@ class TableModel {
     size_t position = 0;
     Part rows;
     const std::vector<Part> before = parts;
-    const auto names = Choose(
-        [&](size_t part) {
-          const bool begins_below = !before[part].empty() && KeyOf(before[part].front()) < low;
-          if (begins_below) all_below = all_below && KeyOf(before[part].back()) < low;
-          return begins_below;
-        },
-        parts, position, rows);
+    std::vector<bool> chosen;
+    for (const Part& part : before) {
+      chosen.push_back(!part.empty() && KeyOf(part.front()) < low);
+      if (chosen.back()) all_below = all_below && KeyOf(part.back()) < low;
+    }
+    // Rows that stay move to the place of the first chosen part. So the parts between whose keys
+    // overlap with theirs are chosen, too.
+    const auto first =
+        static_cast<size_t>(std::find(chosen.begin(), chosen.end(), true) - chosen.begin());
+    int64_t least = INT64_MAX, greatest = INT64_MIN;
+    for (size_t part = before.size(); part-- > first;) {
+      if (before[part].empty()) continue;
+      const int64_t begin = std::max<int64_t>(KeyOf(before[part].front()), low);
+      const int64_t end = KeyOf(before[part].back());
+      if (!chosen[part]) chosen[part] = begin <= greatest && end >= least;
+      if (!chosen[part] || end < low) continue;
+      least = std::min(least, begin);
+      greatest = std::max(greatest, end);
+    }
+    const auto names = Choose([&](size_t part) { return chosen[part]; }, parts, position, rows);
     if (!names.empty() && !all_below) {
       std::erase_if(rows, [&](Row row) { return KeyOf(row) < low; });
       SortByKey(rows);
