@@ -158,7 +158,7 @@ class Table(unittest.TestCase):
 
     def test_clears_an_unfinished_table(self):
         """A killed first import leaves files, which gc and the next import remove."""
-        (self.folder / "big.csv").write_text("a,b\n" + "2,some text\n1,some text\n" * 500_000)
+        (self.folder / "big.csv").write_text("a,b\n" + "2,some text\n1,some text\n" * 200_000)
         arguments = [IMPORT, "big.csv", "new", "--quiet", "--sorted-by", "a", "--memory", "4MiB"]
         for clear in ("gc", "import"):
             process = subprocess.Popen(arguments, cwd=self.folder)
@@ -169,7 +169,7 @@ class Table(unittest.TestCase):
             self.assertTrue(list(self.folder.glob("new/part-*/.*.cfile-tmp")))
             if clear == "gc":
                 dry = self.succeed("gc", "--older-than", "0", "--dry-run", "new")
-                self.assertRegex(dry, r"(?s)^part-.*\ntemporary-.*\nwould remove 2 items, \d{5,} bytes\n$")
+                self.assertRegex(dry, r"(?s)^part-.*\ntemporary-.*\nwould remove 2 items, \d+ bytes\n$")
                 self.assertEqual(self.succeed("gc", "--older-than", "0", "new"), dry.replace("would remove", "removed"))
                 self.assertEqual(list((self.folder / "new").iterdir()), [])
             else:
