@@ -10,7 +10,6 @@
 #include "cfile/internal/commit/part_copy.h"
 #include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/manifest/table_file.h"
-#include "cfile/table_maintenance.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {

@@ -1,5 +1,6 @@
 #include "cfile/internal/commit/part_copy.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -117,6 +118,23 @@ bool CommitHistory::Proves(const CommitTag& tag) const {
 bool CommitHistory::Disproves(const CommitTag& tag) const {
   const auto found = ids_.find(tag.sequence);
   return found != ids_.end() && found->second != tag.id;
+}
+
+bool IsTablePath(std::string_view path) {
+  const size_t slash = std::min(path.find('/'), path.size());
+  const std::string_view folder = path.substr(0, slash);
+  std::string_view name = slash == path.size() ? path : path.substr(slash + 1);
+  if (const std::string_view final_name = FinalNameOf(name); !final_name.empty()) {
+    name = final_name;
+  }
+  if (slash == path.size()) {
+    return name == kTableFileName || name == LockFilePath(kTableFileName) ||
+           IsDamagedTableName(name) || IsColumnsMark(name) || IsChunkName(name) ||
+           (name.ends_with(DroppedMarkOfChunk("")) && IsChunkName(name.substr(0, name.rfind('.'))));
+  }
+  return IsRandomName(folder, kTemporaryFolderPrefix) ||
+         (IsPartName(folder) && (name.empty() || IsColumnFileName(name) ||
+                                 ParseDroppedMarkName(name) || ParsePartCopyName(name)));
 }
 
 }  // namespace cfile::internal

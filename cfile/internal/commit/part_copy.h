@@ -39,6 +39,10 @@ std::optional<CommitTag> ParsePartCopyName(std::string_view name);
 // The mark of earlier versions, "dropped", counts as a mark with the greatest sequence.
 std::optional<CommitTag> ParseDroppedMarkName(std::string_view name);
 
+// NewTemporaryFolderName and IsTablePath are public in cfile/table_maintenance.h.
+inline constexpr std::string_view kTemporaryFolderPrefix = "temporary-";
+bool IsTablePath(std::string_view path);
+
 // Returns what a copy holds: a table with only this part.
 // `table`: the new contents of table.cft. `replaced`: the parts that `part` replaces.
 TableContents CopyOfPart(const TableContents& table, const TablePart& part,

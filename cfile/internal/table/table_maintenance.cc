@@ -25,8 +25,6 @@ using internal::Manifest;
 using internal::ManifestEdit;
 using internal::ManifestPart;
 
-constexpr std::string_view kTemporaryFolderPrefix = "temporary-";
-
 absl::Status NoTable(const Storage& storage) {
   return absl::NotFoundError(
       absl::StrCat(internal::TableFilePath(storage.name()), ": there is no table"));
@@ -185,29 +183,10 @@ absl::StatusOr<PartOrigin> ReadPartOrigin(const TableLocation& table, const std:
 }
 
 absl::StatusOr<std::string> NewTemporaryFolderName() {
-  return internal::RandomName(kTemporaryFolderPrefix);
+  return internal::RandomName(internal::kTemporaryFolderPrefix);
 }
 
-bool IsTablePath(std::string_view path) {
-  const size_t slash = std::min(path.find('/'), path.size());
-  const std::string_view folder = path.substr(0, slash);
-  std::string_view name = slash == path.size() ? path : path.substr(slash + 1);
-  if (const std::string_view final_name = internal::FinalNameOf(name); !final_name.empty()) {
-    name = final_name;
-  }
-  if (slash == path.size()) {
-    return name == internal::kTableFileName ||
-           name == internal::LockFilePath(internal::kTableFileName) ||
-           internal::IsDamagedTableName(name) || internal::IsColumnsMark(name) ||
-           internal::IsChunkName(name) ||
-           (name.ends_with(internal::DroppedMarkOfChunk("")) &&
-            internal::IsChunkName(name.substr(0, name.rfind('.'))));
-  }
-  return internal::IsRandomName(folder, kTemporaryFolderPrefix) ||
-         (internal::IsPartName(folder) &&
-          (name.empty() || internal::IsColumnFileName(name) ||
-           internal::ParseDroppedMarkName(name) || internal::ParsePartCopyName(name)));
-}
+bool IsTablePath(std::string_view path) { return internal::IsTablePath(path); }
 
 absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(const TableLocation& table,
                                                            std::chrono::seconds older_than,

@@ -10,7 +10,6 @@
 #include "cfile/internal/io/file_system.h"
 #include "cfile/internal/io/local_storage.h"
 #include "cfile/internal/manifest/table_file.h"
-#include "cfile/table_maintenance.h"
 
 namespace cfile::internal {
 
