@@ -94,7 +94,8 @@ def test_changes(url, options):
     cfile.drop_parts(url, [part["name"] for part in cfile.open(url, storage_options=options).parts], storage_options=options)
     assert len(cfile.open(url, storage_options=options)) == 0
     assert cfile.collect_garbage(url, 0, storage_options=options)
-    assert cfile.repair(url, dry_run=True, storage_options=options) == []
+    # A part without rows keeps the order of the table.
+    assert [part["state"] for part in cfile.repair(url, dry_run=True, storage_options=options)] == ["kept"]
 
 
 def test_files(url, options):
