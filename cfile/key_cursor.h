@@ -25,7 +25,8 @@ namespace cfile {
 // cursor; several cursors may read one table at the same time. A cursor keeps the table open and
 // may outlive the TableReader.
 //
-// -0 comes before 0, and rows with the same value are in ascending order of their ordinals. The cursor opens a part when it reaches the part's least value. Memory:
+// -0 comes before 0, and rows with the same value are in ascending order of their ordinals. The
+// cursor opens a part when it reaches the part's least value. Memory:
 // one Cursor for each part that has begun and not ended; so one Cursor if parts do not overlap.
 //
 // Errors of all calls: those of Cursor, and those of TableReader::OpenColumn. kDataLoss: a file
@@ -43,8 +44,8 @@ class CFILE_EXPORT KeyCursor {
   KeyCursor& operator=(KeyCursor&&) noexcept;
   ~KeyCursor();
 
-  // Goes to the first row whose value is not less than `key` (-0 equals 0). The result's ordinal is the number of
-  // this row in the table; num_rows() if there is none. Opens the parts whose least value is less
+  // Goes to the first row whose value is not less than `key` (-0 equals 0). The result's ordinal is
+  // the number of this row in the table; num_rows() if there is none. Opens the parts whose least value is less
   // than `key` and whose greatest value is not, and the part of the row. kInvalidArgument: the key
   // is NaN.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);

@@ -55,11 +55,10 @@ class CFILE_EXPORT TableWriter {
   // Begins a new table. `table`: a storage without files, or the path of a local directory.
   // This directory must not exist or must be empty.
   // (A symbolic link to an empty directory is allowed.)
-  // It may have what killed writers of a new table left. Create removes this from a local
-  // directory if no process writes it, no part of it is complete, and nothing else is there.
   // `options`: none, one for all columns, or one per column.
   // WriterOptions::nullable is ignored: the schema says which columns are nullable.
-  // kAlreadyExists: the place is not empty, for example because a table is there.
+  // kAlreadyExists: the place is not empty, for example because a table is there, or because of
+  // what a killed writer of a new table left (CollectGarbage removes it).
   // kInvalidArgument: the schema is not valid, or `options` has a wrong number of entries.
   // Other errors as Storage::Create, Writer::Create and LevelWriter::Create.
   static absl::StatusOr<TableWriter> Create(const TableLocation& table, const Schema& schema,
@@ -354,8 +353,8 @@ class CFILE_EXPORT TableCursor {
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
 
   // Goes to the row with the smallest key that is not less than `key`; if several keys are equal
-  // (-0 equals 0), to the row with the lowest ordinal. After that, Next continues by ordinal, not by key. (To
-  // continue by key, use a KeyCursor.)
+  // (-0 equals 0), to the row with the lowest ordinal. After that, Next continues by ordinal, not by
+  // key. (To continue by key, use a KeyCursor.)
   //
   // If all parts have a value index and follow each other in key order, SeekToKey searches one
   // part. Otherwise SeekToKey searches each part whose bounds do not exclude the key. In a part

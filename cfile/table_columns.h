@@ -19,8 +19,8 @@
 // change the schema. If a TableWriter began before such a change, its Finish returns kAborted
 // after the change. ColumnsWriter::Replace does not disturb a TableWriter that appends a part.
 //
-// Columns that are replaced or widened keep the metadata of their files, unless the options have
-// metadata. If columns of a table were added, dropped, reordered or widened, older versions of this
+// Widened columns, and the first column if it is replaced, keep the metadata of their files, unless
+// the options have metadata. If columns of a table were added, dropped, reordered or widened, older versions of this
 // library refuse the table.
 #pragma once
 

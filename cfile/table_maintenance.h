@@ -30,7 +30,8 @@ class TableWriter;  // cfile/table.h
 // Removes the parts with these names (PartInfo::name) from the table, all of them in one commit.
 // The files stay until CollectGarbage removes them. The rows of later parts get smaller ordinals.
 // Without names, nothing changes. If no part is left, and columns have a value index, a part without
-// rows takes the place of all parts, so that the table keeps its order.
+// rows takes the place of all parts, so that the table keeps its order; then the errors are also
+// those of TableWriter::Replace.
 //
 // kNotFound: there is no table, or it has no part of one of these names; then no part is removed.
 // After an error of the storage, the parts may have been removed or not.
@@ -133,7 +134,6 @@ inline constexpr std::chrono::seconds kGarbageAge = std::chrono::hours(7 * 24);
 // A program may make folders for temporary files in a table's directory.
 // Returns a new name for such a folder: "temporary-" and 128 random bits.
 // CollectGarbage removes such a folder like a part that table.cft does not name.
-// TableWriter::Create removes such a folder if there is no table and no process writes a part.
 // For the age and size of the folder, only the files and folders directly in it count.
 CFILE_EXPORT absl::StatusOr<std::string> NewTemporaryFolderName();
 
@@ -178,8 +178,8 @@ struct RemovedGarbage {
 // is complete, because Repair (cfile/table_repair.h) may bring it back.
 //
 // `dry_run`: removes nothing, and returns what would be removed.
-// kNotFound: there is no table, and no part that a writer began. If the files of a part cannot be removed, the function returns
-// that error. The next call removes the rest.
+// kNotFound: there is no table, and no part that a writer began. If the files of a part cannot be
+// removed, the function returns that error. The next call removes the rest.
 CFILE_EXPORT absl::StatusOr<std::vector<RemovedGarbage>> CollectGarbage(
     const TableLocation& table, std::chrono::seconds older_than = kGarbageAge,
     const ReaderOptions& options = {}, bool dry_run = false);

@@ -69,7 +69,8 @@ absl::StatusOr<NewTable> NewTable::Create(const std::string& path, bool force) {
   if (!fs::create_directory(temporary, error)) {
     return error ? Failed(absl::StrCat("cannot make ", temporary), error)
                  : absl::InvalidArgumentError(absl::StrCat(
-                       temporary, " exists already; it is not complete, so remove it"));
+                       temporary,
+                       " exists already; another program may be writing it; otherwise remove it"));
   }
   return NewTable(place.string(), temporary, TableLocation(temporary));
 }

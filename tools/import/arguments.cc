@@ -35,7 +35,8 @@ constexpr char kFooter[] = R"(Input:
   An unquoted empty field is a null; "" is the empty string.
   Types that are not given are inferred from all values of the column: int32, int64, double, bool,
   date, timestamp(us,UTC) or timestamp(us), otherwise string. Columns are nullable, except with
-  --not-null, and except columns of --sorted-by without nulls. Numbers with leading zeros or a plus sign, such as zip codes, stay strings.
+  --not-null, and except columns of --sorted-by without nulls. Numbers with leading zeros or a plus
+  sign, such as zip codes, stay strings.
 
   JSON Lines has an object on each line, nested as the schema says (cfile/record_schema.h explains
   the notation). An array of objects is read in the same way. A file is JSON if its name ends in

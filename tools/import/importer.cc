@@ -416,13 +416,7 @@ absl::Status CheckOutputIsFree(const ImportOptions& options) {
       (fs::is_directory(options.output, error) && fs::is_empty(options.output, error))) {
     return absl::OkStatus();
   }
-  // TableWriter::Create removes an unfinished table.
-  const auto files = NewLocalStorage(options.output)->List("");
-  const bool is_unfinished =
-      files.ok() && std::all_of(files->begin(), files->end(), [](const StorageEntry& file) {
-        return file.path.find('/') != file.path.npos && IsTablePath(file.path);
-      });
-  return is_unfinished ? absl::OkStatus() : exists();
+  return exists();
 }
 
 absl::StatusOr<ImportResult> Import(const ImportOptions& options, const InputFile& file,

@@ -221,7 +221,14 @@ absl::StatusOr<std::vector<RemovedRows>> RowsBelow(const TableReader& table, siz
   std::vector<RemovedRows> rows;
   for (size_t i = 0; i < table.num_parts(); ++i) {
     CFILE_ASSIGN_OR_RETURN(const PartInfo part, table.part(i));
-    if (part.num_rows == 0) continue;
+    CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table.part_bounds(i, column));
+    const auto least = bounds.Min<T>();
+    const auto greatest = bounds.Max<T>();
+    if (part.num_rows == 0 || (least && !(T(*least) < key))) continue;
+    if (greatest && T(*greatest) < key) {
+      rows.push_back({part.name, part.num_rows});
+      continue;
+    }
     CFILE_ASSIGN_OR_RETURN(const Reader file, table.OpenColumn(i, column));
     CFILE_ASSIGN_OR_RETURN(auto cursor, file.NewCursor<T>());
     CFILE_ASSIGN_OR_RETURN(const KeyPosition position, cursor.SeekToKey(key));

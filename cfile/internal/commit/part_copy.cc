@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/io/file_system.h"
+#include "cfile/internal/io/local_storage.h"
 #include "cfile/internal/manifest/table_file.h"
 #include "encodings/core/status.h"
 

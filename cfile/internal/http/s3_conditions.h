@@ -3,11 +3,16 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "absl/status/status.h"
 #include "cfile/internal/http/http_server.h"
 
 namespace cfile::internal {
+
+// The names of the objects that CheckCondition makes have this text before a random name. Lists of
+// objects leave them out.
+inline constexpr std::string_view kProbeInfix = ".probe-";
 
 // Lets the server refuse the request (status 412) unless the object has this version (its ETag).
 // nullopt: unless there is no object.

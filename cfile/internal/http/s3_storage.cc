@@ -11,6 +11,7 @@
 #include "cfile/internal/http/s3_conditions.h"
 #include "cfile/internal/http/s3_sink.h"
 #include "cfile/internal/http/url.h"
+#include "cfile/internal/io/file_system.h"
 #include "cfile/whole_files.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"
@@ -189,7 +190,10 @@ class S3Storage final : public Storage, public WholeFiles {
       return Unexpected("", "a list with an entry that cannot be read");
     std::string path = key.substr(prefix_.size());
     // Other objects below the prefix are not files of this table.
-    if (!CheckStoragePath(name_, path).ok()) return absl::OkStatus();
+    const size_t probe = path.rfind(kProbeInfix);
+    const bool is_probe =
+        probe != path.npos && IsRandomName(path.substr(probe + kProbeInfix.size()));
+    if (is_probe || !CheckStoragePath(name_, path).ok()) return absl::OkStatus();
     entries.push_back({.path = std::move(path),
                        .size_bytes = size_bytes,
                        .changed = absl::ToChronoTime(changed),

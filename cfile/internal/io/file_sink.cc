@@ -2,7 +2,6 @@
 #include "cfile/io.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,9 +34,18 @@ int RenameNew(const char* from, const char* to) {
   // Network file systems have no such call, but hard links.
   if (errno != EINVAL && errno != ENOSYS) return -1;
 #endif
-  if (link(from, to) != 0) return -1;
-  unlink(from);  // if this fails, a temporary file stays
-  return 0;
+  if (link(from, to) == 0) {
+    unlink(from);  // if this fails, a temporary file stays
+    return 0;
+  }
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) return -1;
+  // There are no hard links either. Take the place with an empty file, and replace it.
+  const int place = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (place < 0) return -1;
+  close(place);
+  const int result = rename(from, to);
+  if (result != 0) unlink(to);
+  return result;
 }
 
 class FileSink final : public Sink {
@@ -55,7 +63,6 @@ class FileSink final : public Sink {
     CFILE_ASSIGN_OR_RETURN(descriptor_,
                            FileDescriptor::Open(temporary_path, O_WRONLY | O_CREAT | O_EXCL));
     temporary_path_ = std::move(temporary_path);
-    (void)flock(descriptor_.get(), LOCK_EX | LOCK_NB);  // see IsInUse
     return absl::OkStatus();
   }
 

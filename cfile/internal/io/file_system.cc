@@ -105,12 +105,6 @@ bool IsRandomName(std::string_view name, std::string_view prefix, std::string_vi
          name.substr(prefix.size(), kDigits).find_first_not_of("0123456789abcdef") == name.npos;
 }
 
-bool IsInUse(const std::string& path) {
-  // NFS gives a shared lock on a file that is open for reading.
-  const auto descriptor = FileDescriptor::Open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-  return !descriptor.ok() || flock(descriptor->get(), LOCK_SH | LOCK_NB) != 0;
-}
-
 FileLock::~FileLock() {
   // If unlink fails, the file stays. Then the file can be locked again.
   if (descriptor_.get() >= 0) unlink(path_.c_str());

@@ -77,10 +77,6 @@ bool IsRandomName(std::string_view name, std::string_view prefix = "",
 // such a file. Only the first 200 bytes of long names are returned.
 std::string_view FinalNameOf(std::string_view name);
 
-// True if a process has locked the file at `path`, or if that is not known.
-// A sink of NewFileSink locks its temporary file.
-bool IsInUse(const std::string& path);
-
 // A lock on a file. While it is held, no other thread or process can lock the same file.
 // The lock ends when this object is destroyed or when the process dies. Movable.
 //

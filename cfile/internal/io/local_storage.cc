@@ -196,10 +196,6 @@ std::shared_ptr<Storage> NewLocalStorage(std::string directory, ReaderOptions::A
   return std::make_shared<LocalStorage>(std::move(directory), access);
 }
 
-bool internal::IsLocal(const Storage& storage) {
-  return dynamic_cast<const LocalStorage*>(&storage) != nullptr;
-}
-
 std::string internal::LockFilePath(const std::string& path) {
   return absl::StrCat(path.substr(0, path.rfind('.')), ".lock");
 }

@@ -367,16 +367,18 @@ std::optional<TableWriter> NewPartThatKeepsOrder(const TableLocation& location,
     const absl::StatusOr<PartInfo> info = table.part(part);
     if (!info.ok() || !names.contains(info->name)) return std::nullopt;
   }
-  for (size_t column = 0; column < table.schema().columns.size(); ++column) {
-    if (!table.has_value_index(column).value_or(false)) continue;
-    const auto options = OptionsOfColumns(table, std::vector<bool>(names.size(), true), column, {});
-    if (!options.ok()) return std::nullopt;
-    auto writer = TableWriter::Replace(
-        location, table, std::vector<std::string>(names.begin(), names.end()), *options);
-    if (writer.ok()) return *std::move(writer);
-    return std::nullopt;
+  Compaction compaction(table, {}, /*copies=*/false);
+  if (names.empty() || !compaction.Begin().ok()) return std::nullopt;
+  std::optional<size_t> column = compaction.SortColumn().value_or(std::nullopt);
+  for (size_t i = 0; i < table.schema().columns.size() && table.num_rows() == 0 && !column; ++i) {
+    if (table.has_value_index(i).value_or(false)) column = i;
   }
-  return std::nullopt;
+  if (!column) return std::nullopt;
+  const auto options = OptionsOfColumns(table, std::vector<bool>(names.size(), true), column, {});
+  if (!options.ok()) return std::nullopt;
+  auto writer = TableWriter::Replace(
+      location, table, std::vector<std::string>(names.begin(), names.end()), *options);
+  return writer.ok() ? std::optional(*std::move(writer)) : std::nullopt;
 }
 
 // DropRowsBelow moves the rows that stay in the `chosen` parts to the place of the first of them.

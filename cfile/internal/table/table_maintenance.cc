@@ -139,7 +139,7 @@ absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older
                         {});
     if (!has_table) {
       CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(""));
-      if (!internal::FindUnfinishedTable(files)) return NoTable(storage);
+      if (!internal::IsUnfinishedTable(files)) return NoTable(storage);
       now = &none;
     }
     garbage = {};

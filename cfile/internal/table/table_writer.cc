@@ -53,9 +53,12 @@ class TableWriter::Impl {
 
   absl::Status Create(const Schema& schema, std::span<const WriterOptions> options) {
     CFILE_RETURN_IF_ERROR(internal::Named(internal::ValidateSchema(schema), name()));
-    auto files = storage_->List("");
-    if (files.ok() && internal::RemoveUnfinishedTable(*storage_, *files)) {
-      files = storage_->List("");
+    const auto files = storage_->List("");
+    if (files.ok() && internal::IsUnfinishedTable(*files)) {
+      return absl::AlreadyExistsError(
+          absl::StrCat(name(),
+                       ": a writer of a new table is at work here, or was killed; then collecting "
+                       "garbage (cfile-table gc) removes its files"));
     }
     // kFailedPrecondition: a file is at the path of the directory.
     if (absl::IsFailedPrecondition(files.status()) || (files.ok() && !files->empty())) {

@@ -280,7 +280,8 @@ class TryingEncoder final : public AutoEncoder<T> {
     }
     EncodedBlock plain;
     (*encoder)->Finish(first_ordinal, plain);
-    if (BytesOf(plain) >= BytesOf(block)) return;
+    // PLAIN may refuse the last values of a block that is almost as large as blocks may be.
+    if (plain.count < block.count || BytesOf(plain) >= BytesOf(block)) return;
     plain.encoding = Encoding::kPlain;
     block = std::move(plain);
   }

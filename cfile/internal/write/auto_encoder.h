@@ -21,7 +21,8 @@ class AutoEncoder : public encodings::BlockEncoder<T> {
   // Returns the sum of Trial::cost_bytes of all trials so far.
   virtual uint64_t trial_cost_bytes() const = 0;
   // Returns what a trial found whose choice stored the most values. If several trials made this
-  // choice one after another, it is the one that tried the most values. Nullopt if there was no trial, because there were no values.
+  // choice one after another, it is the one that tried the most values. Nullopt if there was no
+  // trial, because there were no values.
   virtual const std::optional<ChoiceInfo>& choice() const = 0;
 };
 

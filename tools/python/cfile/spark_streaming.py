@@ -66,7 +66,7 @@ class StreamReader(_source.DataSourceStreamReader):  # type: ignore[misc]
             raise ConflictError(f"{self._rows.place}: an earlier version of cfile wrote the checkpoint, which does not say what parts the "
                                 f"stream has read. Begin a new query with a new checkpoint")
         named = set(offset.get("parts", ()))
-        until = {part["name"] for part in parts if self._is_until(part, named, offset["commit"])}
+        until = {part["name"] for part in parts if part["num_rows"] > 0 and self._is_until(part, named, offset["commit"])}
         rows = sum(part["num_rows"] for part in parts if part["name"] in until)
         if rows == offset["rows"] or (self._ignores_removed and rows < offset["rows"]):
             return until
