@@ -495,7 +495,15 @@ class TableModel {
     const uint64_t dropped = random_() & random_();
     const auto names =
         Choose([&](size_t part) { return (dropped >> part % 64 & 1) != 0; }, parts, position, rows);
+    KeepOrder(names.size(), state);
     return DropParts(storage_, names);
+  }
+
+  // If no part is left, a part without rows keeps the order of the table.
+  static void KeepOrder(size_t num_dropped, State& state) {
+    if (num_dropped > 0 && state.parts.empty() && state.schema().key_columns.empty()) {
+      state.parts.emplace_back();
+    }
   }
 
   absl::Status DropBelow(State& state) {
@@ -532,6 +540,7 @@ class TableModel {
       SortByKey(rows);
       parts.insert(parts.begin() + static_cast<ptrdiff_t>(position), rows);
     }
+    if (all_below) KeepOrder(names.size(), state);
     return DropRowsBelow<int64_t>(storage_, state.key(), low, state.Options());
   }
 

@@ -357,28 +357,28 @@ absl::StatusOr<std::vector<WriterOptions>> OptionsOfColumns(
 }
 
 // Returns a writer for a part without rows that replaces all parts: its value index keeps the order
-// of the table. nullopt: `names` are not the names of all parts, the table has no order or has key
-// columns (the schema keeps their order), or the order cannot be read.
-std::optional<TableWriter> NewPartThatKeepsOrder(const TableLocation& location,
-                                                 const TableReader& table,
-                                                 const std::set<std::string>& names) {
+// of the table. nullopt: `names` are not the names of all parts, or the table has no order or has
+// key columns (the schema keeps their order).
+absl::StatusOr<std::optional<TableWriter>> NewPartThatKeepsOrder(
+    const TableLocation& location, const TableReader& table, const std::set<std::string>& names) {
   if (names.size() != table.num_parts() || !table.schema().key_columns.empty()) return std::nullopt;
-  for (size_t part = 0; part < names.size(); ++part) {
-    const absl::StatusOr<PartInfo> info = table.part(part);
-    if (!info.ok() || !names.contains(info->name)) return std::nullopt;
-  }
   Compaction compaction(table, {}, /*copies=*/false);
-  if (names.empty() || !compaction.Begin().ok()) return std::nullopt;
-  std::optional<size_t> column = compaction.SortColumn().value_or(std::nullopt);
+  CFILE_RETURN_IF_ERROR(compaction.Begin());
+  for (size_t part = 0; part < names.size(); ++part) {
+    CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
+    if (!names.contains(info.name)) return std::nullopt;
+  }
+  CFILE_ASSIGN_OR_RETURN(std::optional<size_t> column, compaction.SortColumn());
   for (size_t i = 0; i < table.schema().columns.size() && table.num_rows() == 0 && !column; ++i) {
-    if (table.has_value_index(i).value_or(false)) column = i;
+    CFILE_ASSIGN_OR_RETURN(const bool has_index, table.has_value_index(i));
+    if (has_index) column = i;
   }
   if (!column) return std::nullopt;
-  const auto options = OptionsOfColumns(table, std::vector<bool>(names.size(), true), column, {});
-  if (!options.ok()) return std::nullopt;
-  auto writer = TableWriter::Replace(
-      location, table, std::vector<std::string>(names.begin(), names.end()), *options);
-  return writer.ok() ? std::optional(*std::move(writer)) : std::nullopt;
+  CFILE_ASSIGN_OR_RETURN(
+      const auto options,
+      OptionsOfColumns(table, std::vector<bool>(names.size(), true), column, {}));
+  return TableWriter::Replace(location, table, std::vector<std::string>(names.begin(), names.end()),
+                              options);
 }
 
 // DropRowsBelow moves the rows that stay in the `chosen` parts to the place of the first of them.
@@ -407,7 +407,11 @@ absl::Status DropParts(const TableLocation& location, std::span<const std::strin
   CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location, options));
   const std::set<std::string> names(parts.begin(), parts.end());
   if (names.empty()) return absl::OkStatus();
-  if (auto writer = NewPartThatKeepsOrder(location, table, names)) return writer->Finish();
+  auto writer = NewPartThatKeepsOrder(location, table, names);
+  if (writer.ok() && *writer) return (*writer)->Finish();
+  // Damaged parts can be dropped, too.
+  if (!writer.ok() && !absl::IsNotFound(writer.status()) && !absl::IsDataLoss(writer.status()))
+    return writer.status();
   using internal::ManifestEdit;
   return internal::CommitTable(
       *location.storage(), options,
