@@ -59,18 +59,18 @@ class CFILE_EXPORT HttpClient {
   // Opens the object at an http://, https:// or s3:// URL for reading.
   absl::StatusOr<std::shared_ptr<const Source>> OpenUrl(std::string_view url) const;
 
-  // Begins to write an object at an s3:// URL. Sink::Finish makes the object visible. An object of
-  // more than one part is uploaded part by part. If Finish was not called, the destructor of the
-  // sink aborts the upload. Memory: one part. Each object has a random id in its metadata. If an
-  // answer is lost or is an error, this id tells whether the object was made.
-  // kKept needs a server that checks the condition If-None-Match.
+  // Begins to write an object at an s3:// URL. Sink::Finish makes the object visible. A large
+  // object is uploaded in parts. If the sink is destroyed before Finish, the upload is aborted.
+  // Memory: one part. The metadata of each object have a random id. If the server's answer is lost
+  // or is an error, Finish compares this id to find out whether the object was made.
+  // kKept needs a server that obeys the condition If-None-Match.
   absl::StatusOr<std::unique_ptr<Sink>> CreateUrl(
       std::string_view url, ExistingFile existing = ExistingFile::kReplaced) const;
 
   // Returns a Storage for the table at a URL. TableReader, TableWriter and the functions that
   // change tables take a Storage. Only tables at s3:// URLs can be changed. Commit needs a server
-  // that checks the conditions If-Match and If-None-Match of PUT. The first commit in a bucket tries
-  // this with an object of its own, and returns kFailedPrecondition if the server ignores them.
+  // that obeys the conditions If-Match and If-None-Match of PUT. The first commit in a bucket tries
+  // them with an object of its own. kFailedPrecondition: the server ignores them.
   absl::StatusOr<std::shared_ptr<Storage>> OpenTable(std::string_view url) const;
 
   HttpCounters counters() const;

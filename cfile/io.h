@@ -93,9 +93,9 @@ class CFILE_EXPORT Source {
   // points into these bytes and does not call ReadAt. Otherwise returns an empty span.
   virtual std::span<const uint8_t> InMemory() const { return {}; }
 
-  // Called if the checksum of these bytes is wrong. Drops what this source keeps of them, for example
-  // in a cache on disk. Returns true if reading them again may give other bytes. Then the reader
-  // reads them once more. Precondition: offset + size <= size().
+  // Readers call this if the checksum of these bytes is wrong. The source drops its copies of them,
+  // for example in a cache on disk. Returns true if the source may have other bytes when they are
+  // read again; then the reader reads them once more. Precondition: offset + size <= size().
   virtual bool Forget(uint64_t /*offset*/, uint64_t /*size*/) const { return false; }
 
   // A hint: a seek will soon read these bytes, but perhaps no bytes before or after them. So the
@@ -144,9 +144,9 @@ enum class ExistingFile : uint8_t {
 };
 
 // A sink for the file at `path`. It writes to a temporary file in the same folder. Finish syncs the
-// temporary file, renames it to `path` (see ExistingFile), and syncs the folder. If
-// only the last sync fails, Finish returns kInternal: the new file is then at `path`, but may not
-// be durable. Without Finish the destructor removes the temporary file and leaves `path` unchanged.
+// temporary file, renames it to `path` (see ExistingFile), and syncs the folder. If only the last
+// sync fails, Finish returns kInternal: the new file is then at `path`, but may not be durable.
+// Without Finish the destructor removes the temporary file and leaves `path` unchanged.
 // If `path` is a symbolic link, Finish replaces the link and does not change the link's target.
 // kFailedPrecondition, also from Finish: `path` is a folder, a FIFO, a socket or a device, or a
 // link to one of these; it is not replaced. kInvalidArgument: `path` does not end with a file name.
@@ -158,7 +158,8 @@ CFILE_EXPORT std::unique_ptr<Sink> NewMemorySink(std::vector<uint8_t>* bytes,
                                                  std::string name = "memory");
 
 // True if `name`, a file name without a folder, is that of a temporary file of NewFileSink. A
-// killed process may leave such files. The name is .NAME.PROCESS-NUMBER.cfile-tmp, with two numbers.
+// killed process may leave such files. The name is .NAME.PROCESS-NUMBER.cfile-tmp; PROCESS and
+// NUMBER are decimal numbers.
 CFILE_EXPORT bool IsTemporaryFileName(const std::string& name);
 
 }  // namespace cfile

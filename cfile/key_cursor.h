@@ -26,8 +26,8 @@ namespace cfile {
 // may outlive the TableReader.
 //
 // -0 comes before 0, and rows with the same value are in ascending order of their ordinals. The
-// cursor opens a part when it reaches the part's least value. Memory:
-// one Cursor for each part that has begun and not ended; so one Cursor if parts do not overlap.
+// cursor opens a part when it reaches the part's least value. Memory: one Cursor for each part that
+// has begun and not ended; so one Cursor if parts do not overlap.
 //
 // Errors of all calls: those of Cursor, and those of TableReader::OpenColumn. kDataLoss: a file
 // does not have the bounds that table.cft says. After an error the position is unchanged: the call
@@ -45,9 +45,9 @@ class CFILE_EXPORT KeyCursor {
   ~KeyCursor();
 
   // Goes to the first row whose value is not less than `key` (-0 equals 0). The result's ordinal is
-  // the number of this row in the table; num_rows() if there is none. Opens the parts whose least value is less
-  // than `key` and whose greatest value is not, and the part of the row. kInvalidArgument: the key
-  // is NaN.
+  // the number of this row in the table; num_rows() if there is none. Opens the parts whose least
+  // value is less than `key` and whose greatest value is not, and the part of the row.
+  // kInvalidArgument: the key is NaN.
   absl::StatusOr<KeyPosition> SeekToKey(const T& key);
 
   // Returns the next rows in the order of values: at least 1 unless the cursor is at the end, at

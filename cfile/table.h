@@ -209,9 +209,9 @@ class CFILE_EXPORT TableReader {
   uint64_t num_rows() const;
   size_t num_parts() const;
 
-  // Returns the metadata of the table: pairs of a key and a text, for example pandas' description of
-  // the columns. A new table has them from WriterOptions::metadata of its first column. They stay
-  // when this column is dropped or moved. Errors as OpenColumn.
+  // Returns the metadata of the table: pairs of a key and a text, for example pandas' description
+  // of the columns. A new table gets them from WriterOptions::metadata of its first column. They
+  // stay when this column is dropped or moved. Errors as OpenColumn.
   absl::StatusOr<std::vector<std::pair<std::string, std::string>>> metadata() const;
 
   // Returns what was read from all files of the table since the table was opened.
@@ -353,8 +353,8 @@ class CFILE_EXPORT TableCursor {
   absl::Status Take(std::span<const uint64_t> ordinals, OwnedBatch<T>& out);
 
   // Goes to the row with the smallest key that is not less than `key`; if several keys are equal
-  // (-0 equals 0), to the row with the lowest ordinal. After that, Next continues by ordinal, not by
-  // key. (To continue by key, use a KeyCursor.)
+  // (-0 equals 0), to the row with the lowest ordinal. After that, Next continues by ordinal, not
+  // by key. (To continue by key, use a KeyCursor.)
   //
   // If all parts have a value index and follow each other in key order, SeekToKey searches one
   // part. Otherwise SeekToKey searches each part whose bounds do not exclude the key. In a part

@@ -19,9 +19,11 @@
 // change the schema. If a TableWriter began before such a change, its Finish returns kAborted
 // after the change. ColumnsWriter::Replace does not disturb a TableWriter that appends a part.
 //
-// Widened columns, and the first column if it is replaced, keep the metadata of their files, unless
-// the options have metadata. If columns of a table were added, dropped, reordered or widened, older versions of this
-// library refuse the table.
+// A column that is widened keeps the metadata of its files, and so does the first column if it is
+// replaced. If the options of the new files have metadata, the files get these instead.
+//
+// If columns of a table were added, dropped, reordered or widened, older versions of this library
+// refuse the table.
 #pragma once
 
 #include <cstddef>

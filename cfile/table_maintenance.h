@@ -29,9 +29,9 @@ class TableWriter;  // cfile/table.h
 
 // Removes the parts with these names (PartInfo::name) from the table, all of them in one commit.
 // The files stay until CollectGarbage removes them. The rows of later parts get smaller ordinals.
-// Without names, nothing changes. If no part is left, and columns have a value index, a part without
-// rows takes the place of all parts, so that the table keeps its order; then the errors are also
-// those of TableWriter::Replace.
+// Without names, nothing changes. If all parts are dropped from a table that a value index keeps in
+// order, a part without rows takes their place. Its value index keeps the order for the rows that
+// are appended later. Errors are then also those of TableWriter::Replace.
 //
 // kNotFound: there is no table, or it has no part of one of these names; then no part is removed.
 // After an error of the storage, the parts may have been removed or not.
@@ -86,8 +86,7 @@ CFILE_EXPORT absl::StatusOr<CompactReport> Compact(const TableLocation& table,
 // What a part was made of.
 struct PartOrigin {
   uint64_t commit = 0;                // as PartInfo::commit
-  std::vector<std::string> replaced;  // the names of the parts that it has replaced; none if it was
-                                      // appended
+  std::vector<std::string> replaced;  // the names of the parts whose place it took; may be empty
 };
 
 // Reads what the folder of a part says about it. The part may be one that the table no longer has.

@@ -49,7 +49,7 @@ TableContents CopyOfPart(const TableContents& table, const TablePart& part,
                          std::span<const TablePart> replaced);
 
 // Reads the copies in the folder of a part, which may be a part that the table no longer has.
-// Returns the contents of one of them, with the `replaced` of all.
+// Returns the contents of one copy. Its `replaced` has the names that all copies have there.
 // kNotFound: there are none. kDataLoss: one is damaged.
 absl::StatusOr<TableContents> ReadCopies(const Storage& storage, const std::string& part,
                                          const ReaderOptions& limits);

@@ -64,8 +64,8 @@ absl::Status CommitTable(Storage& storage, const ReaderOptions& limits, TableCha
 // and other writers may have committed since. So this function then reads table.cft again. Returns
 // OK if the commit_ids there name this commit.
 //
-// Sets `may_be_done`: false if table.cft does not get this change. Then the files of this commit are
-// gone. It is true before table.cft is replaced, so that it is right even after an exception.
+// Sets `may_be_done`: false if table.cft does not get this change; then the files of this commit
+// are removed. It is true before table.cft is replaced, so it is also right after an exception.
 //
 // kAborted: table.cft has another version. kOutOfRange: readers with `limits` would refuse
 // table.cft or a copy. kInternal: the commit took place, but may not be durable.

@@ -68,8 +68,8 @@ struct FetchedBlock {
 // parsed). Verifies the checksum if the file has checksums and `verify` is set. kDataLoss says what
 // was expected and what was found; kOutOfRange: the block exceeds `max_block_size_bytes`, stored or
 // uncompressed. Errors do not name the block (see InBlock).
-// Reads nothing if the buffer has the bytes of the block. Reads a damaged block again if the source
-// says that this may help (Source::Forget).
+// If the buffer has the bytes of the block already, nothing is read. If the block is damaged, it is
+// read once more, unless the source says that this cannot help (Source::Forget).
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, BlockBuffer& buffer);

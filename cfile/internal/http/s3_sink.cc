@@ -19,7 +19,7 @@ namespace {
 using encodings::StrCat;
 using Method = HttpRequest::Method;
 
-// Each object has a random id in its metadata, under this name.
+// The metadata of each object have a random id. This HTTP header carries it.
 constexpr char kUploadIdHeader[] = "x-amz-meta-cfile-upload-id";
 
 constexpr size_t kMaxParts = 10'000;  // S3 allows no more

@@ -137,7 +137,8 @@ class FileReader {
   void BeginToLoad(const IndexNode& leaf, uint32_t entry, BlockAccess access, BlockFetcher& fetcher,
                    const BlockBuffer& buffer) const;
 
-  // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock). Verifies it.
+  // Reads the movable block of a leaf's entry as it is stored (FetchStoredBlock), and
+  // verifies all its checksums.
   // This function is meant for reading blocks in order.
   // Precondition: the file has movable blocks. Errors name the file and the block.
   absl::StatusOr<StoredBlock> FetchStored(const IndexNode& leaf, uint32_t entry,

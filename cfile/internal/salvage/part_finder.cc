@@ -184,8 +184,8 @@ class PartFinder {
     return tables_.size() - 1;
   }
 
-  // Takes the schema and the job_ids from table.cft, or from the newest copies whose commits may have
-  // taken place.
+  // Takes the schema and the job_ids from table.cft, or from the newest copies whose commits may
+  // have taken place.
   absl::Status SetRoot(TableContents& root) const {
     if (root_ != nullptr) {
       root = *root_;
@@ -422,7 +422,8 @@ class PartFinder {
   std::set<std::pair<uint64_t, uint64_t>> interrupted_;
   // The times at which attempts wrote their files, by sequence and id.
   std::map<uint64_t, std::map<uint64_t, std::chrono::system_clock::time_point>> attempts_;
-  // The job_ids in the copies of each attempt, by sequence and id, the newest first.
+  // The job_ids that the copies of an attempt to commit have. The keys are the sequence and the id
+  // of the attempt; the newest attempt comes first.
   std::map<std::pair<uint64_t, uint64_t>, std::vector<std::string>, std::greater<>> job_ids_;
   std::map<std::string, Folder> folders_;  // of parts, by name
   std::vector<TableContents> tables_;      // the different schemas of the copies

@@ -1,10 +1,9 @@
-// Merges parts of a table into one, and removes parts and rows.
+// Merges parts of a table into one, and removes rows.
 #include "cfile/table_maintenance.h"
 
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -13,15 +12,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/commit/table_commit.h"
 #include "cfile/internal/format/key_codec.h"
-#include "cfile/internal/format/metadata_keys.h"
-#include "cfile/internal/manifest/manifest_edit.h"
 #include "cfile/internal/manifest/part_bounds.h"
 #include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/read/row_reader.h"
 #include "cfile/internal/table/block_copier.h"
 #include "cfile/internal/table/column_writer.h"
+#include "cfile/internal/table/sort_column.h"
 #include "cfile/key_cursor.h"
 #include "cfile/table.h"
 #include "encodings/core/assert.h"
@@ -64,23 +61,10 @@ class Compaction {
     return absl::OkStatus();
   }
 
-  // Returns the column by whose values the rows are merged. This is the key index, or the first
-  // column that has a value index in all parts with rows.
+  // Returns the column by whose values the rows are merged (internal::SortColumn).
   // nullopt: the new part has the rows of the parts one after another.
   absl::StatusOr<std::optional<size_t>> SortColumn() const {
-    if (const std::optional<size_t> key_index = table_.schema().key_index()) return key_index;
-    for (size_t column = 0; column < table_.schema().columns.size(); ++column) {
-      bool all = true;
-      bool any = false;
-      for (size_t part = 0; part < parts_.size(); ++part) {
-        if (parts_[part].num_rows == 0) continue;
-        CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table_.part_bounds(part, column));
-        all = all && bounds.min_key.has_value() && bounds.min_exact;
-        any = true;
-      }
-      if (all && any) return column;
-    }
-    return std::nullopt;
+    return internal::SortColumn(table_, parts_);
   }
 
   // Appends all columns of the chosen parts to `writer`. `sort_column`: the result of SortColumn.
@@ -333,54 +317,6 @@ class Compaction {
   uint64_t num_rows_ = 0;  // of the new part so far
 };
 
-// Returns the options for the files of the new part, which replaces the `chosen` parts.
-// Only the sort column gets a value index, because the rows are sorted by no other column.
-absl::StatusOr<std::vector<WriterOptions>> OptionsOfColumns(
-    const TableReader& table, const std::vector<bool>& chosen, std::optional<size_t> sort_column,
-    std::span<const WriterOptions> options) {
-  std::vector<WriterOptions> each(options.begin(), options.end());
-  const size_t num_columns = table.schema().columns.size();
-  if (each.empty()) each.resize(num_columns);
-  if (each.size() == 1) each.resize(num_columns, each[0]);
-  const auto found = std::find(chosen.begin(), chosen.end(), true);
-  const auto first = static_cast<size_t>(found - chosen.begin());
-  for (size_t column = 0; column < each.size(); ++column) {
-    each[column].value_index = column == sort_column;
-    if (!each[column].metadata.empty() || column >= num_columns) continue;
-    CFILE_ASSIGN_OR_RETURN(const Reader file, table.OpenColumn(first, column));
-    for (const auto& pair : file.info().header_metadata) {
-      if (!pair.first.starts_with(internal::kReservedKeyPrefix))
-        each[column].metadata.push_back(pair);
-    }
-  }
-  return each;
-}
-
-// Returns a writer for a part without rows that replaces all parts: its value index keeps the order
-// of the table. nullopt: `names` are not the names of all parts, or the table has no order or has
-// key columns (the schema keeps their order).
-absl::StatusOr<std::optional<TableWriter>> NewPartThatKeepsOrder(
-    const TableLocation& location, const TableReader& table, const std::set<std::string>& names) {
-  if (names.size() != table.num_parts() || !table.schema().key_columns.empty()) return std::nullopt;
-  Compaction compaction(table, {}, /*copies=*/false);
-  CFILE_RETURN_IF_ERROR(compaction.Begin());
-  for (size_t part = 0; part < names.size(); ++part) {
-    CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
-    if (!names.contains(info.name)) return std::nullopt;
-  }
-  CFILE_ASSIGN_OR_RETURN(std::optional<size_t> column, compaction.SortColumn());
-  for (size_t i = 0; i < table.schema().columns.size() && table.num_rows() == 0 && !column; ++i) {
-    CFILE_ASSIGN_OR_RETURN(const bool has_index, table.has_value_index(i));
-    if (has_index) column = i;
-  }
-  if (!column) return std::nullopt;
-  CFILE_ASSIGN_OR_RETURN(
-      const auto options,
-      OptionsOfColumns(table, std::vector<bool>(names.size(), true), column, {}));
-  return TableWriter::Replace(location, table, std::vector<std::string>(names.begin(), names.end()),
-                              options);
-}
-
 // DropRowsBelow moves the rows that stay in the `chosen` parts to the place of the first of them.
 // Also chooses the parts between whose keys may be equal to keys of such rows, because rows with
 // equal keys keep the order of the parts. Returns false if no row of the chosen parts stays.
@@ -401,25 +337,6 @@ bool ChooseMovedPast(std::span<const BlockStatistics> bounds, const std::string&
 }
 
 }  // namespace
-
-absl::Status DropParts(const TableLocation& location, std::span<const std::string> parts,
-                       const ReaderOptions& options) {
-  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location, options));
-  const std::set<std::string> names(parts.begin(), parts.end());
-  if (names.empty()) return absl::OkStatus();
-  auto writer = NewPartThatKeepsOrder(location, table, names);
-  if (writer.ok() && *writer) return (*writer)->Finish();
-  // Damaged parts can be dropped, too.
-  if (!writer.ok() && !absl::IsNotFound(writer.status()) && !absl::IsDataLoss(writer.status()))
-    return writer.status();
-  using internal::ManifestEdit;
-  return internal::CommitTable(
-      *location.storage(), options,
-      [&](const internal::Manifest* now) -> absl::StatusOr<std::optional<ManifestEdit>> {
-        if (now == nullptr) return TableReader::Open(location, options).status();
-        return internal::EditManifest(*now, {.removed = {names.begin(), names.end()}});
-      });
-}
 
 absl::StatusOr<CompactReport> Compact(const TableLocation& location,
                                       std::span<const std::string> parts,
@@ -454,7 +371,8 @@ absl::StatusOr<CompactReport> Compact(const TableLocation& location,
   Compaction compaction(table, chosen, /*copies=*/true);
   CFILE_RETURN_IF_ERROR(compaction.Begin());
   CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
-  CFILE_ASSIGN_OR_RETURN(const auto each, OptionsOfColumns(table, chosen, sort_column, options));
+  CFILE_ASSIGN_OR_RETURN(const auto each,
+                         internal::OptionsOfNewPart(table, chosen, sort_column, options));
   CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(location, table, names, each));
   CFILE_RETURN_IF_ERROR(compaction.Write(sort_column, writer));
   CFILE_RETURN_IF_ERROR(writer.Finish());
@@ -507,7 +425,8 @@ absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T
   }
   if (names.empty()) return absl::OkStatus();
   if (all_below) return DropParts(location, names);
-  CFILE_ASSIGN_OR_RETURN(const auto each, OptionsOfColumns(table, chosen, column, options));
+  CFILE_ASSIGN_OR_RETURN(const auto each,
+                         internal::OptionsOfNewPart(table, chosen, column, options));
   CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(location, table, names, each));
   CFILE_RETURN_IF_ERROR(compaction.WriteSorted(column, &first_key, writer));
   return writer.Finish();

@@ -10,11 +10,13 @@
 #include "absl/strings/str_cat.h"
 #include "cfile/internal/commit/part_copy.h"
 #include "cfile/internal/commit/table_commit.h"
+#include "cfile/internal/commit/unfinished_table.h"
 #include "cfile/internal/io/file_system.h"
 #include "cfile/internal/io/local_storage.h"
 #include "cfile/internal/manifest/table_file.h"
-#include "cfile/internal/table/unfinished_table.h"
+#include "cfile/internal/table/sort_column.h"
 #include "cfile/io.h"
+#include "cfile/table.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
@@ -43,8 +45,8 @@ struct Garbage {
 };
 
 // Returns the files and folders that a table no longer needs. The key is the path.
-// The table needs the files that its manifest names. It does not need other files with names that
-// writers give. Ignores files with other names, and their folders.
+// The table needs the files that its manifest names. It does not need other files whose names are
+// those of this library (IsTablePath). A folder stays if it has a file with another name.
 absl::StatusOr<std::map<std::string, Usage>> Unneeded(const Storage& storage,
                                                       const Manifest& manifest) {
   std::map<std::string, std::set<std::string>, std::less<>> parts;  // the files of each part
@@ -170,7 +172,45 @@ absl::StatusOr<Garbage> FindGarbage(Storage& storage, std::chrono::seconds older
   return garbage;
 }
 
+// Returns a writer for a part without rows that replaces all parts: its value index keeps the order
+// of the table. nullopt: `names` are not the names of all parts, or the table has no order or has
+// key columns (the schema keeps their order).
+absl::StatusOr<std::optional<TableWriter>> NewPartThatKeepsOrder(
+    const TableLocation& location, const TableReader& table, const std::set<std::string>& names) {
+  if (names.size() != table.num_parts() || !table.schema().key_columns.empty()) return std::nullopt;
+  std::vector<PartInfo> parts;
+  for (size_t part = 0; part < names.size(); ++part) {
+    CFILE_ASSIGN_OR_RETURN(parts.emplace_back(), table.part(part));
+    if (!names.contains(parts.back().name)) return std::nullopt;
+  }
+  CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> column, internal::SortColumn(table, parts));
+  if (!column) return std::nullopt;
+  CFILE_ASSIGN_OR_RETURN(
+      const auto options,
+      internal::OptionsOfNewPart(table, std::vector<bool>(parts.size(), true), column, {}));
+  return TableWriter::Replace(location, table, std::vector<std::string>(names.begin(), names.end()),
+                              options);
+}
+
 }  // namespace
+
+absl::Status DropParts(const TableLocation& location, std::span<const std::string> parts,
+                       const ReaderOptions& options) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location, options));
+  const std::set<std::string> names(parts.begin(), parts.end());
+  if (names.empty()) return absl::OkStatus();
+  auto writer = NewPartThatKeepsOrder(location, table, names);
+  if (writer.ok() && *writer) return (*writer)->Finish();
+  // Damaged parts can be dropped, too.
+  if (!writer.ok() && !absl::IsNotFound(writer.status()) && !absl::IsDataLoss(writer.status()))
+    return writer.status();
+  const std::shared_ptr<Storage> storage = location.storage();
+  return internal::CommitTable(
+      *storage, options, [&](const Manifest* now) -> absl::StatusOr<std::optional<ManifestEdit>> {
+        if (now == nullptr) return NoTable(*storage);
+        return internal::EditManifest(*now, {.removed = {names.begin(), names.end()}});
+      });
+}
 
 absl::StatusOr<PartOrigin> ReadPartOrigin(const TableLocation& table, const std::string& part,
                                           const ReaderOptions& options) {

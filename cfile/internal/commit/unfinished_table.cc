@@ -1,4 +1,4 @@
-#include "cfile/internal/table/unfinished_table.h"
+#include "cfile/internal/commit/unfinished_table.h"
 
 #include <map>
 #include <string>

@@ -1,0 +1,30 @@
+// The column by which the rows of a table are sorted, and how a new part keeps this order.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/options.h"
+#include "cfile/table.h"
+
+namespace cfile::internal {
+
+// Returns the key index, or the first column that has a value index in all parts with rows. If the
+// table has no rows, returns the first column that has a value index in any part. nullopt: there is
+// no such column. `parts`: all parts of the table.
+absl::StatusOr<std::optional<size_t>> SortColumn(const TableReader& table,
+                                                 std::span<const PartInfo> parts);
+
+// Returns the options for the files of a new part, which replaces the `chosen` parts.
+// Only the sort column gets a value index, because the rows are sorted by no other column.
+// A column keeps the metadata of the first chosen part, unless its `options` have metadata.
+// `chosen`: one bool for each part. `options`: none, one for all columns, or one per column.
+absl::StatusOr<std::vector<WriterOptions>> OptionsOfNewPart(const TableReader& table,
+                                                            const std::vector<bool>& chosen,
+                                                            std::optional<size_t> sort_column,
+                                                            std::span<const WriterOptions> options);
+
+}  // namespace cfile::internal
