@@ -227,6 +227,10 @@ TEST_F(TableKeyTest, ATableWithoutRowsKeepsItsOrder) {
   ASSERT_EQ(writer->Finish(), absl::OkStatus());
   ASSERT_EQ(DropRowsBelow<std::string_view>(path_, 0, "z"), absl::OkStatus());
   EXPECT_TRUE(*OpenTable().has_value_index(0));
+  ASSERT_EQ(TableWriter::Append(path_, {&options, 1})->Finish(), absl::OkStatus());
+  ASSERT_TRUE(Compact(path_).ok());
+  EXPECT_EQ(OpenTable().num_parts(), 1);
+  EXPECT_TRUE(*OpenTable().has_value_index(0));
 }
 
 TEST_F(TableKeyTest, NoSeekByKeyWithoutAnyValueIndex) {
