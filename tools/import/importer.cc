@@ -12,8 +12,6 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
-#include "cfile/storage.h"
-#include "cfile/table_maintenance.h"
 #include "tools/import/column_options.h"
 #include "tools/import/csv_input.h"
 #include "tools/import/delimiter.h"
