@@ -37,6 +37,9 @@ namespace cfile {
 
 class TableReader;
 namespace internal {
+class KeyMerge;
+class TableLevels;
+class TableValues;
 class TableWriterAccess;
 }  // namespace internal
 
@@ -305,12 +308,9 @@ class CFILE_EXPORT TableReader {
   absl::StatusOr<std::vector<OrdinalRange>> Split(size_t column, size_t max_ranges) const;
 
  private:
-  template <typename T>
-  friend class TableCursor;
-  template <typename T>
-  friend class TableLevelCursor;
-  template <typename T>
-  friend class KeyCursor;
+  friend class internal::KeyMerge;
+  friend class internal::TableLevels;
+  friend class internal::TableValues;
   friend class TableWriter;
   class CFILE_HIDDEN Impl;
   explicit TableReader(std::shared_ptr<const Impl> impl);
@@ -386,10 +386,9 @@ class CFILE_EXPORT TableCursor {
 
  private:
   friend class TableReader;
-  class CFILE_HIDDEN Impl;
-  explicit TableCursor(std::unique_ptr<Impl> impl);
+  explicit TableCursor(std::unique_ptr<internal::TableValues> cursor);
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<internal::TableValues> impl_;
 };
 
 // A position in a column of a table: a LevelCursor that reads the parts as if they were one file.
@@ -416,10 +415,9 @@ class CFILE_EXPORT TableLevelCursor {
 
  private:
   friend class TableReader;
-  class CFILE_HIDDEN Impl;
-  explicit TableLevelCursor(std::unique_ptr<Impl> impl);
+  explicit TableLevelCursor(std::unique_ptr<internal::TableLevels> cursor);
 
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<internal::TableLevels> impl_;
 };
 
 }  // namespace cfile

@@ -146,7 +146,7 @@ class PartSalvager {
   template <typename T>
   absl::Status CopyRows(size_t i, TableWriter& writer) const {
     const SalvagedColumn& column = columns_[i];
-    CFILE_ASSIGN_OR_RETURN(const auto reader, NewRowReader<T>(column.file));
+    CFILE_ASSIGN_OR_RETURN(const auto reader, NewRowReader(column.file));
     ColumnBatch batch;
     uint64_t missing = 0;  // rows before the range
     auto gap = column.missing.begin();
@@ -168,10 +168,10 @@ class PartSalvager {
   template <typename T>
   absl::Status Append(size_t column, const ColumnBatch& batch, TableWriter& writer) const {
     if (schema().columns[column].has_levels()) {
-      const auto& levels = std::get<LevelBatch<T>>(batch);
+      const LevelBatch<T> levels = batch.levels.As<T>();
       return writer.AppendLevels<T>(column, levels.repetition, levels.definition, levels.values);
     }
-    const auto& values = std::get<Batch<T>>(batch);
+    const Batch<T> values = batch.rows.As<T>();
     if (values.validity == nullptr) return writer.Append<T>(column, values.values);
     return writer.Append<T>(column, values.values,
                             std::span(values.validity, (values.size() + 7) / 8));

@@ -22,10 +22,11 @@
 namespace cfile {
 namespace {
 
+using internal::AnyBatch;
+using internal::AnyWriter;
 using internal::ColumnChange;
 using internal::ColumnWriter;
 using internal::TableColumns;
-using internal::TypedColumnWriter;
 
 template <typename T>
 inline constexpr bool kIsSigned = static_cast<T>(-1) < static_cast<T>(0);
@@ -73,17 +74,15 @@ bool IsWider(const ColumnType& from, const ColumnType& to) {
 }
 
 template <typename From, typename To>
-absl::Status CopyValues(const Reader& reader, Writer<To>& writer) {
+absl::Status CopyValues(const Reader& reader, AnyWriter& writer) {
   CFILE_ASSIGN_OR_RETURN(Cursor<From> cursor, reader.NewCursor<From>());
   std::vector<To> wide;
   while (true) {
     CFILE_ASSIGN_OR_RETURN(const Batch<From> batch, cursor.Next(kMaxBatchRows));
     if (batch.empty()) return absl::OkStatus();
     wide.assign(batch.values.begin(), batch.values.end());
-    CFILE_RETURN_IF_ERROR(batch.validity == nullptr
-                              ? writer.Append(std::span<const To>(wide))
-                              : writer.Append(std::span<const To>(wide),
-                                              std::span(batch.validity, (batch.size() + 7) / 8)));
+    CFILE_RETURN_IF_ERROR(writer.Append(
+        AnyBatch{.values = wide.data(), .count = wide.size(), .validity = batch.validity}));
   }
 }
 
@@ -170,8 +169,7 @@ class Widening {
     CFILE_RETURN_IF_ERROR(VisitTypes(
         before_.columns[column_].type, column.type,
         [&]<typename From, typename To>(std::type_identity<From>, std::type_identity<To>) {
-          return CopyValues<From, To>(
-              reader, static_cast<TypedColumnWriter<Writer<To>>&>(*writer).writer());
+          return CopyValues<From, To>(reader, writer->writer());
         }));
     CFILE_ASSIGN_OR_RETURN(internal::TablePartColumn description, writer->Finish());
     const std::string path = absl::StrCat(part.name, "/", description.file_name);
@@ -199,9 +197,7 @@ class Widening {
         change_.NewFile(part, key_index, internal::StoredColumns(after_.schema)[key_index],
                         CompoundKeyOptions()));
     CFILE_RETURN_IF_ERROR(internal::Named(
-        internal::AppendKeys(
-            after_.schema.key_types(), columns, part.num_rows,
-            static_cast<TypedColumnWriter<Writer<std::string_view>>&>(*writer).writer()),
+        internal::AppendKeys(after_.schema.key_types(), columns, part.num_rows, writer->writer()),
         table.directory()));
     CFILE_ASSIGN_OR_RETURN(internal::TablePartColumn description, writer->Finish());
     part.files.emplace_back(key_index, std::move(description));
