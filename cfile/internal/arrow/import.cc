@@ -193,6 +193,7 @@ class TypedImporter final : public ColumnImporter {
 
   absl::Status AppendMade(const ArrowArray& array) {
     Slots& slots = entries_.slots();
+    if (slots.null_count < slots.count) CFILE_RETURN_IF_ERROR(leaf_.unfit);
     CFILE_ASSIGN_OR_RETURN(
         const std::span<const T> values,
         ReadValues<T>(leaf_.steps.back().field->values(), array, slots, buffer_));
