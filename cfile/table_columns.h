@@ -120,7 +120,8 @@ CFILE_EXPORT absl::Status WidenColumn(const TableLocation& table, std::string_vi
 // The first call has a column without a name, for the limits of table.cft.
 //
 // Returns a sentence for each change. kInvalidArgument: the rows do not fit. kUnimplemented: `rows`
-// or the table holds nested records. kAborted, and other errors: as WidenColumn and TableWriter.
+// or the table holds nested records. (AppendTable and WidenColumn take records without groups and
+// lists.) kAborted, and other errors: as WidenColumn and TableWriter.
 CFILE_EXPORT absl::StatusOr<std::vector<std::string>> AppendTable(
     const TableLocation& table, const TableReader& rows,
     const std::function<WriterOptions(const ColumnSchema&)>& options);

@@ -51,8 +51,6 @@ absl::StatusOr<ImportResult> Evolve(
   rows.output = folder.Path("rows");
   rows.table = TableLocation(rows.output);
   rows.temporary_directory = rows.output;
-  // The names of columns are in the first line, as for each append.
-  if (rows.header == Header::kAuto) rows.header = Header::kYes;
   CFILE_ASSIGN_OR_RETURN(rows.sorted_by, OrderOfTable(options, table));
   rows.nulls_last = schema.key_columns.empty() || !schema.nulls_last.empty();
   for (const ColumnSchema& column : schema.columns) {

@@ -81,9 +81,7 @@ absl::StatusOr<ImportResult> ImportFile(ImportOptions options, Progress& progres
   CFILE_ASSIGN_OR_RETURN(options.table, TableAt(options.output));
   options.temporary_directory =
       IsUrl(options.output) ? SpoolDirectory(options.output) : options.output;
-  if (!options.append) {
-    CFILE_RETURN_IF_ERROR(CheckOutputIsFree(options));
-  }
+  CFILE_RETURN_IF_ERROR(CheckOutput(options));
   std::error_code error;
   const uint64_t bytes_before = options.append ? BytesOf(options.table) : 0;
   if (std::filesystem::is_directory(options.input, error)) {

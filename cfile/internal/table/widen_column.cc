@@ -156,6 +156,12 @@ absl::Status CopyValues(const Reader& reader, std::string_view column, Writer<To
   }
 }
 
+// False for nested records. Flat records have a tree of leaves.
+bool IsFlat(const Schema& schema) {
+  return !schema.tree || (schema.tree->nodes().size() == schema.columns.size() + 1 &&
+                          std::ranges::none_of(schema.columns, &ColumnSchema::has_levels));
+}
+
 // The options of the files of a column.
 using OptionsOfColumn = std::function<WriterOptions(const ColumnSchema&)>;
 
@@ -175,13 +181,14 @@ class Evolution {
                    type.ToString(), " is not a wider type of this kind");
     }
     CFILE_RETURN_IF_ERROR(Change(*column, type, before().columns[*column].nullable));
+    CFILE_RETURN_IF_ERROR(UpdateTree());
     CFILE_RETURN_IF_ERROR(Rewrite());
     return change_.Commit(after_);
   }
 
   absl::StatusOr<std::vector<std::string>> Append(const TableReader& rows) {
     CFILE_RETURN_IF_ERROR(Begin());
-    if (rows.schema().tree) {
+    if (!IsFlat(rows.schema())) {
       return absl::UnimplementedError(absl::StrCat(name(), ": the new rows are nested records"));
     }
     CFILE_RETURN_IF_ERROR(ChangeFor(rows));
@@ -227,7 +234,7 @@ class Evolution {
   absl::Status Begin() {
     const WriterOptions options = options_({});
     CFILE_RETURN_IF_ERROR(change_.Begin({&options, 1}));
-    CFILE_RETURN_IF_ERROR(internal::CheckFlat(change_.storage(), before()));
+    if (!IsFlat(before())) return internal::CheckFlat(change_.storage(), before());
     after_ = {before(), internal::IdentitiesOf(change_.before())};
     CFILE_ASSIGN_OR_RETURN(table_, TableReader::Open(location_, ReadOptions(options)));
     if (table_->schema() == before()) return absl::OkStatus();
@@ -279,6 +286,14 @@ class Evolution {
         });
   }
 
+  // Makes the tree of flat records again if their columns have changed.
+  absl::Status UpdateTree() {
+    if (!before().tree || after_.schema.columns == before().columns) return absl::OkStatus();
+    after_.schema.tree.reset();
+    CFILE_ASSIGN_OR_RETURN(after_.schema.tree, after_.schema.Records());
+    return absl::OkStatus();
+  }
+
   // Sets after_ so that the columns can get `rows`, and sources_.
   absl::Status ChangeFor(const TableReader& rows) {
     sources_.resize(before().columns.size());
@@ -317,6 +332,7 @@ class Evolution {
       }
       CFILE_RETURN_IF_ERROR(Change(i, type, column.nullable || gets_nulls[i]));
     }
+    CFILE_RETURN_IF_ERROR(UpdateTree());
     return Named(internal::ValidateSchema(after_.schema));
   }
 
