@@ -76,7 +76,9 @@ class Planner {
       if (values.kind >= ArrowKind::kStruct) {
         return Unfit(field, number, "values of type " + node.type.ToString());
       }
-      AddLeaf(node.first_leaf, CheckStorable(values, node.type));
+      absl::Status unfit = CheckStorable(values, node.type);
+      if (node.repetition != Repetition::kOptional) CFILE_RETURN_IF_ERROR(unfit);
+      AddLeaf(node.first_leaf, std::move(unfit));
     } else if (node.kind == GroupKind::kPlain) {
       CFILE_RETURN_IF_ERROR(PlanChildren(field, number, false));
     } else {
