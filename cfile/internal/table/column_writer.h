@@ -47,6 +47,13 @@ class TableWriterAccess {
   // Ends the part, and begins another part with the same options. Finish makes all parts visible at
   // once. Errors: those of Finish, except those of the commit, and those of TableWriter::Create.
   static absl::Status NextPart(TableWriter& writer);
+  // Begins a part for a table that gets these columns in the commit of the part.
+  // Errors: those of TableWriter::Append.
+  static absl::StatusOr<TableWriter> Begin(std::shared_ptr<Storage> storage, const Schema& schema,
+                                           const ColumnIdentities& identities,
+                                           std::span<const WriterOptions> options);
+  // Completes the files. Called instead of Finish. The caller publishes the parts or removes them.
+  static absl::StatusOr<std::vector<TablePart>> Complete(TableWriter& writer);
   // The totals of all files of the first part, then those of the second part, and so on. Has the
   // parts that are complete; after Finish, all parts.
   static std::span<const ColumnTotals> CompleteTotals(const TableWriter& writer);

@@ -105,8 +105,14 @@ class TableWriter::Impl {
     if (found.missing) return internal::NoSuchPart(now, *found.missing);
     new_.replaced_parts = std::move(found.parts);
     for (const TablePart& part : new_.replaced_parts) new_.replaced.push_back(part.directory);
-    new_.schema = now.root().schema;
-    new_.identities = now.root().identities;
+    return Begin(now.root().schema, now.root().identities, options);
+  }
+
+  absl::Status Begin(const Schema& schema, std::optional<internal::ColumnIdentities> identities,
+                     std::span<const WriterOptions> options) {
+    SetLimit(options);
+    new_.schema = schema;
+    new_.identities = std::move(identities);
     return BeginPart(options);
   }
 
@@ -118,6 +124,13 @@ class TableWriter::Impl {
       // Only files of the new parts can be missing.
       return absl::IsNotFound(status) ? Removed(new_.parts.back().directory) : status;
     });
+  }
+
+  absl::StatusOr<std::vector<TablePart>> Complete() {
+    CFILE_RETURN_IF_ERROR(CheckColumns());
+    CFILE_RETURN_IF_ERROR(finished_.Finish([&] { return CompletePart(); }));
+    publication_ = Publication::kUnknown;  // the caller publishes the parts
+    return new_.parts;
   }
 
   absl::StatusOr<std::string> FinishPrepared() {
@@ -334,6 +347,18 @@ internal::AnyWriter& internal::TableWriterAccess::Column(TableWriter& writer, si
 
 absl::Status internal::TableWriterAccess::NextPart(TableWriter& writer) {
   return writer.impl_->NextPart();
+}
+
+absl::StatusOr<TableWriter> internal::TableWriterAccess::Begin(
+    std::shared_ptr<Storage> storage, const Schema& schema, const ColumnIdentities& identities,
+    std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<TableWriter::Impl>(std::move(storage));
+  CFILE_RETURN_IF_ERROR(impl->Begin(schema, identities, options));
+  return TableWriter(std::move(impl));
+}
+
+absl::StatusOr<std::vector<TablePart>> internal::TableWriterAccess::Complete(TableWriter& writer) {
+  return writer.impl_->Complete();
 }
 
 std::span<const ColumnTotals> internal::TableWriterAccess::CompleteTotals(

@@ -150,6 +150,7 @@ void AddMaintenance(nb::module_& module) {
     if (!origin) return nb::none();
     return nb::make_tuple(origin->commit, nb::cast(origin->replaced));
   });
+  module.def("is_table_path", [](const std::string& path) { return cfile::IsTablePath(path); });
   module.def("drop_parts", [](const Location& path, const Names& parts) {
     AtTable(path, [&](const auto& table) { return cfile::DropParts(table, parts); });
   });
