@@ -67,7 +67,7 @@ uint64_t CountOf(const Ranges& ranges) {
 class PartSalvager {
  public:
   PartSalvager(const std::shared_ptr<Storage>& storage, const TableReader& table, size_t part,
-               const RepairOptions& options)
+               const PartSalvageOptions& options)
       : storage_(storage), table_(table), part_(part), options_(options) {}
 
   ~PartSalvager() {
@@ -223,7 +223,7 @@ class PartSalvager {
   const std::shared_ptr<Storage>& storage_;
   const TableReader& table_;
   const size_t part_;
-  const RepairOptions& options_;
+  const PartSalvageOptions& options_;
   std::string folder_;                   // for salvaged columns; empty: no column was salvaged
   std::vector<SalvagedColumn> columns_;  // without compound keys
   Ranges all_;                           // all rows of the part
@@ -234,7 +234,7 @@ class PartSalvager {
 
 absl::StatusOr<SalvagedRows> SalvagePart(const std::shared_ptr<Storage>& storage,
                                          const TableReader& table, size_t part,
-                                         const RepairOptions& options) {
+                                         const PartSalvageOptions& options) {
   return PartSalvager(storage, table, part, options).Run();
 }
 

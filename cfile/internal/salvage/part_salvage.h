@@ -9,11 +9,17 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "cfile/options.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
-#include "cfile/table_repair.h"
 
 namespace cfile::internal {
+
+struct PartSalvageOptions {
+  bool null_lost = false;  // as in RepairOptions
+  bool dry_run = false;
+  const ReaderOptions& reader;
+};
 
 struct SalvagedRows {
   uint64_t rows = 0;
@@ -30,6 +36,6 @@ struct SalvagedRows {
 // the storage, of Salvage except damage, and of TableWriter::Replace and Finish.
 absl::StatusOr<SalvagedRows> SalvagePart(const std::shared_ptr<Storage>& storage,
                                          const TableReader& table, size_t part,
-                                         const RepairOptions& options);
+                                         const PartSalvageOptions& options);
 
 }  // namespace cfile::internal

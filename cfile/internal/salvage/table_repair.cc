@@ -81,13 +81,14 @@ absl::Status CommitParts(Storage& storage, const RepairOptions& options, const S
 }
 
 // Sets what Repair does with the damaged part `number` of `surveyed`, and with how many of its rows.
-absl::Status Plan(const std::shared_ptr<Storage>& storage, RepairOptions options,
+absl::Status Plan(const std::shared_ptr<Storage>& storage, const RepairOptions& options,
                   const SurveyedTable& surveyed, size_t number, RepairedPart& part) {
   internal::SalvagedRows salvaged;
-  options.dry_run = true;
   if (options.salvage) {
-    CFILE_ASSIGN_OR_RETURN(salvaged,
-                           internal::SalvagePart(storage, surveyed.table, number, options));
+    CFILE_ASSIGN_OR_RETURN(
+        salvaged, internal::SalvagePart(
+                      storage, surveyed.table, number,
+                      {.null_lost = options.null_lost, .dry_run = true, .reader = options.reader}));
   }
   const bool stays = salvaged.rows == 0 && !options.drop_damaged;
   part.state = salvaged.rows > 0 ? State::kSalvaged : stays ? State::kDamaged : State::kLeftOut;
@@ -112,7 +113,10 @@ absl::Status SalvageParts(const std::shared_ptr<Storage>& storage, const RepairO
       return absl::AbortedError(absl::StrCat(storage->name(), ": another program has changed part ",
                                              part.name, "; repair the table again"));
     }
-    CFILE_RETURN_IF_ERROR(internal::SalvagePart(storage, table, number->second, options).status());
+    CFILE_RETURN_IF_ERROR(
+        internal::SalvagePart(storage, table, number->second,
+                              {.null_lost = options.null_lost, .reader = options.reader})
+            .status());
   }
   return absl::OkStatus();
 }
