@@ -261,6 +261,11 @@ class CFILE_EXPORT TableReader {
   // that does not match its row as damage.
   VerifyReport VerifyColumn(size_t part, size_t column) const;
 
+  // Reads the copy of the part's description, from which Repair (cfile/table_repair.h) rebuilds a
+  // lost table.cft. Reports a damaged or missing copy as damage. Reports nothing if an earlier
+  // version of this library wrote the part, without a copy, or if the storage cannot list files.
+  VerifyReport VerifyCopy(size_t part) const;
+
   // Returns a cursor over all parts of a column without levels, at ordinal 0.
   // A cursor of the key index can search for compound keys. But it cannot seek to an ordinal
   // other than 0. The function opens no files. The cursor opens a file when it needs the file.

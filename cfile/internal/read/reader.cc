@@ -19,6 +19,13 @@ namespace cfile {
 using internal::FileReader;
 using internal::IndexWalk;
 
+const std::shared_ptr<FileReader>& internal::ReaderAccess::FileOf(const ValueCursor& cursor) {
+  return cursor.shared_file();
+}
+OrdinalRange internal::ReaderAccess::RestOf(const ValueCursor& cursor) {
+  return {std::min(cursor.ordinal(), cursor.range_end()), cursor.range_end()};
+}
+
 template <typename T>
 Cursor<T>::Cursor(std::unique_ptr<internal::ValueCursor> cursor) : impl_(std::move(cursor)) {}
 template <typename T>

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/read/reader_access.h"
 #include "cfile/internal/read/sort_numbers.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
@@ -387,13 +386,6 @@ void ValueCursor::FindRows(size_t begin) {
   rows_.clear();
   for (size_t i = begin; i < order_.size() && InBlock(order_[i] >> 32); ++i)
     rows_.push_back(static_cast<uint32_t>((order_[i] >> 32) - first_ordinal_));
-}
-
-const std::shared_ptr<FileReader>& ReaderAccess::FileOf(const ValueCursor& cursor) {
-  return cursor.shared_file();
-}
-OrdinalRange ReaderAccess::RestOf(const ValueCursor& cursor) {
-  return {std::min(cursor.ordinal(), cursor.range_end()), cursor.range_end()};
 }
 
 }  // namespace cfile::internal

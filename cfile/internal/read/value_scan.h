@@ -9,7 +9,10 @@
 #include "cfile/batch.h"
 #include "cfile/internal/read/file_reader.h"
 #include "cfile/internal/read/predicate_matcher.h"
-#include "cfile/scan.h"
+
+namespace cfile {
+struct ScanCounters;  // cfile/scan.h
+}  // namespace cfile
 
 namespace cfile::internal {
 

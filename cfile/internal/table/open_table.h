@@ -41,6 +41,7 @@ class TableReader::Impl final : public internal::ScanSource {
 
   const internal::Manifest& manifest() const { return manifest_; }
   const std::vector<ColumnSchema>& columns() const { return manifest_.layout().columns(); }
+  const Storage& storage() const { return *storage_; }
   const std::string& name() const override { return storage_->name(); }
   const Schema& schema() const override { return manifest_.root().schema; }
   const ReaderOptions& options() const override { return options_; }

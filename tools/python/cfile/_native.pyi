@@ -221,8 +221,9 @@ def rename_column(path: str | Location, old: str, new: str, /) -> None: ...
 def reorder_columns(path: str | Location, names: Sequence[str], /) -> None: ...
 def widen_column(path: str | Location, name: str, type: str, /) -> None: ...
 
-def repair(path: str | Location, *, salvage: bool = False, force: bool = False, dry_run: bool = False) -> list[dict[str, Any]]:
-    """Each part: name, state, num_rows, lost_rows, reason."""
+def repair(path: str | Location, *, salvage: bool = False, null_lost: bool = False, drop_damaged: bool = False, force: bool = False,
+           dry_run: bool = False) -> list[dict[str, Any]]:
+    """Each part: name, state, num_rows, lost_rows, lost_values, reason."""
 
 # Parquet (cfile/parquet.h). Both return rows, row_groups, copied_pages, recompressed_pages, recoded_pages, bytes_in, bytes_out.
 def import_parquet(source: str | Location | RangedObject, target: str | Location, settings: dict[str, WriterSettings], *,
