@@ -15,7 +15,7 @@
 
 namespace cfile {
 
-class internal::TableValues {
+class CFILE_HIDDEN internal::TableValues {
  public:
   TableValues(std::shared_ptr<const TableReader::Impl> table, size_t column)
       : table_(std::move(table)),

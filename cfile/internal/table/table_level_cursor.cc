@@ -10,7 +10,7 @@
 
 namespace cfile {
 
-class internal::TableLevels {
+class CFILE_HIDDEN internal::TableLevels {
  public:
   TableLevels(std::shared_ptr<const TableReader::Impl> table, size_t column)
       : num_rows_(table->num_rows()), cursor_(std::move(table), column) {}
