@@ -319,8 +319,8 @@ class CFILE_EXPORT AnyBlockDecoder {
   static constexpr size_t kMostMatches = 8;
 
   // The comments of BlockDecoder describe these functions: Read, Borrow, DictionaryValues,
-  // ReadMatches, ReadMatchesOfAny, SeekToKey, SeekToKeys, Gather. `out` has room for `count` values,
-  // or for one value for each position.
+  // ReadMatches, ReadMatchesOfAny, SeekToKey, SeekToKeys, Gather. `out` has room for `count`
+  // values, or for one value for each position.
   virtual absl::StatusOr<size_t> ReadAny(void* out, size_t count) = 0;
   virtual ValueSpan BorrowAny(size_t max) = 0;
   virtual ValueSpan AnyDictionaryValues() const = 0;

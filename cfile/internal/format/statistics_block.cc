@@ -140,9 +140,8 @@ void StatisticsWriter::Add(encodings::ValueSpan values) {
     block_->AddAny(values);
   }
   if (!bloom_) return;
-  encodings::VisitPhysicalType(type_, [&]<typename T>(std::type_identity<T>) {
-    bloom_->AddValues(values.As<T>());
-  });
+  encodings::VisitPhysicalType(
+      type_, [&]<typename T>(std::type_identity<T>) { bloom_->AddValues(values.As<T>()); });
 }
 
 void StatisticsWriter::FinishBlock(uint64_t num_entries) {

@@ -17,7 +17,7 @@
 
 namespace cfile::internal {
 
-// Checks that this build can read the file, and returns the file's dictionary (null if it has none).
+// Checks that this build can read the file. Returns the file's dictionary, or null if it has none.
 // `holds_type`: HoldsType of the caller's C++ type. Errors: those of Reader::NewCursor.
 absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileReader& file,
                                                                            bool holds_type = true);

@@ -25,8 +25,8 @@ enum class Verdict : uint8_t { kNone, kSome, kAll };
 // none.
 std::optional<std::string> AfterPrefix(std::string prefix);
 
-// A prepared predicate, without the type of the values. A `void*` and a ValueSpan have values of the
-// column's C++ type. Immutable.
+// A prepared predicate, without the type of the values. A `void*` and a ValueSpan have values of
+// the column's C++ type. Immutable.
 class ValueMatcher {
  public:
   virtual ~ValueMatcher() = default;

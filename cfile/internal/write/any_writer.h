@@ -25,7 +25,7 @@ class AnyWriter {
  public:
   virtual ~AnyWriter() = default;
 
-  // Appends rows. first_ordinal and null_count do not matter. Precondition: a column without levels.
+  // Appends rows. first_ordinal and null_count do not matter. Precondition: no levels.
   virtual absl::Status Append(const AnyBatch& rows) = 0;
   // Appends entries: as many as there are levels, or values if there are no levels. The numbers in
   // `entries` do not matter. Precondition: a column with levels.
