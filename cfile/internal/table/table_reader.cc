@@ -130,11 +130,13 @@ VerifyReport TableReader::VerifyCopy(size_t part) const {
   const absl::StatusOr<ManifestPart> found = impl_->Part(part);
   absl::Status status = found.status();
   if (found.ok() && !found->part->order.empty()) {
-    status =
-        internal::ReadCopies(impl_->storage(), found->part->directory, impl_->options()).status();
+    const std::string& folder = found->part->directory;
+    // A web server cannot list files.
+    const auto files = impl_->storage().List(folder);
+    if (!files.ok() || files->empty()) return report;
+    status = internal::ReadCopies(impl_->storage(), folder, impl_->options()).status();
   }
-  // A web server cannot list files.
-  if (!status.ok() && !absl::IsFailedPrecondition(status)) report.Add({.status = status});
+  if (!status.ok()) report.Add({.status = status});
   return report;
 }
 
