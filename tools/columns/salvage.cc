@@ -152,9 +152,9 @@ ExitCode SalvageFile(const CommonOptions& common, const SalvageArguments& argume
   if (arguments.sorted || arguments.unsorted) options.value_index = !arguments.unsorted;
   auto torn = OpenSourceAt(common.path);
   if (!torn.ok()) return output.Fail(torn.status());
+  CancelOnSignals();  // so that a signal does not leave the temporary file behind
   auto sink = NewFileSink(arguments.out, ExistingOf(arguments.force));
   if (!sink.ok()) return output.Fail(sink.status());
-  CancelOnSignals();  // so that a signal does not leave the temporary file behind
   ReadProgress progress("salvaging", (*torn)->size());
   // Salvage itself cannot be interrupted, so the process ends while Salvage reads.
   const ReadObserver show_progress = progress.observer();
