@@ -550,13 +550,16 @@ class Errors(ImportTest):
         self.assertEqual(self.values(), [["1"]])
 
     def test_append(self):
-        evolve = "; --evolve changes the columns of the table so that the rows fit"
         self.import_csv("a,b\n1,2\n", "--not-null", "b")
+        evolve = "; --evolve changes the columns of the table so that the rows fit"
         for text, message in [
             ("a,c\n1,2\n", 't.csv:1:3: column "c": the table t has no such column' + evolve),
             ("a\n1\n", 't.csv: there is no column "b", which the table t has' + evolve),
             ("a,b\n1,\n", 't.csv:2:3: column "b": a null, but the column is not nullable' + evolve),
-            ("a,b\n1,x\n", 't.csv:2:3: column "b": "x" is not of type int32: expected an integer' + evolve),
+            ("a,b\n1,2.5\n", 't.csv:2:3: column "b": "2.5" is not of type int32: expected an integer' + evolve),
+            ("a,b\n1,9999999999\n", 't.csv:2:3: column "b": "9999999999" is not of type int32: '
+             "it is outside -2147483648 to 2147483647" + evolve),
+            ("a,b\n1,x\n", 't.csv:2:3: column "b": "x" is not of type int32: expected an integer'),
         ]:
             self.write(text)
             done = self.run_tool(IMPORT, "t.csv", "t", "--append")
