@@ -84,8 +84,8 @@ struct CFILE_EXPORT RepairReport {
   bool complete() const;
 };
 
-// Repairs a table. Reads all values of all parts, and checks them as TableReader::VerifyColumn does.
-// If table.cft, its chunks, the copies and all files are sound, changes nothing.
+// Repairs a table. Reads all values of all parts, and checks them as TableReader::VerifyColumn
+// does. If table.cft, its chunks, the copies and all files are sound, changes nothing.
 //
 // If table.cft or a chunk is damaged or missing, Repair rebuilds table.cft.
 // (A chunk is a file that describes older parts.) Repair uses all parts that the readable rest of
@@ -103,8 +103,8 @@ struct CFILE_EXPORT RepairReport {
 //
 // If table.cft is sound, but a part has no copy that can be read, Repair writes the copy again.
 //
-// No part leaves the table unless the caller asks for this (RepairOptions), or nothing describes it.
-// The files of parts that are left out stay, without a mark, until CollectGarbage removes them.
+// A part leaves the table only if the caller asks for this (RepairOptions), or if no description of
+// the part can be read. The files of such parts stay unchanged until CollectGarbage removes them.
 // Until then, each later report names these parts.
 //
 // Programs may read the table during Repair. Programs that have the table open keep their parts.
@@ -119,8 +119,8 @@ struct CFILE_EXPORT RepairReport {
 // kAborted: another program has committed during Repair. Then call Repair again.
 // kOutOfRange, kUnimplemented: table.cft or a copy exceeds a limit or needs an unknown feature.
 // The file may be intact. Other errors: those of the storage, and of TableWriter with `salvage`.
-// If a file of a column cannot be read because of an error of the storage, Repair returns this error
-// with `salvage` or `drop_damaged`, and otherwise reports the part as kDamaged.
+// If the storage returns an error for a file of a column, Repair returns this error with `salvage`
+// or `drop_damaged`. Without these options, Repair reports the part as kDamaged.
 // If Repair cannot salvage a part because of an error, it has salvaged the parts before this part.
 CFILE_EXPORT absl::StatusOr<RepairReport> Repair(const TableLocation& table,
                                                  const RepairOptions& options = {});

@@ -347,9 +347,9 @@ class CFILE_EXPORT BlockDecoder : public AnyBlockDecoder {
  public:
   // Decodes the next values into the front of `out` and returns how many: at least 1, unless `out`
   // is empty or no value is left, and at most out.size(). It returns fewer than possible only if
-  // the values' bytes would exceed the decoder's buffer. The next call on this decoder makes the
-  // views invalid. They are also invalid as soon as the block's bytes are. Precondition: out.size()
-  // <= kMaxBatchValues.
+  // the decoder's buffer has no room for the bytes of more strings. Strings in `out` point to the
+  // buffer or to the block's bytes: they are valid until the next call on this decoder, and only
+  // while the block's bytes are. Precondition: out.size() <= kMaxBatchValues.
   virtual absl::StatusOr<size_t> Read(std::span<T> out) = 0;
 
   absl::StatusOr<size_t> ReadPacked(size_t max, PackedStrings& out) override;

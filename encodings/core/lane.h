@@ -66,7 +66,8 @@ decltype(auto) VisitWidth(Lane lane, Visitor&& visit) {
   }
 }
 
-// Values of one lane, one after another. A view. Who uses it knows the lane.
+// Values of one lane, one after another in memory. A view. It does not store the lane; the code
+// that uses it must know the lane.
 struct ValueSpan {
   ValueSpan() = default;
   ValueSpan(const void* begin, size_t size) : data(begin), count(size) {}

@@ -97,9 +97,9 @@ void SpreadValues(const T* present, const uint8_t* bits, size_t count, T* out) {
 void SpreadBits(uint8_t* bits, const uint8_t* valid, size_t count, size_t present);
 
 // The reverse of SpreadValues: copies the values whose bit is 1 to the front of `present`, and
-// returns their number. The bit of value i is bit first + i of `bits`. `present` is unspecified
-// after the copied values. Preconditions: `present` has room for `count` values and does not
-// overlap `values`.
+// returns how many it copied. The bit of value i is bit first + i of `bits`. What `present` holds
+// after the copied values is unspecified. Preconditions: `present` has room for `count` values and
+// does not overlap `values`.
 size_t PackValues(Lane lane, const void* values, const uint8_t* bits, uint64_t first, size_t count,
                   void* present);
 template <typename T>

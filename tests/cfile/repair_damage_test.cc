@@ -215,7 +215,7 @@ void ExpectRepaired(const Files& files, const std::string& part, int64_t first, 
     }
     EXPECT_EQ(reported, lost_values);
   } else {
-    // Nothing can be read, so the part stays until the caller asks to leave it out.
+    // No row of the part can be read. Repair keeps such a part unless drop_damaged is set.
     EXPECT_EQ(report.num_rows, kParts * kRows);
     EXPECT_FALSE(report.complete());
     MustRepair(storage, {.salvage = true, .null_lost = null_lost, .drop_damaged = true});

@@ -624,7 +624,8 @@ TEST_F(TableRepairTest, SalvagesColumnsWithoutBounds) {
   EXPECT_EQ(report.num_rows, 10);
 }
 
-// Repair needs the copies when table.cft is lost, so it also looks for damage there before.
+// A lost table.cft can be rebuilt only from the copies. So Repair checks the copies, and writes
+// damaged ones again, while table.cft is still sound.
 TEST_F(TableRepairTest, DamagedCopiesAreWrittenAgain) {
   for (const int parts : {3, 70}) {
     for (const bool missing : {false, true}) {

@@ -58,7 +58,7 @@ void ForEachType(const Visit& visit) {
   }
 }
 
-// An array, because std::vector<bool> is none.
+// Not a std::vector, because std::vector<bool> stores bits.
 template <typename T>
 std::unique_ptr<T[]> ArrayOf(const std::vector<T>& values) {
   auto array = std::make_unique<T[]>(values.size());

@@ -167,9 +167,9 @@ class BlockCursor final : public RowBlock {
   // Reads the next `count` bits of the validity. Returns how many of these bits are 1.
   // kDataLoss: the block has another number of values.
   absl::StatusOr<size_t> NextValidity(size_t count);
-  // Sets bit i of validity_bits_ to 1 if rows[i] holds a value, otherwise to 0, and writes the
-  // positions of these values in the decoder to `positions`. Returns how many there are. `rows`
-  // must ascend. kDataLoss: the block has another number of values.
+  // Sets bit i of validity_bits_ to 1 if rows[i] holds a value, and to 0 if it is null. Writes the
+  // positions that these values have in the decoder to `positions`, and returns their number.
+  // `rows` must ascend. kDataLoss: the block has another number of values.
   absl::StatusOr<size_t> FindValues(std::span<const uint32_t> rows, uint32_t* positions);
   // Call it if only the first `present` values could be read for the rows of the last NextValidity.
   // Goes back to the first of these rows that lacks its value.

@@ -1,4 +1,5 @@
-// Implements LevelCursor (cfile/levels.h): adds records to FileCursor.
+// Implements LevelCursor (cfile/levels.h). FileCursor opens the blocks; this file reads their
+// records.
 #pragma once
 
 #include <cstddef>

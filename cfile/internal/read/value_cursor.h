@@ -1,4 +1,5 @@
-// Implements Cursor (cfile/reader.h): adds values, ranges and searches by key to FileCursor.
+// Implements Cursor (cfile/reader.h). FileCursor goes to rows and opens blocks. This file adds the
+// values, the ranges of rows and the searches by key.
 #pragma once
 
 #include <cstddef>
@@ -98,8 +99,9 @@ class ValueCursor final : public FileCursor {
   // Precondition: at most kKeysAhead keys.
   void PrepareSearches(size_t begin, size_t end);
   absl::Status SeekSome(encodings::ValueSpan keys, std::span<KeyPosition> positions);
-  // Like GoToKey, for a key that is greater than all values before row `ordinal`. A block begins at
-  // this row; if this block is loaded, searches it first.
+  // Does the same as GoToKey, but searches the block that begins at row `ordinal` first if that
+  // block is loaded. Preconditions: a block begins at row `ordinal`; `key` is greater than all
+  // values before this row.
   absl::StatusOr<KeyPosition> FindAfter(uint64_t ordinal, const void* key);
 
   // Copies the values at `ordinals` to the rows of `out` from `out_begin` on.

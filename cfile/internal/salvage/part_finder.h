@@ -50,10 +50,10 @@ struct Survey {
 // False for errors which say only that data cannot be read now, or on this computer.
 bool SaysLost(const absl::Status& status);
 
-// Sets root, parts, others and copy_damage of `survey`. Without finds_parts, `others` are only the
-// parts that are left out.
-// `root`: the contents of table.cft; null: table.cft cannot be read.
-// `named`: the parts that are known to be in the table, in order. Errors as Repair.
+// Reads the copies of the parts' descriptions. Sets the members root, parts, others and copy_damage
+// of `survey`. If survey.finds_parts is false, `others` gets only the parts that an earlier Repair
+// has left out. `root`: the contents of table.cft, or null if table.cft cannot be read.
+// `named`: the parts that are known to be in the table, in order. Errors: those of Repair.
 absl::Status FindPartsByCopies(const Storage& storage, const ReaderOptions& options,
                                const TableContents* root, std::vector<TablePart> named,
                                Survey& survey);

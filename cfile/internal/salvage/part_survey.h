@@ -21,7 +21,8 @@ struct SurveyedTable {
 };
 
 // Finds the parts, and reads all their files. Does not change anything.
-// `force`: also finds the parts that table.cft does not name if table.cft is sound. Errors as Repair.
+// `force`: if table.cft is sound, also finds the parts that it does not name. Errors: those of
+// Repair.
 absl::StatusOr<SurveyedTable> SurveyTable(const std::shared_ptr<Storage>& storage, bool force,
                                           const ReaderOptions& options);
 

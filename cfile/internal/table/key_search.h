@@ -28,9 +28,10 @@ inline absl::Status CheckKey(const std::string& directory, KeyRef key) {
   return absl::InvalidArgumentError(absl::StrCat(directory, ": NaN cannot be a key"));
 }
 
-// Searches one column. Table is TableReader::Impl, see PartCursor. A `void*` key and a ValueSpan
-// have the column's C++ type. Positions count the rows of the table. Errors: those of
-// TableCursor::SeekToKey. After an error the PartCursor may be anywhere. Thread-compatible.
+// Searches one column. Table is TableReader::Impl, see PartCursor. A `void*` key and the values of
+// a ValueSpan have the column's C++ type. A position is the number of a row in the table. Errors:
+// those of TableCursor::SeekToKey. After an error the position of the PartCursor is unspecified.
+// Thread-compatible.
 template <typename Table>
 class KeySearch final : public PartSearch {
  public:
