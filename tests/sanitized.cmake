@@ -2,7 +2,7 @@
 # library is compiled again. The objects of the tests are linked again, without sanitizers: what is allocated in tests and used in the
 # library is checked. The preset asan instruments the tests and the tools, too, with all checks (tests/campaign/nightly).
 file(GLOB_RECURSE encodings_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/encodings/*.cc)
-file(GLOB_RECURSE cfile_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cfile/internal/*.cc)
+file(GLOB_RECURSE cfile_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cfile/*.cc)
 # Checks of each pointer for null and for alignment double the time of compiling. Checks of memory are calls for the same reason.
 set(sanitize -fsanitize=address,undefined -fno-sanitize=null,alignment,vptr,object-size -fno-sanitize-recover=all)
 cfile_unite(cfile_sources)
@@ -10,7 +10,7 @@ add_library(cfile_sanitized_encodings OBJECT ${encodings_sources})
 add_library(cfile_sanitized SHARED ${cfile_sources} $<TARGET_OBJECTS:cfile_sanitized_encodings>)
 get_target_property(libraries cfile LINK_LIBRARIES)
 foreach(target cfile_sanitized_encodings cfile_sanitized)
-  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:cfile,COMPILE_DEFINITIONS>)
+  target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:cfile_core_fast,COMPILE_DEFINITIONS>)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)")
     # Of Highway's targets, AVX2 and the one without vector instructions are compiled.
     target_compile_definitions(${target} PRIVATE "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL)")
@@ -22,7 +22,7 @@ foreach(target cfile_sanitized_encodings cfile_sanitized)
   list(APPEND flags -fno-omit-frame-pointer ${sanitize} --param=asan-instrumentation-with-call-threshold=0)
   target_compile_options(${target} PRIVATE ${flags})
   set_target_properties(${target} PROPERTIES VISIBILITY_INLINES_HIDDEN ON) # the library calls its own inline functions, not those of tests
-  target_link_libraries(${target} PRIVATE ${libraries} CURL::libcurl OpenSSL::Crypto pugixml::pugixml absl::time protobuf::libprotobuf)
+  target_link_libraries(${target} PRIVATE cfile_flags ${libraries} CURL::libcurl OpenSSL::Crypto pugixml::pugixml absl::time protobuf::libprotobuf)
 endforeach()
 target_link_options(cfile_sanitized PRIVATE ${sanitize} LINKER:-Bsymbolic-functions)
 

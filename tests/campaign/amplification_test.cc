@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "cfile/core/format/compress.h"
+#include "cfile/core/format/crc32c.h"
+#include "cfile/core/format/file_metadata.h"
+#include "cfile/core/format/index_node.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/format/compress.h"
-#include "cfile/internal/format/crc32c.h"
-#include "cfile/internal/format/file_metadata.h"
-#include "cfile/internal/format/index_node.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"

@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "cfile/core/format/crc32c.h"
+#include "cfile/core/format/movable_block.h"
+#include "cfile/core/format/stored_block.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/format/crc32c.h"
-#include "cfile/internal/format/movable_block.h"
-#include "cfile/internal/format/stored_block.h"
 #include "cfile/reader.h"
 #include "encodings/core/bytes.h"
 

@@ -15,8 +15,8 @@
 
 #include "absl/hash/hash.h"
 #include "cfile/block_cache.h"
+#include "cfile/core/format/file_metadata.h"
 #include "cfile/file_info.h"
-#include "cfile/internal/format/file_metadata.h"
 #include "cfile/levels.h"
 #include "cfile/protobuf_records.h"
 #include "cfile/reader.h"

@@ -1,7 +1,7 @@
 // Schemas of Arrow IPC are read as they were written. tests/interop lets pyarrow read them.
-#include "cfile/internal/arrow_schema/ipc_schema_writer.h"
+#include "cfile/parts/arrow/schema/ipc_schema_writer.h"
 
-#include "cfile/internal/arrow_schema/ipc_fields.h"
+#include "cfile/parts/arrow/schema/ipc_fields.h"
 #include "encodings/core/bytes.h"
 #include "gtest/gtest.h"
 

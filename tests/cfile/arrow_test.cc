@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "cfile/internal/arrow/buffer_pool.h"
 #include "cfile/levels.h"
+#include "cfile/parts/arrow/buffer_pool.h"
 #include "cfile/predicate.h"
 #include "cfile/reader.h"
 #include "cfile/records.h"

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "cfile/concatenate.h"
+#include "cfile/core/format/choice_message.h"
+#include "cfile/core/format/file_metadata.h"
 #include "cfile/file_info.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/format/choice_message.h"
-#include "cfile/internal/format/file_metadata.h"
 #include "cfile/levels.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "absl/strings/str_format.h"
+#include "cfile/core/write/auto_encoder.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/write/auto_encoder.h"
 #include "cfile/writer.h"
 #include "column_testing.h"
 #include "encodings/registry.h"

@@ -1,4 +1,4 @@
-#include "cfile/internal/format/compression.h"
+#include "cfile/core/format/compression.h"
 
 #include <cstdint>
 #include <random>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/strings/ascii.h"
-#include "cfile/internal/format/compress.h"
+#include "cfile/core/format/compress.h"
 #include "encodings/core/bytes.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

@@ -3,9 +3,9 @@
 #include <random>
 #include <thread>
 
+#include "cfile/core/format/block_appender.h"
+#include "cfile/core/format/index_node.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/format/block_appender.h"
-#include "cfile/internal/format/index_node.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <string>
 
+#include "cfile/core/format/data_block.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/format/data_block.h"
 #include "cfile/reader.h"
 #include "gtest/gtest.h"
 #include "tests/golden/minted_files.h"

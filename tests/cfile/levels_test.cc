@@ -6,8 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "cfile/core/format/level_block.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/format/level_block.h"
 #include "cfile/reader.h"
 #include "cfile/table_scan.h"
 #include "cfile/writer.h"

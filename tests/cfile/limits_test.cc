@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "cfile/core/format/crc32c.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/format/crc32c.h"
 #include "cfile/levels.h"
 #include "cfile/reader.h"
 #include "cfile/record_schema.h"

@@ -4,13 +4,13 @@
 #include <random>
 #include <vector>
 
+#include "cfile/core/format/compression.h"
+#include "cfile/core/format/crc32c.h"
+#include "cfile/core/format/data_block.h"
+#include "cfile/core/format/file_metadata.h"
+#include "cfile/core/format/index_node.h"
+#include "cfile/core/read/block_cursor.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/format/compression.h"
-#include "cfile/internal/format/crc32c.h"
-#include "cfile/internal/format/data_block.h"
-#include "cfile/internal/format/file_metadata.h"
-#include "cfile/internal/format/index_node.h"
-#include "cfile/internal/read/block_cursor.h"
 #include "cfile/reader.h"
 #include "cfile/salvage.h"
 #include "cfile/scan.h"

@@ -1,7 +1,7 @@
 // Tests the manifest: the list of the parts of a table. table.cft describes the last parts itself.
 // The other parts are described by files that are called chunks. A chunk of height 0 describes
 // parts. A chunk of a greater height names chunks.
-#include "cfile/internal/manifest/manifest.h"
+#include "cfile/parts/table/manifest/manifest.h"
 
 #include <algorithm>
 #include <chrono>
@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/format/feature_bits.h"
-#include "cfile/internal/format/key_codec.h"
-#include "cfile/internal/manifest/manifest_edit.h"
-#include "cfile/internal/manifest/part_bounds.h"
-#include "cfile/internal/manifest/sealed_message.h"
-#include "cfile/internal/manifest/table_file.h"
+#include "cfile/core/format/feature_bits.h"
+#include "cfile/core/format/key_codec.h"
+#include "cfile/parts/table/manifest/manifest_edit.h"
+#include "cfile/parts/table/manifest/part_bounds.h"
+#include "cfile/parts/table/manifest/sealed_message.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/table.h"
 #include "cfile/table_scan.h"
 #include "gmock/gmock.h"

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "cfile/core/format/crc32c.h"
+#include "cfile/core/format/file_metadata.h"
+#include "cfile/core/format/index_node.h"
+#include "cfile/core/format/movable_block.h"
+#include "cfile/core/format/stored_block.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/format/crc32c.h"
-#include "cfile/internal/format/file_metadata.h"
-#include "cfile/internal/format/index_node.h"
-#include "cfile/internal/format/movable_block.h"
-#include "cfile/internal/format/stored_block.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "cfile/internal/parquet/metadata/file_metadata.h"
 #include "cfile/parquet.h"
+#include "cfile/parts/parquet/metadata/file_metadata.h"
 #include "cfile/records.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"

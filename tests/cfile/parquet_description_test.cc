@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/parquet/arrow_description.h"
-#include "cfile/internal/parquet/arrow_fields.h"
-#include "cfile/internal/parquet/key_value_metadata.h"
-#include "cfile/internal/parquet/pandas_metadata.h"
-#include "cfile/internal/parquet/parquet_schema.h"
+#include "cfile/parts/parquet/arrow_description.h"
+#include "cfile/parts/parquet/arrow_fields.h"
+#include "cfile/parts/parquet/key_value_metadata.h"
+#include "cfile/parts/parquet/pandas_metadata.h"
+#include "cfile/parts/parquet/parquet_schema.h"
 #include "gtest/gtest.h"
 
 namespace cfile::internal {

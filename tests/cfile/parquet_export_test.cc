@@ -3,12 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "cfile/internal/parquet/annotation.h"
-#include "cfile/internal/parquet/bounds.h"
-#include "cfile/internal/parquet/key_value_metadata.h"
-#include "cfile/internal/parquet/metadata/file_metadata.h"
-#include "cfile/internal/parquet/parquet_type.h"
 #include "cfile/parquet.h"
+#include "cfile/parts/parquet/annotation.h"
+#include "cfile/parts/parquet/bounds.h"
+#include "cfile/parts/parquet/key_value_metadata.h"
+#include "cfile/parts/parquet/metadata/file_metadata.h"
+#include "cfile/parts/parquet/parquet_type.h"
 #include "cfile/status.h"
 #include "cfile/table.h"
 #include "cfile/writer.h"

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "cfile/internal/parquet/metadata/file_metadata.h"
-#include "cfile/internal/parquet/page_bytes.h"
-#include "cfile/internal/parquet/parquet_schema.h"
 #include "cfile/parquet.h"
+#include "cfile/parts/parquet/metadata/file_metadata.h"
+#include "cfile/parts/parquet/page_bytes.h"
+#include "cfile/parts/parquet/parquet_schema.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
 #include "gmock/gmock.h"

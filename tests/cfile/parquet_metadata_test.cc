@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "cfile/internal/parquet/metadata/file_metadata.h"
-#include "cfile/internal/parquet/metadata/message_codec.h"
 #include "cfile/io.h"
+#include "cfile/parts/parquet/metadata/file_metadata.h"
+#include "cfile/parts/parquet/metadata/message_codec.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/golden_files.h"

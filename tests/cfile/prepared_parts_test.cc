@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/manifest/table_file.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/table.h"
 #include "cfile/table_columns.h"
 #include "cfile/table_maintenance.h"

@@ -1,9 +1,9 @@
 // Records that do not match their schema, and levels that contradict each other, are refused.
-#include "cfile/internal/records/record_shredder.h"
+#include "cfile/parts/records/record_shredder.h"
 
 #include <gmock/gmock.h>
 
-#include "cfile/internal/records/record_assembler.h"
+#include "cfile/parts/records/record_assembler.h"
 #include "record_testing.h"
 
 namespace cfile {

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <set>
 
-#include "cfile/internal/records/leaf_buffer.h"
-#include "cfile/internal/records/record_assembler.h"
-#include "cfile/internal/records/record_shredder.h"
+#include "cfile/parts/records/leaf_buffer.h"
+#include "cfile/parts/records/record_assembler.h"
+#include "cfile/parts/records/record_shredder.h"
 #include "record_testing.h"
 #include "tests/encodings/golden_vectors.h"
 

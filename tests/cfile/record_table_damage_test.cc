@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/format/crc32c.h"
-#include "cfile/internal/manifest/table_file.h"
+#include "cfile/core/format/crc32c.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/records.h"
 #include "encodings/core/bytes.h"
 #include "encodings/core/status.h"

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/core/format/crc32c.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/format/crc32c.h"
 #include "cfile/reader.h"
 #include "cfile/salvage.h"
 #include "gmock/gmock.h"

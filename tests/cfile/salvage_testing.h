@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/core/format/level_block.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/format/level_block.h"
 #include "cfile/reader.h"
 #include "cfile/salvage.h"
 #include "gmock/gmock.h"

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "cfile/block_cache.h"
+#include "cfile/core/read/cached_blocks.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/read/cached_blocks.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "gmock/gmock.h"

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "absl/strings/escaping.h"
+#include "cfile/core/format/bloom_filter.h"
+#include "cfile/core/format/crc32c.h"
+#include "cfile/core/format/key_codec.h"
+#include "cfile/core/format/statistics_block.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/format/bloom_filter.h"
-#include "cfile/internal/format/crc32c.h"
-#include "cfile/internal/format/key_codec.h"
-#include "cfile/internal/format/statistics_block.h"
 #include "cfile/reader.h"
 #include "cfile/writer.h"
 #include "encodings/core/bytes.h"

@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/commit/part_copy.h"
-#include "cfile/internal/manifest/table_file.h"
+#include "cfile/parts/table/commit/part_copy.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/prepared_parts.h"
 #include "cfile/status.h"
 #include "cfile/table.h"

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "cfile/compound_key.h"
-#include "cfile/internal/manifest/table_file.h"
 #include "cfile/key_cursor.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/table.h"
 #include "cfile/table_maintenance.h"
 #include "encodings/core/key_order.h"

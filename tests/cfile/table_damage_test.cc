@@ -4,8 +4,8 @@
 #include <string_view>
 #include <vector>
 
-#include "cfile/internal/format/crc32c.h"
-#include "cfile/internal/manifest/table_file.h"
+#include "cfile/core/format/crc32c.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/table.h"
 #include "cfile/writer.h"
 #include "encodings/core/bytes.h"

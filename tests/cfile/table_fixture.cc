@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "cfile/internal/manifest/table_file.h"
+#include "cfile/parts/table/manifest/table_file.h"
 
 namespace cfile {
 namespace {

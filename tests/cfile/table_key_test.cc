@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "cfile/compound_key.h"
-#include "cfile/internal/format/crc32c.h"
-#include "cfile/internal/manifest/table_file.h"
+#include "cfile/core/format/crc32c.h"
 #include "cfile/key_cursor.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/table_maintenance.h"
 #include "cfile/table_scan.h"
 #include "encodings/core/bytes.h"

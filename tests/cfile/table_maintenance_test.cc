@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "cfile/internal/manifest/table_file.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/table.h"
 #include "cfile/table_columns.h"
 #include "cfile/table_repair.h"

@@ -15,8 +15,8 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/block_cache.h"
-#include "cfile/internal/table/open_files.h"
 #include "cfile/key_cursor.h"
+#include "cfile/parts/table/open_files.h"
 #include "cfile/storage.h"
 #include "cfile/table.h"
 #include "cfile/table_scan.h"

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "cfile/internal/io/local_storage.h"
-#include "cfile/internal/manifest/table_file.h"
+#include "cfile/parts/table/manifest/table_file.h"
+#include "cfile/parts/table/storage/local_storage.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "tests/cfile/table_fixture.h"

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "cfile/concatenate.h"
-#include "cfile/internal/format/key_codec.h"
+#include "cfile/core/format/key_codec.h"
 #include "cfile/io.h"
 #include "cfile/levels.h"
 #include "cfile/reader.h"

@@ -1,4 +1,4 @@
-// Compares the library's own protobuf code in cfile/internal/wire with the protobuf library.
+// Compares the library's own protobuf code in cfile/core/wire with the protobuf library.
 #pragma once
 
 #include <limits>
@@ -7,10 +7,10 @@
 #include <string_view>
 #include <type_traits>
 
-#include "cfile/internal/wire/field_reader.h"
-#include "cfile/internal/wire/messages.h"
-#include "cfile/internal/wire/parse_message.h"
-#include "cfile/internal/wire/write_message.h"
+#include "cfile/core/wire/field_reader.h"
+#include "cfile/core/wire/messages.h"
+#include "cfile/core/wire/parse_message.h"
+#include "cfile/core/wire/write_message.h"
 #include "google/protobuf/descriptor.h"
 #include "google/protobuf/io/coded_stream.h"
 #include "google/protobuf/message.h"
@@ -59,7 +59,7 @@ inline bool ParseByProtobuf(std::string_view bytes, google::protobuf::Message& m
 
 // Parses `bytes` with both libraries. Returns a text that describes the difference of the results.
 // Returns "" if there is no difference.
-// If `accepted` is given, sets *accepted to true if cfile/internal/wire accepts the bytes.
+// If `accepted` is given, sets *accepted to true if cfile/core/wire accepts the bytes.
 template <typename Message>
 std::string WireDifference(std::string_view bytes, bool* accepted = nullptr) {
   constexpr uint64_t kNoLimit = std::numeric_limits<uint64_t>::max();

@@ -1,4 +1,4 @@
-// cfile/internal/wire is our own code that parses and writes the messages of proto/.
+// cfile/core/wire is our own code that parses and writes the messages of proto/.
 // The tests compare its results with the results of the protobuf library.
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "cfile/inspect.h"
-#include "cfile/internal/manifest/sealed_message.h"
+#include "cfile/parts/table/manifest/sealed_message.h"
 #include "cfile/reader.h"
 #include "gmock/gmock.h"
 #include "google/protobuf/text_format.h"
@@ -56,7 +56,7 @@ Kind KindOf(FieldDescriptor::Type type) {
     case FieldDescriptor::TYPE_MESSAGE:
       return Kind::kMessage;
     default:
-      ADD_FAILURE() << "cfile/internal/wire has no fields of type " << type;
+      ADD_FAILURE() << "cfile/core/wire has no fields of type " << type;
       return Kind::kBytes;
   }
 }
@@ -79,7 +79,7 @@ const Descriptor& DescriptorOf(const wire::MessageType& type) {
   return *NewMessage(type)->GetDescriptor();
 }
 
-// proto/ and cfile/internal/wire must have the same fields and messages.
+// proto/ and cfile/core/wire must have the same fields and messages.
 // This test fails if somebody changes only one of these two places.
 TEST(WireTest, DescribesTheMessagesOfTheProtoFiles) {
   std::set<std::string> described;
@@ -385,7 +385,7 @@ TEST(WireTest, WritesWhatProtobufWrites) {
 }
 
 // Both libraries accept at most kDeepest nested groups.
-// cfile/internal/wire accepts one level of nested messages less than the protobuf library.
+// cfile/core/wire accepts one level of nested messages less than the protobuf library.
 // Older versions of cfile used the protobuf library and had the same limit.
 TEST(WireTest, DepthIsLimited) {
   const auto nodes = [](int depth, std::string bytes) {

@@ -2,9 +2,9 @@
 
 #include <map>
 
-#include "cfile/internal/format/block_appender.h"
-#include "cfile/internal/format/crc32c.h"
-#include "cfile/internal/format/file_metadata.h"
+#include "cfile/core/format/block_appender.h"
+#include "cfile/core/format/crc32c.h"
+#include "cfile/core/format/file_metadata.h"
 #include "tests/campaign/parts.h"
 
 namespace cfile::fuzz {

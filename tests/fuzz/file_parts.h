@@ -4,8 +4,8 @@
 
 #include <optional>
 
+#include "cfile/core/format/index_node.h"
 #include "cfile/file_info.h"
-#include "cfile/internal/format/index_node.h"
 #include "proto/cfile.pb.h"
 #include "tests/fuzz/target.h"
 

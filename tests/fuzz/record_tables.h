@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cfile/internal/manifest/table_file.h"
+#include "cfile/parts/table/manifest/table_file.h"
 #include "cfile/records.h"
 #include "tests/fuzz/file_parts.h"
 #include "tools/records/json_lines.h"

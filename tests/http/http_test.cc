@@ -20,7 +20,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
-#include "cfile/internal/commit/part_copy.h"
+#include "cfile/parts/table/commit/part_copy.h"
 #include "cfile/reader.h"
 #include "cfile/status.h"
 #include "cfile/table_scan.h"

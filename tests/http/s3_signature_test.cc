@@ -1,7 +1,7 @@
 // Signatures, compared with the examples of Amazon's S3 API reference (Signature Calculations for
 // the Authorization Header: Transferring Payload in a Single Chunk). The example with a session
 // token was signed by botocore 1.43.11.
-#include "cfile/internal/http/s3_signature.h"
+#include "cfile/parts/http/s3_signature.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,9 +13,9 @@
 #include <string_view>
 #include <utility>
 
-#include "cfile/internal/http/connections.h"
-#include "cfile/internal/http/s3_credentials.h"
-#include "cfile/internal/http/url.h"
+#include "cfile/parts/http/connections.h"
+#include "cfile/parts/http/s3_credentials.h"
+#include "cfile/parts/http/url.h"
 #include "encodings/core/bytes.h"
 #include "tests/cfile/table_fixture.h"
 #include "tests/cfile/temporary_directory.h"

@@ -1018,6 +1018,7 @@ def _array_block(cursor, column):
 # ---------------------------------------------------------------- files
 
 CHECKSUMS, ARRAYS, OWN_ENCODINGS, MOVABLE, LEVELS, EXTENDED = 1, 2, 1 << 26, 1 << 28, 1 << 29, 1 << 30
+FILE_BITS = CHECKSUMS | ARRAYS | OWN_ENCODINGS | MOVABLE | LEVELS | EXTENDED
 
 class CFile:
     def __init__(self, data, name="file"):
@@ -1047,7 +1048,7 @@ class CFile:
         footer, extensions = self.footer, self.footer.extensions or Message()
         refuse(self.version == 1 and bits & CHECKSUMS, where, "version 1 has no checksums, but bit 0 is set")
         for bit in range(32):
-            if bits >> bit & 1 and not (CHECKSUMS | ARRAYS | OWN_ENCODINGS | MOVABLE | LEVELS | EXTENDED) >> bit & 1:
+            if bits >> bit & 1 and not FILE_BITS >> bit & 1:
                 raise Unsupported(where, f"incompatible feature bit {bit} is not known")
         self.type = number_of(footer.data_type, extensions.data_type, None, where, "data_type")
         self.encoding = number_of(footer.encoding, extensions.encoding, None, where, "encoding")
@@ -1305,6 +1306,7 @@ class SplitBlockBloom:
 REQUIRED, OPTIONAL, REPEATED = 0, 1, 2
 PLAIN_GROUP, LIST, MAP = 0, 1, 2
 NULLABLE_KEYS, CHUNKS, COLUMN_IDS, METADATA = 2, 4, 8, 32  # bits of a table's incompatible_features
+TABLE_BITS = NULLABLE_KEYS | CHUNKS | COLUMN_IDS | METADATA
 MAX_HEIGHT = 8  # of a chunk
 
 class Node:
@@ -1418,7 +1420,7 @@ class Table:
         self.message = parse("Table", body, where)
         bits = self.message.incompatible_features or 0
         refuse((magic == b"cfiletb2") != (bits != 0), where, f"the magic does not fit the feature bits {bits:x}")
-        unknown = bits & ~(NULLABLE_KEYS | CHUNKS | COLUMN_IDS | METADATA)
+        unknown = bits & ~TABLE_BITS
         if unknown:
             raise Unsupported(where, f"incompatible feature bits {unknown:x} are not known")
         self.root = root = self._node(self.message.schema or Message(), where, 0)

@@ -35,6 +35,7 @@ GOLDEN = os.path.join(ROOT, "tests", "golden")
 FORMAT = os.path.join(ROOT, "cfile", "FORMAT.md")
 
 passed, failed, counts, seconds = 0, 0, {}, {}
+bits_read = {"file": 0, "table": 0}  # the incompatible feature bits of the golden files and tables
 
 
 class Wrong(Exception):
@@ -240,6 +241,7 @@ def check_minted(file, column, expected):
         check_origin(file, column["origin"], blocks)
         if column["origin"].get("kind") == "bloom":
             return bloom_filters(file, column["origin"], expected)
+    bits_read["file"] |= file.footer.incompatible_features or 0
     rows = list(file.rows())
     probe_trees(file, rows)
     if column.get("array"):
@@ -279,11 +281,14 @@ def minted(name):
 def read_table(path):
     """Compares a table with what cfile reads from it (tests/golden/table_rows.h)."""
     about, table = load(path + ".json"), reader.Table(path)
+    bits_read["table"] |= table.message.incompatible_features or 0
     check_table(table)
     check_copies(table)
     expect([list(table.keys), table.message.nulls_last], [about["keys"], about["nulls_last"]], "key columns")
     expect([part.num_rows or 0 for part in table.parts], about["parts"], "rows of the parts")
     expect(len(table.leaves), len(about["columns"]), "columns")
+    for file in filter(None, itertools.chain.from_iterable(map(table.files, table.parts))):
+        bits_read["file"] |= file.footer.incompatible_features or 0
     parts = [[list(rows) for rows in table.columns(part)] for part in table.parts]
     count = 0
     for i, (leaf, column) in enumerate(zip(table.leaves, about["columns"])):
@@ -1019,6 +1024,22 @@ def nothing_left_out(known):
             expect(there or name == "INDEX.md", True, f"{kind}/{name} is read")
 
 
+def feature_bits():
+    """Checks that FORMAT.md, reader.py and the golden files have the same incompatible feature bits, so that no bit is added to one of
+    them alone; the golden files of a bit come with its release (CONTRIBUTING.md, Change the format). Returns the number of bits."""
+    with open(FORMAT, encoding="utf-8") as file:
+        text = file.read()
+    not_released = {int(bit) for bit in re.findall(r"\bbit (\d+)", re.search(r"^\| not yet released .*", text, re.MULTILINE)[0])}
+    tables_of_bits = re.findall(r"^\|[^|\n]*\bincompatible_features \| meaning \|\n\| --- \| --- \|\n((?:\|.*\n)+)", text, re.MULTILINE)
+    expect(len(tables_of_bits), 2, "tables of bits in FORMAT.md: those of files, and those of tables")
+    known = (reader.FILE_BITS, reader.TABLE_BITS)
+    for rows, known_bits, read_bits in zip(tables_of_bits, known, bits_read.values()):
+        listed = {int(bit) for bit, meaning in re.findall(r"^\| (?:bit )?(\d+) \| (.*) \|$", rows, re.MULTILINE) if "reserved" not in meaning}
+        expect({bit for bit in range(32) if known_bits >> bit & 1}, listed, "bits of reader.py and of FORMAT.md")
+        expect({bit for bit in range(32) if read_bits >> bit & 1}, listed - not_released, "bits of the golden files and of FORMAT.md")
+    return sum(bits.bit_count() for bits in known)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--import", dest="tool", help="cfile-import, to make tables with")
@@ -1044,6 +1065,8 @@ def main():
     if UNREAD:
         print("not read, because reader.py has no decoder: " + ", ".join(UNREAD))
     steps["golden"] = lambda: run("golden", "folders", nothing_left_out, known)
+    if arguments.only is None:
+        steps["feature bits"] = lambda: run("golden", "feature bits", feature_bits)
     steps["payloads"] = payloads
     steps["output"] = outputs
     steps["damage"] = damaged_files

@@ -28,26 +28,31 @@ ENCODINGS = {
 # The registry and parquet.h are the top of encodings/.
 ENCODINGS["encodings"] = list(ENCODINGS)
 
-# Rooms of cfile/internal also include the public headers (cfile) and encodings/.
-INTERNAL = {
+# Rooms of cfile/core and cfile/parts also include the public headers (cfile) and encodings/. The core includes no part.
+CORE = {
     "io": [],
     "wire": [],
     "format": ["wire", "io"],
     "write": ["format", "io"],
     "read": ["format", "io"],
-    "check": ["read", "format", "wire", "io"],
-    "salvage": ["commit", "manifest", "table", "read", "write", "format", "io"],  # Repair rebuilds tables
-    "manifest": ["format", "wire", "io"],
-    "commit": ["manifest", "io"],
-    "table": ["commit", "manifest", "check", "read", "write", "format", "io"],
-    "records": ["table", "read", "write", "format", "io"],
-    "arrow": ["table", "manifest", "read", "format", "io"],
-    "parquet/metadata": ["io"],
-    "arrow_schema": ["arrow", "io"],
-    "parquet": ["parquet/metadata", "arrow_schema", "arrow", "records", "table", "manifest", "check", "read", "write", "format", "io"],
-    "arrow_ipc": ["arrow_schema", "arrow", "format", "io"],
-    "records/protobuf": ["records", "table", "read", "write", "format", "io"],
-    "http": ["io"],
+}
+# Parts may include all rooms of the core, and these parts.
+PARTS = {
+    "scan": [],
+    "inspect": [],
+    "table/manifest": [],
+    "table/storage": [],
+    "table/commit": ["table/manifest", "table/storage"],
+    "table": ["table/manifest", "table/storage", "table/commit", "scan", "inspect"],
+    "records": ["table", "scan"],
+    "records/protobuf": ["records", "table"],
+    "arrow": ["table", "table/manifest", "scan"],
+    "arrow/schema": ["arrow"],
+    "arrow/ipc": ["arrow", "arrow/schema"],
+    "parquet/metadata": [],
+    "parquet": ["parquet/metadata", "arrow", "arrow/schema", "records", "table", "table/manifest", "inspect"],
+    "salvage": ["table", "table/manifest", "table/commit", "table/storage", "scan"],  # Repair rebuilds tables
+    "http": [],
     "c": [],
 }
 # The folders whose files are checked, and the other folders of the project.
@@ -57,30 +62,33 @@ THIRD_PARTY = ("absl/", "hwy/", "nanobind/", "xxhash.h")  # included with quotes
 PUBLIC = ["encodings/core"]
 # A header that defines private parts of classes of another header is one unit with it.
 PRIVATE_HALVES = {
-    "cfile/internal/read/reader_access.h": "cfile/reader.h",
-    "cfile/internal/table/scan_parts.h": "cfile/table_scan.h",
-    "cfile/internal/table/open_table.h": "cfile/table.h",
+    "cfile/core/read/reader_access.h": "cfile/reader.h",
+    "cfile/parts/table/scan_parts.h": "cfile/table_scan.h",
+    "cfile/parts/table/open_table.h": "cfile/table.h",
 }
 # What a private part of cfile/ does not do itself: compare a version or a compatibility. It asks for a property of
 # file_policy.h.
 DECISION = re.compile(r"(==|!=|\bcase)\s*(cfile::)?(FormatVersion|Compatibility)::k|(FormatVersion|Compatibility)::k\w+\s*(==|!=)")
-DECIDES = "cfile/internal/format/file_policy.cc"
+DECIDES = "cfile/core/format/file_policy.cc"
 # Libraries with one door: what the path of a file begins with that may include their headers. No file includes generated headers.
 DOORS = {
     "CLI/": "tools/command.cc",
-    "curl/": "cfile/internal/http/",
-    "google/protobuf/": "cfile/internal/records/protobuf/",
+    "curl/": "cfile/parts/http/",
+    "google/protobuf/": "cfile/parts/records/protobuf/",
     "nlohmann/": "tests/",
-    "openssl/": "cfile/internal/http/",
-    "pugixml": "cfile/internal/http/",
+    "openssl/": "cfile/parts/http/",
+    "pugixml": "cfile/parts/http/",
 }
 
 
 def allowed():
     rules = {room: set(others) for room, others in ENCODINGS.items()}
     rules["cfile"] = set(PUBLIC)
-    for room, others in INTERNAL.items():
-        rules[f"cfile/internal/{room}"] = {f"cfile/internal/{other}" for other in others} | set(ENCODINGS) | {"cfile"}
+    for room, others in CORE.items():
+        rules[f"cfile/core/{room}"] = {f"cfile/core/{other}" for other in others} | set(ENCODINGS) | {"cfile"}
+    core = {f"cfile/core/{room}" for room in CORE}
+    for room, others in PARTS.items():
+        rules[f"cfile/parts/{room}"] = {f"cfile/parts/{other}" for other in others} | core | set(ENCODINGS) | {"cfile"}
     for room in ("tools", "tools/dump", "tools/import", "tools/input", "tools/records", "tools/report", "tools/table", "tools/columns"):
         rules[room] = {"cfile"} | ({"tools"} if room != "tools" else set())
     for room in ("tools/dump", "tools/import"):
@@ -168,7 +176,7 @@ def problems():
         files[room] += 1
         if name.endswith(".cc") and not name.endswith("/main.cc") and unit[name] == name:
             found.append(f"{name}: the first include, alone before all others, is the header that the source implements")
-        if name.startswith("cfile/internal/") and name != DECIDES and DECISION.search((ROOT / name).read_text()):
+        if name.startswith(("cfile/core/", "cfile/parts/")) and name != DECIDES and DECISION.search((ROOT / name).read_text()):
             found.append(f"{name} compares a version or a compatibility: only {DECIDES} may do that")
         if room not in rules:
             found.append(f"{name}: tests/rooms/check_rooms.py has no rule for the room {room}")

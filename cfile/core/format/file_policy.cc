@@ -1,0 +1,108 @@
+#include "cfile/core/format/file_policy.h"
+
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/core/format/column_message.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+// The largest header or footer that Kudu reads.
+constexpr size_t kKuduMaxMetadataBytes = 64 * 1024;
+
+constexpr VersionPolicy kVersion1{.magic = "kuducfil",
+                                  .features = false,
+                                  .compresses_all = true,
+                                  .vint_ordinals = true,
+                                  .numbers_header = true};
+constexpr VersionPolicy kVersion2{.magic = "kuducfl2",
+                                  .features = true,
+                                  .compresses_all = false,
+                                  .vint_ordinals = false,
+                                  .numbers_header = false};
+
+absl::Status Invalid(std::string_view message) {
+  return absl::InvalidArgumentError(std::string(message));
+}
+
+// Rejects types, encodings and codecs that Kudu or version 1 (`whom`) does not have.
+absl::Status CheckNumbers(const ColumnType& type, const WriterOptions& options,
+                          const std::string& whom) {
+  if (NeedsExtension(type)) return Invalid(absl::StrCat(whom, " has no type ", type.ToString()));
+  if (NeedsExtension(static_cast<uint32_t>(options.encoding))) {
+    return Invalid(absl::StrCat(whom, " has no encoding ", EncodingName(options.encoding)));
+  }
+  if (NeedsExtension(static_cast<uint32_t>(options.compression))) {
+    return Invalid(
+        absl::StrCat(whom, " has no compression ", CompressionName(options.compression)));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+const VersionPolicy& PolicyOf(FormatVersion version) {
+  return version == FormatVersion::kV1 ? kVersion1 : kVersion2;
+}
+
+std::optional<FormatVersion> VersionOfMagic(std::string_view magic) {
+  if (magic == kVersion2.magic) return FormatVersion::kV2;
+  if (magic == kVersion1.magic) return FormatVersion::kV1;
+  return std::nullopt;
+}
+
+FilePolicy PolicyOf(const WriterOptions& options) {
+  FilePolicy policy;
+  policy.extensions = policy.blocks_choose = PolicyOf(options.version).features;
+  policy.movable_blocks = policy.extensions && options.movable_blocks.value_or(false);
+  if (options.compatibility == Compatibility::kKudu) {
+    policy = {.kudu_exact = true,
+              .extensions = false,
+              .blocks_choose = false,
+              .aligns_values = false,
+              .limits_rows = false,
+              .max_batch_rows = kKuduBatchRows,
+              .max_metadata_size_bytes = kKuduMaxMetadataBytes};
+  }
+  return policy;
+}
+
+Encoding DefaultEncoding(const ColumnType& type, const WriterOptions& options) {
+  const bool kudu = options.compatibility == Compatibility::kKudu;
+  switch (type.physical()) {
+    case PhysicalType::kBool:
+      return Encoding::kRle;
+    case PhysicalType::kBytes:
+      return kudu ? Encoding::kDict : options.value_index ? Encoding::kPrefix : Encoding::kPlain;
+    default:
+      return kudu ? Encoding::kBitShuffle : Encoding::kPlain;
+  }
+}
+
+absl::Status CheckPolicy(const ColumnType& type, const WriterOptions& options) {
+  if (options.compatibility == Compatibility::kKudu) {
+    CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "Kudu"));
+    if (options.value_index &&
+        (type.physical() == PhysicalType::kBool || type.physical() == PhysicalType::kFloat ||
+         type.physical() == PhysicalType::kDouble)) {
+      return Invalid(absl::StrCat("Kudu has no keys of type ", type.ToString()));
+    }
+    if (options.encoding == Encoding::kGroupVarint && options.version == FormatVersion::kV2) {
+      return Invalid("Kudu no longer has encoding group-varint");
+    }
+  }
+  if (options.version == FormatVersion::kV1)
+    CFILE_RETURN_IF_ERROR(CheckNumbers(type, options, "version 1"));
+  return absl::OkStatus();
+}
+
+absl::Status CheckLevelPolicy(const LevelLimits& limits, const WriterOptions& options) {
+  if (!PolicyOf(options.version).features) return Invalid("version 1 has no levels");
+  if (options.compatibility == Compatibility::kKudu && !limits.kudu_array)
+    return Invalid("Kudu only has the levels of one-level arrays");
+  return absl::OkStatus();
+}
+
+}  // namespace cfile::internal

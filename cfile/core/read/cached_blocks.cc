@@ -1,0 +1,122 @@
+#include "cfile/core/read/cached_blocks.h"
+
+#include <atomic>
+#include <random>
+#include <utility>
+
+#define XXH_INLINE_ALL  // so programs need no library xxhash
+#include "xxhash.h"
+
+namespace cfile {
+namespace internal {
+namespace {
+
+// Approximate memory of an entry in addition to the block's bytes.
+constexpr size_t kEntryBytes = 256;
+
+std::atomic<uint64_t> next_file_without_identity = 0;
+
+// A random number.
+// Nobody outside the process knows it, so nobody can make two identities with the same hash.
+uint64_t HashSeed() {
+  static const uint64_t seed = [] {
+    std::random_device random;
+    return uint64_t{random()} << 32 | random();
+  }();
+  return seed;
+}
+
+}  // namespace
+
+CachedBlocks::File CachedBlocks::FileOf(std::string_view identity) {
+  if (identity.empty())
+    return {0, next_file_without_identity.fetch_add(1, std::memory_order_relaxed)};
+  const XXH128_hash_t hash = XXH3_128bits_withSeed(identity.data(), identity.size(), HashSeed());
+  return {hash.high64, hash.low64};
+}
+
+std::shared_ptr<const ResidentBlock> CachedBlocks::Find(const Key& key) {
+  Shard& shard = ShardOf(key);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.by_key.find(key);
+  if (found == shard.by_key.end()) {
+    ++shard.counters.misses;
+    return nullptr;
+  }
+  ++shard.counters.hits;
+  shard.entries.splice(shard.entries.begin(), shard.entries, found->second);
+  return found->second->block;
+}
+
+std::shared_ptr<const ResidentBlock> CachedBlocks::Peek(const Key& key) {
+  Shard& shard = ShardOf(key);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.by_key.find(key);
+  return found == shard.by_key.end() ? nullptr : found->second->block;
+}
+
+void CachedBlocks::Insert(const Key& key, std::shared_ptr<const ResidentBlock> block) {
+  const size_t size_bytes = kEntryBytes + block->bytes.capacity();
+  if (size_bytes > shard_capacity_bytes_) return;
+  Shard& shard = ShardOf(key);
+  const std::lock_guard lock(shard.mutex);
+  // The entry is allocated first: if an allocation fails, both containers stay unchanged.
+  std::list<Entry> entry;
+  entry.push_front({key, std::move(block), size_bytes});
+  if (!shard.by_key.emplace(key, entry.begin()).second) return;  // another thread stored the block
+  shard.entries.splice(shard.entries.begin(), entry);
+  shard.counters.size_bytes += size_bytes;
+  MakeRoom(shard);
+}
+
+void CachedBlocks::Grow(const Key& key, size_t size_bytes) {
+  Shard& shard = ShardOf(key);
+  const std::lock_guard lock(shard.mutex);
+  const auto found = shard.by_key.find(key);
+  if (found == shard.by_key.end()) return;
+  found->second->size_bytes += size_bytes;
+  shard.counters.size_bytes += size_bytes;
+  MakeRoom(shard);
+}
+
+// Evicts the least recently used blocks until the shard is within its capacity. Precondition: the
+// caller holds the shard's lock.
+void CachedBlocks::MakeRoom(Shard& shard) const {
+  while (shard.counters.size_bytes > shard_capacity_bytes_) {
+    const Entry& oldest = shard.entries.back();
+    shard.counters.size_bytes -= oldest.size_bytes;
+    shard.by_key.erase(oldest.key);
+    shard.entries.pop_back();
+    ++shard.counters.evictions;
+  }
+}
+
+BlockCache::Counters CachedBlocks::counters() const {
+  BlockCache::Counters sum;
+  for (const Shard& shard : shards_) {
+    const std::lock_guard lock(shard.mutex);
+    sum.hits += shard.counters.hits;
+    sum.misses += shard.counters.misses;
+    sum.evictions += shard.counters.evictions;
+    sum.blocks += shard.entries.size();
+    sum.size_bytes += shard.counters.size_bytes;
+  }
+  return sum;
+}
+
+}  // namespace internal
+
+BlockCache::BlockCache(size_t capacity_bytes)
+    : blocks_(std::make_unique<internal::CachedBlocks>(capacity_bytes)) {}
+BlockCache::~BlockCache() = default;
+
+const std::shared_ptr<BlockCache>& BlockCache::Default() {
+  // The cache is never destroyed, because readers may outlive other static objects.
+  static const auto* cache =
+      new std::shared_ptr<BlockCache>(std::make_shared<BlockCache>(kDefaultBytes));
+  return *cache;
+}
+
+BlockCache::Counters BlockCache::counters() const { return blocks_->counters(); }
+
+}  // namespace cfile

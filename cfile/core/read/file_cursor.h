@@ -1,0 +1,148 @@
+// A position in a file's rows: the current block, the index entry of this block, and how to find
+// the next block. The block cursor reads the rows inside the block.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/core/read/block_walk.h"
+#include "cfile/core/read/file_reader.h"
+#include "cfile/core/read/index_walk.h"
+#include "encodings/core/block_codec.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+
+// Checks that this build can read the file. Returns the file's dictionary, or null if it has none.
+// `holds_type`: HoldsType of the caller's C++ type. Errors: those of Reader::NewCursor.
+absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileReader& file,
+                                                                           bool holds_type = true);
+
+// Errors as those of Cursor (cfile/reader.h). Thread-compatible.
+//
+// A call that fails leaves the position unchanged, so it can be repeated.
+class FileCursor : protected BlockWalk {
+ public:
+  // `access`: kScan if the blocks after this one will be read too.
+  absl::Status SeekToOrdinal(uint64_t ordinal, BlockAccess access = BlockAccess::kSeek);
+
+  // Goes to the position of `other`, a cursor of the same file. Uses the index that `other` used,
+  // since a file may have only one index.
+  absl::Status SeekToPlaceOf(const FileCursor& other);
+
+  uint64_t ordinal() const { return loaded_ ? first_ordinal_ + row_block_.row() : ordinal_; }
+  const FileReader& file() const { return *file_; }
+
+ protected:
+  // `block` as for BlockWalk.
+  FileCursor(std::shared_ptr<FileReader> file, RowBlock& block);
+  ~FileCursor() = default;
+
+  // Opens the next block if the rows of the current block are at their end. Sets `first_ordinal` to
+  // the ordinal of the next row. Returns false at the end of the file.
+  absl::StatusOr<bool> GoToNextRow(uint64_t& first_ordinal);
+  // Call this function after an error in the values of a block. It returns `status` with the name
+  // of the block. Until the next seek, GoToNextRow returns the same error, because the caller may
+  // have received a part of a record already.
+  absl::Status KeepFailed(const absl::Status& status);
+
+  absl::Status OutOfRange(uint64_t ordinal) const;
+
+  // Calls `seek`, which returns a Status or StatusOr. If `seek` fails, restores ordinal().
+  template <typename Seek>
+  auto Seeking(const Seek& seek) {
+    const uint64_t before = ordinal();
+    auto result = seek();
+    if (!result.ok() && ordinal() != before) {
+      Unload();
+      ordinal_ = before;
+    }
+    return result;
+  }
+
+  // Unloads the current block. Returns `status`, an error inside this block, with the block's name.
+  absl::Status Failed(const absl::Status& status);
+
+  // Call at the end of the rows. kDataLoss if the index has further blocks.
+  absl::Status CheckEnd() const {
+    return loaded_ && ordinal() == num_rows() ? CheckLast(*path_) : absl::OkStatus();
+  }
+
+  // True if the path to the current block is in the positional index, whose nodes have ordinals.
+  bool by_ordinal() const { return path_ == &paths_[0]; }
+
+  // Says which blocks will be read from now on, as BlockFetcher::Expect does.
+  // `wants` is called only for entries of the positional index.
+  // If the path is in the value index, all blocks are wanted.
+  template <typename Wants>
+  void ExpectBlocks(BlockPlan plan, Wants wants, BlockFetcher::Wants perhaps = nullptr) {
+    fetcher_.Expect(
+        plan,
+        [this, wants](const IndexNode& leaf, uint32_t entry) {
+          return !by_ordinal() || wants(leaf, entry);
+        },
+        std::move(perhaps));
+  }
+  // Sets the direction in which blocks will be read.
+  // Without a positional index, a cursor reads blocks only in ascending order.
+  void SetBackward(bool backward);
+
+  bool InBlock(uint64_t ordinal) const {
+    return loaded_ && ordinal >= first_ordinal_ && ordinal - first_ordinal_ < row_block_.num_rows();
+  }
+
+  absl::Status SeekInBlock(uint64_t ordinal);
+  absl::Status GoToEnd();
+  void Unload();
+
+  // Implements SeekToOrdinal. After an error the position is undefined.
+  absl::Status GoTo(uint64_t ordinal, BlockAccess access);
+
+  // Opens the block that has row `row`. Precondition: `row` is a row of the file.
+  // Needs no search if this block comes just after the current block.
+  // Without a positional index, reads all blocks before this block.
+  // If `row` is not before the current block, the reading begins at the current block.
+  absl::Status OpenBlockOf(uint64_t row);
+
+  // Begins to read the block that has row `row`, and the blocks after it, in the background.
+  // OpenBlockOf will find them. Does nothing if the source cannot do this.
+  // Errors are left to OpenBlockOf. Precondition: `row` is a row of the file.
+  void BeginBlockOf(uint64_t row);
+
+  // Opens the block at path_'s position. `expected` as in OpenBlock.
+  absl::Status LoadBlock(BlockAccess access, std::optional<uint64_t> expected = std::nullopt);
+
+  // Goes to the front of the next block. After the last block, goes to the end of the file and
+  // returns false.
+  absl::StatusOr<bool> NextBlock(BlockAccess access = BlockAccess::kScan);
+
+  // Opens the block that begins at ordinal_. resume_ says how path_ leads to that block.
+  // Precondition: resume_ is not kBySeek.
+  absl::Status EnterNextBlock(BlockAccess access);
+
+  IndexWalk paths_[2];  // by IndexKind
+  IndexWalk* path_ = nullptr;
+
+  bool loaded_ = false;  // the block is open; its entry is loaded_entry_
+  // The index entry of the open block. path_ may point to another entry: a search by key first
+  // moves the path, and then compares the two entries to see whether the block it found is the open
+  // one.
+  IndexWalk::LeafEntry loaded_entry_;
+  uint64_t ordinal_ = 0;  // the position, if no block is loaded
+
+  // How to find the block of ordinal_ if no block is loaded. A file without a positional index
+  // needs kAfterPath or kAtPath, except for ordinal 0.
+  enum class Resume : uint8_t {
+    kBySeek,     // by a seek to ordinal_
+    kAfterPath,  // the cursor goes to the block after the block at path_
+    kAtPath,     // the cursor goes to the block at path_
+  };
+  Resume resume_ = Resume::kBySeek;
+  absl::Status failed_;  // see KeepFailed
+};
+
+}  // namespace cfile::internal

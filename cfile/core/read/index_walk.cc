@@ -1,0 +1,109 @@
+#include "cfile/core/read/index_walk.h"
+
+#include <algorithm>
+
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+
+namespace {
+
+// Checks the depth of a node (0: the root). kOutOfRange: the options of `file` do not allow this
+// depth. kDataLoss: no index may have this depth.
+absl::Status CheckIndexDepth(const FileReader& file, size_t depth) {
+  constexpr size_t kDeepest = 1000;  // walks recurse this deep
+  const size_t limit = std::min(file.options().max_index_depth, kDeepest);
+  if (depth < limit) return absl::OkStatus();
+  if (limit == kDeepest) {
+    return encodings::DataLoss(file.source().name(), ": an index of ", depth + 1,
+                               " levels, expected at most ", kDeepest);
+  }
+  return encodings::OutOfRange(file.source().name(), ": an index of ", depth + 1, " levels is ",
+                               encodings::AboveLimit(limit, "max_index_depth"));
+}
+
+// Visits a node and the nodes below it. Returns false if `visit` returned kStop.
+bool VisitFrom(FileReader& file, IndexKind kind, const VisitedNode& visited,
+               const std::function<IndexVisit(const VisitedNode&)>& visit) {
+  const IndexVisit next = visit(visited);
+  if (next == IndexVisit::kStop) return false;
+  if (next == IndexVisit::kSkip || !visited.node.ok() || (*visited.node)->leaf()) return true;
+  const IndexNode& node = **visited.node;
+  const absl::Status depth_status = CheckIndexDepth(file, visited.depth + 1);
+  for (uint32_t i = 0; i < node.num_entries(); ++i) {
+    VisitedNode child{.pointer = node.entry_pointer(i), .depth = visited.depth + 1};
+    if (kind == IndexKind::kPositional) child.first_ordinal = node.ordinal(i);
+    child.end_ordinal = kind == IndexKind::kPositional && i + 1 < node.num_entries()
+                            ? node.ordinal(i + 1)
+                            : visited.end_ordinal;
+    child.node = depth_status.ok() ? file.IndexChild(kind, node, i) : depth_status;
+    if (!VisitFrom(file, kind, child, visit)) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void VisitIndexNodes(FileReader& file, IndexKind kind,
+                     const std::function<IndexVisit(const VisitedNode&)>& visit) {
+  const FileInfo& info = file.info();
+  const auto& root =
+      kind == IndexKind::kPositional ? info.positional_index_root : info.value_index_root;
+  if (!root) return;
+  const absl::Status depth_status = CheckIndexDepth(file, 0);
+  VisitFrom(file, kind,
+            {.pointer = *root,
+             .node = depth_status.ok() ? file.IndexRoot(kind) : depth_status,
+             .end_ordinal = info.num_rows},
+            visit);
+}
+
+template <typename Find>
+absl::Status IndexWalk::Descend(const Find& find) {
+  while (!steps_.back().node->leaf()) {
+    CFILE_RETURN_IF_ERROR(CheckIndexDepth(*file_, steps_.size()));
+    const Step& parent = steps_.back();
+    CFILE_ASSIGN_OR_RETURN(const IndexNode* child,
+                           file_->IndexChild(kind_, *parent.node, parent.entry));
+    steps_.push_back({child, find(*child)});
+  }
+  return absl::OkStatus();
+}
+
+template <typename Find>
+absl::Status IndexWalk::Seek(const Find& find) {
+  steps_.clear();
+  CFILE_ASSIGN_OR_RETURN(const IndexNode* root, file_->IndexRoot(kind_));
+  if (root->num_entries() == 0) return absl::OkStatus();
+  steps_.push_back({root, find(*root)});
+  absl::Status status = Descend(find);
+  if (!status.ok()) steps_.clear();
+  return status;
+}
+
+absl::Status IndexWalk::SeekToOrdinal(uint64_t ordinal) {
+  return Seek([ordinal](const IndexNode& node) { return node.FindOrdinal(ordinal); });
+}
+
+absl::Status IndexWalk::SeekToKey(std::string_view key) {
+  return Seek([key](const IndexNode& node) { return node.FindKey(key); });
+}
+
+absl::Status IndexWalk::Next() {
+  if (++steps_.back().entry < steps_.back().node->num_entries()) return absl::OkStatus();
+  --steps_.back().entry;
+  before_ = steps_;
+  while (!steps_.empty() && ++steps_.back().entry == steps_.back().node->num_entries())
+    steps_.pop_back();
+  if (steps_.empty()) return absl::OkStatus();
+  absl::Status status = Descend([](const IndexNode&) { return uint32_t{0}; });
+  if (!status.ok()) steps_.swap(before_);
+  return status;
+}
+
+bool IndexWalk::at_last() const {
+  return std::all_of(steps_.begin(), steps_.end(),
+                     [](const Step& step) { return step.entry + 1 == step.node->num_entries(); });
+}
+
+}  // namespace cfile::internal

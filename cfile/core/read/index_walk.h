@@ -1,0 +1,97 @@
+// Searches the B-trees over data blocks (cfile/FORMAT.md, Index trees).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/core/format/index_node.h"
+#include "cfile/core/read/file_reader.h"
+
+namespace cfile::internal {
+
+// A node that VisitIndexNodes passes to `visit`.
+struct VisitedNode {
+  BlockPointer pointer;
+  size_t depth = 0;  // 0: the root
+  // The node, or the error if it cannot be read. kOutOfRange: the depth of the index exceeds
+  // max_index_depth; kDataLoss, among other reasons: the depth exceeds 1000.
+  absl::StatusOr<const IndexNode*> node = nullptr;
+  // The rows below the node: [first_ordinal, end_ordinal). Exact in a positional index only.
+  uint64_t first_ordinal = 0;
+  uint64_t end_ordinal = 0;
+};
+
+enum class IndexVisit : uint8_t {
+  kDescend,  // continue with the node's children, if the node can be read and has children
+  kSkip,     // do not visit the nodes below this node
+  kStop
+};
+
+// Calls `visit` for each node of an index in key order, a parent before its children. Does nothing
+// if the file has no such index.
+void VisitIndexNodes(FileReader& file, IndexKind kind,
+                     const std::function<IndexVisit(const VisitedNode&)>& visit);
+
+// A position in a tree: the path from the root to one entry of a leaf. Keeps pointers to nodes of
+// `file`; `file` must outlive the IndexWalk.
+class IndexWalk {
+ public:
+  IndexWalk() = default;
+  IndexWalk(FileReader* file, IndexKind kind) : file_(file), kind_(kind) {}
+
+  // SeekToOrdinal goes to the last data block whose first ordinal is <= `ordinal`, SeekToKey to the
+  // last data block whose key is < `key`. If there is no such block, both go to the first block.
+  // Afterwards valid() is false only if the tree has no entries.
+  absl::Status SeekToOrdinal(uint64_t ordinal);
+  absl::Status SeekToKey(std::string_view key);
+
+  // Goes to the next data block; after the last one, valid() is false. An error leaves the path
+  // unchanged. Precondition: valid().
+  absl::Status Next();
+
+  IndexKind kind() const { return kind_; }
+  bool valid() const { return !steps_.empty(); }
+  // True if no data block follows. Precondition: valid().
+  bool at_last() const;
+
+  // The leaf and its entry. Precondition: valid().
+  const IndexNode& leaf() const { return *steps_.back().node; }
+  uint32_t entry() const { return steps_.back().entry; }
+  const BlockPointer& pointer() const { return leaf().entry_pointer(entry()); }
+
+  // Identifies a place in the tree. Valid as long as the file: a node is kept until then.
+  struct LeafEntry {
+    const IndexNode* leaf = nullptr;
+    uint32_t entry = 0;
+    bool operator==(const LeafEntry&) const = default;
+  };
+  LeafEntry leaf_entry() const { return {&leaf(), entry()}; }
+  // Goes to a place in the same leaf. Returns false, and does nothing, if `place` is in another
+  // leaf.
+  bool GoInLeaf(const LeafEntry& place) {
+    if (!valid() || &leaf() != place.leaf) return false;
+    steps_.back().entry = place.entry;
+    return true;
+  }
+
+ private:
+  struct Step {
+    const IndexNode* node;
+    uint32_t entry;
+  };
+  template <typename Find>
+  absl::Status Seek(const Find& find);
+  template <typename Find>
+  absl::Status Descend(const Find& find);
+
+  FileReader* file_ = nullptr;
+  IndexKind kind_ = IndexKind::kPositional;
+  std::vector<Step> steps_;   // root first
+  std::vector<Step> before_;  // used by Next: the steps before the call
+};
+
+}  // namespace cfile::internal

@@ -1,0 +1,68 @@
+// Describes the Arrow type of a column, and the parts that exports and imports share.
+// An export makes Arrow arrays of a file's rows.
+// An import writes the rows of Arrow arrays to a file.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "cfile/parts/arrow/c_data.h"
+#include "cfile/types.h"
+
+namespace cfile::internal {
+
+// The types whose Arrow format is one letter.
+// Several types may have one letter. The first of them is the type of imported values.
+struct FormatLetter {
+  char letter;
+  DataType type;
+};
+inline constexpr FormatLetter kFormatLetters[] = {
+    {'c', DataType::kInt8},   {'C', DataType::kUint8},   {'s', DataType::kInt16},
+    {'S', DataType::kUint16}, {'i', DataType::kInt32},   {'I', DataType::kUint32},
+    {'l', DataType::kInt64},  {'L', DataType::kUint64},  {'f', DataType::kFloat},
+    {'g', DataType::kDouble}, {'b', DataType::kBool},    {'b', DataType::kIsDeleted},
+    {'u', DataType::kString}, {'u', DataType::kVarchar}, {'z', DataType::kBinary},
+};
+
+// The letter of each time unit in Arrow formats. The index is a TimeUnit.
+inline constexpr std::string_view kTimeUnitLetters = "?smun";
+
+// An int96 holds the nanoseconds of a day and the number of the day.
+inline constexpr int64_t kNanosPerDay = 86'400'000'000'000;
+inline constexpr int64_t kJulianDayOf1970 = 2'440'588;
+
+// Converts an int96 to nanoseconds since 1970. Returns false if they do not fit 64 bits.
+inline bool NanosOfInt96(const Int96& value, int64_t& nanos) {
+  const auto of_day = static_cast<int64_t>(uint64_t{value.words[1]} << 32 | value.words[0]);
+  int64_t days_nanos;
+  return !__builtin_mul_overflow(value.words[2] - kJulianDayOf1970, kNanosPerDay, &days_nanos) &&
+         !__builtin_add_overflow(days_nanos, of_day, &nanos);
+}
+
+// Returns the number of decimal digits of the values of a decimal column.
+// An int128 column is a decimal in Arrow, so it has a number of digits, too.
+// Returns 0 for other types.
+int32_t DecimalDigits(const ColumnType& type);
+
+// How the values of a column are stored in an Arrow array.
+enum class ArrowLayout : uint8_t {
+  kSame,        // as the column's C++ type
+  kBits,        // bools, one bit each
+  kDecimal128,  // integers, 16 bytes each
+  kTimestamp,   // int96, as nanoseconds since 1970
+  kFixedBytes,  // bytes of the type's length
+  kStrings,     // int32 offsets and bytes
+  kViews,       // views of 16 bytes each
+  kDictionary   // int32 indexes
+};
+
+// Returns how values of `type` are stored.
+// Never returns kDictionary: the caller may choose it instead of kStrings or kViews.
+// Precondition: Validate(type).ok().
+ArrowLayout LayoutOf(const ColumnType& type, bool string_views);
+
+// Sets format, dictionary and metadata of `field`.
+void SetType(const ColumnType& type, ArrowLayout layout, ArrowField& field);
+
+}  // namespace cfile::internal

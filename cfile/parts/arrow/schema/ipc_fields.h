@@ -1,0 +1,26 @@
+// Reads the fields of a schema of Arrow IPC.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/arrow_ipc_options.h"
+#include "cfile/parts/arrow/c_data.h"
+#include "cfile/parts/arrow/schema/flat_buffer.h"
+
+namespace cfile::internal {
+
+// Reads a table of Arrow's type Schema: a struct of its fields. `schema`: a table of `metadata`.
+// Appends the numbers of the dictionaries in the order of the fields.
+// Errors: see cfile/arrow_ipc.h; kUnimplemented also if a type is unknown.
+absl::StatusOr<ArrowField> ReadIpcFields(FlatBuffer& metadata, const FlatTable& schema,
+                                         const ArrowIpcOptions& options,
+                                         std::vector<int64_t>& dictionaries);
+
+// Reads the schema in an encapsulated IPC message.
+absl::StatusOr<ArrowField> ReadIpcSchemaMessage(std::span<const uint8_t> message,
+                                                const ArrowIpcOptions& options);
+
+}  // namespace cfile::internal

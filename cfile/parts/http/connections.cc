@@ -1,0 +1,150 @@
+#include "cfile/parts/http/connections.h"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <pugixml.hpp>
+#include <random>
+#include <string_view>
+#include <thread>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/parts/http/certificate_file.h"
+#include "cfile/parts/http/transfer.h"
+
+namespace cfile::internal {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kLongestDelay{20'000};
+
+HttpOptions Completed(HttpOptions options) {
+  options.certificate_file = CertificateFile(options.certificate_file);
+  return options;
+}
+
+}  // namespace
+
+PendingResponse::PendingResponse(TransferThread& thread, HttpRequest request,
+                                 const HttpOptions& options, bool urgent)
+    : thread_(thread), transfer_(std::make_unique<Transfer>(std::move(request), options)) {
+  thread_.Begin(*transfer_, urgent);
+}
+
+PendingResponse::~PendingResponse() {
+  // In the child of a fork, libcurl could close a connection that belongs to the parent.
+  if (!thread_.Cancel(*transfer_)) (void)transfer_.release();
+}
+
+HttpResponse PendingResponse::Wait() { return thread_.Wait(*transfer_); }
+
+Connections::Connections(const HttpOptions& options) : options_(Completed(options)) {}
+
+Connections::~Connections() {
+  if (thread_ != nullptr && !thread_->is_of_this_process()) (void)thread_.release();
+}
+
+TransferThread& Connections::thread() {
+  const std::lock_guard lock(mutex_);
+  // After a fork, the connections belong to the parent. Closing them here would disturb it.
+  if (thread_ != nullptr && !thread_->is_of_this_process()) (void)thread_.release();
+  if (thread_ == nullptr)
+    thread_ = std::make_unique<TransferThread>(options_.max_connections, &counts_);
+  return *thread_;
+}
+
+std::vector<HttpResponse> Connections::Send(std::span<const HttpRequest> requests,
+                                            const PrepareRequest& prepare, bool repeatable) {
+  TransferThread& sender = thread();
+  std::vector<HttpResponse> responses(requests.size());
+  std::vector<size_t> open(requests.size());
+  for (size_t i = 0; i < open.size(); ++i) open[i] = i;
+  for (int attempt = 1; !open.empty(); ++attempt) {
+    std::deque<PendingResponse> pending;
+    for (const size_t i : open) {
+      HttpRequest request = requests[i];
+      request.repeatable = repeatable;
+      if (prepare) prepare(request);
+      pending.emplace_back(sender, std::move(request), options_, /*urgent=*/true);
+    }
+    for (size_t i = 0; i < open.size(); ++i) responses[open[i]] = pending[i].Wait();
+    std::erase_if(open, [&](size_t i) { return !MayPass(responses[i]); });
+    if (open.empty() || !repeatable || attempt >= options_.max_attempts) break;
+    counts_.retries += open.size();
+    WaitBefore(attempt + 1);
+  }
+  return responses;
+}
+
+HttpResponse Connections::Send(const HttpRequest& request, const PrepareRequest& prepare,
+                               bool repeatable) {
+  return std::move(Send(std::span(&request, 1), prepare, repeatable).front());
+}
+
+std::unique_ptr<PendingResponse> Connections::Begin(HttpRequest request,
+                                                    const PrepareRequest& prepare) {
+  if (prepare) prepare(request);
+  return std::make_unique<PendingResponse>(thread(), std::move(request), options_,
+                                           /*urgent=*/false);
+}
+
+void Connections::WaitBefore(int attempt) const {
+  milliseconds longest = options_.retry_delay;
+  for (int i = 2; i < attempt && longest < kLongestDelay; ++i) longest *= 2;
+  longest = std::min(longest, std::max(options_.retry_delay, kLongestDelay));
+  thread_local std::minstd_rand random(std::random_device{}());
+  std::this_thread::sleep_for(
+      milliseconds(std::uniform_int_distribution<milliseconds::rep>(0, longest.count())(random)));
+}
+
+bool MayPass(const HttpResponse& response) {
+  if (!response.transport.ok()) return !response.too_large;
+  switch (response.status) {
+    case 429:
+    case 500:
+    case 502:
+    case 503:
+    case 504:
+      return true;
+    default:
+      return false;
+  }
+}
+
+absl::Status HttpError(const std::string& name, const HttpResponse& response) {
+  std::string message = name;
+  if (!response.transport.ok()) {
+    absl::StrAppend(&message, ": ", response.transport.message());
+    return absl::UnavailableError(message);
+  }
+  absl::StrAppend(&message, ": the server answered ", response.status);
+  // Servers of S3 explain an error in XML.
+  pugi::xml_document document;
+  if (document.load_buffer(response.body.data(), response.body.size())) {
+    const pugi::xml_node error = document.child("Error");
+    const std::string_view code = error.child_value("Code"), text = error.child_value("Message");
+    if (!code.empty()) absl::StrAppend(&message, " ", Printable(code));
+    if (!text.empty()) absl::StrAppend(&message, " (", Printable(text), ")");
+  }
+  if (const std::string& id = response.Header("x-amz-request-id"); !id.empty()) {
+    absl::StrAppend(&message, ", request id ", Printable(id));
+  }
+  switch (response.status) {
+    case 401:
+    case 403:
+      return absl::PermissionDeniedError(message);
+    case 404:
+    case 410:
+      return absl::NotFoundError(message);
+    case 409:
+    case 412:
+      return absl::AbortedError(message);
+    default:
+      return MayPass(response) ? absl::UnavailableError(message)
+                               : absl::FailedPreconditionError(message);
+  }
+}
+
+}  // namespace cfile::internal

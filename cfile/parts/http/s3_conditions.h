@@ -1,0 +1,30 @@
+// Conditions of PUT requests, by which writers exclude each other.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "cfile/parts/http/http_server.h"
+
+namespace cfile::internal {
+
+// The names of the objects that CheckCondition makes have this text before a random name. Lists of
+// objects leave them out.
+inline constexpr std::string_view kProbeInfix = ".probe-";
+
+// Lets the server refuse the request (status 412) unless the object has this version (its ETag).
+// nullopt: unless there is no object.
+void AddCondition(const std::optional<std::string>& version, HttpRequest& request);
+
+// Checks that the server obeys such a condition. With a server that ignores it, two writers could
+// replace each other's objects without an error. The function tries the condition with an object of
+// its own, whose name begins with `key`. It does so once for each bucket of a client and each kind
+// of condition.
+// `needs_version`: the condition is a version. `name`: of the object, for messages.
+// kFailedPrecondition: the server ignores the condition. Other errors: those of the requests.
+absl::Status CheckCondition(const HttpServer& bucket, const std::string& key,
+                            const std::string& name, bool needs_version);
+
+}  // namespace cfile::internal

@@ -1,0 +1,117 @@
+#include "cfile/parts/inspect/file_regions.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+#include "cfile/core/format/index_node.h"
+#include "cfile/core/read/index_walk.h"
+#include "encodings/core/status.h"
+
+namespace cfile::internal {
+namespace {
+
+FileRegion RegionAt(RegionKind kind, const BlockPointer& pointer) {
+  return {.kind = kind, .offset = pointer.offset, .size_bytes = pointer.size};
+}
+
+// The nodes of one index.
+struct Tree {
+  std::vector<FileRegion> nodes;
+  std::vector<const IndexNode*> leaves;  // in key order; they belong to the FileReader
+  std::vector<Damage> damages;           // nodes that cannot be read
+};
+
+Tree WalkTree(FileReader& file, IndexKind kind) {
+  const bool positional = kind == IndexKind::kPositional;
+  Tree tree;
+  VisitIndexNodes(file, kind, [&](const VisitedNode& visited) {
+    FileRegion& region = tree.nodes.emplace_back(RegionAt(
+        positional ? RegionKind::kPositionalNode : RegionKind::kValueNode, visited.pointer));
+    region.index = visited.depth;
+    if (positional) region.first_ordinal = visited.first_ordinal;
+    if (!visited.node.ok()) {
+      tree.damages.push_back(
+          {.status = visited.node.status(),
+           .block = visited.pointer,
+           .first_ordinal = visited.first_ordinal,
+           .last_ordinal = std::max(visited.end_ordinal, visited.first_ordinal + 1) - 1});
+      return IndexVisit::kSkip;
+    }
+    if ((*visited.node)->leaf()) tree.leaves.push_back(*visited.node);
+    return IndexVisit::kDescend;
+  });
+  return tree;
+}
+
+// Returns the data blocks to which the leaves of an index point. Reserves memory for `others`
+// regions that the caller adds.
+std::vector<FileRegion> BlocksOf(const Tree& tree, bool positional, size_t others) {
+  size_t num_blocks = 0;
+  for (const IndexNode* leaf : tree.leaves) num_blocks += leaf->num_entries();
+  std::vector<FileRegion> blocks;
+  blocks.reserve(num_blocks + others);
+  for (const IndexNode* leaf : tree.leaves) {
+    for (uint32_t i = 0; i < leaf->num_entries(); ++i) {
+      FileRegion block = RegionAt(RegionKind::kDataBlock, leaf->entry_pointer(i));
+      block.index = blocks.size();
+      if (positional) block.first_ordinal = leaf->ordinal(i);
+      blocks.push_back(block);
+    }
+  }
+  return blocks;
+}
+
+}  // namespace
+
+FileLayout ListRegions(FileReader& file) {
+  const FileInfo& info = file.info();
+  Tree positional = WalkTree(file, IndexKind::kPositional);
+  Tree value = WalkTree(file, IndexKind::kValue);
+  const bool by_ordinal =
+      info.positional_index_root &&
+      (positional.damages.empty() || !info.value_index_root || !value.damages.empty());
+
+  constexpr size_t kSingleRegions = 4;  // header, footer, dictionary, statistics
+  std::vector<FileRegion> found =
+      BlocksOf(by_ordinal ? positional : value, by_ordinal,
+               positional.nodes.size() + value.nodes.size() + kSingleRegions);
+  found.push_back({.kind = RegionKind::kHeader, .offset = 0, .size_bytes = info.header_size_bytes});
+  found.push_back({.kind = RegionKind::kFooter,
+                   .offset = info.file_size_bytes - info.footer_size_bytes,
+                   .size_bytes = info.footer_size_bytes});
+  if (info.dictionary) found.push_back(RegionAt(RegionKind::kDictionary, *info.dictionary));
+  if (info.statistics) found.push_back(RegionAt(RegionKind::kStatistics, *info.statistics));
+  found.insert(found.end(), positional.nodes.begin(), positional.nodes.end());
+  found.insert(found.end(), value.nodes.begin(), value.nodes.end());
+  std::sort(found.begin(), found.end(),
+            [](const FileRegion& a, const FileRegion& b) { return a.offset < b.offset; });
+
+  FileLayout layout;
+  layout.damages = std::move(positional.damages);
+  std::move(value.damages.begin(), value.damages.end(), std::back_inserter(layout.damages));
+  layout.regions.reserve(found.size());
+  uint64_t end = 0;
+  const auto add_gap = [&](uint64_t until) {
+    if (end < until) layout.regions.push_back({.offset = end, .size_bytes = until - end});
+  };
+  for (const FileRegion& region : found) {
+    if (region.offset < end) {
+      const BlockPointer pointer{region.offset, static_cast<uint32_t>(region.size_bytes)};
+      layout.damages.push_back(
+          {.status = encodings::DataLoss(file.source().name(), ": the block at offset ",
+                                         region.offset, ", ", region.size_bytes,
+                                         " bytes, overlaps the one that ends at ", end),
+           .block = pointer});
+      continue;
+    }
+    add_gap(region.offset);
+    layout.regions.push_back(region);
+    end = region.end();
+  }
+  add_gap(info.file_size_bytes);
+  return layout;
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,79 @@
+#include "cfile/parts/parquet/arrow_description.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/escaping.h"
+#include "cfile/parts/arrow/schema/ipc_fields.h"
+#include "cfile/parts/arrow/schema/ipc_schema_writer.h"
+#include "encodings/core/bytes.h"
+
+namespace cfile::internal {
+namespace {
+
+// The longest name of a time zone that is taken. Names of the IANA database are shorter.
+constexpr size_t kMaxZoneBytes = 64;
+
+// Returns the time zone of a timestamp, for example UTC of "tsu:UTC". "": there is none.
+std::string ZoneOf(std::string_view format) {
+  if (!format.starts_with("ts") || format.size() < 4) return "";
+  const std::string_view zone = format.substr(4);
+  const auto is_plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("_+-/:").find(c) != std::string_view::npos;
+  };
+  if (zone.size() > kMaxZoneBytes || !std::all_of(zone.begin(), zone.end(), is_plain)) return "";
+  return std::string(zone);
+}
+
+// Appends the leaves below a field.
+void AppendLeaves(const ArrowField& field, bool is_dictionary, std::vector<ArrowLeaf>& leaves) {
+  if (!field.dictionary.empty()) return AppendLeaves(field.dictionary[0], true, leaves);
+  if (field.children.empty())
+    leaves.push_back({.time_zone = ZoneOf(field.format), .is_dictionary = is_dictionary});
+  // The first child of a run-end encoded field is the ends of the runs.
+  for (size_t i = field.format == "+r" ? 1 : 0; i < field.children.size(); ++i)
+    AppendLeaves(field.children[i], is_dictionary, leaves);
+}
+
+bool IsSame(const ArrowField& a, const ArrowField& b);
+
+bool AreSame(const std::vector<ArrowField>& a, const std::vector<ArrowField>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), IsSame);
+}
+
+bool IsSame(const ArrowField& a, const ArrowField& b) {
+  return a.format == b.format && a.name == b.name && a.metadata == b.metadata &&
+         a.flags == b.flags && AreSame(a.children, b.children) &&
+         AreSame(a.dictionary, b.dictionary);
+}
+
+}  // namespace
+
+std::optional<ArrowField> ParseArrowSchema(std::string_view text) {
+  std::string message;
+  if (!absl::Base64Unescape({text.data(), text.size()}, &message)) return std::nullopt;
+  auto schema = ReadIpcSchemaMessage(encodings::AsBytes(message), {});
+  return schema.ok() ? std::optional(*std::move(schema)) : std::nullopt;
+}
+
+std::string WriteArrowSchema(const ArrowField& root) {
+  const std::string message = WriteIpcSchemaMessage(root);
+  return absl::Base64Escape({message.data(), message.size()});
+}
+
+bool HasSameFields(const ArrowField& a, const ArrowField& b) {
+  return AreSame(a.children, b.children);
+}
+
+std::vector<ArrowLeaf> ArrowLeavesOf(std::string_view text, size_t num_leaves) {
+  const std::optional<ArrowField> schema = ParseArrowSchema(text);
+  std::vector<ArrowLeaf> leaves;
+  if (schema) {
+    for (const ArrowField& field : schema->children) AppendLeaves(field, false, leaves);
+  }
+  if (leaves.size() != num_leaves) leaves.clear();
+  return leaves;
+}
+
+}  // namespace cfile::internal

@@ -1,0 +1,39 @@
+// The schema of Arrow in the key-value metadata of a Parquet file: a message of Arrow IPC in
+// Base64. It says what Parquet's types do not say: time zones, dictionaries, durations, extension
+// types.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cfile/parts/arrow/c_data.h"
+
+namespace cfile::internal {
+
+// The key of the pair.
+inline constexpr std::string_view kArrowSchema = "ARROW:schema";
+
+// Returns a struct of the fields. nullopt: the text is no such message.
+std::optional<ArrowField> ParseArrowSchema(std::string_view text);
+
+// Returns the text for the children of `root`. Returns "" if a type cannot be written
+// (ipc_schema_writer.h).
+std::string WriteArrowSchema(const ArrowField& root);
+
+// True if two schemas have the same fields. Their own metadata may differ.
+bool HasSameFields(const ArrowField& a, const ArrowField& b);
+
+// What the schema of Arrow says about a leaf of the Parquet schema.
+struct ArrowLeaf {
+  std::string time_zone;       // "": none
+  bool is_dictionary = false;  // libraries of Arrow read the values as a dictionary
+};
+
+// Returns one ArrowLeaf for each leaf. Returns an empty vector if the text is not a schema of
+// Arrow, or has another number of leaves than `num_leaves`: Parquet files need no schema of Arrow.
+std::vector<ArrowLeaf> ArrowLeavesOf(std::string_view text, size_t num_leaves);
+
+}  // namespace cfile::internal

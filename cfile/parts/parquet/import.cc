@@ -1,0 +1,457 @@
+#include "cfile/parquet.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cfile/core/format/file_policy.h"
+#include "cfile/core/io/named_status.h"
+#include "cfile/parts/parquet/annotation.h"
+#include "cfile/parts/parquet/file_import.h"
+#include "cfile/parts/parquet/key_value_metadata.h"
+#include "cfile/parts/parquet/parquet_type.h"
+#include "cfile/parts/parquet/partitioned_files.h"
+#include "cfile/parts/table/column_writer.h"
+#include "cfile/table.h"
+#include "encodings/core/status.h"
+
+namespace cfile {
+namespace {
+
+using encodings::StrCat;
+using internal::MetadataPairs;
+using internal::ParquetFileImport;
+using internal::PartitionedFile;
+using internal::PartitionedFiles;
+using internal::TableWriterAccess;
+
+constexpr size_t kBatchRows = 4096;
+
+absl::StatusOr<std::shared_ptr<const Source>> OpenFile(const std::string& path,
+                                                       ReaderOptions::Access access) {
+  return access == ReaderOptions::Access::kMap ? OpenMappedSource(path) : OpenPreadSource(path);
+}
+
+// Appends `count` rows with the same value. `text`: see PartitionedFile.
+template <typename T>
+absl::Status AppendPartition(const PartitionedFile& file, const std::optional<std::string>& text,
+                             size_t column, uint64_t count, TableWriter& writer) {
+  const ColumnSchema& schema = writer.schema().columns[column];
+  std::optional<T> value;
+  if (text) {
+    value = internal::PartitionValue<T>(*text, schema.type);
+    if (!value) {
+      return absl::InvalidArgumentError(StrCat(file.path, ": ", schema.name, "=", *text,
+                                               " is not a value of the column's type, ",
+                                               schema.type.ToString()));
+    }
+  }
+  const std::unique_ptr<T[]> rows(new T[kBatchRows]);
+  std::fill_n(rows.get(), kBatchRows, value.value_or(T{}));
+  const std::vector<uint8_t> validity(kBatchRows / 8, value ? 0xff : 0);
+  while (count > 0) {
+    const std::span<const T> some(rows.get(), std::min<uint64_t>(count, kBatchRows));
+    CFILE_RETURN_IF_ERROR(writer.Append<T>(column, some, validity));
+    count -= some.size();
+  }
+  return absl::OkStatus();
+}
+
+// Adds the totals of the file of one part.
+void Add(const ColumnTotals& part, ColumnTotals& sum) {
+  sum.num_rows += part.num_rows;
+  sum.num_entries += part.num_entries;
+  sum.num_present += part.num_present;
+  sum.bytes_written += part.bytes_written;
+  sum.encoding = part.encoding;
+  sum.compression = part.compression;
+  for (const EncodingTotals& each : part.encodings) {
+    auto found = std::find_if(sum.encodings.begin(), sum.encodings.end(),
+                              [&](const auto& known) { return known.encoding == each.encoding; });
+    if (found == sum.encodings.end())
+      found = sum.encodings.insert(found, {.encoding = each.encoding});
+    found->blocks += each.blocks;
+    found->compressed_blocks += each.compressed_blocks;
+    found->stored_bytes += each.stored_bytes;
+  }
+}
+
+// The repetition of a leaf.
+Repetition RepetitionOf(const Schema& schema, size_t column) {
+  if (schema.tree) return schema.tree->leaf(column).repetition;
+  return schema.columns[column].nullable ? Repetition::kOptional : Repetition::kRequired;
+}
+
+std::string NameOf(Repetition repetition) {
+  return repetition == Repetition::kRepeated   ? "repeated"
+         : repetition == Repetition::kOptional ? "optional"
+                                               : "required";
+}
+
+bool IsDirectory(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// Imports one file, or all files of a directory.
+class Import {
+ public:
+  explicit Import(const ParquetImportOptions& options) : options_(options) {}
+
+  absl::StatusOr<ParquetReport> Run(std::shared_ptr<const Source> source,
+                                    const TableLocation& table) {
+    CFILE_ASSIGN_OR_RETURN(
+        const ParquetFileImport file,
+        ParquetFileImport::Open(std::move(source), options_.columns, options_.reader));
+    Survey(file);
+    CFILE_ASSIGN_OR_RETURN(TableWriter writer, Begin(file.source().name(), table));
+    CFILE_RETURN_IF_ERROR(CheckColumns(file.source().name(), writer.schema()));
+    CFILE_RETURN_IF_ERROR(Write(file, writer));
+    return Finish(writer);
+  }
+
+  absl::StatusOr<ParquetReport> Run(const std::string& directory, const TableLocation& table) {
+    CFILE_RETURN_IF_ERROR(SchemaOf(directory).status());
+    CFILE_ASSIGN_OR_RETURN(TableWriter writer, Begin(directory, table));
+    CFILE_RETURN_IF_ERROR(CheckColumns(directory, writer.schema()));
+    for (const PartitionedFile& file : files_.files) {
+      CFILE_ASSIGN_OR_RETURN(const ParquetFileImport import, Open(file));
+      if (options_.part_per_row_group && &file != &files_.files[0])
+        CFILE_RETURN_IF_ERROR(TableWriterAccess::NextPart(writer));
+      CFILE_RETURN_IF_ERROR(Write(import, writer));
+      CFILE_RETURN_IF_ERROR(WritePartitions(file, import.num_rows(), writer));
+    }
+    return Finish(writer);
+  }
+
+  // Reads what a new table takes from the metadata of a file.
+  void Survey(const ParquetFileImport& file) {
+    schema_ = file.schema();
+    kept_ = PairsToKeep(file);
+    annotations_ = file.Annotations();
+    total_rows_ += file.num_rows();
+  }
+
+  // Returns the options of the files of a new table, without the order of the rows.
+  std::vector<WriterOptions> OptionsForAnyOrder() {
+    internal::RemoveOrderOfRows(kept_);
+    writer_options_ = options_.writer;
+    KeepMetadata();
+    return writer_options_;
+  }
+
+  // Compares the schemas of all files in a directory. Returns the schema of a new table.
+  absl::StatusOr<Schema> SchemaOf(const std::string& directory) {
+    CFILE_ASSIGN_OR_RETURN(files_, internal::FindPartitionedFiles(directory));
+    for (size_t i = 0; i < files_.files.size(); ++i) CFILE_RETURN_IF_ERROR(Survey(i));
+    CFILE_RETURN_IF_ERROR(AddPartitionColumns(directory));
+    return schema_;
+  }
+
+ private:
+  bool Takes(const std::string& column) const {
+    return options_.columns.empty() ||
+           std::count(options_.columns.begin(), options_.columns.end(), column) > 0;
+  }
+
+  absl::StatusOr<ParquetFileImport> Open(const PartitionedFile& file) const {
+    CFILE_ASSIGN_OR_RETURN(auto source, OpenFile(file.path, options_.reader.access));
+    std::vector<std::string> columns;
+    for (const std::string& name : options_.columns) {
+      const auto is_partition = [&](const ColumnSchema& column) { return column.name == name; };
+      if (std::none_of(files_.columns.begin(), files_.columns.end(), is_partition))
+        columns.push_back(name);
+    }
+    if (columns.empty() && !options_.columns.empty()) {
+      return absl::InvalidArgumentError(
+          StrCat(file.path, ": none of the columns to import is in the files"));
+    }
+    return ParquetFileImport::Open(std::move(source), columns, options_.reader);
+  }
+
+  // Compares the schema of a file with that of the first file.
+  absl::Status Survey(size_t number) {
+    const PartitionedFile& file = files_.files[number];
+    CFILE_ASSIGN_OR_RETURN(const ParquetFileImport import, Open(file));
+    const Schema& schema = import.schema();
+    if (number == 0) {
+      Survey(import);
+      return absl::OkStatus();
+    }
+    total_rows_ += import.num_rows();
+    internal::KeepAgreedPairs(PairsToKeep(import), kept_);
+    internal::RemoveOrderOfRows(kept_);
+    const MetadataPairs annotations = import.Annotations();
+    std::erase_if(annotations_, [&](const auto& pair) {
+      return std::find(annotations.begin(), annotations.end(), pair) == annotations.end();
+    });
+    const auto differs = [&](const std::string& column, const std::string& here,
+                             const std::string& first) {
+      return absl::InvalidArgumentError(StrCat(file.path, ": column ", column, " is ", here,
+                                               ", but ", first, " in ", files_.files[0].path));
+    };
+    for (const ColumnSchema& column : schema.columns) {
+      const std::optional<size_t> found = schema_.Find(column.name);
+      if (!found) return differs(column.name, column.type.ToString(), "there is none");
+      const ColumnSchema& first = schema_.columns[*found];
+      if (!internal::HasSameValues(first.type, column.type))
+        return differs(column.name, column.type.ToString(), first.type.ToString());
+      const auto leaf_number = static_cast<size_t>(&column - schema.columns.data());
+      const std::string here = internal::GroupsAround(schema, leaf_number);
+      const std::string there = internal::GroupsAround(schema_, *found);
+      if (here != there) {
+        return absl::InvalidArgumentError(StrCat(
+            file.path, ": the groups around column ", column.name, " are (", here, "), but (",
+            there, ") in ", files_.files[0].path, "; all files must have the same groups"));
+      }
+      const Repetition leaf = RepetitionOf(schema, leaf_number);
+      const Repetition first_leaf = RepetitionOf(schema_, *found);
+      if (leaf == first_leaf) continue;
+      // In a group, the levels of all values would change.
+      const bool repeats = leaf == Repetition::kRepeated || first_leaf == Repetition::kRepeated;
+      if (repeats || !here.empty()) return differs(column.name, NameOf(leaf), NameOf(first_leaf));
+      if (leaf == Repetition::kOptional) CFILE_RETURN_IF_ERROR(MakeNullable(*found));
+    }
+    for (const ColumnSchema& column : schema_.columns) {
+      if (!schema.Find(column.name)) return differs(column.name, "missing", column.type.ToString());
+    }
+    if (!HasSameGroups(schema)) {
+      return absl::InvalidArgumentError(
+          StrCat(file.path, ": the groups of the schema are not those of ", files_.files[0].path));
+    }
+    return absl::OkStatus();
+  }
+
+  // Lets a column of schema_ that is in no group have nulls.
+  absl::Status MakeNullable(size_t column) {
+    schema_.columns[column].nullable = true;
+    if (!schema_.tree) return absl::OkStatus();
+    std::vector<RecordNode> nodes(schema_.tree->nodes().begin(), schema_.tree->nodes().end());
+    nodes[schema_.tree->leaves()[column]].repetition = Repetition::kOptional;
+    CFILE_ASSIGN_OR_RETURN(schema_.tree,
+                           RecordSchema::Create(std::move(nodes), options_.reader.record_limits));
+    return absl::OkStatus();
+  }
+
+  // True if the tree of `schema` is that of schema_, apart from columns that may have nulls there.
+  bool HasSameGroups(const Schema& schema) const {
+    if (!schema.tree || !schema_.tree) return schema.tree == schema_.tree;
+    return std::equal(
+        schema.tree->nodes().begin(), schema.tree->nodes().end(), schema_.tree->nodes().begin(),
+        schema_.tree->nodes().end(), [](const RecordNode& a, const RecordNode& b) {
+          return a.name == b.name && a.kind == b.kind && a.num_children == b.num_children;
+        });
+  }
+
+  absl::Status AddPartitionColumns(const std::string& directory) {
+    std::vector<RecordNode> nodes;
+    if (schema_.tree) nodes.assign(schema_.tree->nodes().begin(), schema_.tree->nodes().end());
+    for (const ColumnSchema& column : files_.columns) {
+      if (!Takes(column.name)) continue;
+      if (schema_.Find(column.name)) {
+        return absl::InvalidArgumentError(
+            StrCat(directory, ": column ", column.name, " is in the files and in their folders"));
+      }
+      schema_.columns.push_back(column);
+      if (nodes.empty()) continue;
+      ++nodes[0].num_children;
+      nodes.push_back(
+          {.name = column.name,
+           .repetition = column.nullable ? Repetition::kOptional : Repetition::kRequired,
+           .type = column.type});
+    }
+    if (nodes.empty()) return absl::OkStatus();
+    CFILE_ASSIGN_OR_RETURN(
+        schema_.tree,
+        internal::Named(RecordSchema::Create(std::move(nodes), options_.reader.record_limits),
+                        directory));
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<TableWriter> Begin(const std::string& name, const TableLocation& table) {
+    writer_options_ = options_.writer;
+    if (!options_.append) KeepMetadata();
+    if (options_.append) return TableWriter::Append(table, writer_options_);
+    if (options_.schema) return TableWriter::Create(table, *options_.schema, writer_options_);
+    Schema schema = schema_;
+    for (const std::string& column : options_.sorted_by) {
+      const std::optional<size_t> found = schema.Find(column);
+      if (!found) {
+        return absl::InvalidArgumentError(
+            StrCat(name, ": there is no column ", column, " to sort by"));
+      }
+      schema.key_columns.push_back(*found);
+    }
+    // A single column without nulls gets a value index. Otherwise the table has compound keys.
+    if (schema.key_columns.size() == 1) {
+      const size_t key = schema.key_columns[0];
+      if (!schema.columns[key].nullable && !schema.columns[key].has_levels()) {
+        if (writer_options_.empty()) writer_options_.emplace_back();
+        if (writer_options_.size() == 1)
+          writer_options_.resize(schema.columns.size(), WriterOptions(writer_options_[0]));
+        if (key < writer_options_.size()) writer_options_[key].value_index = true;
+        schema.key_columns.clear();
+      }
+    }
+    return TableWriter::Create(table, schema, writer_options_);
+  }
+
+  WriterOptions FirstOptions() const {
+    return options_.writer.empty() ? WriterOptions() : options_.writer[0];
+  }
+
+  MetadataPairs PairsToKeep(const ParquetFileImport& file) const {
+    if (options_.append) return {};
+    return internal::MetadataToKeep(file.metadata(), file.ReadCategories(options_.reader),
+                                    FirstOptions());
+  }
+
+  // Adds the metadata that a new table keeps to writer_options_: key-value metadata to those of the
+  // first column, annotations to those of their columns.
+  void KeepMetadata() {
+    const WriterOptions first = FirstOptions();
+    const bool annotates = !annotations_.empty() && internal::PolicyOf(first).extensions;
+    if (kept_.empty() && !annotates) return;
+    const Schema& schema = options_.schema ? *options_.schema : schema_;
+    if (writer_options_.size() <= 1) writer_options_.resize(schema.columns.size(), first);
+    MetadataPairs& kept = writer_options_[0].metadata;
+    kept.insert(kept.end(), kept_.begin(), kept_.end());
+    if (!annotates) return;
+    for (const auto& [column, annotation] : annotations_) {
+      const std::optional<size_t> found = schema.Find(column);
+      if (found && *found < writer_options_.size() &&
+          annotation.size() <= internal::MaxKeptBytes(writer_options_[*found]) / 2) {
+        writer_options_[*found].metadata.emplace_back(internal::kAnnotationKey, annotation);
+      }
+    }
+  }
+
+  // Each column of the table must get values.
+  absl::Status CheckColumns(const std::string& name, const Schema& table) const {
+    for (const ColumnSchema& column : table.columns) {
+      if (schema_.Find(column.name)) continue;
+      return absl::InvalidArgumentError(
+          StrCat(name, ": there is no column ", column.name, ", which the table has"));
+    }
+    for (const ColumnSchema& column : schema_.columns) {
+      if (table.Find(column.name)) continue;
+      return absl::InvalidArgumentError(StrCat(name, ": the table has no column ", column.name));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status Write(const ParquetFileImport& file, TableWriter& writer) {
+    // All columns have the same number of rows, so each contributes its part of the progress.
+    const size_t num_columns = file.schema().columns.size();
+    uint64_t rows_of_columns = 0;
+    CFILE_RETURN_IF_ERROR(file.Write(
+        writer_options_, options_,
+        [&](uint64_t rows) {
+          rows_of_columns += rows;
+          return Report(file.source().name(), rows_done_ + rows_of_columns / num_columns);
+        },
+        writer, report_));
+    rows_done_ += file.num_rows();
+    return absl::OkStatus();
+  }
+
+  absl::Status Report(const std::string& name, uint64_t rows) const {
+    if (options_.progress == nullptr || options_.progress(rows, total_rows_))
+      return absl::OkStatus();
+    return absl::CancelledError(StrCat(name, ": the import was cancelled"));
+  }
+
+  absl::Status WritePartitions(const PartitionedFile& file, uint64_t num_rows,
+                               TableWriter& writer) const {
+    if (num_rows == 0) return absl::OkStatus();
+    for (size_t i = 0; i < files_.columns.size(); ++i) {
+      if (!Takes(files_.columns[i].name)) continue;
+      const std::optional<size_t> column = writer.schema().Find(files_.columns[i].name);
+      CFILE_RETURN_IF_ERROR(
+          VisitType(writer.schema().columns[*column].type, [&]<typename T>(std::type_identity<T>) {
+            return AppendPartition<T>(file, file.values[i], *column, num_rows, writer);
+          }));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::StatusOr<ParquetReport> Finish(TableWriter& writer) {
+    CFILE_RETURN_IF_ERROR(writer.Finish());
+    const Schema& schema = writer.schema();
+    const size_t num_files = schema.columns.size() + schema.key_index().has_value();
+    const std::span<const ColumnTotals> parts = TableWriterAccess::CompleteTotals(writer);
+    report_.columns.resize(schema.columns.size());
+    for (size_t i = 0; i < parts.size(); ++i) {
+      report_.bytes_out += parts[i].bytes_written;
+      if (i % num_files < report_.columns.size()) Add(parts[i], report_.columns[i % num_files]);
+    }
+    return report_;
+  }
+
+  const ParquetImportOptions& options_;
+  PartitionedFiles files_;
+  Schema schema_;              // of a new table
+  MetadataPairs kept_;         // of a new table: the key-value metadata
+  MetadataPairs annotations_;  // of a new table: the names of columns, and their annotations
+  std::vector<WriterOptions> writer_options_;
+  uint64_t total_rows_ = 0;
+  uint64_t rows_done_ = 0;
+  ParquetReport report_;
+};
+
+}  // namespace
+
+absl::StatusOr<Schema> ParquetSchema(const Source& source, const ParquetImportOptions& options) {
+  // The source need not live longer than this call.
+  const std::shared_ptr<const Source> view(std::shared_ptr<void>(), &source);
+  CFILE_ASSIGN_OR_RETURN(const ParquetFileImport file,
+                         ParquetFileImport::Open(view, options.columns, options.reader));
+  return file.schema();
+}
+
+absl::StatusOr<Schema> ParquetSchema(const std::string& path, const ParquetImportOptions& options) {
+  if (IsDirectory(path)) return Import(options).SchemaOf(path);
+  CFILE_ASSIGN_OR_RETURN(const auto source, OpenFile(path, options.reader.access));
+  return ParquetSchema(*source, options);
+}
+
+absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
+    const Source& source, const ParquetImportOptions& options) {
+  const std::shared_ptr<const Source> view(std::shared_ptr<void>(), &source);
+  CFILE_ASSIGN_OR_RETURN(const ParquetFileImport file,
+                         ParquetFileImport::Open(view, options.columns, options.reader));
+  Import import(options);
+  import.Survey(file);
+  return import.OptionsForAnyOrder();
+}
+
+absl::StatusOr<std::vector<WriterOptions>> ParquetWriterOptions(
+    const std::string& path, const ParquetImportOptions& options) {
+  if (IsDirectory(path)) {
+    Import import(options);
+    CFILE_RETURN_IF_ERROR(import.SchemaOf(path).status());
+    return import.OptionsForAnyOrder();
+  }
+  CFILE_ASSIGN_OR_RETURN(const auto source, OpenFile(path, options.reader.access));
+  return ParquetWriterOptions(*source, options);
+}
+
+absl::StatusOr<ParquetReport> ImportParquet(std::shared_ptr<const Source> source,
+                                            const TableLocation& table,
+                                            const ParquetImportOptions& options) {
+  return Import(options).Run(std::move(source), table);
+}
+
+absl::StatusOr<ParquetReport> ImportParquet(const std::string& path, const TableLocation& table,
+                                            const ParquetImportOptions& options) {
+  if (IsDirectory(path)) return Import(options).Run(path, table);
+  CFILE_ASSIGN_OR_RETURN(auto source, OpenFile(path, options.reader.access));
+  return ImportParquet(std::move(source), table, options);
+}
+
+}  // namespace cfile

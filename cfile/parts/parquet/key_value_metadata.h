@@ -1,0 +1,60 @@
+// The key-value metadata of Parquet files: pairs of texts, among them the schema of Arrow.
+//
+// A table keeps the pairs (TableReader::metadata). Each column keeps the annotation of
+// its leaf in a pair of its own (annotation.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "cfile/core/format/metadata_keys.h"
+#include "cfile/options.h"
+#include "cfile/parts/parquet/arrow_description.h"
+#include "cfile/parts/parquet/metadata/messages.h"
+#include "cfile/parts/parquet/pandas_metadata.h"
+#include "cfile/parts/parquet/parquet_schema.h"
+#include "cfile/schema.h"
+
+namespace cfile::internal {
+
+// Returns the pairs that a table of all columns of the file keeps: all but those that only the
+// writer of the file understands, and those that do not fit the header of a file with `options`.
+// Adds a pair with `categories`.
+MetadataPairs MetadataToKeep(const parquet::FileMetaData& file, const Categories& categories,
+                             const WriterOptions& options);
+
+// The maximum size, in bytes, of the pairs that the header of a file with `options` keeps.
+size_t MaxKeptBytes(const WriterOptions& options);
+
+// Removes the pairs that `other`, the pairs of another file with the same columns, does not have.
+// Two descriptions for pandas are the same if they differ only in the labels of the rows
+// (RangeIndex).
+void KeepAgreedPairs(const MetadataPairs& other, MetadataPairs& pairs);
+
+// Removes the pair with the categories, and returns them.
+Categories TakeCategories(MetadataPairs& pairs);
+
+// Removes what is true only of rows in the order of the file: pandas' RangeIndex.
+void RemoveOrderOfRows(MetadataPairs& pairs);
+
+// See arrow_description.h. Returns none if there is no schema of Arrow.
+std::vector<ArrowLeaf> ArrowLeavesOf(const MetadataPairs& pairs, size_t num_leaves);
+
+// Makes the descriptions of columns true for the columns `parquet` of a table with `schema`, which
+// have `num_rows` rows. The table may have lost or got columns and rows after the pairs were
+// written. ARROW:schema has a field for each column: that of the pair, unless the column now has
+// another type. It is written also if a column has another time zone than UTC, which Parquet
+// cannot say. "pandas" loses the columns that are not there or have another type. `ordered`: the
+// columns whose dictionary pages have all categories in their order. For other columns, the pairs
+// do not say that the categories are ordered. Removes pairs that are not UTF-8. Also removes pairs
+// whose keys are in `others`, because `others` go into the same file.
+void DescribeColumns(const Schema& schema, const ParquetOfSchema& parquet, uint64_t num_rows,
+                     const std::set<std::string, std::less<>>& ordered, const MetadataPairs& others,
+                     MetadataPairs& pairs);
+
+}  // namespace cfile::internal

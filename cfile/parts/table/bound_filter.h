@@ -1,0 +1,55 @@
+// A filter whose columns and constants were checked against a schema, in the form that scans
+// evaluate.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/core/read/predicate_matcher.h"
+#include "cfile/filter.h"
+#include "cfile/predicate.h"
+#include "cfile/schema.h"
+
+namespace cfile::internal {
+
+// A filter without kNot: each negation is inside a condition. A plain value.
+// A BoundFilter is true for the same rows as the Filter from which it was made.
+// If a condition is unknown for a row, the negated condition is unknown, too.
+// In both cases a scan does not return the row.
+struct BoundFilter {
+  Filter::Kind kind = Filter::Kind::kAnd;
+  std::vector<BoundFilter> operands = {};  // kAnd and kOr
+
+  // For kColumn: the position of the column in the schema, and its condition. If `negated`, the
+  // condition is true for the rows that hold a value which does not match the predicate.
+  size_t column = 0;
+  PredicateKind predicate = PredicateKind::kEqual;
+  std::shared_ptr<const ValueMatcher> matcher = nullptr;  // for the C++ type of the column
+  bool negated = false;
+  size_t number = 0;  // counts the conditions in the order of the filter, from 0
+};
+
+// kInvalidArgument: the schema has no such column, or the column is repeated; a constant does not
+// fit its column's type; a condition has too few or too many constants; a condition needs an order,
+// but the column is of type int96; a condition on a prefix is for a column without strings; the
+// filter is nested more than 200 deep. `name`: the name of the table. Each message begins with it.
+absl::StatusOr<BoundFilter> BindFilter(const Filter& filter, const Schema& schema,
+                                       std::string_view name);
+
+// Returns the memcmp form of a constant as a value of `type`. Floating-point numbers are rounded.
+// kInvalidArgument: the constant is not a value of `type`, or has no memcmp form (NaN, int96).
+absl::StatusOr<std::string> KeyOfLiteral(const ColumnType& type, const Literal& literal);
+
+// Returns the positions in the schema of the columns that `names` name (TableScanOptions::columns).
+// kInvalidArgument: there is no such column. `table` is the name of the table; the message begins
+// with it.
+absl::StatusOr<std::vector<size_t>> BindColumns(
+    const std::optional<std::vector<std::string>>& names, const Schema& schema,
+    const std::string& table);
+
+}  // namespace cfile::internal

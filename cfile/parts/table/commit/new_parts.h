@@ -1,0 +1,54 @@
+// Publishes new parts of a table (cfile/FORMAT.md, Commits). A part is a folder with some rows.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "cfile/options.h"
+#include "cfile/parts/table/manifest/table_contents.h"
+#include "cfile/schema.h"
+#include "cfile/storage.h"
+
+namespace cfile::internal {
+
+// What one commit adds to a table.
+struct NewParts {
+  enum class Table { kMustBeNew, kMustExist, kMayExist };
+
+  Table table = Table::kMustExist;
+  Schema schema;  // of the table
+  std::optional<ColumnIdentities> identities = {};
+  std::vector<TablePart> parts = {};  // their files are complete
+  // The names of the parts that the new parts replace.
+  std::vector<std::string> replaced = {};
+  // What the caller knows about the replaced parts. Empty: nothing.
+  std::vector<TablePart> replaced_parts = {};
+  std::string job_id = {};  // TableContents::job_ids gets this id. Empty: there is no id
+};
+
+// How far a commit has come.
+enum class Publication {
+  kNot,      // table.cft does not name the parts
+  kUnknown,  // table.cft may name the parts
+  kEarlier,  // an earlier commit has published the parts, or has had the same job_id
+  kNow,      // this commit has published the parts
+};
+
+// Makes table.cft name `parts` after all other parts, or in the place of the replaced parts.
+// Does nothing if an earlier commit has published `parts`, or has had the same job_id.
+// Sets `publication`, also if the result is an error.
+//
+// kAborted: the table is not as `parts` says, files of the parts are gone, or CollectGarbage is
+// removing the parts. kAlreadyExists: there is no table, but the place holds other files.
+// kInvalidArgument: some of the parts are in the table, but not all.
+// Other errors: those of CommitTable.
+absl::Status Publish(Storage& storage, const ReaderOptions& limits, const NewParts& parts,
+                     Publication& publication);
+
+// The error that a file or folder of a new part is gone. `path`: in the storage.
+absl::Status NewPartRemoved(const Storage& storage, const std::string& path);
+
+}  // namespace cfile::internal

@@ -1,0 +1,60 @@
+// Changes of the parts of a table (cfile/FORMAT.md, Table).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "cfile/parts/table/manifest/chunk_file.h"
+#include "cfile/parts/table/manifest/manifest.h"
+#include "cfile/parts/table/manifest/table_contents.h"
+
+namespace cfile::internal {
+
+struct ManifestChange {
+  // The names of the parts to remove.
+  std::vector<std::string> removed = {};
+  // The new parts, in order. The new parts take the place of the first part in `removed`.
+  // If `removed` is empty, the new parts come after the last part.
+  // If TablePart::order of a new part is empty, EditManifest sets it.
+  std::vector<TablePart> added = {};
+  // New descriptions of the parts with these names, which stay where they are.
+  std::vector<TablePart> updated = {};
+};
+
+struct ManifestEdit {
+  TableContents root;  // the new table.cft
+  // The files that must be durable before the new table.cft names them.
+  std::vector<NewChunk> new_chunks = {};
+  std::vector<TablePart> added = {};             // the new parts
+  std::vector<TablePart> updated = {};           // the parts with new descriptions
+  std::vector<TablePart> removed = {};           // the parts that are no longer in the table
+  std::vector<std::string> removed_chunks = {};  // the files of chunks that are no longer needed
+  bool removes_columns = false;                  // parts that stay may lose files of columns
+};
+
+// Applies `change` to `manifest`. Does not change any file.
+// Reads the chunks that hold changed parts, and the chunks that lead to those chunks.
+// Makes a new chunk for each of the chunks that were read. An append reads no chunk.
+// Looks for named parts from the last part to the first.
+//
+// kNotFound: one of the names in `change` is not the name of a part.
+// kOutOfRange: the description of one part exceeds max_metadata_size_bytes of the manifest.
+// Other errors: those of Manifest.
+// Precondition: the names in `removed` and `updated` are different.
+absl::StatusOr<ManifestEdit> EditManifest(const Manifest& manifest, ManifestChange change);
+
+// Returns `contents` with another schema.
+// `identities`: the identities of the columns of the new schema.
+// The descriptions of parts and chunks still describe the columns that stay.
+// kInvalidArgument: a part would lack a column that has no default and is not nullable.
+// To change the schema of a table, make a Manifest of the result, and pass it to EditManifest.
+absl::StatusOr<TableContents> WithSchema(const TableContents& contents, const Schema& schema,
+                                         const ColumnIdentities& identities);
+
+// Returns the identities of the columns of `contents`.
+// If `contents` has none, the id of each column is its number.
+ColumnIdentities IdentitiesOf(const TableContents& contents);
+
+}  // namespace cfile::internal

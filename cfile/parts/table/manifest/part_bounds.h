@@ -1,0 +1,41 @@
+// Bounds of the values in parts and chunks.
+// A reader skips the parts and chunks that these bounds exclude.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "cfile/parts/table/manifest/table_contents.h"
+#include "cfile/schema.h"
+#include "cfile/statistics.h"
+
+namespace cfile::internal {
+
+// The counts and bounds of a column in one part. min_exact and max_exact are true only if the
+// column has a value index there.
+BlockStatistics BoundsOf(const TablePartColumn& column, const ColumnSchema& schema);
+
+// False if no value within the bounds has a memcmp form in [low, high). `high`: nullopt = no end.
+bool MayHold(const BlockStatistics& bounds, std::string_view low,
+             std::optional<std::string_view> high);
+
+// The error kDataLoss that the file of a column with a value index has another least or greatest
+// value than table.cft says.
+absl::Status WrongBounds(const std::string& path);
+
+// Sets num_parts, num_rows, data_bytes and columns of `chunk` to the totals of its entries.
+// The entries are parts or chunks. Returns false if there are more than 2^62 rows or 2^32 parts.
+bool Summarize(std::span<const TablePart> parts, const std::vector<ColumnSchema>& columns,
+               ChunkInfo& chunk);
+bool Summarize(std::span<const ChunkInfo> chunks, const std::vector<ColumnSchema>& columns,
+               ChunkInfo& chunk);
+
+// Does the same as Summarize, but does not set `columns`.
+bool AddTotals(std::span<const TablePart> parts, ChunkInfo& chunk);
+bool AddTotals(std::span<const ChunkInfo> chunks, ChunkInfo& chunk);
+
+}  // namespace cfile::internal

@@ -1,0 +1,300 @@
+#include "cfile/parts/table/open_table.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/core/format/column_message.h"
+#include "cfile/core/read/reader_access.h"
+#include "cfile/parts/table/commit/table_commit.h"
+#include "cfile/parts/table/compound_key_check.h"
+#include "cfile/parts/table/default_column.h"
+#include "cfile/parts/table/manifest/part_bounds.h"
+#include "cfile/parts/table/part_source.h"
+#include "encodings/core/assert.h"
+#include "encodings/core/status.h"
+
+namespace cfile {
+namespace {
+
+using encodings::DataLoss;
+using internal::ManifestPart;
+using internal::TableContents;
+using internal::TablePart;
+using internal::TablePartColumn;
+
+// kDataLoss if the file differs from its description in table.cft.
+absl::Status CheckColumnFile(const std::string& path, const FileInfo& info,
+                             const TablePartColumn& expected, const ColumnSchema& column) {
+  if (info.file_size_bytes != expected.size_bytes) {
+    return DataLoss(path, ": ", expected.size_bytes, " bytes expected by table.cft, found ",
+                    info.file_size_bytes);
+  }
+  if (info.num_rows != expected.num_rows) {
+    return DataLoss(path, ": ", expected.num_rows, " rows expected by table.cft, found ",
+                    info.num_rows);
+  }
+  const LevelLimits levels = info.has_levels() ? info.levels : LevelLimits();
+  if (levels != column.levels) {
+    const auto name = [](const LevelLimits& limits) {
+      return absl::StrCat(limits.max_repetition, " and ", limits.max_definition);
+    };
+    return DataLoss(path, ": levels up to ", name(column.levels), " expected by table.cft, found ",
+                    name(levels));
+  }
+  if (info.has_levels() != column.has_levels()) {
+    return DataLoss(path, ": blocks ", column.has_levels() ? "with" : "without",
+                    " levels expected by table.cft");
+  }
+  if (!internal::FitsColumn(info.type, column.type) ||
+      (!column.has_levels() && info.nullable != column.nullable)) {
+    const auto name = [](const ColumnType& type, bool nullable) {
+      return absl::StrCat(nullable ? "nullable " : "", type.ToString());
+    };
+    return DataLoss(path, ": ", name(column.type, column.nullable),
+                    " expected by table.cft, found ", name(info.type, info.nullable));
+  }
+  return absl::OkStatus();
+}
+
+// The identities of the files in a folder, by path.
+absl::StatusOr<std::map<std::string, std::string>> FileIdentitiesOf(const Storage& storage,
+                                                                    const std::string& folder) {
+  std::map<std::string, std::string> identities;
+  CFILE_ASSIGN_OR_RETURN(std::vector<StorageEntry> files, storage.List(folder));
+  for (StorageEntry& file : files) {
+    identities.emplace(std::move(file.path), std::move(file.identity));
+  }
+  return identities;
+}
+
+absl::Status Replaced(const Storage& storage) {
+  return absl::AbortedError(
+      absl::StrCat(storage.name(), ": the table has been replaced since this reader opened it"));
+}
+
+// The error that a part or a chunk is gone. `what`: the part or the chunk.
+absl::Status Expired(const Storage& storage, const std::string& what) {
+  return absl::AbortedError(absl::StrCat(
+      storage.name(), ": snapshot expired: since this reader opened the table, ", what,
+      " was dropped and its files were collected as garbage, or the table has been replaced; open "
+      "the table again"));
+}
+
+// The error if a file of a part is missing. `path`: the path of the file in the storage.
+// `status`: the error of the storage.
+// kAborted if table.cft no longer names the part or this file.
+absl::Status ErrorOfMissing(const Storage& storage, const ReaderOptions& options,
+                            const std::string& folder, const std::string& path,
+                            const absl::Status& status) {
+  const auto now = internal::ReadTable(storage, options);
+  if (absl::IsNotFound(now.status())) return Replaced(storage);
+  if (!now.ok()) return status;
+  const auto found = internal::FindParts({&folder, 1}, **now);
+  if (!found.ok()) return status;
+  if (found->missing) return Expired(storage, folder);
+  const TablePart& part = found->parts[0];
+  for (size_t i = 0; i < part.columns.size(); ++i) {
+    if (!part.columns[i].missing && internal::PathInStorage(part, i) == path) return status;
+  }
+  return Expired(storage, path);
+}
+
+}  // namespace
+
+TableReader::Impl::Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options,
+                        TableContents root, Identities identities)
+    : storage_(std::move(storage)),
+      whole_files_(dynamic_cast<const WholeFiles*>(storage_.get())),
+      options_(internal::OptionsOfTable(options)),
+      identities_(std::move(identities)),
+      manifest_(std::move(root), storage_->name(), options.max_metadata_size_bytes,
+                [this](const std::string& name, uint64_t size_bytes) {
+                  auto chunk = internal::ReadChunk(*storage_, name, size_bytes);
+                  return absl::IsNotFound(chunk.status()) ? Expired(*storage_, name)
+                                                          : std::move(chunk);
+                }),
+      files_(options) {}
+
+absl::StatusOr<std::shared_ptr<const TableReader::Impl>> TableReader::Impl::Open(
+    std::shared_ptr<Storage> storage, const ReaderOptions& options) {
+  const std::string path = internal::TableFilePath(storage->name());
+  // Earlier versions gave parts names that are not unique. For such parts, remember the identities
+  // of their files, and try again if table.cft was replaced meanwhile.
+  constexpr int kMostTries = 10;
+  for (int i = 0; i < kMostTries; ++i) {
+    CFILE_ASSIGN_OR_RETURN(
+        const VersionedObject object,
+        storage->Read(internal::kTableFileName, options.max_metadata_size_bytes));
+    CFILE_ASSIGN_OR_RETURN(TableContents root, internal::ParseTable(object.bytes, path, options));
+    Identities identities;
+    for (const TablePart& part : root.parts) {
+      if (internal::IsUniquePartName(part.directory)) continue;
+      CFILE_ASSIGN_OR_RETURN(identities[part.directory],
+                             FileIdentitiesOf(*storage, part.directory));
+    }
+    if (!identities.empty()) {
+      const auto after = storage->Read(internal::kTableFileName, options.max_metadata_size_bytes);
+      if (!after.ok() || after->version != object.version) continue;
+    }
+    return std::make_shared<const Impl>(std::move(storage), options, std::move(root),
+                                        std::move(identities));
+  }
+  return absl::AbortedError(
+      absl::StrCat(path, ": the table was replaced repeatedly while it was read"));
+}
+
+absl::StatusOr<size_t> TableReader::Impl::PassOver(size_t part, bool reverse,
+                                                   Excludes excluded) const {
+  const auto excludes = [&](const internal::ChunkInfo& chunk, const OrdinalRange& rows) {
+    const auto bounds_of = [&](size_t column) {
+      // Without bounds nothing is known: there may be nulls and values.
+      return chunk.columns[column].value_or(
+          BlockStatistics{.present_count = chunk.num_rows, .null_count = chunk.num_rows});
+    };
+    return excluded(bounds_of, rows);
+  };
+  return manifest_.PassOver(part, reverse, excludes);
+}
+
+absl::Status TableReader::Impl::CheckNotReplaced(const std::string& folder,
+                                                 const std::string& path) const {
+  const auto found = identities_.find(folder);
+  if (found == identities_.end()) return absl::OkStatus();
+  CFILE_ASSIGN_OR_RETURN(const auto now, FileIdentitiesOf(*storage_, folder));
+  const auto before = found->second.find(path);
+  const auto after = now.find(path);
+  const bool same = before == found->second.end()
+                        ? after == now.end()
+                        : after != now.end() && after->second == before->second;
+  return same ? absl::OkStatus() : Replaced(*storage_);
+}
+
+absl::StatusOr<Reader> TableReader::Impl::OpenColumn(const ManifestPart& part,
+                                                     size_t column) const {
+  CFILE_ASSERT(column < columns().size());
+  const uint64_t number = NumberOf(part, column);
+  if (const std::optional<Reader> open = files_.Find(number)) return *open;
+  return opening_.Share(number, [&]() -> absl::StatusOr<Reader> {
+    // Another thread may have opened the file since it was looked up.
+    if (const std::optional<Reader> open = files_.Find(number)) return *open;
+    absl::StatusOr<Reader> reader = [&] {
+      if (part.part->columns[column].missing) return DefaultColumn(*part.part, column);
+      if (auto begun = FindBegun(number))
+        return OpenFile(*part.part, column, std::move(begun), /*whole=*/true);
+      return OpenFile(*part.part, column,
+                      storage_->Open(internal::PathInStorage(*part.part, column)),
+                      /*whole=*/false);
+    }();
+    CFILE_RETURN_IF_ERROR(reader.status());
+    return files_.Keep(number, *std::move(reader));
+  });
+}
+
+internal::ScanSource::BegunFiles TableReader::Impl::OpenTogether(
+    std::span<const PartColumn> files) const {
+  BegunFiles begun;
+  std::vector<PartColumn> closed;
+  std::vector<std::string> paths;
+  for (const PartColumn& file : files) {
+    if (file.part.part->columns[file.column].missing ||
+        files_.Find(NumberOf(file.part, file.column)))
+      continue;
+    if (auto source = BeginFile(file.part, file.column)) {
+      begun.push_back(std::move(source));
+      continue;
+    }
+    closed.push_back(file);
+    paths.push_back(internal::PathInStorage(*file.part.part, file.column));
+  }
+  if (closed.size() < 2) return begun;
+  auto sources = storage_->OpenMany(paths);
+  for (size_t i = 0; i < closed.size(); ++i) {
+    if (!sources[i].ok()) continue;
+    auto reader = OpenFile(*closed[i].part.part, closed[i].column, std::move(sources[i]),
+                           /*whole=*/false);
+    if (reader.ok()) files_.Keep(NumberOf(closed[i].part, closed[i].column), *std::move(reader));
+  }
+  return begun;
+}
+
+std::shared_ptr<const Source> TableReader::Impl::BeginFile(const ManifestPart& part,
+                                                           size_t column) const {
+  // A file that is not longer than one range of a scan is read whole.
+  const uint64_t size_bytes = part.part->columns[column].size_bytes;
+  if (whole_files_ == nullptr || size_bytes == 0 || size_bytes > options_.read_ahead_bytes ||
+      identities_.contains(part.part->directory))  // CheckNotReplaced needs an open file
+    return nullptr;
+  const uint64_t number = NumberOf(part, column);
+  const std::lock_guard lock(mutex_);
+  const auto found = begun_.find(number);
+  if (found != begun_.end()) {
+    if (auto source = found->second.lock()) return source;
+  }
+  auto source = whole_files_->OpenWhole(internal::PathInStorage(*part.part, column), size_bytes);
+  if (source == nullptr) return nullptr;
+  std::erase_if(begun_, [](const auto& other) { return other.second.expired(); });
+  begun_.insert_or_assign(number, source);
+  return source;
+}
+
+std::shared_ptr<const Source> TableReader::Impl::FindBegun(uint64_t number) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = begun_.find(number);
+  return found == begun_.end() ? nullptr : found->second.lock();
+}
+
+absl::StatusOr<Reader> TableReader::Impl::OpenFile(
+    const TablePart& part, size_t column, absl::StatusOr<std::shared_ptr<const Source>> source,
+    bool whole) const {
+  const std::string path = internal::PathInStorage(part, column);
+  // The reader may live longer than this object. So the function owns copies of what it needs.
+  const auto error_of_missing = [storage = storage_, options = options_, folder = part.directory,
+                                 path](const absl::Status& status) {
+    return ErrorOfMissing(*storage, options, folder, path, status);
+  };
+  if (absl::IsNotFound(source.status())) return error_of_missing(source.status());
+  // Check the identity after the file was opened, because an open file cannot be replaced.
+  CFILE_RETURN_IF_ERROR(CheckNotReplaced(part.directory, path));
+  CFILE_RETURN_IF_ERROR(source.status());
+  CFILE_ASSIGN_OR_RETURN(
+      auto file,
+      internal::FileReader::Open(internal::WithErrorOfMissing(*std::move(source), error_of_missing),
+                                 options_, files_.usage(), whole));
+  CFILE_RETURN_IF_ERROR(CheckColumnFile(internal::ColumnFilePath(name(), part, column),
+                                        file->info(), part.columns[column], columns()[column]));
+  file->CompleteType(columns()[column].type);
+  return internal::ReaderAccess::Make(std::move(file));
+}
+
+absl::StatusOr<Reader> TableReader::Impl::DefaultColumn(const TablePart& part,
+                                                        size_t column) const {
+  const auto& identities = manifest_.root().identities;
+  return internal::NewDefaultColumn(
+      columns()[column], identities ? identities->defaults[column] : std::nullopt, part.num_rows,
+      absl::StrCat(name(), "/", part.directory, "/", columns()[column].name), options_);
+}
+
+BlockStatistics TableReader::Impl::Bounds(const ManifestPart& part, size_t column) const {
+  return internal::BoundsOf(part.part->columns[column], columns()[column]);
+}
+
+void TableReader::Impl::CompareKeys(const ManifestPart& part, const Reader& keys,
+                                    VerifyReport& report) const {
+  std::vector<Reader> key_columns;
+  for (const size_t column : schema().key_columns) {
+    absl::StatusOr<Reader> reader = OpenColumn(part, column);
+    if (!reader.ok()) return;
+    key_columns.push_back(*std::move(reader));
+  }
+  const auto wrong = internal::FindWrongKey(schema().key_types(), key_columns, keys);
+  if (!wrong.ok() || !wrong->has_value()) return;
+  const internal::WrongKey& key = **wrong;
+  const std::string path = internal::ColumnFilePath(name(), *part.part, columns().size() - 1);
+  report.damages.push_back({.status = DataLoss(path, ": row ", key.row, ": ", key.what),
+                            .first_ordinal = key.row,
+                            .last_ordinal = key.row});
+}
+
+}  // namespace cfile

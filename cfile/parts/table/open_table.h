@@ -1,0 +1,134 @@
+// An open table, shared by TableReader and its cursors.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "cfile/core/read/shared_requests.h"
+#include "cfile/parts/table/manifest/manifest.h"
+#include "cfile/parts/table/manifest/table_file.h"
+#include "cfile/parts/table/open_files.h"
+#include "cfile/parts/table/scan_source.h"
+#include "cfile/reader.h"
+#include "cfile/storage.h"
+#include "cfile/table.h"
+#include "cfile/whole_files.h"
+
+namespace cfile {
+
+// Thread-safe.
+class TableReader::Impl final : public internal::ScanSource {
+ public:
+  // Implements TableReader::Open.
+  static absl::StatusOr<std::shared_ptr<const Impl>> Open(std::shared_ptr<Storage> storage,
+                                                          const ReaderOptions& options);
+
+  // The identities of files (StorageEntry::identity) by path, for each part that table.cft itself
+  // names and whose name is not unique.
+  using Identities = std::map<std::string, std::map<std::string, std::string>>;
+
+  Impl(std::shared_ptr<Storage> storage, const ReaderOptions& options, internal::TableContents root,
+       Identities identities);
+
+  const internal::Manifest& manifest() const { return manifest_; }
+  const std::vector<ColumnSchema>& columns() const { return manifest_.layout().columns(); }
+  const Storage& storage() const { return *storage_; }
+  const std::string& name() const override { return storage_->name(); }
+  const Schema& schema() const override { return manifest_.root().schema; }
+  const ReaderOptions& options() const override { return options_; }
+  const internal::SharedUsage& usage() const { return *files_.usage(); }
+  uint64_t num_rows() const override { return manifest_.num_rows(); }
+  size_t num_parts() const override { return manifest_.num_parts(); }
+
+  absl::StatusOr<internal::ManifestPart> Part(size_t part) const override {
+    return manifest_.Part(part);
+  }
+  absl::StatusOr<internal::ManifestPart> PartOfRow(uint64_t ordinal) const override {
+    return manifest_.PartOfRow(ordinal);
+  }
+  absl::StatusOr<size_t> PassOver(size_t part, bool reverse, Excludes excluded) const override;
+
+  // kInvalidArgument if the column does not hold T.
+  template <typename T>
+  absl::Status CheckHoldsType(size_t column) const {
+    const ColumnSchema& schema = columns()[column];
+    if (HoldsType<T>(schema.type)) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", schema.name, " holds ",
+                                                   schema.type.ToString(),
+                                                   ", which cannot be read as this C++ type"));
+  }
+  // Also if the column has levels.
+  template <typename T>
+  absl::Status CheckHoldsValues(size_t column) const {
+    CFILE_RETURN_IF_ERROR(CheckHoldsType<T>(column));
+    const ColumnSchema& schema = columns()[column];
+    if (schema.has_levels()) {
+      return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", schema.name,
+                                                     " has levels, so it cannot be read as one "
+                                                     "value per row"));
+    }
+    return absl::OkStatus();
+  }
+
+  // Implements TableReader::OpenColumn.
+  absl::StatusOr<Reader> OpenColumn(const internal::ManifestPart& part,
+                                    size_t column) const override;
+  bool opens_at_once() const override { return storage_->OpensAtOnce(); }
+  BegunFiles OpenTogether(std::span<const PartColumn> files) const override;
+  BlockStatistics Bounds(const internal::ManifestPart& part, size_t column) const override;
+
+  // Finds the first row of a part whose compound key does not match the row's values in the key
+  // columns, and adds this row to `report`. `keys`: a reader of the part's compound keys. Does
+  // nothing if a key column cannot be read: the error is in the report of this column.
+  void CompareKeys(const internal::ManifestPart& part, const Reader& keys,
+                   VerifyReport& report) const;
+
+ private:
+  // Makes a file in memory for a column that the part lacks.
+  absl::StatusOr<Reader> DefaultColumn(const internal::TablePart& part, size_t column) const;
+  // The number of a file in files_.
+  uint64_t NumberOf(const internal::ManifestPart& part, size_t column) const {
+    return part.number * columns().size() + column;
+  }
+  // Opens a file of the part. `source`: the result of opening it in the storage.
+  // `whole`: true if `source` comes from BeginFile.
+  absl::StatusOr<Reader> OpenFile(const internal::TablePart& part, size_t column,
+                                  absl::StatusOr<std::shared_ptr<const Source>> source,
+                                  bool whole) const;
+  // Begins to read a file of the part, and returns its source. If another thread has begun to read
+  // the file, returns the source of that thread.
+  // Returns null if the file is not small, or if the storage cannot read it in this way.
+  std::shared_ptr<const Source> BeginFile(const internal::ManifestPart& part, size_t column) const;
+  // Returns the source of a file that BeginFile has begun to read. Returns null if BeginFile was
+  // not called for the file, or if the source was destroyed since then.
+  // `number`: the file's number in files_.
+  std::shared_ptr<const Source> FindBegun(uint64_t number) const;
+  // kAborted if a file of a part has been replaced since the table was opened.
+  absl::Status CheckNotReplaced(const std::string& folder, const std::string& path) const;
+
+  const std::shared_ptr<Storage> storage_;
+  const WholeFiles* const whole_files_;  // storage_, if it can open whole files; otherwise null
+  const ReaderOptions options_;
+  const Identities identities_;
+  const internal::Manifest manifest_;
+  // One file for each column of each part, part by part.
+  mutable internal::OpenFiles files_;
+  // Threads that need the same file share one call that opens it.
+  // The key is the file's number in files_.
+  mutable internal::SharedRequests<uint64_t, absl::StatusOr<Reader>> opening_;
+  mutable std::mutex mutex_;  // guards the following
+  // The sources of files that BeginFile has begun to read. The key is the file's number in files_.
+  // A source lives as long as a caller of OpenTogether keeps it.
+  mutable std::map<uint64_t, std::weak_ptr<const Source>> begun_;
+};
+
+}  // namespace cfile

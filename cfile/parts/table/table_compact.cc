@@ -1,0 +1,450 @@
+// Merges parts of a table into one, and removes rows.
+#include "cfile/table_maintenance.h"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/core/format/key_codec.h"
+#include "cfile/core/read/reader_access.h"
+#include "cfile/core/read/value_cursor.h"
+#include "cfile/parts/scan/row_reader.h"
+#include "cfile/parts/table/block_copier.h"
+#include "cfile/parts/table/column_writer.h"
+#include "cfile/parts/table/key_merge.h"
+#include "cfile/parts/table/manifest/part_bounds.h"
+#include "cfile/parts/table/sort_column.h"
+#include "cfile/table.h"
+#include "encodings/core/assert.h"
+#include "encodings/core/status.h"
+
+namespace cfile {
+namespace {
+
+using internal::AnyBatch;
+using internal::KeyRef;
+
+// Consecutive rows of one part.
+struct Run {
+  size_t part;
+  uint64_t begin;  // a row of the part
+  uint64_t count;
+};
+
+// The type of a column or of the key index.
+ColumnType TypeOf(const Schema& schema, size_t column) {
+  return column == schema.key_index() ? ColumnType::Binary() : schema.columns[column].type;
+}
+
+class Compaction {
+ public:
+  // `chosen[part]`: true if the part is to be merged. If `chosen` is empty, merges all parts.
+  // `progress`: see AppendMerged. `copies`: true if blocks may be copied.
+  Compaction(const TableReader& table, std::vector<bool> chosen, bool copies,
+             MergeProgress progress = nullptr)
+      : table_(table),
+        chosen_(std::move(chosen)),
+        copies_(copies),
+        progress_(std::move(progress)) {}
+
+  // Call first. Reads the descriptions of the parts.
+  absl::Status Begin() {
+    for (size_t part = 0; part < table_.num_parts(); ++part) {
+      CFILE_ASSIGN_OR_RETURN(parts_.emplace_back(), table_.part(part));
+    }
+    if (chosen_.empty()) chosen_.resize(parts_.size(), true);
+    return absl::OkStatus();
+  }
+
+  // Returns the column by whose values the rows are merged (internal::SortColumn).
+  // nullopt: the new part has the rows of the parts one after another.
+  absl::StatusOr<std::optional<size_t>> SortColumn() const {
+    return internal::SortColumn(table_, parts_);
+  }
+
+  // Appends all columns of the chosen parts to `writer`. `sort_column`: the result of SortColumn.
+  absl::Status Write(std::optional<size_t> sort_column, TableWriter& writer) {
+    if (!sort_column) {
+      for (size_t part = 0; part < parts_.size(); ++part) {
+        if (chosen_[part]) runs_.push_back({part, 0, parts_[part].num_rows});
+      }
+      return CopyColumns(std::nullopt, writer);
+    }
+    return WriteSorted(*sort_column, nullptr, writer);
+  }
+
+  // Like Write. `low`: appends only rows whose value in the sort column, whose C++ type it has, is
+  // at least *low. null: appends all rows.
+  absl::Status WriteSorted(size_t sort_column, const void* low, TableWriter& writer) {
+    CFILE_ASSIGN_OR_RETURN(const bool whole, OrderParts(sort_column, low));
+    if (whole) {
+      sort_column_ = sort_column;
+      return CopyColumns(std::nullopt, writer);
+    }
+    CFILE_ASSIGN_OR_RETURN(const auto cursor, internal::KeyMerge::Create(table_, sort_column));
+    if (low != nullptr) CFILE_RETURN_IF_ERROR(cursor->SeekToKey(low).status());
+    do {
+      CFILE_RETURN_IF_ERROR(MergeKeys(sort_column, *cursor, writer));
+      CFILE_RETURN_IF_ERROR(CopyColumns(sort_column, writer));
+    } while (!runs_.empty());
+    return absl::OkStatus();
+  }
+
+  // Call this function last, after writer.Finish.
+  CompactReport Report(const TableWriter& writer) const {
+    CompactReport report{
+        .rows = num_rows_, .copied_blocks = copied_.blocks, .copied_bytes = copied_.bytes};
+    for (size_t column = 0; column < num_columns(); ++column) {
+      for (const EncodingTotals& totals : writer.totals(column).encodings)
+        report.recoded_blocks += totals.blocks;
+    }
+    report.recoded_blocks -= report.copied_blocks;
+    return report;
+  }
+
+ private:
+  // The rows are merged in groups. A group has at most kMaxRuns runs and at most kMaxRows rows.
+  // A run is a range of rows of one part. kMaxRuns limits the memory.
+  // Both limits are large, because each column reads the blocks at the border of two groups twice.
+  static constexpr size_t kMaxRuns = size_t{1} << 20;
+  static constexpr uint64_t kMaxRows = uint64_t{16} << 20;
+
+  // The columns of the schema, and the key index.
+  size_t num_columns() const {
+    return table_.schema().columns.size() + table_.schema().key_index().has_value();
+  }
+
+  template <typename Rows>
+  static absl::Status Append(TableWriter& writer, size_t column, const Rows& rows) {
+    return internal::TableWriterAccess::Column(writer, column).Append(rows);
+  }
+
+  // Sets runs_ to all rows to merge, part by part. `low`: see WriteSorted.
+  // Returns false if rows of one part may belong between rows of another part.
+  absl::StatusOr<bool> OrderParts(size_t sort_column, const void* low) {
+    // A cursor on compound keys cannot seek to an ordinal.
+    if (!copies_ || sort_column == table_.schema().key_index()) return false;
+    const PhysicalType type = TypeOf(table_.schema(), sort_column).physical();
+    std::string low_key;
+    if (low != nullptr) internal::AppendKey(KeyRef{low, type}, low_key);
+    struct Bounds {
+      std::string min_key, max_key;
+      size_t part;
+    };
+    std::vector<Bounds> order;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      if (!chosen_[part] || parts_[part].num_rows == 0) continue;
+      CFILE_ASSIGN_OR_RETURN(BlockStatistics bounds, table_.part_bounds(part, sort_column));
+      if (!bounds.min_key || !bounds.max_key || !bounds.min_exact) return false;
+      if (*bounds.max_key < low_key) continue;
+      order.push_back({*std::move(bounds.min_key), *std::move(bounds.max_key), part});
+    }
+    const auto before = [](const Bounds& a, const Bounds& b) {
+      return a.max_key < b.min_key || (a.max_key == b.min_key && a.part < b.part);
+    };
+    std::sort(order.begin(), order.end(), [](const Bounds& a, const Bounds& b) {
+      return std::tie(a.min_key, a.max_key, a.part) < std::tie(b.min_key, b.max_key, b.part);
+    });
+    for (size_t i = 1; i < order.size(); ++i) {
+      if (!before(order[i - 1], order[i])) return false;
+    }
+    std::vector<Run> runs;
+    for (const Bounds& bounds : order) {
+      CFILE_ASSIGN_OR_RETURN(const Reader file, table_.OpenColumn(bounds.part, sort_column));
+      if (!file.info().positional_index_root) return false;
+      const uint64_t end = parts_[bounds.part].num_rows;
+      CFILE_ASSIGN_OR_RETURN(const auto cursor,
+                             internal::NewValueCursor(internal::ReaderAccess::File(file)));
+      for (const bool first : {true, false}) {
+        CFILE_ASSIGN_OR_RETURN(const AnyBatch row, cursor->Get(first ? 0 : end - 1));
+        // -0.0 and 0.0 are equal (part_bounds.h)
+        const KeyRef value{row.values, type};
+        std::string key;
+        internal::AppendKey(
+            KeyRef{first ? internal::FirstEqualKey(value) : internal::LastEqualKey(value), type},
+            key);
+        if (!row.IsValid(0) || key != (first ? bounds.min_key : bounds.max_key))
+          return internal::WrongBounds(internal::ReaderAccess::File(file)->source().name());
+      }
+      uint64_t begin = 0;
+      if (low != nullptr && bounds.min_key < low_key) {
+        CFILE_ASSIGN_OR_RETURN(const KeyPosition found, cursor->SeekToKey(low));
+        begin = found.ordinal;
+      }
+      if (begin < end) runs.push_back({bounds.part, begin, end - begin});
+    }
+    runs_ = std::move(runs);
+    return true;
+  }
+
+  absl::Status CopyColumns(std::optional<size_t> except, TableWriter& writer) {
+    for (const Run& run : runs_) num_rows_ += run.count;
+    for (size_t column = 0; column < table_.schema().columns.size(); ++column) {
+      if (column == except) continue;
+      if (progress_ != nullptr) CFILE_RETURN_IF_ERROR(progress_(num_rows_));
+      CFILE_RETURN_IF_ERROR(CopyColumn(column, writer));
+    }
+    return progress_ != nullptr ? progress_(num_rows_) : absl::OkStatus();
+  }
+
+  // Appends the next values of the sort column in their order. Sets runs_ to the rows of these
+  // values. At the end, runs_ is empty.
+  absl::Status MergeKeys(size_t column, internal::KeyMerge& cursor, TableWriter& writer) {
+    const PhysicalType type = TypeOf(table_.schema(), column).physical();
+    // The greatest value of the chosen parts. Rows with greater values belong to other parts.
+    std::string last;
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      if (!chosen_[part]) continue;
+      CFILE_ASSIGN_OR_RETURN(const BlockStatistics bounds, table_.part_bounds(part, column));
+      last = std::max(last, bounds.max_key.value_or(""));
+    }
+    runs_.clear();
+    size_t part = 0;
+    std::string first;
+    for (uint64_t rows = 0; rows < kMaxRows && runs_.size() < kMaxRuns;) {
+      CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, cursor.Next(kMaxBatchRows));
+      if (batch.empty()) return absl::OkStatus();
+      // Find the part only if it is another one: the next rows are often from the same part.
+      if (batch.first_ordinal < parts_[part].first_ordinal ||
+          batch.first_ordinal - parts_[part].first_ordinal >= parts_[part].num_rows) {
+        part = PartOf(batch.first_ordinal);
+      }
+      if (!chosen_[part]) {
+        first.clear();
+        internal::AppendKey(KeyRef{batch.values, type}, first);
+        if (first > last) return absl::OkStatus();
+        continue;
+      }
+      const uint64_t begin = batch.first_ordinal - parts_[part].first_ordinal;
+      if (!runs_.empty() && runs_.back().part == part &&
+          runs_.back().begin + runs_.back().count == begin) {
+        runs_.back().count += batch.size();
+      } else {
+        runs_.push_back({part, begin, batch.size()});
+      }
+      rows += batch.size();
+      CFILE_RETURN_IF_ERROR(Append(writer, column, batch));
+    }
+    return absl::OkStatus();
+  }
+
+  size_t PartOf(uint64_t ordinal) const {
+    const auto after = std::upper_bound(
+        parts_.begin(), parts_.end(), ordinal,
+        [](uint64_t row, const PartInfo& part) { return row < part.first_ordinal; });
+    return static_cast<size_t>(after - parts_.begin()) - 1;
+  }
+
+  // The file of a part from which a column is copied.
+  struct OpenFile {
+    std::unique_ptr<internal::RowReader> reader;
+    std::unique_ptr<internal::BlockCopier> copier;  // null: blocks may not be copied
+  };
+
+  // Appends `count` rows of a file, from row `first` on.
+  absl::Status WriteRows(size_t column, bool has_levels, uint64_t first, uint64_t count,
+                         internal::RowReader& reader, TableWriter& writer) {
+    while (count > 0) {
+      const internal::ChosenRows rows{
+          .first = first, .count = static_cast<size_t>(std::min<uint64_t>(count, kMaxBatchRows))};
+      CFILE_ASSIGN_OR_RETURN(const size_t in_block, reader.Enter(rows));
+      CFILE_ASSIGN_OR_RETURN(const size_t read, reader.Read(rows.Part(0, in_block), batch_));
+      CFILE_RETURN_IF_ERROR(has_levels ? Append(writer, column, batch_.levels)
+                                       : Append(writer, column, batch_.rows));
+      first += read;
+      count -= read;
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status CopyColumn(size_t column, TableWriter& writer) {
+    const ColumnSchema& schema = table_.schema().columns[column];
+    std::vector<OpenFile> files(parts_.size());
+    for (const Run& run : runs_) {
+      OpenFile& file = files[run.part];
+      if (file.reader == nullptr && run.count > 0) {
+        CFILE_ASSIGN_OR_RETURN(const Reader reader, table_.OpenColumn(run.part, column));
+        CFILE_ASSIGN_OR_RETURN(file.reader, internal::NewRowReader(reader));
+        if (copies_) {
+          CFILE_ASSIGN_OR_RETURN(file.copier,
+                                 internal::BlockCopier::Create(
+                                     reader, schema, column == sort_column_,
+                                     internal::TableWriterAccess::Column(writer, column), copied_));
+        }
+      }
+      const uint64_t end = run.begin + run.count;
+      for (uint64_t row = run.begin; row < end;) {
+        uint64_t count = end - row;
+        if (file.copier != nullptr) {
+          CFILE_ASSIGN_OR_RETURN(const auto copied, file.copier->Copy(row, end));
+          row += copied.copied_rows;
+          count = copied.rows_to_write;
+        }
+        CFILE_RETURN_IF_ERROR(
+            WriteRows(column, schema.has_levels(), row, count, *file.reader, writer));
+        row += count;
+      }
+      // Frees the block of a part that was read to its end.
+      if (end == parts_[run.part].num_rows) file = {};
+    }
+    return absl::OkStatus();
+  }
+
+  const TableReader& table_;
+  std::vector<bool> chosen_;
+  const bool copies_;
+  const MergeProgress progress_;
+  // The sort column, if its blocks may be copied.
+  std::optional<size_t> sort_column_;
+  internal::ColumnBatch batch_;
+  internal::CopyTotals copied_;
+  std::vector<PartInfo> parts_;
+  std::vector<Run> runs_;  // the rows that are merged at this time, in the order of the new part
+  uint64_t num_rows_ = 0;  // of the new part so far
+};
+
+// DropRowsBelow moves the rows that stay in the `chosen` parts to the place of the first of them.
+// Also chooses the parts between whose keys may be equal to keys of such rows, because rows with
+// equal keys keep the order of the parts. Returns false if no row of the chosen parts stays.
+bool ChooseMovedPast(std::span<const BlockStatistics> bounds, const std::string& low,
+                     std::vector<bool>& chosen) {
+  const auto first = std::find(chosen.begin(), chosen.end(), true);
+  std::optional<std::string> least, greatest;  // of the rows that move
+  for (size_t part = chosen.size(); part-- > static_cast<size_t>(first - chosen.begin());) {
+    if (!bounds[part].min_key || !bounds[part].max_key) continue;
+    const std::string& max = *bounds[part].max_key;
+    const std::string& min = std::max(*bounds[part].min_key, low);
+    if (!chosen[part]) chosen[part] = least && min <= *greatest && max >= *least;
+    if (!chosen[part] || max < low) continue;
+    least = least ? std::min(*least, min) : min;
+    greatest = greatest ? std::max(*greatest, max) : max;
+  }
+  return least.has_value();
+}
+
+}  // namespace
+
+absl::StatusOr<CompactReport> Compact(const TableLocation& location,
+                                      std::span<const std::string> parts,
+                                      std::span<const WriterOptions> options) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location));
+  // Grows while parts are read, because num_parts() of a damaged table may be wrong.
+  std::vector<bool> chosen;
+  std::vector<std::string> names;
+  std::string between;  // the part after the last chosen one
+  absl::Status order;
+  for (size_t part = 0; part < table.num_parts(); ++part) {
+    CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
+    const std::string& name = info.name;
+    chosen.push_back(parts.empty() || std::find(parts.begin(), parts.end(), name) != parts.end());
+    if (!chosen.back()) {
+      if (between.empty() && !names.empty()) between = name;
+      continue;
+    }
+    if (!between.empty() && order.ok()) {
+      order = absl::InvalidArgumentError(absl::StrCat(
+          table.directory(), ": part ", between, " is between the parts ", names.back(), " and ",
+          name, ". Name it, too, because rows with equal keys keep the order of the parts"));
+    }
+    names.push_back(name);
+  }
+  for (const std::string& name : parts) {
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return absl::NotFoundError(absl::StrCat(table.directory(), ": the table has no part ", name));
+  }
+  CFILE_RETURN_IF_ERROR(order);
+  if (names.size() < 2) return CompactReport{};
+  Compaction compaction(table, chosen, /*copies=*/true);
+  CFILE_RETURN_IF_ERROR(compaction.Begin());
+  CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
+  CFILE_ASSIGN_OR_RETURN(const auto each,
+                         internal::OptionsOfNewPart(table, chosen, sort_column, options));
+  CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(location, table, names, each));
+  CFILE_RETURN_IF_ERROR(compaction.Write(sort_column, writer));
+  CFILE_RETURN_IF_ERROR(writer.Finish());
+  return compaction.Report(writer);
+}
+
+absl::Status AppendMerged(const TableReader& from, TableWriter& to, const MergeProgress& progress) {
+  if (from.schema() != to.schema()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        from.directory(), ": the table to which its rows are appended has another schema"));
+  }
+  Compaction compaction(from, {}, /*copies=*/false, progress);
+  CFILE_RETURN_IF_ERROR(compaction.Begin());
+  CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
+  return compaction.Write(sort_column, to);
+}
+
+// DropRowsBelow for a key of a C++ type. `holds_type`: HoldsType of this C++ type.
+static absl::Status DropBelow(const TableLocation& location, size_t column, const void* low_key,
+                              bool (*holds_type)(const ColumnType& type),
+                              std::span<const WriterOptions> options) {
+  CFILE_ASSIGN_OR_RETURN(const TableReader table, TableReader::Open(location));
+  CFILE_ASSERT(column < table.schema().columns.size() || column == table.schema().key_index());
+  const ColumnType type = TypeOf(table.schema(), column);
+  // Another program may have widened the column since the caller has opened the table.
+  if (!holds_type(type)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(table.directory(), ": the column holds ", type.ToString(),
+                     ", with which a value of this C++ type cannot be compared"));
+  }
+  const KeyRef key{low_key, type.physical()};
+  if (!internal::IsKey(key))
+    return absl::InvalidArgumentError(absl::StrCat(table.directory(), ": NaN cannot be a key"));
+  const void* const first_key = internal::FirstEqualKey(key);
+  std::string low;
+  internal::AppendKey(KeyRef{first_key, key.type}, low);
+  std::vector<BlockStatistics> bounds;
+  std::vector<bool> chosen;
+  for (size_t part = 0; part < table.num_parts(); ++part) {
+    CFILE_ASSIGN_OR_RETURN(bounds.emplace_back(), table.part_bounds(part, column));
+    // Without a value index, bounds may be inexact. Then return the error below.
+    chosen.push_back(bounds[part].min_key && bounds[part].max_key && *bounds[part].min_key < low);
+  }
+  const bool all_below = !ChooseMovedPast(bounds, low, chosen);
+  std::vector<std::string> names;
+  for (size_t part = 0; part < chosen.size(); ++part) {
+    if (!chosen[part]) continue;
+    CFILE_ASSIGN_OR_RETURN(const PartInfo info, table.part(part));
+    names.push_back(info.name);
+  }
+  Compaction compaction(table, chosen, /*copies=*/true);
+  CFILE_RETURN_IF_ERROR(compaction.Begin());
+  CFILE_ASSIGN_OR_RETURN(const std::optional<size_t> sort_column, compaction.SortColumn());
+  if (table.num_rows() > 0 && sort_column != column) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        table.directory(),
+        ": the table is not sorted by this column: it is neither the key index nor the "
+        "first column with a value index in each part"));
+  }
+  if (names.empty()) return absl::OkStatus();
+  if (all_below) return DropParts(location, names);
+  CFILE_ASSIGN_OR_RETURN(const auto each,
+                         internal::OptionsOfNewPart(table, chosen, column, options));
+  CFILE_ASSIGN_OR_RETURN(TableWriter writer, TableWriter::Replace(location, table, names, each));
+  CFILE_RETURN_IF_ERROR(compaction.WriteSorted(column, first_key, writer));
+  return writer.Finish();
+}
+
+template <typename T, typename>
+absl::Status DropRowsBelow(const TableLocation& location, size_t column, const T& key,
+                           std::span<const WriterOptions> options) {
+  return DropBelow(
+      location, column, &key, [](const ColumnType& type) { return HoldsType<T>(type); }, options);
+}
+
+#define CFILE_INSTANTIATE(T)                                                     \
+  template absl::Status DropRowsBelow<T>(const TableLocation&, size_t, const T&, \
+                                         std::span<const WriterOptions>);
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile

@@ -1,0 +1,461 @@
+#include "cfile/table.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "cfile/compound_key.h"
+#include "cfile/core/io/named_status.h"
+#include "cfile/core/write/sticky_status.h"
+#include "cfile/parts/table/column_writer.h"
+#include "cfile/parts/table/commit/new_parts.h"
+#include "cfile/parts/table/commit/table_commit.h"
+#include "cfile/parts/table/commit/unfinished_table.h"
+#include "cfile/parts/table/compound_key_check.h"
+#include "cfile/parts/table/manifest/table_file.h"
+#include "cfile/parts/table/open_table.h"
+#include "cfile/reader.h"
+#include "cfile/storage.h"
+#include "encodings/core/assert.h"
+#include "encodings/core/status.h"
+
+namespace cfile {
+namespace {
+
+using internal::AnyBatch;
+using internal::AnyLevelBatch;
+using internal::ColumnWriter;
+using internal::Manifest;
+using internal::NewParts;
+using internal::Publication;
+using internal::TablePart;
+
+}  // namespace
+
+class TableWriter::Impl {
+ public:
+  explicit Impl(std::shared_ptr<Storage> storage) : storage_(std::move(storage)) {}
+
+  ~Impl() {
+    columns_.clear();  // removes the incomplete files of the columns
+    if (publication_ != Publication::kNot) return;
+    try {
+      // A part's name is unique, so this removes no other part, even if another table is now at
+      // the path.
+      for (const TablePart& part : new_.parts) (void)storage_->Delete(part.directory);
+      if (!part_.directory.empty()) (void)storage_->Delete(part_.directory);
+    } catch (const std::bad_alloc&) {
+      // Building paths needs memory. If there is none, the part's files stay, as if the process had
+      // been killed.
+    }
+  }
+
+  absl::Status Create(const Schema& schema, std::span<const WriterOptions> options) {
+    CFILE_RETURN_IF_ERROR(internal::Named(internal::ValidateSchema(schema), name()));
+    const auto files = storage_->List("");
+    if (files.ok() && internal::IsUnfinishedTable(*files)) {
+      return absl::AlreadyExistsError(
+          absl::StrCat(name(),
+                       ": a writer of a new table is at work here, or was killed; then collecting "
+                       "garbage (cfile-table gc) removes its files"));
+    }
+    // kFailedPrecondition: a file is at the path of the directory.
+    if (absl::IsFailedPrecondition(files.status()) || (files.ok() && !files->empty())) {
+      return absl::AlreadyExistsError(
+          absl::StrCat(name(), ": expected nothing or an empty directory at this path"));
+    }
+    CFILE_RETURN_IF_ERROR(files.status());
+    new_.table = NewParts::Table::kMustBeNew;
+    new_.schema = schema;
+    SetLimit(options);
+    return BeginPart(options);
+  }
+
+  absl::Status Prepare(const Schema& schema, std::span<const WriterOptions> options) {
+    CFILE_RETURN_IF_ERROR(internal::Named(internal::ValidateSchema(schema), name()));
+    SetLimit(options);
+    const auto now = internal::ReadTable(*storage_, limits());
+    if (!now.ok() && !absl::IsNotFound(now.status())) return now.status();
+    if (now.ok()) {
+      if ((*now)->root().schema != schema) {
+        return absl::FailedPreconditionError(absl::StrCat(
+            internal::TableFilePath(name()), ": the table has another schema than the new part"));
+      }
+      new_.identities = (*now)->root().identities;
+    }
+    new_.table = NewParts::Table::kMayExist;
+    new_.schema = schema;
+    return BeginPart(options);
+  }
+
+  absl::Status Append(std::span<const WriterOptions> options,
+                      std::span<const std::string> replaced = {}) {
+    SetLimit(options);
+    CFILE_ASSIGN_OR_RETURN(const auto now, internal::ReadTable(*storage_, limits()));
+    return Append(*now, replaced, options);
+  }
+
+  // `now`: the table as the caller knows it.
+  // `replaced`: the names of the parts that the new part replaces.
+  absl::Status Append(const Manifest& now, std::span<const std::string> replaced,
+                      std::span<const WriterOptions> options) {
+    SetLimit(options);
+    CFILE_ASSIGN_OR_RETURN(internal::FoundParts found, internal::FindParts(replaced, now));
+    if (found.missing) return internal::NoSuchPart(now, *found.missing);
+    new_.replaced_parts = std::move(found.parts);
+    for (const TablePart& part : new_.replaced_parts) new_.replaced.push_back(part.directory);
+    return Begin(now.root().schema, now.root().identities, options);
+  }
+
+  absl::Status Begin(const Schema& schema, std::optional<internal::ColumnIdentities> identities,
+                     std::span<const WriterOptions> options) {
+    SetLimit(options);
+    new_.schema = schema;
+    new_.identities = std::move(identities);
+    return BeginPart(options);
+  }
+
+  absl::Status Finish() {
+    CFILE_RETURN_IF_ERROR(CheckColumns());
+    return finished_.Finish([&]() -> absl::Status {
+      CFILE_RETURN_IF_ERROR(CompletePart());
+      const absl::Status status = internal::Publish(*storage_, limits(), new_, publication_);
+      // Only files of the new parts can be missing.
+      return absl::IsNotFound(status) ? Removed(new_.parts.back().directory) : status;
+    });
+  }
+
+  absl::StatusOr<std::vector<TablePart>> Complete() {
+    CFILE_RETURN_IF_ERROR(CheckColumns());
+    CFILE_RETURN_IF_ERROR(finished_.Finish([&] { return CompletePart(); }));
+    publication_ = Publication::kUnknown;  // the caller publishes the parts
+    return new_.parts;
+  }
+
+  absl::StatusOr<std::string> FinishPrepared() {
+    CFILE_ASSERT(new_.replaced.empty());
+    CFILE_RETURN_IF_ERROR(CheckColumns());
+    std::string bytes;
+    const absl::Status status = finished_.Finish([&]() -> absl::Status {
+      CFILE_RETURN_IF_ERROR(CompletePart());
+      bytes = internal::SerializeTable(
+          {.schema = new_.schema, .parts = new_.parts, .identities = new_.identities});
+      CFILE_RETURN_IF_ERROR(
+          internal::CheckTableFileSize(bytes, name(), limits().max_metadata_size_bytes));
+      publication_ = Publication::kUnknown;  // the caller may publish the parts
+      return absl::OkStatus();
+    });
+    CFILE_RETURN_IF_ERROR(status);
+    return bytes;
+  }
+
+  absl::Status NextPart() {
+    CFILE_RETURN_IF_ERROR(CheckColumns());
+    return finished_.Run([&]() -> absl::Status {
+      CFILE_RETURN_IF_ERROR(CompletePart());
+      columns_.clear();
+      return BeginPart(std::vector<WriterOptions>(std::move(options_)));
+    });
+  }
+
+  const Schema& schema() const { return new_.schema; }
+  const ColumnWriter& column(size_t i) const {
+    CFILE_ASSERT(i < columns_.size());
+    return *columns_[i];
+  }
+  const std::vector<std::unique_ptr<ColumnWriter>>& columns() const { return columns_; }
+  const std::vector<ColumnTotals>& complete_totals() const { return complete_totals_; }
+
+  // `holds_type`: whether the column holds the caller's C++ type, of which the values are.
+  absl::Status Append(size_t i, bool holds_type, const AnyBatch& rows) {
+    CFILE_RETURN_IF_ERROR(CheckType(i, holds_type));
+    if (!stored_[i].has_levels()) return columns_[i]->writer().Append(rows);
+    return absl::InvalidArgumentError(absl::StrCat(name(), ": column ", stored_[i].name,
+                                                   " has levels: append to it with AppendLevels"));
+  }
+
+  absl::Status Append(size_t i, bool holds_type, const AnyLevelBatch& entries) {
+    CFILE_RETURN_IF_ERROR(CheckType(i, holds_type));
+    internal::AnyWriter& writer = columns_[i]->writer();
+    if (stored_[i].has_levels()) return writer.Append(entries);
+    if (!entries.repetition.empty() || (!stored_[i].nullable && !entries.definition.empty())) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name(), ": column ", stored_[i].name,
+                       stored_[i].nullable ? " has no repetition levels" : " has no levels"));
+    }
+    const bool no_nulls = entries.definition.size() == entries.values.count &&
+                          std::all_of(entries.definition.begin(), entries.definition.end(),
+                                      [](uint16_t level) { return level == 1; });
+    if (no_nulls || !stored_[i].nullable)
+      return writer.Append(AnyBatch{.values = entries.values.data, .count = entries.values.count});
+    return internal::AppendDefined(writer, encodings::LaneOf(stored_[i].type.physical()),
+                                   entries.definition, entries.values);
+  }
+
+  // Whether column `i` holds T.
+  template <typename T>
+  bool Holds(size_t i) const {
+    CFILE_ASSERT(i < columns_.size());
+    return HoldsType<T>(stored_[i].type);
+  }
+
+ private:
+  // Checks that the columns of the part are without error and of equal length.
+  absl::Status CheckColumns() {
+    CFILE_RETURN_IF_ERROR(finished_.status());
+    for (const std::unique_ptr<ColumnWriter>& column : columns_) {
+      CFILE_RETURN_IF_ERROR(column->writer().status());
+    }
+    derives_keys_ = schema().key_index() && columns_.back()->writer().totals().num_rows == 0;
+    for (size_t i = 1; i < columns_.size() - derives_keys_; ++i) {
+      if (columns_[i]->writer().totals().num_rows != columns_[0]->writer().totals().num_rows) {
+        return absl::InvalidArgumentError(absl::StrCat(
+            name(), ": expected columns of equal length, found ",
+            columns_[0]->writer().totals().num_rows, " rows in ", stored_[0].name, " and ",
+            columns_[i]->writer().totals().num_rows, " in ", stored_[i].name));
+      }
+    }
+    part_.num_rows = columns_[0]->writer().totals().num_rows;
+    return absl::OkStatus();
+  }
+
+  // Completes the files of the part, and moves the part to new_.parts.
+  absl::Status CompletePart() {
+    const absl::Status status = FinishPart();
+    // Only files of this part can be missing.
+    if (absl::IsNotFound(status)) return Removed(part_.directory);
+    CFILE_RETURN_IF_ERROR(status);
+    for (const auto& column : columns_) complete_totals_.push_back(column->writer().totals());
+    new_.parts.push_back(part_);
+    part_ = {};
+    return absl::OkStatus();
+  }
+
+  void SetLimit(std::span<const WriterOptions> options) {
+    if (!options.empty()) max_table_file_bytes_ = options[0].max_metadata_size_bytes;
+  }
+
+  absl::Status CheckType(size_t i, bool holds_type) const {
+    const ColumnSchema& column = stored_[i];
+    if (holds_type) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(name(), ": column ", column.name, " holds ", column.type.ToString(),
+                     ", to which values of this C++ type cannot be appended"));
+  }
+
+  const std::string& name() const { return storage_->name(); }
+  ReaderOptions limits() const { return internal::CommitLimits(max_table_file_bytes_); }
+
+  absl::Status BeginPart(std::span<const WriterOptions> options) {
+    const size_t num_columns = schema().columns.size();
+    if (options.size() > 1 && options.size() != num_columns) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(name(), ": expected no options, one for all columns or one for each of the ",
+                       num_columns, " columns, found ", options.size()));
+    }
+    options_.assign(options.begin(), options.end());
+    CFILE_ASSIGN_OR_RETURN(part_.directory, internal::NewPartName());
+    const Compatibility compatibility =
+        options.empty() ? Compatibility::kNone : options[0].compatibility;
+    stored_ = internal::StoredColumns(schema());
+    for (size_t i = 0; i < stored_.size(); ++i) {
+      const WriterOptions& column_options = i == num_columns  ? CompoundKeyOptions(compatibility)
+                                            : options.empty() ? WriterOptions{}
+                                            : options.size() == 1 ? options[0]
+                                                                  : options[i];
+      CFILE_ASSIGN_OR_RETURN(columns_.emplace_back(),
+                             internal::NewColumnWriter(*storage_, part_.directory,
+                                                       internal::ColumnFileName(i, stored_[i].name),
+                                                       stored_[i], column_options));
+      max_block_size_bytes_ = std::max(max_block_size_bytes_, column_options.max_block_size_bytes);
+    }
+    return absl::OkStatus();
+  }
+
+  // Reads the finished part back and compares its compound keys with its rows.
+  absl::Status CheckKeys() const {
+    CFILE_ASSIGN_OR_RETURN(const std::vector<Reader> columns, OpenKeyColumns());
+    CFILE_ASSIGN_OR_RETURN(const Reader keys, OpenToCheck(*schema().key_index()));
+    CFILE_ASSIGN_OR_RETURN(const auto wrong,
+                           internal::FindWrongKey(schema().key_types(), columns, keys));
+    if (!wrong.has_value()) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat(name(), ": row ", wrong->row, " of the new part: ", wrong->what));
+  }
+
+  // Makes the compound keys from the key columns, which are finished.
+  absl::Status DeriveKeys() {
+    CFILE_ASSIGN_OR_RETURN(const std::vector<Reader> columns, OpenKeyColumns());
+    return internal::Named(internal::AppendKeys(schema().key_types(), columns, part_.num_rows,
+                                                columns_[*schema().key_index()]->writer()),
+                           name());
+  }
+
+  absl::StatusOr<std::vector<Reader>> OpenKeyColumns() const {
+    std::vector<Reader> columns;
+    for (const size_t column : schema().key_columns) {
+      CFILE_ASSIGN_OR_RETURN(Reader reader, OpenToCheck(column));
+      columns.push_back(std::move(reader));
+    }
+    return columns;
+  }
+
+  // Opens a finished file of the part.
+  absl::StatusOr<Reader> OpenToCheck(size_t column) const {
+    // These limits are at least as high as those of the options with which the files were written.
+    CFILE_ASSIGN_OR_RETURN(auto source, storage_->Open(internal::PathInStorage(part_, column)));
+    return Reader::Open(std::move(source), {.max_block_size_bytes = max_block_size_bytes_,
+                                            .max_metadata_size_bytes = SIZE_MAX,
+                                            .max_dictionary_values = SIZE_MAX,
+                                            .max_index_depth = 1000,
+                                            .max_index_size_bytes = SIZE_MAX});
+  }
+
+  absl::Status FinishPart() {
+    for (size_t i = 0; i < columns_.size(); ++i) {
+      // The key index is the last column.
+      if (derives_keys_ && i == schema().key_index()) CFILE_RETURN_IF_ERROR(DeriveKeys());
+      CFILE_ASSIGN_OR_RETURN(part_.columns.emplace_back(), columns_[i]->Finish());
+    }
+    if (schema().key_index() && !derives_keys_) CFILE_RETURN_IF_ERROR(CheckKeys());
+    return absl::OkStatus();
+  }
+
+  absl::Status Removed(const std::string& path) const {
+    return internal::NewPartRemoved(*storage_, path);
+  }
+
+  const std::shared_ptr<Storage> storage_;
+  internal::StickyStatus finished_{name()};
+  Publication publication_ = Publication::kNot;  // unless kNot, the destructor keeps the files
+  size_t max_table_file_bytes_ = WriterOptions().max_metadata_size_bytes;
+  size_t max_block_size_bytes_ = 0;   // the largest of all columns
+  NewParts new_;                      // what Finish publishes. `parts` has the complete parts
+  std::vector<ColumnSchema> stored_;  // the columns that columns_ write
+  std::vector<WriterOptions> options_;
+  std::vector<ColumnTotals> complete_totals_;  // of all columns of the first part, and so on
+  TablePart part_;                             // the part that columns_ write
+  std::vector<std::unique_ptr<ColumnWriter>> columns_;
+  bool derives_keys_ = false;  // the caller has appended no compound keys
+};
+
+internal::AnyWriter& internal::TableWriterAccess::Column(TableWriter& writer, size_t column) {
+  CFILE_ASSERT(column < writer.impl_->columns().size());
+  return writer.impl_->columns()[column]->writer();
+}
+
+absl::Status internal::TableWriterAccess::NextPart(TableWriter& writer) {
+  return writer.impl_->NextPart();
+}
+
+absl::StatusOr<TableWriter> internal::TableWriterAccess::Begin(
+    std::shared_ptr<Storage> storage, const Schema& schema, const ColumnIdentities& identities,
+    std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<TableWriter::Impl>(std::move(storage));
+  CFILE_RETURN_IF_ERROR(impl->Begin(schema, identities, options));
+  return TableWriter(std::move(impl));
+}
+
+absl::StatusOr<std::vector<TablePart>> internal::TableWriterAccess::Complete(TableWriter& writer) {
+  return writer.impl_->Complete();
+}
+
+std::span<const ColumnTotals> internal::TableWriterAccess::CompleteTotals(
+    const TableWriter& writer) {
+  return writer.impl_->complete_totals();
+}
+
+TableWriter::TableWriter(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+TableWriter::TableWriter(TableWriter&&) noexcept = default;
+TableWriter& TableWriter::operator=(TableWriter&&) noexcept = default;
+TableWriter::~TableWriter() = default;
+
+absl::StatusOr<TableWriter> TableWriter::Create(const TableLocation& table, const Schema& schema,
+                                                std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<Impl>(table.storage());
+  CFILE_RETURN_IF_ERROR(impl->Create(schema, options));
+  return TableWriter(std::move(impl));
+}
+
+absl::StatusOr<TableWriter> TableWriter::Append(const TableLocation& table,
+                                                std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<Impl>(table.storage());
+  CFILE_RETURN_IF_ERROR(impl->Append(options));
+  return TableWriter(std::move(impl));
+}
+
+absl::StatusOr<TableWriter> TableWriter::Prepare(const TableLocation& table, const Schema& schema,
+                                                 std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<Impl>(table.storage());
+  CFILE_RETURN_IF_ERROR(impl->Prepare(schema, options));
+  return TableWriter(std::move(impl));
+}
+
+absl::StatusOr<TableWriter> TableWriter::Replace(const TableLocation& table,
+                                                 std::span<const std::string> parts,
+                                                 std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<Impl>(table.storage());
+  CFILE_RETURN_IF_ERROR(impl->Append(options, parts));
+  return TableWriter(std::move(impl));
+}
+
+absl::StatusOr<TableWriter> TableWriter::Replace(const TableLocation& table,
+                                                 const TableReader& snapshot,
+                                                 std::span<const std::string> parts,
+                                                 std::span<const WriterOptions> options) {
+  auto impl = std::make_unique<Impl>(table.storage());
+  CFILE_RETURN_IF_ERROR(impl->Append(snapshot.impl_->manifest(), parts, options));
+  return TableWriter(std::move(impl));
+}
+
+const Schema& TableWriter::schema() const { return impl_->schema(); }
+
+template <typename T, typename>
+absl::Status TableWriter::Append(size_t column, std::span<const T> values) {
+  return impl_->Append(column, impl_->Holds<T>(column),
+                       AnyBatch{.values = values.data(), .count = values.size()});
+}
+
+template <typename T, typename>
+absl::Status TableWriter::Append(size_t column, std::span<const T> values,
+                                 std::span<const uint8_t> validity) {
+  CFILE_ASSERT(validity.size() >= (values.size() + 7) / 8);
+  return impl_->Append(
+      column, impl_->Holds<T>(column),
+      AnyBatch{.values = values.data(), .count = values.size(), .validity = validity.data()});
+}
+
+template <typename T, typename>
+absl::Status TableWriter::AppendLevels(size_t column, std::span<const uint16_t> repetition,
+                                       std::span<const uint16_t> definition,
+                                       std::span<const T> values) {
+  return impl_->Append(
+      column, impl_->Holds<T>(column),
+      AnyLevelBatch{.repetition = repetition, .definition = definition, .values = values});
+}
+
+absl::Status TableWriter::Finish() { return impl_->Finish(); }
+
+absl::StatusOr<std::string> TableWriter::FinishPrepared() { return impl_->FinishPrepared(); }
+
+ColumnTotals TableWriter::totals(size_t column) const {
+  return impl_->column(column).writer().totals();
+}
+
+size_t TableWriter::memory_usage_bytes() const {
+  size_t bytes = 0;
+  for (const auto& column : impl_->columns()) bytes += column->writer().memory_usage_bytes();
+  return bytes;
+}
+
+#define CFILE_INSTANTIATE(T)                                                \
+  template absl::Status TableWriter::Append<T>(size_t, std::span<const T>); \
+  template absl::Status TableWriter::Append<T>(size_t, std::span<const T>,  \
+                                               std::span<const uint8_t>);   \
+  template absl::Status TableWriter::AppendLevels<T>(                       \
+      size_t, std::span<const uint16_t>, std::span<const uint16_t>, std::span<const T>);
+CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
+#undef CFILE_INSTANTIATE
+
+}  // namespace cfile
