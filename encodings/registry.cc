@@ -245,14 +245,18 @@ absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(Encoding encoding, 
   return decoder;
 }
 
+template <typename T>
+absl::StatusOr<std::unique_ptr<AnyBlockDecoder>> MakeDecoderOf(Encoding encoding, PhysicalType type,
+                                                               const DecoderOptions& options) {
+  return MakeDecoder<T>(encoding, type, options);
+}
+
 absl::StatusOr<std::unique_ptr<AnyBlockDecoder>> MakeAnyDecoder(Encoding encoding,
                                                                 PhysicalType type,
                                                                 const DecoderOptions& options) {
-  return VisitPhysicalType(
-      type,
-      [&]<typename T>(std::type_identity<T>) -> absl::StatusOr<std::unique_ptr<AnyBlockDecoder>> {
-        return MakeDecoder<T>(encoding, type, options);
-      });
+  return VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
+    return MakeDecoderOf<T>(encoding, type, options);
+  });
 }
 
 template <typename... Codec>
@@ -312,7 +316,8 @@ absl::Status DescribeBlock(Encoding encoding, PhysicalType type, const DecoderOp
   template absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder<T>(Encoding, PhysicalType, \
                                                                            const EncoderOptions&); \
   template absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder<T>(Encoding, PhysicalType, \
-                                                                           const DecoderOptions&);
+                                                                           const DecoderOptions&); \
+  template DecoderMaker MakeDecoderOf<T>;
 CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
 #undef CFILE_INSTANTIATE
 

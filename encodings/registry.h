@@ -73,7 +73,14 @@ CFILE_EXPORT absl::StatusOr<std::unique_ptr<BlockEncoder<T>>> MakeEncoder(
 template <typename T>
 CFILE_EXPORT absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> MakeDecoder(
     Encoding encoding, PhysicalType type, const DecoderOptions& options);
-CFILE_EXPORT absl::StatusOr<std::unique_ptr<AnyBlockDecoder>> MakeAnyDecoder(
+
+// Returns a decoder as MakeDecoder does, of the type T that `type` says. A program that uses
+// MakeAnyDecoder contains all codecs; one that uses MakeDecoderOf<T>, those of T.
+using DecoderMaker = absl::StatusOr<std::unique_ptr<AnyBlockDecoder>>(
+    Encoding encoding, PhysicalType type, const DecoderOptions& options);
+CFILE_EXPORT DecoderMaker MakeAnyDecoder;
+template <typename T>
+CFILE_EXPORT absl::StatusOr<std::unique_ptr<AnyBlockDecoder>> MakeDecoderOf(
     Encoding encoding, PhysicalType type, const DecoderOptions& options);
 
 // Decodes the dictionary of a file's blocks from `bytes`, which BlockEncoder::FinishDictionary

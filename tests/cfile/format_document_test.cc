@@ -144,7 +144,7 @@ absl::Status AppendRows(const ColumnType& type, const Next& next,
 template <typename T>
 absl::Status AppendDataBlock(const Bytes& bytes, const FileInfo& info,
                              std::vector<std::string>& values) {
-  internal::BlockCursor cursor(info.type, nullptr);
+  internal::BlockCursor cursor(info.type, {});
   CFILE_RETURN_IF_ERROR(cursor.Open(bytes, info, 0));
   return AppendRows<T>(
       info.type, [&] { return cursor.NextAs<T>(1000); }, values);
@@ -162,7 +162,7 @@ absl::Status AppendFile(const Reader& reader, std::vector<std::string>& values) 
 template <typename T>
 absl::Status AppendEntries(const Bytes& bytes, const FileInfo& info,
                            std::vector<std::string>& entries) {
-  internal::LevelBlockCursor cursor(info.type, nullptr);
+  internal::LevelBlockCursor cursor(info.type, {});
   CFILE_RETURN_IF_ERROR(cursor.Open(bytes, info, 0));
   while (cursor.row() < cursor.num_rows()) {
     CFILE_ASSIGN_OR_RETURN(const internal::AnyLevelBatch read, cursor.Next(1000));

@@ -4,7 +4,6 @@
 
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
-#include "encodings/registry.h"
 
 namespace cfile::internal {
 namespace {
@@ -21,9 +20,8 @@ absl::StatusOr<AnyBlockDecoder*> BlockCursor::DecoderOf(Encoding encoding) {
     if (known == encoding) return decoder.get();
   }
   encodings::DecoderOptions options(type_.type_length);
-  options.dictionary = dictionary_;
-  CFILE_ASSIGN_OR_RETURN(auto decoder,
-                         encodings::MakeAnyDecoder(encoding, type_.physical(), options));
+  options.dictionary = decoding_.dictionary;
+  CFILE_ASSIGN_OR_RETURN(auto decoder, decoding_.make_decoder(encoding, type_.physical(), options));
   decoders_.emplace_back(encoding, std::move(decoder));
   return decoders_.back().second.get();
 }

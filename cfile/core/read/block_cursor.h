@@ -23,8 +23,15 @@
 #include "encodings/core/lane.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/validity.h"
+#include "encodings/registry.h"
 
 namespace cfile::internal {
+
+// With what the blocks of a file are decoded.
+struct BlockDecoding {
+  std::shared_ptr<const encodings::Dictionary> dictionary;  // null if the file's blocks need none
+  encodings::DecoderMaker* make_decoder = &encodings::MakeAnyDecoder;
+};
 
 // Memory for values of any type, without initialization.
 class RawBuffer {
@@ -51,11 +58,8 @@ class RawBuffer {
 // Errors say what is wrong inside the block, but do not name the block.
 class BlockCursor final : public RowBlock {
  public:
-  // `dictionary`: the file's dictionary; may be null if the file's blocks need none.
-  BlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
-      : type_(type),
-        lane_(encodings::LaneOf(type.physical())),
-        dictionary_(std::move(dictionary)) {}
+  BlockCursor(const ColumnType& type, BlockDecoding decoding)
+      : type_(type), lane_(encodings::LaneOf(type.physical())), decoding_(std::move(decoding)) {}
 
   absl::Status Open(std::span<const uint8_t> bytes, const FileInfo& info,
                     std::optional<uint64_t> first_ordinal,
@@ -71,7 +75,10 @@ class BlockCursor final : public RowBlock {
   }
 
   encodings::Lane lane() const { return lane_; }
-  const std::shared_ptr<const encodings::Dictionary>& dictionary() const { return dictionary_; }
+  const BlockDecoding& decoding() const { return decoding_; }
+  const std::shared_ptr<const encodings::Dictionary>& dictionary() const {
+    return decoding_.dictionary;
+  }
   Encoding encoding() const override { return encoding_; }
   uint32_t num_entries() const override { return num_rows_; }
   uint32_t num_present() const override { return decoder_->count(); }
@@ -184,7 +191,7 @@ class BlockCursor final : public RowBlock {
 
   ColumnType type_;
   encodings::Lane lane_;
-  std::shared_ptr<const encodings::Dictionary> dictionary_;
+  BlockDecoding decoding_;
   // One decoder for each encoding found so far, because the blocks of a file may have different
   // encodings. The decoders are kept, so that opening a block allocates nothing.
   std::vector<std::pair<Encoding, std::unique_ptr<encodings::AnyBlockDecoder>>> decoders_;

@@ -1,30 +1,30 @@
 #include "cfile/core/read/file_cursor.h"
 
 #include <string>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cfile/core/io/named_status.h"
-#include "encodings/registry.h"
 
 namespace cfile::internal {
 
-absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileReader& file,
-                                                                           bool holds_type) {
+absl::StatusOr<BlockDecoding> PrepareToRead(FileReader& file,
+                                            encodings::DecoderMaker* make_decoder) {
   const FileInfo& info = file.info();
   const std::string& name = file.source().name();
-  if (!holds_type) {
+  if (make_decoder == nullptr) {
     return absl::InvalidArgumentError(absl::StrCat(name, ": a column of type ",
                                                    info.type.ToString(),
                                                    " does not give values of this C++ type"));
   }
   absl::Status status = CheckCompressionBuiltIn(info.compression);
   if (status.ok()) {
-    status = encodings::MakeAnyDecoder(info.encoding, info.type.physical(), info.type.type_length)
-                 .status();
+    status = make_decoder(info.encoding, info.type.physical(), info.type.type_length).status();
   }
   CFILE_RETURN_IF_ERROR(Named(status, name));
   CFILE_RETURN_IF_ERROR(file.CheckNumValues());
-  return file.Dictionary();
+  CFILE_ASSIGN_OR_RETURN(auto dictionary, file.Dictionary());
+  return BlockDecoding{.dictionary = std::move(dictionary), .make_decoder = make_decoder};
 }
 
 FileCursor::FileCursor(std::shared_ptr<FileReader> file, RowBlock& block)

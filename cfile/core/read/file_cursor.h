@@ -9,18 +9,26 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "cfile/core/read/block_cursor.h"
 #include "cfile/core/read/block_walk.h"
 #include "cfile/core/read/file_reader.h"
 #include "cfile/core/read/index_walk.h"
-#include "encodings/core/block_codec.h"
+#include "cfile/types.h"
 #include "encodings/core/status.h"
+#include "encodings/registry.h"
 
 namespace cfile::internal {
 
-// Checks that this build can read the file. Returns the file's dictionary, or null if it has none.
-// `holds_type`: HoldsType of the caller's C++ type. Errors: those of Reader::NewCursor.
-absl::StatusOr<std::shared_ptr<const encodings::Dictionary>> PrepareToRead(FileReader& file,
-                                                                           bool holds_type = true);
+// Checks that this build can read the file. `make_decoder`: null if the column does not hold the
+// caller's C++ type. Errors: those of Reader::NewCursor.
+absl::StatusOr<BlockDecoding> PrepareToRead(
+    FileReader& file, encodings::DecoderMaker* make_decoder = &encodings::MakeAnyDecoder);
+
+// The parameter `make_decoder` of PrepareToRead for the C++ type T.
+template <typename T>
+encodings::DecoderMaker* DecoderMakerFor(const FileReader& file) {
+  return HoldsType<T>(file.info().type) ? &encodings::MakeDecoderOf<T> : nullptr;
+}
 
 // Errors as those of Cursor (cfile/reader.h). Thread-compatible.
 //

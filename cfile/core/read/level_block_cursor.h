@@ -91,9 +91,8 @@ class LevelWindow {
 // Errors say what is wrong inside the block, but do not name the block.
 class LevelBlockCursor final : public RowBlock {
  public:
-  // `dictionary`: the file's dictionary; may be null if the file's blocks need none.
-  LevelBlockCursor(const ColumnType& type, std::shared_ptr<const encodings::Dictionary> dictionary)
-      : values_(type, std::move(dictionary)) {}
+  LevelBlockCursor(const ColumnType& type, BlockDecoding decoding)
+      : values_(type, std::move(decoding)) {}
 
   // Opens a block, with the parameters and errors of BlockCursor::Open. In a flat file, each row is
   // a record with one entry.

@@ -11,9 +11,8 @@ namespace cfile {
 
 using internal::FileReader;
 
-internal::LevelFileCursor::LevelFileCursor(std::shared_ptr<FileReader> file,
-                                           std::shared_ptr<const encodings::Dictionary> dictionary)
-    : FileCursor(file, block_), block_(file->info().type, std::move(dictionary)) {}
+internal::LevelFileCursor::LevelFileCursor(std::shared_ptr<FileReader> file, BlockDecoding decoding)
+    : FileCursor(file, block_), block_(file->info().type, std::move(decoding)) {}
 
 internal::LevelFileCursor::~LevelFileCursor() = default;
 
@@ -27,19 +26,19 @@ absl::StatusOr<internal::AnyLevelBatch> internal::LevelFileCursor::Next(size_t m
 }
 
 absl::StatusOr<std::unique_ptr<internal::LevelFileCursor>> internal::NewLevelFileCursor(
-    const std::shared_ptr<FileReader>& file, bool holds_type) {
+    const std::shared_ptr<FileReader>& file, encodings::DecoderMaker* make_decoder) {
   if (!file->info().positional_index_root) {
     return absl::FailedPreconditionError(
         absl::StrCat(file->source().name(), ": the file has no positional index"));
   }
-  CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead(*file, holds_type));
-  return std::make_unique<LevelFileCursor>(file, std::move(dictionary));
+  CFILE_ASSIGN_OR_RETURN(auto decoding, PrepareToRead(*file, make_decoder));
+  return std::make_unique<LevelFileCursor>(file, std::move(decoding));
 }
 
 template <typename T>
 absl::StatusOr<LevelCursor<T>> Reader::NewLevelCursor() const {
   CFILE_ASSIGN_OR_RETURN(auto cursor,
-                         internal::NewLevelFileCursor(file_, HoldsType<T>(info().type)));
+                         internal::NewLevelFileCursor(file_, internal::DecoderMakerFor<T>(*file_)));
   return LevelCursor<T>(std::move(cursor));
 }
 

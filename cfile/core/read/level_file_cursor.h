@@ -17,8 +17,7 @@ namespace cfile::internal {
 // The functions and errors are those of LevelCursor. Thread-compatible.
 class LevelFileCursor final : public FileCursor {
  public:
-  LevelFileCursor(std::shared_ptr<FileReader> file,
-                  std::shared_ptr<const encodings::Dictionary> dictionary);
+  LevelFileCursor(std::shared_ptr<FileReader> file, BlockDecoding decoding);
   ~LevelFileCursor();
 
   absl::StatusOr<AnyLevelBatch> Next(size_t max_records);
@@ -27,9 +26,10 @@ class LevelFileCursor final : public FileCursor {
   LevelBlockCursor block_;
 };
 
-// Returns a cursor at the first record of `file`. `holds_type`: HoldsType of the caller's C++ type.
+// Returns a cursor at the first record of `file`. `make_decoder`: as for PrepareToRead.
 // Errors: those of Reader::NewLevelCursor.
 absl::StatusOr<std::unique_ptr<LevelFileCursor>> NewLevelFileCursor(
-    const std::shared_ptr<FileReader>& file, bool holds_type = true);
+    const std::shared_ptr<FileReader>& file,
+    encodings::DecoderMaker* make_decoder = &encodings::MakeAnyDecoder);
 
 }  // namespace cfile::internal

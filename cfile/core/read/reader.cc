@@ -124,20 +124,21 @@ absl::StatusOr<std::shared_ptr<const FileStatistics>> Reader::Statistics() const
 }
 
 absl::StatusOr<std::unique_ptr<internal::ValueCursor>> internal::NewValueCursor(
-    const std::shared_ptr<FileReader>& file, bool holds_type) {
+    const std::shared_ptr<FileReader>& file, encodings::DecoderMaker* make_decoder) {
   if (file->info().has_levels()) {
     return absl::FailedPreconditionError(absl::StrCat(
         file->source().name(),
         ": the rows of this file are records with any number of values: read it with a "
         "LevelCursor"));
   }
-  CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead(*file, holds_type));
-  return std::make_unique<ValueCursor>(file, std::move(dictionary));
+  CFILE_ASSIGN_OR_RETURN(auto decoding, PrepareToRead(*file, make_decoder));
+  return std::make_unique<ValueCursor>(file, std::move(decoding));
 }
 
 template <typename T>
 absl::StatusOr<Cursor<T>> Reader::NewCursor() const {
-  CFILE_ASSIGN_OR_RETURN(auto cursor, internal::NewValueCursor(file_, HoldsType<T>(info().type)));
+  CFILE_ASSIGN_OR_RETURN(auto cursor,
+                         internal::NewValueCursor(file_, internal::DecoderMakerFor<T>(*file_)));
   return Cursor<T>(std::move(cursor));
 }
 

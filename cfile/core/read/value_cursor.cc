@@ -25,10 +25,9 @@ constexpr size_t kKeysAhead = 24;
 // At most this many keys are sorted at a time.
 static constexpr size_t kSoughtKeys = size_t{1} << 16;
 
-ValueCursor::ValueCursor(std::shared_ptr<FileReader> file,
-                         std::shared_ptr<const encodings::Dictionary> dictionary)
+ValueCursor::ValueCursor(std::shared_ptr<FileReader> file, BlockDecoding decoding)
     : FileCursor(file, block_),
-      block_(file->info().type, std::move(dictionary)),
+      block_(file->info().type, std::move(decoding)),
       type_(file->info().type.physical()),
       width_(encodings::WidthOf(block_.lane())) {
   static_assert(kSoughtKeys == size_t{1} << kKeyNumberBits);
@@ -38,7 +37,7 @@ ValueCursor::ValueCursor(std::shared_ptr<FileReader> file,
 ValueCursor::~ValueCursor() = default;
 
 absl::StatusOr<std::unique_ptr<ValueCursor>> ValueCursor::Clone() const {
-  auto clone = std::make_unique<ValueCursor>(file_, block_.dictionary());
+  auto clone = std::make_unique<ValueCursor>(file_, block_.decoding());
   clone->range_ = range_;
   clone->rewound_to_ = rewound_to_;
   CFILE_RETURN_IF_ERROR(clone->SeekToPlaceOf(*this));

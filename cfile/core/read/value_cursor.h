@@ -25,8 +25,7 @@ namespace cfile::internal {
 // ValueSpan, have the column's C++ type. Thread-compatible.
 class ValueCursor final : public FileCursor {
  public:
-  ValueCursor(std::shared_ptr<FileReader> file,
-              std::shared_ptr<const encodings::Dictionary> dictionary);
+  ValueCursor(std::shared_ptr<FileReader> file, BlockDecoding decoding);
   ~ValueCursor();
 
   // Returns a cursor of the same file at the same position.
@@ -124,9 +123,10 @@ class ValueCursor final : public FileCursor {
   std::vector<encodings::LowerBound> bounds_;
 };
 
-// Returns a cursor at the first row of `file`. `holds_type`: HoldsType of the caller's C++ type.
+// Returns a cursor at the first row of `file`. `make_decoder`: as for PrepareToRead.
 // Errors: those of Reader::NewCursor.
-absl::StatusOr<std::unique_ptr<ValueCursor>> NewValueCursor(const std::shared_ptr<FileReader>& file,
-                                                            bool holds_type = true);
+absl::StatusOr<std::unique_ptr<ValueCursor>> NewValueCursor(
+    const std::shared_ptr<FileReader>& file,
+    encodings::DecoderMaker* make_decoder = &encodings::MakeAnyDecoder);
 
 }  // namespace cfile::internal

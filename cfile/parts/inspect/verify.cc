@@ -139,8 +139,8 @@ class Verifier {
     uint64_t ordinal = 0;
     bool lost = false;  // a damaged block came before, so the next ordinal is unknown
     std::optional<internal::OwnedKey> previous;
-    internal::BlockCursor rows(file_.info().type, dictionary_);
-    internal::LevelBlockCursor records(file_.info().type, dictionary_);
+    internal::BlockCursor rows(file_.info().type, {dictionary_});
+    internal::LevelBlockCursor records(file_.info().type, {dictionary_});
     for (size_t i = 0; i < blocks.size(); ++i) {
       const BlockPointer& pointer = blocks[i].pointer;
       ++report_.data_blocks;

@@ -152,9 +152,8 @@ class ConditionRows : protected FileCursor {
 
 class FlatConditionRows final : public ConditionRows {
  public:
-  FlatConditionRows(const std::shared_ptr<FileReader>& file,
-                    std::shared_ptr<const encodings::Dictionary> dictionary)
-      : ConditionRows(file, block_), block_(file->info().type, std::move(dictionary)) {}
+  FlatConditionRows(const std::shared_ptr<FileReader>& file, BlockDecoding decoding)
+      : ConditionRows(file, block_), block_(file->info().type, std::move(decoding)) {}
 
  protected:
   BlockCursor* flat() override { return &block_; }
@@ -166,9 +165,8 @@ class FlatConditionRows final : public ConditionRows {
 
 class LevelConditionRows final : public ConditionRows {
  public:
-  LevelConditionRows(const std::shared_ptr<FileReader>& file,
-                     std::shared_ptr<const encodings::Dictionary> dictionary)
-      : ConditionRows(file, block_), block_(file->info().type, std::move(dictionary)) {}
+  LevelConditionRows(const std::shared_ptr<FileReader>& file, BlockDecoding decoding)
+      : ConditionRows(file, block_), block_(file->info().type, std::move(decoding)) {}
 
  protected:
   BlockCursor* flat() override { return nullptr; }
@@ -208,16 +206,16 @@ class ColumnFilter final : public RowFilter {
   // `others`: other filters. One of them may read the same file.
   absl::Status Open(const Reader& reader, std::span<const std::unique_ptr<RowFilter>> others) {
     const std::shared_ptr<FileReader>& file = ReaderAccess::File(reader);
-    CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead(*file));
+    CFILE_ASSIGN_OR_RETURN(auto decoding, PrepareToRead(*file));
     CFILE_RETURN_IF_ERROR(judge_.Open(file));
     for (const auto& other : others) {
       if (rows_ == nullptr && other != nullptr)
         rows_ = std::static_pointer_cast<Rows>(other->RowsOf(file.get()));
     }
     if (rows_ == nullptr && file->info().has_levels()) {
-      rows_ = std::make_shared<LevelConditionRows>(file, std::move(dictionary));
+      rows_ = std::make_shared<LevelConditionRows>(file, std::move(decoding));
     } else if (rows_ == nullptr) {
-      rows_ = std::make_shared<FlatConditionRows>(file, std::move(dictionary));
+      rows_ = std::make_shared<FlatConditionRows>(file, std::move(decoding));
     }
     rows_->Add(&judge_);
     lane_ = encodings::LaneOf(file->info().type.physical());

@@ -135,10 +135,9 @@ class BlockRows : public RowReader, protected FileCursor {
 
 class FlatRows final : public BlockRows {
  public:
-  FlatRows(std::shared_ptr<FileReader> file,
-           std::shared_ptr<const encodings::Dictionary> dictionary)
+  FlatRows(std::shared_ptr<FileReader> file, BlockDecoding decoding)
       : BlockRows(file, block_),
-        block_(file->info().type, std::move(dictionary)),
+        block_(file->info().type, std::move(decoding)),
         copies_(block_.lane()) {}
 
  protected:
@@ -336,10 +335,9 @@ class FlatRows final : public BlockRows {
 
 class LevelRows final : public BlockRows {
  public:
-  LevelRows(std::shared_ptr<FileReader> file,
-            std::shared_ptr<const encodings::Dictionary> dictionary)
+  LevelRows(std::shared_ptr<FileReader> file, BlockDecoding decoding)
       : BlockRows(file, block_),
-        block_(file->info().type, std::move(dictionary)),
+        block_(file->info().type, std::move(decoding)),
         values_(encodings::LaneOf(file->info().type.physical())) {}
 
  protected:
@@ -469,12 +467,12 @@ class LevelRows final : public BlockRows {
 
 absl::StatusOr<std::unique_ptr<RowReader>> NewRowReader(const Reader& reader) {
   const std::shared_ptr<FileReader>& file = ReaderAccess::File(reader);
-  CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead(*file));
+  CFILE_ASSIGN_OR_RETURN(auto decoding, PrepareToRead(*file));
   std::unique_ptr<RowReader> rows;
   if (file->info().has_levels()) {
-    rows = std::make_unique<LevelRows>(file, std::move(dictionary));
+    rows = std::make_unique<LevelRows>(file, std::move(decoding));
   } else {
-    rows = std::make_unique<FlatRows>(file, std::move(dictionary));
+    rows = std::make_unique<FlatRows>(file, std::move(decoding));
   }
   return rows;
 }

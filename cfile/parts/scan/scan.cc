@@ -42,9 +42,9 @@ class BlockScan final : public ValueScan, BlockWalk {
 
  public:
   BlockScan(std::shared_ptr<FileReader> file, std::shared_ptr<const ValueMatcher> matcher,
-            std::shared_ptr<const encodings::Dictionary> dictionary)
+            BlockDecoding decoding)
       : BlockWalk(file, block_),
-        block_(file->info().type, std::move(dictionary)),
+        block_(file->info().type, std::move(decoding)),
         judge_(std::move(matcher)) {
     fetcher_.Expect(BlockPlan::kInOrder, [this](const IndexNode& leaf, uint32_t entry) {
       if (!positional_) return true;
@@ -279,15 +279,15 @@ class BlockScan final : public ValueScan, BlockWalk {
 absl::StatusOr<std::unique_ptr<ValueScan>> NewValueScan(const std::shared_ptr<FileReader>& file,
                                                         std::shared_ptr<const ValueMatcher> matcher,
                                                         const OrdinalRange& range,
-                                                        bool holds_type) {
+                                                        encodings::DecoderMaker* make_decoder) {
   if (file->info().has_levels()) {
     return absl::FailedPreconditionError(
         absl::StrCat(file->source().name(),
                      ": the rows of this file are records with any number of values, which a scan "
                      "does not read"));
   }
-  CFILE_ASSIGN_OR_RETURN(auto dictionary, PrepareToRead(*file, holds_type));
-  auto scan = std::make_unique<BlockScan>(file, std::move(matcher), std::move(dictionary));
+  CFILE_ASSIGN_OR_RETURN(auto decoding, PrepareToRead(*file, make_decoder));
+  auto scan = std::make_unique<BlockScan>(file, std::move(matcher), std::move(decoding));
   CFILE_RETURN_IF_ERROR(scan->Begin(range));
   return scan;
 }
@@ -322,7 +322,7 @@ absl::StatusOr<Scan<T>> Reader::NewScan(const Predicate<T>& predicate,
   CFILE_ASSIGN_OR_RETURN(
       auto scan,
       internal::NewValueScan(file_, std::make_shared<internal::PredicateMatcher<T>>(predicate),
-                             range, HoldsType<T>(info().type)));
+                             range, internal::DecoderMakerFor<T>(*file_)));
   return Scan<T>(std::move(scan));
 }
 

@@ -34,10 +34,9 @@ class ValueScan {
 };
 
 // Begins a scan of the rows of `range` that match. `matcher` is for the C++ type of the values.
-// `holds_type`: HoldsType of the caller's C++ type. Errors: those of Reader::NewScan.
-absl::StatusOr<std::unique_ptr<ValueScan>> NewValueScan(const std::shared_ptr<FileReader>& file,
-                                                        std::shared_ptr<const ValueMatcher> matcher,
-                                                        const OrdinalRange& range,
-                                                        bool holds_type = true);
+// `make_decoder`: as for PrepareToRead. Errors: those of Reader::NewScan.
+absl::StatusOr<std::unique_ptr<ValueScan>> NewValueScan(
+    const std::shared_ptr<FileReader>& file, std::shared_ptr<const ValueMatcher> matcher,
+    const OrdinalRange& range, encodings::DecoderMaker* make_decoder = &encodings::MakeAnyDecoder);
 
 }  // namespace cfile::internal
