@@ -279,7 +279,8 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
     buffer.stored.Clear();
     return InBlock(block.status(), source_->name(), pointer);
   }
-  leaf.SetVerified(entry, block->in_source);
+  // If the bytes in memory are damaged, the block was read again, into the buffer.
+  if (!in_memory() || !buffer.Holds(pointer)) leaf.SetVerified(entry, block->in_source);
   usage_.CountBlockRead();
   return block;
 }
