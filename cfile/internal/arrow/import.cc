@@ -14,6 +14,7 @@
 #include "cfile/internal/arrow/import_plan.h"
 #include "cfile/internal/arrow/import_type.h"
 #include "cfile/internal/arrow/import_values.h"
+#include "cfile/internal/io/named_status.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
@@ -187,8 +188,8 @@ class TypedImporter final : public ColumnImporter {
  private:
   static absl::Status InRows(int64_t begin, int64_t rows, const absl::Status& status) {
     if (status.ok()) return status;
-    return absl::Status(status.code(), StrCat("rows ", begin, " to ", begin + rows - 1, ": ",
-                                              std::string(status.message())));
+    return WithMessage(status, StrCat("rows ", begin, " to ", begin + rows - 1, ": ",
+                                      std::string(status.message())));
   }
 
   absl::Status AppendMade(const ArrowArray& array) {
