@@ -50,10 +50,10 @@ def test_only_nulls_fit_each_type(tmp):
     # Groups and lists.
     rows = [{"s": {"x": 1, "y": ["b"]}, "l": [1, None]}]
     cfile.write(tmp / "n", pyarrow.Table.from_pylist(rows))
-    for type in (pyarrow.string(), pyarrow.null(), pyarrow.list_(pyarrow.string()), pyarrow.struct([("z", pyarrow.int8())])):
+    for type in (pyarrow.string(), pyarrow.null(), pyarrow.int32()):
         cfile.append(tmp / "n", pyarrow.table({"s": pyarrow.array([None, None], type), "l": pyarrow.array([None, None], type)}))
     cfile.append(tmp / "n", pandas.DataFrame({"s": [None], "l": [None]}))
-    assert cfile.open(tmp / "n").to_pylist() == rows + 9 * [{"s": None, "l": None}]
+    assert cfile.open(tmp / "n").to_pylist() == rows + 7 * [{"s": None, "l": None}]
     for name, text in (("s", "needs a struct"), ("l", "needs a list")):
         with pytest.raises(cfile.ArgumentError, match=text):
             cfile.append(tmp / "n", pyarrow.table({"s": [None], "l": pyarrow.nulls(1)} | {name: ["x"]}))

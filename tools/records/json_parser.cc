@@ -339,7 +339,8 @@ class JsonParser::Impl {
     }
     absl::StatusOr<T> value = ParseValue<T>(nodes_[node].type, text, scratch_);
     if (value.ok()) return value;
-    return absl::InvalidArgumentError(StrCat(schema_.Path(node), ": ", value.status().message()));
+    return MarkedLike(value.status(), absl::InvalidArgumentError(StrCat(schema_.Path(node), ": ",
+                                                                        value.status().message())));
   }
 
   template <typename T>
