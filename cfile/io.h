@@ -90,7 +90,7 @@ class CFILE_EXPORT Source {
   virtual std::string identity() const { return {}; }
 
   // Returns all bytes if they stay in memory for the lifetime of this object; the reader then
-  // points into these bytes and does not call ReadAt. Otherwise returns an empty span.
+  // points into these bytes, and calls ReadAt only after Forget. Otherwise returns an empty span.
   virtual std::span<const uint8_t> InMemory() const { return {}; }
 
   // Readers call this if the checksum of these bytes is wrong. The source drops its copies of them,

@@ -1,5 +1,5 @@
 // Macros that pass on errors of functions that return absl::Status or absl::StatusOr, and functions
-// that build the texts of errors.
+// that build the texts of errors and mark them.
 //
 //   absl::Status CopyColumn(const std::string& from, const std::string& to) {
 //     CFILE_ASSIGN_OR_RETURN(const cfile::Reader reader, cfile::Reader::Open(from));
@@ -14,6 +14,11 @@
 // macro expands to several statements, so it needs braces after an `if`.
 #pragma once
 
+#include <utility>
+
+#include "absl/status/status.h"
+#include "absl/strings/cord.h"
+#include "absl/strings/string_view.h"
 #include "encodings/core/status.h"
 
 namespace cfile {
@@ -23,5 +28,25 @@ using encodings::StrCat;
 // Returns the text by which errors name a limit that users choose, for example: "above the limit
 // of 64: raise max_depth".
 using encodings::AboveLimit;
+
+// A mark of errors that say that rows do not fit the columns of a table. If AppendTable
+// (cfile/table_columns.h) gets such rows, it changes the columns so that the rows fit, or says why
+// it cannot. The mark is a payload of the status.
+inline constexpr absl::string_view kUnfitRows = "cfile.unfit_rows";
+
+// Returns `error` with the mark.
+inline absl::Status UnfitRows(absl::Status error) {
+  error.SetPayload(kUnfitRows, absl::Cord());
+  return error;
+}
+
+inline bool IsUnfitRows(const absl::Status& status) {
+  return status.GetPayload(kUnfitRows).has_value();
+}
+
+// Returns `error`, with the mark if `cause` has it.
+inline absl::Status MarkedLike(const absl::Status& cause, absl::Status error) {
+  return IsUnfitRows(cause) ? UnfitRows(std::move(error)) : error;
+}
 
 }  // namespace cfile

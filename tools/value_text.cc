@@ -6,7 +6,9 @@
 #include <limits>
 #include <system_error>
 
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "tools/civil_time.h"
 #include "tools/parse_number.h"
 #include "tools/utf8.h"
@@ -17,8 +19,11 @@ namespace cfile::tools {
 namespace {
 
 absl::Status Invalid(const ColumnType& type, std::string_view text, std::string_view reason) {
-  return absl::InvalidArgumentError(Quoted(text) + " is not of type " + type.ToString() + ": " +
-                                    std::string(reason));
+  const auto error = absl::InvalidArgumentError(Quoted(text) + " is not of type " +
+                                                type.ToString() + ": " + std::string(reason));
+  double number;
+  const bool is_number = absl::SimpleAtod(absl::string_view(text.data(), text.size()), &number);
+  return is_number ? UnfitRows(error) : error;  // a wider type may have this number
 }
 
 // 10^0 to 10^38.

@@ -1,6 +1,7 @@
 #include "cfile/io.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -188,6 +190,50 @@ TEST(FileSinkTest, WritesPiecesOfAnySize) {
   EXPECT_THAT(directory.Entries(), ElementsAre("file"));
   sink->reset();
   EXPECT_THAT(directory.Entries(), ElementsAre("file"));
+}
+
+// A table may have more columns than a process may have descriptors.
+TEST(FileSinkTest, MoreFilesThanDescriptors) {
+  rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  rlimit limit = before;
+  limit.rlim_cur = 64;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &limit), 0);
+  const TemporaryDirectory directory;
+  const auto path_of = [&](size_t i) { return directory.path(std::to_string(i)); };
+  const auto size_of = [](size_t i) { return i % 20 == 0 ? 300'000 + i : i; };
+  std::vector<std::unique_ptr<Sink>> sinks;
+  absl::Status status;
+  for (size_t i = 0; i < 100 && status.ok(); ++i) {
+    auto sink = NewFileSink(path_of(i));
+    status = sink.status();
+    if (sink.ok()) sinks.push_back(*std::move(sink));
+  }
+  for (int time = 0; time < 2; ++time) {
+    for (size_t i = 0; i < sinks.size(); ++i)
+      status.Update(sinks[i]->Append(AsBytes(Pattern(size_of(i)))));
+  }
+  for (const auto& sink : sinks) status.Update(sink->Finish());
+  std::vector<std::shared_ptr<const Source>> sources;
+  for (size_t i = 0; i < 100 && status.ok(); ++i) {
+    auto source = OpenPreadSource(path_of(i));
+    status = source.status();
+    if (source.ok()) sources.push_back(*std::move(source));
+  }
+  for (size_t i = 0; i < sources.size(); ++i) {
+    std::string found(2 * size_of(i), '\0');
+    status.Update(sources[i]->ReadAt(0, {reinterpret_cast<uint8_t*>(found.data()), found.size()}));
+    EXPECT_EQ(found, Pattern(size_of(i)) + Pattern(size_of(i)));
+  }
+  EXPECT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_TRUE(status.ok()) << status;
+  // A file that is not kept open may have been replaced.
+  WriteFile(directory.path("other"), Pattern(500));
+  std::filesystem::rename(directory.path("other"), path_of(99));
+  uint8_t byte;
+  EXPECT_EQ(sources[99]->ReadAt(0, {&byte, 1}).code(), absl::StatusCode::kAborted);
+  for (size_t i = 0; i < 99; ++i)
+    EXPECT_EQ(ReadFile(path_of(i)), Pattern(size_of(i)) + Pattern(size_of(i)));
 }
 
 TEST(FileSinkTest, IsATemporaryFileUntilItIsFinished) {

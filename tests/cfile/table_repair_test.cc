@@ -635,8 +635,14 @@ TEST_F(TableRepairTest, DamagedCopiesAreWrittenAgain) {
       const std::vector<int64_t> before = Values();
       const std::string copy = Files(names[1] + "/part-")[0];
       ASSERT_TRUE(missing ? storage_->Delete(copy).ok() : (Damage(copy, 50), true));
-      const TableReader table = *TableReader::Open(storage_);
+      int lists = 0;
+      const auto counting = std::make_shared<ScriptedStorage>(storage_, [&](const IoCall& call) {
+        lists += call.kind == IoCall::kList;
+        return absl::OkStatus();
+      });
+      const TableReader table = *TableReader::Open(counting);
       EXPECT_TRUE(table.VerifyCopy(0).ok());
+      EXPECT_EQ(lists, 1);
       const VerifyReport damaged = table.VerifyCopy(1);
       ASSERT_EQ(damaged.damages.size(), 1);
       EXPECT_EQ(absl::IsNotFound(damaged.damages[0].status), missing);

@@ -810,6 +810,30 @@ TEST(Http, DamagedResponsesDoNotStayInTheCache) {
   }
 }
 
+// A scan reads small files whole, and keeps them in memory.
+TEST(Http, DamagedResponsesOfWholeFilesAreReadAgain) {
+  const std::string url = NewUrl();
+  std::vector<int64_t> values(20'000);
+  std::mt19937_64 random(1);
+  for (int64_t& value : values) value = static_cast<int64_t>(random());
+  auto writer = TableWriter::Create(*ClientOf("S3").OpenTable(url),
+                                    {.columns = {{.name = "a", .type = ColumnType::Int64()}}});
+  ASSERT_TRUE(writer.ok() && writer->Append<int64_t>(0, values).ok() && writer->Finish().ok());
+  const auto table = TableReader::Open(*ClientOf("DAMAGED_ONCE").OpenTable(url));
+  ASSERT_TRUE(table.ok()) << table.status();
+  for (const char* when : {"with the damaged bytes in memory", "again"}) {
+    SCOPED_TRACE(when);
+    auto scan = table->NewScan({});
+    ASSERT_TRUE(scan.ok()) << scan.status();
+    uint64_t row = 0;
+    for (const auto& batch : scan->Batches()) {
+      ASSERT_TRUE(batch.ok()) << batch.status();
+      for (const int64_t value : batch->column<int64_t>(0).values) ASSERT_EQ(value, values[row++]);
+    }
+    EXPECT_EQ(row, values.size());
+  }
+}
+
 TEST(Http, OpeningAFileIsOneRoundTrip) {
   const std::string url = PutNumbers();
   RequestsAt("PROXY");

@@ -268,12 +268,12 @@ class EmptySuccess(Proxy):
 
 
 class DamagedOnce(Proxy):
-    """Flips a bit in the first answer with a range that is not at an end of the object."""
+    """Flips a bit in the first answer with a range that is not at an end of the object, or that is the whole object."""
     damaged = set()
 
     def disturb(self, body, attempt):
         status, headers, content = self.forward(body)
-        if re.match(r"bytes=[1-9]", self.headers.get("Range", "")) and self.path not in self.damaged:
+        if re.match(r"bytes=([1-9]|0-\d{5})", self.headers.get("Range", "")) and self.path not in self.damaged:
             self.damaged.add(self.path)
             content = content[:1000] + bytes([content[1000] ^ 1]) + content[1001:]
         self.respond(status, headers, content)

@@ -1,4 +1,5 @@
 """Files and tables that are read through objects of Python and fsspec, with few requests."""
+import contextlib
 import http.server
 import io
 import os
@@ -272,9 +273,11 @@ def certificate(tmp, monkeypatch):
 
 @pytest.fixture
 def server(folder):
-    yield from _serving(folder)
+    with _serving(folder) as served:
+        yield served
 
 
+@contextlib.contextmanager
 def _serving(folder, certificate=None):
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as served:
         if certificate is not None:
@@ -284,9 +287,11 @@ def _serving(folder, certificate=None):
         served.folder, served.requests, served.daemon_threads = folder, [], True
         thread = threading.Thread(target=served.serve_forever)
         thread.start()
-        yield served
-        served.shutdown()
-        thread.join()
+        try:
+            yield served
+        finally:  # the thread would keep pytest alive
+            served.shutdown()
+            thread.join()
     fsspec.get_filesystem_class("http").clear_instance_cache()
 
 
@@ -315,7 +320,7 @@ def test_http_table_one_column(server):
 
 
 def test_https(folder, certificate):
-    for server in _serving(folder, certificate):
+    with _serving(folder, certificate) as server:
         url = f"https://127.0.0.1:{server.server_address[1]}"
         files = fsspec.filesystem("https")
         _check_file(cfile.open(f"{url}/f", filesystem=files))

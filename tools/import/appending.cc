@@ -1,11 +1,8 @@
 #include "tools/import/appending.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
-#include "absl/strings/match.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "cfile/status.h"
 #include "cfile/table.h"
@@ -15,21 +12,6 @@
 
 namespace cfile::tools {
 namespace {
-
-// The texts of errors of rows that do not fit the columns of a table.
-constexpr const char* kUnfit[] = {
-    "there is no column",          "has no such column",   "the table has no column",
-    "has no column in the table",  "has no field",         "not nullable",
-    "is null, but it is required", "expected, found null", "is required, but missing",
-    "but the column holds",        "but the table has"};
-
-// True if the error says that a number is not a value of an integer column.
-bool NamesANumber(const std::string& text) {
-  const size_t end = text.find("\" is not of type ");
-  const size_t begin = end == text.npos || end == 0 ? text.npos : text.rfind('"', end - 1);
-  double number;
-  return begin != text.npos && absl::SimpleAtod(text.substr(begin + 1, end - begin - 1), &number);
-}
 
 bool IsNumber(const ColumnType& type) {
   return type == ColumnType{.data_type = type.data_type} &&
@@ -77,14 +59,10 @@ absl::StatusOr<ImportResult> AppendInput(
   absl::StatusOr<ImportResult> result = import(options);
   if (!absl::IsInvalidArgument(result.status())) return result;
   if (options.evolve) return Evolve(options, is_text, import);
-  const std::string text(result.status().message());
-  if (!NamesANumber(text) && std::ranges::none_of(kUnfit, [&](const char* part) {
-        return absl::StrContains(text, part);
-      })) {
-    return result;
-  }
+  if (!IsUnfitRows(result.status())) return result;
   return absl::InvalidArgumentError(
-      absl::StrCat(text, "; --evolve changes the columns of the table so that the rows fit"));
+      absl::StrCat(result.status().message(),
+                   "; --evolve changes the columns of the table so that the rows fit"));
 }
 
 }  // namespace cfile::tools

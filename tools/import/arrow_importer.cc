@@ -137,7 +137,8 @@ class ArrowImporter {
     const absl::string_view text = status.message();
     // Errors of OpenArrowIpc name the file already.
     if (absl::StartsWith(text, source_->name())) return status;
-    return absl::Status(status.code(), absl::StrCat(source_->name(), ": ", text));
+    return MarkedLike(status,
+                      absl::Status(status.code(), absl::StrCat(source_->name(), ": ", text)));
   }
 
   absl::StatusOr<TableWriter> NewWriter() const {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cfile/status.h"
 #include "tools/utf8.h"
 
 namespace cfile::tools {
@@ -158,7 +159,8 @@ absl::Status CsvInput::Error(size_t column, std::string_view message) const {
 absl::Status CsvInput::Error(size_t column, const absl::Status& status) const {
   // The error of a value says that it is not UTF-8, but does not know the options.
   const bool is_utf8 = IsUtf8(reader_.fields()[column].text);
-  return Error(column, absl::StrCat(status.message(), is_utf8 ? "" : kCharsetHint));
+  return MarkedLike(status,
+                    Error(column, absl::StrCat(status.message(), is_utf8 ? "" : kCharsetHint)));
 }
 
 }  // namespace cfile::tools

@@ -190,7 +190,8 @@ absl::Status Importer::TakeSchemaOfTable() {
   for (size_t i = 0; i < input_.columns().size(); ++i) {
     const auto found = numbers.find(input_.columns()[i]);
     if (found == numbers.end()) {
-      return input_.Error(i, absl::StrCat("the table ", options_.output, " has no such column"));
+      return UnfitRows(
+          input_.Error(i, absl::StrCat("the table ", options_.output, " has no such column")));
     }
     columns_.push_back({.schema = schema.columns[found->second], .table_column = found->second});
     reasons_.push_back({.text = "the table"});
@@ -201,9 +202,9 @@ absl::Status Importer::TakeSchemaOfTable() {
   }
   for (const ColumnSchema& column : schema.columns) {
     if (!input_.Find(column.name).has_value()) {
-      return absl::InvalidArgumentError(absl::StrCat(input_.name(), ": there is no column ",
-                                                     Quoted(column.name), ", which the table ",
-                                                     options_.output, " has"));
+      return UnfitRows(absl::InvalidArgumentError(
+          absl::StrCat(input_.name(), ": there is no column ", Quoted(column.name),
+                       ", which the table ", options_.output, " has")));
     }
   }
 

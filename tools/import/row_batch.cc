@@ -4,6 +4,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cfile/status.h"
+
 namespace cfile::tools {
 
 RowBatch::RowBatch(const CsvInput& input, std::span<const ImportColumn> columns,
@@ -54,7 +56,7 @@ absl::Status RowBatch::AddRow() {
     const CsvField& field = input_.reader().fields()[i];
     if (input_.IsNull(field)) {
       if (!columns_[i].schema.nullable) {
-        return input_.Error(i, "a null, but the column is not nullable");
+        return UnfitRows(input_.Error(i, "a null, but the column is not nullable"));
       }
       batches_[i]->SetNull(num_rows_);
     } else if (absl::Status status = batches_[i]->Set(num_rows_, field.text); !status.ok()) {

@@ -162,8 +162,9 @@ absl::StatusOr<std::optional<std::string_view>> JsonLines::NextLine() {
 
 absl::Status JsonLines::Error(const absl::Status& status) const {
   if (!absl::IsInvalidArgument(status) && !absl::IsOutOfRange(status)) return status;
-  return absl::Status(status.code(),
-                      absl::StrCat(source_->name(), ":", line_number_, ": ", status.message()));
+  return MarkedLike(
+      status, absl::Status(status.code(), absl::StrCat(source_->name(), ":", line_number_, ": ",
+                                                       status.message())));
 }
 
 }  // namespace cfile::tools

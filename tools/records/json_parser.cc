@@ -132,8 +132,9 @@ class JsonParser::Impl {
 
  private:
   absl::Status Wrong(size_t node, std::string_view expected, ondemand::json_type found) const {
-    return absl::InvalidArgumentError(
+    const auto error = absl::InvalidArgumentError(
         StrCat(schema_.Path(node), ": ", expected, " expected, found ", KindName(found)));
+    return found == ondemand::json_type::null ? UnfitRows(error) : error;
   }
 
   absl::Status ErrorIn(size_t group, std::string_view what) const {
@@ -160,7 +161,7 @@ class JsonParser::Impl {
         CFILE_RETURN_IF_INVALID_JSON(field.unescaped_key().get(name));
         const auto found = fields_[node].find(name);
         if (found == fields_[node].end()) {
-          return ErrorIn(node, StrCat("the schema has no field ", Quoted(name)));
+          return UnfitRows(ErrorIn(node, StrCat("the schema has no field ", Quoted(name))));
         }
         next = found->second;
       }
@@ -338,7 +339,8 @@ class JsonParser::Impl {
     }
     absl::StatusOr<T> value = ParseValue<T>(nodes_[node].type, text, scratch_);
     if (value.ok()) return value;
-    return absl::InvalidArgumentError(StrCat(schema_.Path(node), ": ", value.status().message()));
+    return MarkedLike(value.status(), absl::InvalidArgumentError(StrCat(schema_.Path(node), ": ",
+                                                                        value.status().message())));
   }
 
   template <typename T>

@@ -127,6 +127,7 @@ StatisticsWriter::StatisticsWriter(PhysicalType type, const WriterOptions& optio
       ascending_(options.value_index),
       max_block_size_bytes_(options.max_block_size_bytes),
       block_(AnySummary::Create(type)),
+      added_(AnySummary::Create(type)),
       file_(AnySummary::Create(type)) {
   if (enabled_ && options.bloom_filter_bits_per_value > 0 && type != PhysicalType::kBool)
     bloom_.emplace(options.bloom_filter_bits_per_value, options.max_bloom_filter_bytes);
@@ -167,7 +168,7 @@ void StatisticsWriter::AddBlock(const BlockStatistics& statistics) {
 
 bool StatisticsWriter::CanAddBlock(const BlockStatistics* statistics) const {
   if (!enabled_) return true;
-  return statistics != nullptr && AnySummary::Create(type_)->Set(*statistics);
+  return statistics != nullptr && added_->Set(*statistics);
 }
 
 void StatisticsWriter::AddEntry(std::string_view entry) {

@@ -68,6 +68,7 @@ class StatisticsWriter {
   bool ascending_;
   size_t max_block_size_bytes_;
   std::unique_ptr<AnySummary> block_;
+  std::unique_ptr<AnySummary> added_;  // of CanAddBlock
   std::unique_ptr<AnySummary> file_;
   uint64_t null_count_ = 0;  // of finished blocks
   std::string blocks_;       // entries of finished blocks: fields of wire::Statistics

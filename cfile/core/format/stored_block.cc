@@ -35,8 +35,10 @@ BlockFormat DataBlockFormatOf(const FileInfo& info) {
 
 namespace {
 
-// Reads the stored bytes of the block at `pointer`. See FetchBlock.
+// Reads the stored bytes of the block at `pointer`. See FetchBlock. `memory`: the bytes of the
+// source; empty if the source must be asked.
 absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
+                                                    std::span<const uint8_t> memory,
                                                     const BlockPointer& pointer, bool movable,
                                                     size_t max_block_size_bytes,
                                                     BlockBuffer& buffer) {
@@ -46,7 +48,7 @@ absl::StatusOr<std::span<const uint8_t>> ReadStored(const Source& source,
     return OutOfRange("the block has ", pointer.size, " bytes, the limit is ", max_block_size_bytes,
                       ": raise max_block_size_bytes");
   }
-  if (const auto memory = source.InMemory(); !memory.empty()) {
+  if (!memory.empty()) {
     const auto stored = memory.subspan(pointer.offset, pointer.size);
     // Decoders begin at the front, and many of them also read the end.
     // So this fetches both from memory at the same time.
@@ -128,23 +130,25 @@ absl::StatusOr<FetchedBlock> UnpackMovable(std::span<const uint8_t> stored, bool
   return block;
 }
 
-// Returns fetch(). If the block is damaged, lets it read the block again, if that may help.
+// Returns fetch(source.InMemory()). If the block is damaged and the source may have other bytes,
+// returns fetch({}), which asks the source.
 template <typename Fetch>
 auto FetchAgainIfDamaged(const Source& source, const BlockPointer& pointer, BlockBuffer& buffer,
                          const Fetch& fetch) {
-  auto block = fetch();
+  auto block = fetch(source.InMemory());
   if (!absl::IsDataLoss(block.status()) || !source.Forget(pointer.offset, pointer.size))
     return block;
   buffer.stored.Clear();
-  return fetch();
+  return fetch(std::span<const uint8_t>());
 }
 
-absl::StatusOr<FetchedBlock> FetchOnce(const Source& source, const BlockFormat& format,
-                                       const BlockPointer& pointer, bool verify,
-                                       size_t max_block_size_bytes, BlockBuffer& buffer) {
-  CFILE_ASSIGN_OR_RETURN(auto stored,
-                         ReadStored(source, pointer, format.movable, max_block_size_bytes, buffer));
-  const bool in_source = !source.InMemory().empty();
+absl::StatusOr<FetchedBlock> FetchOnce(const Source& source, std::span<const uint8_t> memory,
+                                       const BlockFormat& format, const BlockPointer& pointer,
+                                       bool verify, size_t max_block_size_bytes,
+                                       BlockBuffer& buffer) {
+  CFILE_ASSIGN_OR_RETURN(auto stored, ReadStored(source, memory, pointer, format.movable,
+                                                 max_block_size_bytes, buffer));
+  const bool in_source = !memory.empty();
   if (format.movable) {
     return UnpackMovable(stored, in_source, format.compression, verify, max_block_size_bytes,
                          buffer);
@@ -219,8 +223,8 @@ absl::StatusOr<FetchedBlock> FetchOnce(const Source& source, const BlockFormat& 
 absl::StatusOr<FetchedBlock> FetchBlock(const Source& source, const BlockFormat& format,
                                         const BlockPointer& pointer, bool verify,
                                         size_t max_block_size_bytes, BlockBuffer& buffer) {
-  return FetchAgainIfDamaged(source, pointer, buffer, [&] {
-    return FetchOnce(source, format, pointer, verify, max_block_size_bytes, buffer);
+  return FetchAgainIfDamaged(source, pointer, buffer, [&](std::span<const uint8_t> memory) {
+    return FetchOnce(source, memory, format, pointer, verify, max_block_size_bytes, buffer);
   });
 }
 
@@ -228,15 +232,16 @@ absl::StatusOr<StoredBlock> FetchStoredBlock(const Source& source, const BlockFo
                                              const BlockPointer& pointer, bool verify_parts,
                                              size_t max_block_size_bytes, BlockBuffer& buffer) {
   CFILE_ASSERT(format.movable);
-  return FetchAgainIfDamaged(source, pointer, buffer, [&]() -> absl::StatusOr<StoredBlock> {
-    StoredBlock block;
-    CFILE_ASSIGN_OR_RETURN(
-        block.bytes, ReadStored(source, pointer, /*movable=*/true, max_block_size_bytes, buffer));
-    CFILE_RETURN_IF_ERROR(ReadHead(block.bytes, format.compression, /*verify=*/true,
-                                   max_block_size_bytes, block.head));
-    if (verify_parts) CFILE_RETURN_IF_ERROR(CheckParts(block.head, block.bytes));
-    return block;
-  });
+  return FetchAgainIfDamaged(
+      source, pointer, buffer, [&](std::span<const uint8_t> memory) -> absl::StatusOr<StoredBlock> {
+        StoredBlock block;
+        CFILE_ASSIGN_OR_RETURN(block.bytes, ReadStored(source, memory, pointer, /*movable=*/true,
+                                                       max_block_size_bytes, buffer));
+        CFILE_RETURN_IF_ERROR(ReadHead(block.bytes, format.compression, /*verify=*/true,
+                                       max_block_size_bytes, block.head));
+        if (verify_parts) CFILE_RETURN_IF_ERROR(CheckParts(block.head, block.bytes));
+        return block;
+      });
 }
 
 absl::StatusOr<FetchedBlock> FetchDataBlock(const Source& source, const FileInfo& info,

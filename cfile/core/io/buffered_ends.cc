@@ -39,8 +39,7 @@ absl::Status BufferedEnds::ReadAt(uint64_t offset, std::span<uint8_t> out) const
 
 bool BufferedEnds::Forget(uint64_t offset, uint64_t size) const {
   if (!source_->Forget(offset, size)) return false;
-  forgotten_ = true;
-  return whole_.empty();
+  return forgotten_ = true;
 }
 
 std::unique_ptr<PendingRead> BufferedEnds::BeginRead(uint64_t offset,

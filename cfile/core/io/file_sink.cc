@@ -63,7 +63,8 @@ class FileSink final : public Sink {
     CFILE_ASSIGN_OR_RETURN(descriptor_,
                            FileDescriptor::Open(temporary_path, O_WRONLY | O_CREAT | O_EXCL));
     temporary_path_ = std::move(temporary_path);
-    return absl::OkStatus();
+    is_brief_ = descriptor_.IsScarce();
+    return is_brief_ ? Close() : absl::OkStatus();
   }
 
   const std::string& name() const override { return path_; }
@@ -86,11 +87,9 @@ class FileSink final : public Sink {
 
   absl::Status Finish() override {
     CFILE_RETURN_IF_ERROR(Flush());
+    CFILE_RETURN_IF_ERROR(OpenAgain());
     if (fsync(descriptor_.get()) != 0) return SystemError("fsync", temporary_path_, errno);
-    // No retry after EINTR: Linux has closed the descriptor even then.
-    if (close(descriptor_.release()) != 0 && errno != EINTR) {
-      return SystemError("close", temporary_path_, errno);
-    }
+    CFILE_RETURN_IF_ERROR(Close());
     const std::string folder = internal::FolderOf(path_);
     // Check again: a FIFO, for example, may have been created at the path meanwhile.
     CFILE_RETURN_IF_ERROR(internal::CheckReplaceable(path_));
@@ -111,7 +110,21 @@ class FileSink final : public Sink {
 
   absl::Status Flush() { return Write({buffer_.get(), std::exchange(buffered_, 0)}); }
 
+  absl::Status OpenAgain() {
+    if (!is_brief_) return absl::OkStatus();
+    CFILE_ASSIGN_OR_RETURN(descriptor_, FileDescriptor::Open(temporary_path_, O_WRONLY | O_APPEND));
+    return absl::OkStatus();
+  }
+
+  absl::Status Close() {
+    // No retry after EINTR: Linux has closed the descriptor even then.
+    if (close(descriptor_.release()) == 0 || errno == EINTR) return absl::OkStatus();
+    return SystemError("close", temporary_path_, errno);
+  }
+
   absl::Status Write(std::span<const uint8_t> bytes) {
+    if (bytes.empty()) return absl::OkStatus();
+    CFILE_RETURN_IF_ERROR(OpenAgain());
     while (!bytes.empty()) {
       const ssize_t count = write(descriptor_.get(), bytes.data(), bytes.size());
       if (count >= 0) {
@@ -120,13 +133,14 @@ class FileSink final : public Sink {
         return SystemError("write", temporary_path_, errno);
       }
     }
-    return absl::OkStatus();
+    return is_brief_ ? Close() : absl::OkStatus();
   }
 
   const std::string path_;
   const ExistingFile existing_;
   std::string temporary_path_;  // path of the temporary file while it exists
   FileDescriptor descriptor_;
+  bool is_brief_ = false;  // the file is open only while it is written
   const std::unique_ptr<uint8_t[]> buffer_;
   size_t buffered_ = 0;
 };

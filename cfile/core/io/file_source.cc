@@ -25,6 +25,8 @@ using internal::SystemError;
 struct OpenFile {
   FileDescriptor descriptor;
   uint64_t size;
+  dev_t device;
+  ino_t inode;
   std::string identity;
 };
 
@@ -54,7 +56,8 @@ absl::StatusOr<OpenFile> OpenRegularFile(const std::string& path) {
         path, ": expected a file, found ",
         S_ISDIR(status.st_mode) ? "a directory" : "something that is not a regular file"));
   }
-  return OpenFile{std::move(descriptor), static_cast<uint64_t>(status.st_size), IdentityOf(status)};
+  return OpenFile{std::move(descriptor), static_cast<uint64_t>(status.st_size), status.st_dev,
+                  status.st_ino, IdentityOf(status)};
 }
 
 class MappedSource final : public Source {
@@ -104,27 +107,36 @@ class MappedSource final : public Source {
 class PreadSource final : public Source {
  public:
   PreadSource(std::string path, OpenFile file)
-      : path_(std::move(path)),
-        identity_(std::move(file.identity)),
-        descriptor_(std::move(file.descriptor)),
-        size_(file.size) {}
+      : path_(std::move(path)), is_brief_(file.descriptor.IsScarce()), file_(std::move(file)) {
+    if (is_brief_) close(file_.descriptor.release());
+  }
 
   const std::string& name() const override { return path_; }
-  uint64_t size() const override { return size_; }
-  std::string identity() const override { return identity_; }
+  uint64_t size() const override { return file_.size; }
+  std::string identity() const override { return file_.identity; }
   // The operating system reads ahead by itself.
   bool HasLatency() const override { return false; }
 
   absl::Status ReadAt(uint64_t offset, std::span<uint8_t> out) const override {
     CFILE_ASSERT(offset <= size() && out.size() <= size() - offset);
+    if (!is_brief_) return Read(file_, offset, out);
+    CFILE_ASSIGN_OR_RETURN(const OpenFile again, OpenRegularFile(path_));
+    if (again.device != file_.device || again.inode != file_.inode) {
+      return absl::AbortedError(absl::StrCat(path_, ": the file was replaced after it was opened"));
+    }
+    return Read(again, offset, out);
+  }
+
+ private:
+  absl::Status Read(const OpenFile& file, uint64_t offset, std::span<uint8_t> out) const {
     while (!out.empty()) {
       const ssize_t count =
-          pread(descriptor_.get(), out.data(), out.size(), static_cast<off_t>(offset));
+          pread(file.descriptor.get(), out.data(), out.size(), static_cast<off_t>(offset));
       if (count > 0) {
         out = out.subspan(static_cast<size_t>(count));
         offset += static_cast<size_t>(count);
       } else if (count == 0) {
-        return absl::DataLossError(absl::StrCat(path_, ": had ", size_,
+        return absl::DataLossError(absl::StrCat(path_, ": had ", file_.size,
                                                 " bytes when it was opened, now ends before byte ",
                                                 offset + out.size()));
       } else if (errno != EINTR) {
@@ -134,11 +146,9 @@ class PreadSource final : public Source {
     return absl::OkStatus();
   }
 
- private:
   const std::string path_;
-  const std::string identity_;
-  const FileDescriptor descriptor_;
-  const uint64_t size_;
+  const bool is_brief_;  // the file is open only while it is read
+  OpenFile file_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -41,6 +42,12 @@ absl::Status SystemError(std::string_view call, const std::string& path, int err
 
 FileDescriptor::~FileDescriptor() {
   if (descriptor_ >= 0) close(descriptor_);
+}
+
+bool FileDescriptor::IsScarce() const {
+  rlimit limit = {};
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 &&
+         static_cast<rlim_t>(descriptor_) > limit.rlim_cur / 2;
 }
 
 absl::StatusOr<FileDescriptor> FileDescriptor::Open(const std::string& path, int flags) {

@@ -35,6 +35,10 @@ class FileDescriptor {
   // Calls open(2) and retries if a signal interrupts it. Adds close-on-exec to `flags`.
   static absl::StatusOr<FileDescriptor> Open(const std::string& path, int flags);
 
+  // True if half of the descriptors that the process may have are probably in use. Then do not
+  // keep this one: a table may have more columns than a process may have descriptors.
+  bool IsScarce() const;
+
   int get() const { return descriptor_; }
   int release() { return std::exchange(descriptor_, -1); }
 

@@ -279,7 +279,8 @@ absl::StatusOr<FetchedBlock> FileReader::FetchDataBlock(const IndexNode& leaf, u
     buffer.stored.Clear();
     return InBlock(block.status(), source_->name(), pointer);
   }
-  leaf.SetVerified(entry, block->in_source);
+  // If the bytes in memory are damaged, the block was read again, into the buffer.
+  if (!in_memory() || !buffer.Holds(pointer)) leaf.SetVerified(entry, block->in_source);
   usage_.CountBlockRead();
   return block;
 }
@@ -293,7 +294,8 @@ absl::StatusOr<LoadedBlock> FileReader::LoadDataBlock(const IndexNode& leaf, uin
   // True if the source is asked to fetch the bytes of this block, and no other bytes. This is done
   // for a seek in a mapped file, until the whole block has been read and verified. It is not done
   // if the cursor will also read the next blocks.
-  const bool reads_alone = access != BlockAccess::kScan && in_memory() && !leaf.verified(entry) &&
+  const bool is_mapped = in_memory() && !usage_.has_source();
+  const bool reads_alone = access != BlockAccess::kScan && is_mapped && !leaf.verified(entry) &&
                            !fetcher.ReadsOn(leaf, entry);
   if (access == BlockAccess::kFewRows) {
     if (reads_alone) {

@@ -58,6 +58,7 @@ class alignas(64) FileUsage {
   void CountBlockCached() { blocks_cached_.fetch_add(1, std::memory_order_relaxed); }
   void CountIndexNode() { index_nodes_read_.fetch_add(1, std::memory_order_relaxed); }
   ReaderCounters counters() const;
+  bool has_source() const { return source_ != nullptr; }
 
   // Counts memory that is kept until the file is closed.
   void AddMemory(size_t bytes);

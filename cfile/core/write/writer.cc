@@ -12,6 +12,7 @@
 #include "cfile/core/write/column_encoder.h"
 #include "cfile/core/write/column_pipeline.h"
 #include "cfile/core/write/seek_block_limit.h"
+#include "cfile/status.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/lane.h"
 #include "encodings/core/status.h"
@@ -323,10 +324,10 @@ class ValueWriter final : public internal::ColumnPipeline {
   }
 
   absl::Status NotNullable(uint64_t ordinal) const {
-    return absl::InvalidArgumentError(
+    return UnfitRows(absl::InvalidArgumentError(
         absl::StrCat(file_.name(), ": the value at ordinal ", ordinal,
                      " is null, but the column is not nullable",
-                     options_.value_index ? " (it has a value index)" : ""));
+                     options_.value_index ? " (it has a value index)" : "")));
   }
 
   // The most rows of the current block. A sample from which the writer chooses an encoding is not

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "cfile/core/io/named_status.h"
 #include "cfile/parts/arrow/c_data.h"
 #include "cfile/parts/arrow/column_tree.h"
 #include "cfile/parts/arrow/import_array.h"
@@ -187,8 +188,8 @@ class TypedImporter final : public ColumnImporter {
  private:
   static absl::Status InRows(int64_t begin, int64_t rows, const absl::Status& status) {
     if (status.ok()) return status;
-    return absl::Status(status.code(), StrCat("rows ", begin, " to ", begin + rows - 1, ": ",
-                                              std::string(status.message())));
+    return WithMessage(status, StrCat("rows ", begin, " to ", begin + rows - 1, ": ",
+                                      std::string(status.message())));
   }
 
   absl::Status AppendMade(const ArrowArray& array) {

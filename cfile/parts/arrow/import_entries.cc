@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cfile/parts/arrow/import_array.h"
+#include "cfile/status.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -21,8 +22,9 @@ absl::StatusOr<const ArrowArray*> ImportEntries::Make(const std::vector<ImportSt
     const size_t nulls_before = slots_.null_count;
     CFILE_ASSIGN_OR_RETURN(array, FindValues(*step.field, *array, slots_));
     if (slots_.null_count > nulls_before && !step.optional)
-      return MalformedArray(*step.field, "a value is null, but it is required");
+      return UnfitRows(MalformedArray(*step.field, "a value is null, but it is required"));
     if (!flat_ && slots_.null_count > 0) EndNulls(static_cast<uint16_t>(step.definition - 1));
+    if (i + 1 == steps.size()) break;
     const ImportField& values = step.field->values();
     if (values.is_list()) {
       CFILE_RETURN_IF_ERROR(ExpandList(step, *array, max_entries));

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "cfile/status.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
 
@@ -34,16 +35,16 @@ class Planner {
     for (size_t child = node + 1; child < tree_.node(node).end; child = tree_.node(child).end) {
       const auto found = by_name.find(tree_.node(child).name);
       if (!by_position && found == by_name.end()) {
-        return absl::InvalidArgumentError(
-            StrCat("the Arrow stream has no field ", tree_.Path(child)));
+        return UnfitRows(absl::InvalidArgumentError(
+            StrCat("the Arrow stream has no field ", tree_.Path(child))));
       }
       steps_[step].child = by_position ? position++ : found->second;
       CFILE_RETURN_IF_ERROR(Plan(group.children[steps_[step].child], child));
       if (!by_position) by_name.erase(found);
     }
     if (by_name.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        StrCat(group.children[by_name.begin()->second].InField(), " has no column in the table"));
+    return UnfitRows(absl::InvalidArgumentError(
+        StrCat(group.children[by_name.begin()->second].InField(), " has no column in the table")));
   }
 
   // Finds the columns below a node whose values are in `field`. A repeated node needs a list.
@@ -70,21 +71,13 @@ class Planner {
     steps_.push_back({.field = &field,
                       .optional = node.repetition == Repetition::kOptional,
                       .definition = node.max_definition});
-    if (values.kind == ArrowKind::kNull) {
-      for (size_t leaf = node.first_leaf; leaf < node.end_leaf; ++leaf) AddLeaf(leaf);
-    } else if (node.is_leaf()) {
-      if (values.kind >= ArrowKind::kStruct) {
-        return Unfit(field, number, "values of type " + node.type.ToString());
-      }
-      absl::Status unfit = CheckStorable(values, node.type);
-      if (node.repetition != Repetition::kOptional) CFILE_RETURN_IF_ERROR(unfit);
-      AddLeaf(node.first_leaf, std::move(unfit));
+    const absl::Status unfit = CheckFits(field, number);
+    if (node.repetition != Repetition::kOptional) CFILE_RETURN_IF_ERROR(unfit);
+    if (values.kind == ArrowKind::kNull || node.is_leaf() || !unfit.ok()) {
+      for (size_t leaf = node.first_leaf; leaf < node.end_leaf; ++leaf) AddLeaf(leaf, unfit);
     } else if (node.kind == GroupKind::kPlain) {
       CFILE_RETURN_IF_ERROR(PlanChildren(field, number, false));
     } else {
-      if (!values.is_list()) {
-        return Unfit(field, number, node.kind == GroupKind::kMap ? "a map" : "a list");
-      }
       steps_.back().repetition = tree_.node(number + 1).max_repetition;
       const ImportField& element = values.children[0];
       if (node.kind == GroupKind::kList) {
@@ -100,7 +93,26 @@ class Planner {
     return absl::OkStatus();
   }
 
-  void AddLeaf(size_t column, absl::Status unfit = {}) {
+  // Returns an error if values of the field cannot be values of the node.
+  absl::Status CheckFits(const ImportField& field, size_t number) const {
+    const RecordNode& node = tree_.node(number);
+    const ImportField& values = field.values();
+    if (values.kind == ArrowKind::kNull) return absl::OkStatus();
+    if (node.is_leaf()) {
+      return values.kind < ArrowKind::kStruct
+                 ? CheckStorable(values, node.type)
+                 : Unfit(field, number, "values of type " + node.type.ToString());
+    }
+    if (node.kind == GroupKind::kPlain) {
+      return values.kind == ArrowKind::kStruct ? absl::OkStatus()
+                                               : Unfit(field, number, "a struct");
+    }
+    return values.is_list()
+               ? absl::OkStatus()
+               : Unfit(field, number, node.kind == GroupKind::kMap ? "a map" : "a list");
+  }
+
+  void AddLeaf(size_t column, absl::Status unfit) {
     const RecordNode& leaf = tree_.leaf(column);
     leaves_.push_back({.column = column,
                        .type = leaf.type,

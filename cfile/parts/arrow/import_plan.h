@@ -29,10 +29,10 @@ struct ImportLeaf {
   uint16_t max_repetition = 0;
   uint16_t max_definition = 0;
   // The last step is the field of the column.
-  // A field of kind kNull may take the place of a group.
+  // A field of kind kNull, or one that does not fit, may take the place of a group.
   // Then the column is one of the leaves below the group.
   std::vector<ImportStep> steps;
-  absl::Status unfit = {};  // of an optional leaf: the error of a value that is not null
+  absl::Status unfit = {};  // of an optional field: the error of a value that is not null
 };
 
 // Finds the fields of all leaf columns. `root`: a struct.

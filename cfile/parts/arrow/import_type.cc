@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cfile/parts/arrow/arrow_type.h"
+#include "cfile/status.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -382,8 +383,8 @@ absl::StatusOr<ImportField> ReadArrowSchema(const ArrowSchema& schema, size_t ma
 
 absl::Status CheckStorable(const ImportField& field, const ColumnType& target) {
   if (IsStorable(field, target)) return absl::OkStatus();
-  return Malformed(field, "its values are ", field.type.ToString(), ", but the column holds ",
-                   target.ToString());
+  return UnfitRows(Malformed(field, "its values are ", field.type.ToString(),
+                             ", but the column holds ", target.ToString()));
 }
 
 }  // namespace cfile::internal

@@ -39,6 +39,10 @@ class WholeSource final : public Source {
     if (source.ok()) return (*source)->ReadMany(requests);
     for (ReadRequest& request : requests) request.status = source.status();
   }
+  bool Forget(uint64_t offset, uint64_t size) const override {
+    const auto source = Opened();
+    return source.ok() && (*source)->Forget(offset, size);
+  }
 
  private:
   // Waits for the response, and returns the source that was made of the response. Does not keep an

@@ -11,6 +11,7 @@
 #include "cfile/parts/parquet/page_reader.h"
 #include "cfile/parts/parquet/parquet_type.h"
 #include "cfile/parts/table/column_writer.h"
+#include "cfile/status.h"
 #include "encodings/core/status.h"
 #include "encodings/core/value_dictionary.h"
 #include "encodings/parquet.h"
@@ -167,10 +168,10 @@ absl::Status ParquetFileImport::Write(std::span<const WriterOptions> writer_opti
     };
     const std::optional<size_t> found = schema.Find(column.name);
     if (!found || !takes(schema.columns[*found].type)) {
-      return absl::InvalidArgumentError(
+      return UnfitRows(absl::InvalidArgumentError(
           StrCat(source_->name(), ": column ", column.name, " is ", column.type.ToString(),
                  " in this file, but the table has ",
-                 !found ? "no such column" : schema.columns[*found].type.ToString()));
+                 !found ? "no such column" : schema.columns[*found].type.ToString())));
     }
     const std::string here = GroupsAround(from_.schema, leaf.column);
     const std::string there = GroupsAround(schema, *found);

@@ -17,6 +17,7 @@
 #include "cfile/parts/parquet/parquet_type.h"
 #include "cfile/parts/parquet/partitioned_files.h"
 #include "cfile/parts/table/column_writer.h"
+#include "cfile/status.h"
 #include "cfile/table.h"
 #include "encodings/core/status.h"
 
@@ -335,12 +336,13 @@ class Import {
   absl::Status CheckColumns(const std::string& name, const Schema& table) const {
     for (const ColumnSchema& column : table.columns) {
       if (schema_.Find(column.name)) continue;
-      return absl::InvalidArgumentError(
-          StrCat(name, ": there is no column ", column.name, ", which the table has"));
+      return UnfitRows(absl::InvalidArgumentError(
+          StrCat(name, ": there is no column ", column.name, ", which the table has")));
     }
     for (const ColumnSchema& column : schema_.columns) {
       if (table.Find(column.name)) continue;
-      return absl::InvalidArgumentError(StrCat(name, ": the table has no column ", column.name));
+      return UnfitRows(
+          absl::InvalidArgumentError(StrCat(name, ": the table has no column ", column.name)));
     }
     return absl::OkStatus();
   }

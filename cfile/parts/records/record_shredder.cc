@@ -1,5 +1,6 @@
 #include "cfile/parts/records/record_shredder.h"
 
+#include "cfile/status.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -88,7 +89,7 @@ absl::Status RecordShredder::FillMissing(const Group& group) {
     if (nodes_[child].seen_in == group.occurrence) continue;
     const RecordNode& missing = schema_.node(child);
     if (missing.repetition == Repetition::kRequired)
-      return Error(child, "the field is required, but missing");
+      return UnfitRows(Error(child, "the field is required, but missing"));
     for (size_t leaf = missing.first_leaf; leaf < missing.end_leaf; ++leaf) {
       leaves_[leaf]->AppendNull(group.repetition, parent.max_definition);
     }

@@ -134,7 +134,7 @@ VerifyReport TableReader::VerifyCopy(size_t part) const {
     // A web server cannot list files.
     const auto files = impl_->storage().List(folder);
     if (!files.ok() || files->empty()) return report;
-    status = internal::ReadCopies(impl_->storage(), folder, impl_->options()).status();
+    status = internal::ReadCopies(impl_->storage(), folder, *files, impl_->options()).status();
   }
   if (!status.ok()) report.Add({.status = status});
   return report;

@@ -37,6 +37,8 @@ class ConflictError(Error):
 class ArgumentError(Error, ValueError):
     """An argument does not fit the table, the file or the data."""
 
+    _unfit_rows = False  # the columns of the table can be changed so that the rows fit
+
 
 class NotFoundError(Error, FileNotFoundError):
     """There is no such file, table, column or part."""

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 else:
     sorting = Lazy("cfile.sorting")
 
-# The texts of errors of rows that do not fit the columns of a table.
-_UNFIT = ("the Arrow stream has no field", "has no column in the table", "a value is null, but it is required", "but the column holds")
 _OPTIONS = {"encoding": "encoding", "compression": "compression", "goal": "goal", "block_size_bytes": "block_size_bytes",
             "bloom_filter": "bloom_filter_bits_per_value"}
 
@@ -221,7 +219,7 @@ def append(path: str | os.PathLike[str], data: Any, *, encoding: str | dict[str,
             _finish(_native.TableWriter.replace(target, names_of(replacing), settings) if replacing else
                     _native.TableWriter.append(target, settings), source.stream)
         except ArgumentError as error:
-            if any(text in str(error) for text in _UNFIT):
+            if error._unfit_rows:
                 raise ArgumentError(f"{error}; evolve=True changes the columns of the table so that the rows fit") from None
             raise
 

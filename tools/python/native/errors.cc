@@ -85,6 +85,7 @@ void Raise(const absl::Status& status) {
     const nb::object made =
         nb::module_::import_("cfile.errors")
             .attr("error_of")(static_cast<int>(status.code()), std::string(status.message()));
+    if (cfile::IsUnfitRows(status)) made.attr("_unfit_rows") = true;
     SetError(made);
   }
   throw nb::python_error();

@@ -86,8 +86,14 @@ TableContents CopyOfPart(const TableContents& table, const TablePart& part,
 
 absl::StatusOr<TableContents> ReadCopies(const Storage& storage, const std::string& part,
                                          const ReaderOptions& limits) {
-  std::optional<TableContents> found;
   CFILE_ASSIGN_OR_RETURN(const std::vector<StorageEntry> files, storage.List(part));
+  return ReadCopies(storage, part, files, limits);
+}
+
+absl::StatusOr<TableContents> ReadCopies(const Storage& storage, const std::string& part,
+                                         std::span<const StorageEntry> files,
+                                         const ReaderOptions& limits) {
+  std::optional<TableContents> found;
   for (const StorageEntry& file : files) {
     if (!ParsePartCopyName(std::string_view(file.path).substr(file.path.find('/') + 1))) continue;
     const auto object = storage.Read(file.path, limits.max_metadata_size_bytes);

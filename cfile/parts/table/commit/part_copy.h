@@ -51,7 +51,11 @@ TableContents CopyOfPart(const TableContents& table, const TablePart& part,
 // Reads the copies in the folder of a part, which may be a part that the table no longer has.
 // Returns the contents of one copy. Its `replaced` has the names that all copies have there.
 // kNotFound: there are none. kDataLoss: one is damaged.
+// `files`: what storage.List(part) returns.
 absl::StatusOr<TableContents> ReadCopies(const Storage& storage, const std::string& part,
+                                         const ReaderOptions& limits);
+absl::StatusOr<TableContents> ReadCopies(const Storage& storage, const std::string& part,
+                                         std::span<const StorageEntry> files,
                                          const ReaderOptions& limits);
 
 // Collects the commits that are known to have taken place.
