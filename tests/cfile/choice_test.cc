@@ -284,14 +284,14 @@ TEST(Choice, SamplesFitIntoTheSmallestBlocks) {
 template <typename T>
 uint64_t TrialCost(PhysicalType type, Goal goal, size_t count,
                    const std::function<T(size_t)>& value) {
-  const auto encoder = internal::MakeAutoEncoder<T>(
+  const auto encoder = internal::MakeAutoEncoder(
       type, {}, {.goal = goal, .compression = Compression::kZstd, .compression_level = 1});
   encodings::EncodedBlock block;
   std::vector<T> values(1000);
   for (size_t i = 0; i < count; i += values.size()) {
     for (size_t j = 0; j < values.size(); ++j) values[j] = value(i + j);
     for (std::span<const T> rest = values; !rest.empty();) {
-      rest = rest.subspan(encoder->Append(rest));
+      rest = rest.subspan(encoder->AppendAny(rest));
       if (encoder->full()) encoder->Finish(0, block);
     }
   }

@@ -100,6 +100,80 @@ TEST(Cursor, PreviousReadsAllRowsFromTheEnd) {
   });
 }
 
+// A cursor decodes rows ahead of small batches. This is not visible, whatever else the caller does.
+TEST(Cursor, SmallBatchesBetweenOtherCalls) {
+  std::mt19937_64 random(2);
+  ForColumns([&]<typename T>(const ColumnType& type, const WriterOptions& options,
+                             const Column<T>& column) {
+    const Reader reader = Opened(WriteColumn<T>(type, options, column));
+    auto cursor = reader.NewCursor<T>().value();
+    uint64_t at = 0;
+    for (int step = 0; step < 40; ++step) {
+      const size_t max_rows = random() % 4 == 0 ? 1 + random() % 100 : 8 << random() % 4;
+      for (uint64_t batches = 1 + random() % 20; batches > 0; --batches) {
+        const auto batch = cursor.Next(max_rows);
+        ASSERT_TRUE(batch.ok()) << batch.status();
+        ASSERT_LE(batch->size(), max_rows);
+        ASSERT_EQ(batch->empty(), at == reader.num_rows());
+        ASSERT_EQ(batch->first_ordinal, at);
+        ASSERT_NO_FATAL_FAILURE(ExpectBatch(*batch, column));
+        at += batch->size();
+        ASSERT_EQ(cursor.ordinal(), at);
+      }
+      const uint64_t row = random() % reader.num_rows();
+      switch (random() % 6) {
+        case 0: {
+          const auto batch = cursor.Previous(max_rows);
+          ASSERT_TRUE(batch.ok()) << batch.status();
+          ASSERT_NO_FATAL_FAILURE(ExpectBatch(*batch, column));
+          ASSERT_EQ(batch->first_ordinal + batch->size(), at);
+          at = batch->first_ordinal;
+          break;
+        }
+        case 1:
+          ASSERT_TRUE(cursor.Get(row).ok());
+          at = row + 1;
+          break;
+        case 2:
+          ASSERT_FALSE(cursor.Get(reader.num_rows()).ok());
+          break;
+        case 3:
+          ASSERT_FALSE(cursor.SeekToRange({.begin = row, .end = reader.num_rows() + 1}).ok());
+          break;
+        case 4:
+          ASSERT_TRUE(cursor.SeekToOrdinal(row).ok());
+          at = row;
+          break;
+        default: {
+          auto clone = cursor.Clone();
+          ASSERT_TRUE(clone.ok()) << clone.status();
+          cursor = *std::move(clone);
+        }
+      }
+    }
+  });
+}
+
+// An error in a row that is decoded ahead comes with the batch of this row.
+TEST(Cursor, SmallBatchesBeforeDamage) {
+  Column<int8_t> column;
+  column.rows.assign(1000, 1);
+  std::vector<uint8_t> file =
+      WriteColumn<int8_t>(ColumnType::Int8(), {.encoding = Encoding::kParquetPlain}, column);
+  const uint8_t first[] = {1, 0, 0, 0, 1, 0, 0, 0};
+  const auto values = std::search(file.begin(), file.end(), std::begin(first), std::end(first));
+  ASSERT_NE(values, file.end());
+  values[4 * 900 + 1] = 1;  // value 900 is 257
+  const auto reader = Reader::Open(NewMemorySource(std::move(file), "test"),
+                                   ReaderOptions{.verify_checksums = false});
+  auto cursor = reader->NewCursor<int8_t>().value();
+  uint64_t rows = 0;
+  absl::StatusOr<Batch<int8_t>> batch;
+  while ((batch = cursor.Next(16)).ok() && !batch->empty()) rows += batch->size();
+  EXPECT_EQ(batch.status().code(), absl::StatusCode::kDataLoss) << batch.status();
+  EXPECT_EQ(rows, 896u);
+}
+
 TEST(Cursor, PreviousEndsAtTheBeginOfTheRange) {
   Column<int64_t> column;
   for (int64_t i = 0; i < 1000; ++i) column.rows.push_back(3 * i);

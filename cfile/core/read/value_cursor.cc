@@ -19,6 +19,11 @@ constexpr size_t kTakenOrdinals = size_t{1} << 17;
 constexpr size_t kRowsOfPart = 4;
 // SeekMany prepares this many searches at a time. What they read fits into the first-level cache.
 constexpr size_t kKeysAhead = 24;
+// Batches of at most kSmallRows rows cost more than their values. After kStepsAlone of them, Next
+// decodes about kRowsAhead rows at once.
+constexpr size_t kSmallRows = 128;
+constexpr uint32_t kStepsAlone = 4;
+constexpr size_t kRowsAhead = 1024;
 
 }  // namespace
 
@@ -77,12 +82,14 @@ absl::Status ValueCursor::SeekMany(encodings::ValueSpan keys, std::span<KeyPosit
 absl::Status ValueCursor::SeekToRange(const OrdinalRange& range) {
   CFILE_ASSERT(range.begin <= range.end);
   if (range.end > num_rows()) return OutOfRange(range.end);
+  ahead_ = {};
   CFILE_RETURN_IF_ERROR(FileCursor::SeekToOrdinal(range.begin));
   SetRange(range);
   return absl::OkStatus();
 }
 
 absl::StatusOr<OrdinalRange> ValueCursor::SeekToKeyRange(const void* low, const void* high) {
+  ahead_ = {};
   auto range = Seeking([&]() -> absl::StatusOr<OrdinalRange> {
     OrdinalRange found{.begin = 0, .end = num_rows()};
     if (high != nullptr) {
@@ -104,13 +111,16 @@ absl::StatusOr<OrdinalRange> ValueCursor::SeekToKeyRange(const void* low, const 
 }
 
 absl::StatusOr<AnyBatch> ValueCursor::Next(size_t max_rows) {
+  if (!ahead_.empty() && max_rows == step_) return NextOfAhead();
   if (rewound_to_) [[unlikely]] {
+    ahead_ = {};
     SetBackward(false);
     CFILE_RETURN_IF_ERROR(FileCursor::SeekToOrdinal(*rewound_to_));
     rewound_to_.reset();
   }
   const uint64_t at = FileCursor::ordinal();
   const uint64_t left = range_.end - std::min(at, range_.end);
+  if (left > 0 && max_rows <= kSmallRows) return NextSmall(max_rows, left);
   if (left > 0) return NextBatch(static_cast<size_t>(std::min<uint64_t>(max_rows, left)));
   CFILE_RETURN_IF_ERROR(CheckEnd());
   return AnyBatch{.first_ordinal = at};
@@ -125,8 +135,53 @@ absl::StatusOr<AnyBatch> ValueCursor::NextBatch(size_t max_rows) {
   return batch;
 }
 
+absl::StatusOr<AnyBatch> ValueCursor::NextSmall(size_t step, uint64_t left) {
+  if (step_ != step) steps_ = 0;
+  step_ = step;
+  const auto count = static_cast<size_t>(std::min<uint64_t>(step, left));
+  // After an error only a seek by ordinal finds the rows again. The views of strings may need much
+  // memory. A bitmap can only be cut at whole bytes.
+  const bool may_read_ahead = file_->info().positional_index_root.has_value() &&
+                              block_.lane() != encodings::Lane::kBytes && step > 0 &&
+                              (step % 8 == 0 || !file_->info().nullable);
+  if (steps_ < kStepsAlone || !may_read_ahead) {
+    ++steps_;
+    return NextBatch(count);
+  }
+  uint64_t first_ordinal = 0;
+  CFILE_ASSIGN_OR_RETURN(const bool more, GoToNextRow(first_ordinal));
+  if (!more) return AnyBatch{.first_ordinal = first_ordinal};
+  const auto rows = block_.Next(std::min<uint64_t>(kRowsAhead / step * step, left));
+  if (!rows.ok()) {  // the first `count` rows may be sound
+    steps_ = 0;
+    Unload();
+    CFILE_RETURN_IF_ERROR(FileCursor::SeekToOrdinal(first_ordinal, BlockAccess::kScan));
+    return NextBatch(count);
+  }
+  ahead_ = *rows;
+  rewound_to_ = first_ordinal;
+  return NextOfAhead();
+}
+
+AnyBatch ValueCursor::NextOfAhead() {
+  AnyBatch rows{.values = ahead_.values,
+                .count = std::min(step_, ahead_.count),
+                .first_ordinal = *rewound_to_};
+  if (ahead_.validity != nullptr) {
+    for (size_t i = 0; i < rows.count; ++i) rows.null_count += !ahead_.IsValid(i);
+    if (rows.null_count > 0) rows.validity = ahead_.validity;
+    ahead_.validity += step_ / 8;
+  }
+  ahead_.values = static_cast<const std::byte*>(ahead_.values) + rows.count * width_;
+  ahead_.count -= rows.count;
+  rewound_to_ = rows.first_ordinal + rows.count;
+  if (ahead_.empty()) rewound_to_.reset();
+  return rows;
+}
+
 absl::StatusOr<AnyBatch> ValueCursor::Previous(size_t max_rows) {
   CFILE_ASSERT(max_rows > 0);
+  ahead_ = {};
   const uint64_t at = ordinal();
   if (at <= range_.begin) return AnyBatch{.first_ordinal = at};
   SetBackward(true);

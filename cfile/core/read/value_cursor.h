@@ -43,7 +43,7 @@ class ValueCursor final : public FileCursor {
   absl::StatusOr<AnyBatch> Previous(size_t max_rows);
 
   // The position. After Previous the block cursor is still at the batch's end, because a seek would
-  // overwrite the batch.
+  // overwrite the batch. So it is if rows are decoded ahead.
   uint64_t ordinal() const { return rewound_to_.value_or(FileCursor::ordinal()); }
 
   // Returns the end of the rows that Next returns.
@@ -62,6 +62,7 @@ class ValueCursor final : public FileCursor {
   // Calls `seek` as Seeking does. After the seek, Next continues to the last row of the file.
   template <typename Seek>
   auto SeekingToAnyRow(const Seek& seek) {
+    ahead_ = {};
     auto result = Seeking(seek);
     if (result.ok()) SetRange({.begin = 0, .end = num_rows()});
     return result;
@@ -72,12 +73,19 @@ class ValueCursor final : public FileCursor {
   void SetRange(const OrdinalRange& range) {
     range_ = range;
     rewound_to_.reset();
+    ahead_ = {};
+    steps_ = 0;
     SetBackward(false);
   }
 
   // Returns the next rows at the current position, and goes to the next block if necessary. The
   // batch is empty at the end of the file.
   absl::StatusOr<AnyBatch> NextBatch(size_t max_rows);
+
+  // NextBatch for small batches. After a few batches of `step` rows, decodes many of them at once,
+  // and returns the first. NextOfAhead returns the others.
+  absl::StatusOr<AnyBatch> NextSmall(size_t step, uint64_t left);
+  AnyBatch NextOfAhead();
 
   KeyRef Key(const void* key) const { return {key, type_}; }
   // Key i of an array of keys.
@@ -113,7 +121,11 @@ class ValueCursor final : public FileCursor {
   const PhysicalType type_;
   const size_t width_;                                 // of a value in bytes
   OrdinalRange range_{.begin = 0, .end = num_rows()};  // Next and Previous stay in it
-  std::optional<uint64_t> rewound_to_;  // the position after Previous, until the next seek
+  // The position after Previous, until the next seek, and while ahead_ has rows.
+  std::optional<uint64_t> rewound_to_;
+  AnyBatch ahead_;      // the rows after rewound_to_ that are decoded already
+  size_t step_ = 0;     // the size of the last small batches
+  uint32_t steps_ = 0;  // how many of them there were without a seek
   std::string search_key_;
   std::vector<uint64_t> order_;
   std::vector<IndexWalk::LeafEntry> places_;  // of the blocks of keys

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "cfile/core/write/any_encoder.h"
 #include "cfile/core/write/sample.h"
 #include "encodings/core/assert.h"
 #include "encodings/parquet/page_codec.h"
@@ -17,11 +18,13 @@
 namespace cfile::internal {
 namespace {
 
-using encodings::BlockEncoder;
+using encodings::AnyBlockEncoder;
 using encodings::ByteWriter;
 using encodings::EncodedBlock;
 using encodings::EncoderOptions;
 using encodings::kIsBytes;
+using encodings::Lane;
+using encodings::ValueSpan;
 
 // A trial costs as many bytes as it encodes and compresses. While the nature of the values stays
 // the same, the next trial follows after this many times the cost of the last one, in bytes of
@@ -31,32 +34,37 @@ constexpr uint64_t kFirstTrialInterval = 20;
 constexpr uint64_t kLastTrialInterval = 80;
 // All trials together cost at most a tenth of the bytes of the values, beyond this many bytes. For
 // strings and Goal::kSize, a trial also makes a table of symbols, which costs more.
-template <typename T>
-constexpr uint64_t FreeTrialBytes(Goal goal) {
-  return (kIsBytes<T> && goal == Goal::kSize ? uint64_t{16} : uint64_t{4}) << 20;
+constexpr uint64_t FreeTrialBytes(Lane lane, Goal goal) {
+  return (lane == Lane::kBytes && goal == Goal::kSize ? uint64_t{16} : uint64_t{4}) << 20;
 }
 // Within a block, the nature of the values is examined at each multiple of this many values. If it
 // has changed, the block ends, unless it has less than a quarter of the size of a block. With
 // AutoOptions::small_blocks, the values are counted across blocks, the front of a block is not
 // examined otherwise, and a change leads to a trial for the next block.
-template <typename T>
-constexpr uint32_t kLookInterval = kIsBytes<T> ? 1 << 13 : 1 << 15;
+constexpr uint32_t LookInterval(Lane lane) { return lane == Lane::kBytes ? 1 << 13 : 1 << 15; }
 
 // Returns how many bytes a value counts beside its own bytes when an encoder of this encoding
 // decides that its block is full.
-template <typename T>
-uint32_t ExtraBytesPerValue(const encodings::EncodingRow& row) {
-  using P = encodings::PageType<T>;
-  if constexpr (!kIsBytes<P>) {
-    // A block of PLAIN has numbers and nothing else. A block of Parquet's encodings is full when
-    // the values, not the encoded page, have the size of a block.
-    if (row.encoding == Encoding::kPlain) return 0;
-    if (static_cast<Encoding>(encodings::kFirstExtendedNumber) <= row.encoding &&
-        row.encoding < Encoding::kFor) {
-      return uint32_t{std::max(sizeof(P), sizeof(T)) - sizeof(T)};
+uint32_t ExtraBytesPerValue(const encodings::EncodingRow& row, PhysicalType type) {
+  return encodings::VisitPhysicalType(type, [&]<typename T>(std::type_identity<T>) {
+    using P = encodings::PageType<T>;
+    if constexpr (!kIsBytes<P>) {
+      // A block of PLAIN has numbers and nothing else. A block of Parquet's encodings is full when
+      // the values, not the encoded page, have the size of a block.
+      if (row.encoding == Encoding::kPlain) return uint32_t{0};
+      if (static_cast<Encoding>(encodings::kFirstExtendedNumber) <= row.encoding &&
+          row.encoding < Encoding::kFor) {
+        return uint32_t{std::max(sizeof(P), sizeof(T)) - sizeof(T)};
+      }
     }
-  }
-  return row.worst_extra_bytes_per_value;
+    return row.worst_extra_bytes_per_value;
+  });
+}
+
+// True if a page stores values of `type` as strings.
+bool HasTextPages(PhysicalType type) {
+  return encodings::VisitPhysicalType(
+      type, [](auto t) { return kIsBytes<encodings::PageType<typename decltype(t)::type>>; });
 }
 
 EncoderOptions TrialOptions(EncoderOptions options, size_t block_size_bytes) {
@@ -64,50 +72,49 @@ EncoderOptions TrialOptions(EncoderOptions options, size_t block_size_bytes) {
   return options;
 }
 
-template <typename T>
-class TryingEncoder final : public AutoEncoder<T> {
+class TryingEncoder final : public AutoEncoder {
  public:
   TryingEncoder(PhysicalType type, const EncoderOptions& options, const AutoOptions& choice)
       : type_(type),
+        lane_(encodings::LaneOf(type)),
         options_(options),
         trial_options_(TrialOptions(options, choice.block_size_bytes)),
         choice_(choice),
         candidates_(TrialCandidates(type, choice)),
-        sample_(SampleLimit()) {
+        sample_(lane_, SampleLimit()),
+        look_(type) {
     chosen_.row = candidates_.front();
   }
 
-  size_t Append(std::span<const T> values) override {
+  size_t AppendAny(ValueSpan values) override {
     size_t taken = 0;
     if (encoder_ == nullptr && UsesLastChoice()) {
       encoder_ = &EncoderOf(chosen_.row->encoding);
     } else if (encoder_ == nullptr) {
       taken = sample_.Add(values);
       // The sample is not full, so no encoder's block would be full either.
-      if (taken == values.size() && !sample_.may_fill_block()) return taken;
+      if (taken == values.count && !sample_.may_fill_block()) return taken;
       if (!sample_.wide() && !sample_.values().empty() && TrialIsDue(sample_.values())) {
         sample_.Widen();
-        taken += sample_.Add(values.subspan(taken));
-        if (taken == values.size() && !sample_.may_fill_block()) return taken;
+        taken += sample_.Add(Tail(values, taken));
+        if (taken == values.count && !sample_.may_fill_block()) return taken;
       }
-      if constexpr (kIsBytes<T>) {
-        // The first value is larger than a sample can be: choose by its first bytes, without
-        // copying the value.
-        if (sample_.values().empty() && type_ == PhysicalType::kBytes) {
-          const T front = values[0].substr(0, kSampleBytes);
-          if (TrialIsDue({&front, 1})) Try({&front, 1}, /*at_end=*/false);
-        }
+      // The first value is larger than a sample can be: choose by its first bytes, without copying
+      // the value.
+      if (sample_.values().empty() && type_ == PhysicalType::kBytes) {
+        const std::string_view front = values.As<std::string_view>()[0].substr(0, kSampleBytes);
+        if (TrialIsDue({&front, 1})) Try({&front, 1}, /*at_end=*/false);
       }
       BeginBlock(/*at_end=*/false);
     }
-    values = values.subspan(taken);
+    values = Tail(values, taken);
     return taken + (values.empty() || full() ? 0 : AppendToBlock(values));
   }
 
   bool full() const override { return encoder_ != nullptr && (ends_early_ || encoder_->full()); }
   bool sampling() const override { return encoder_ == nullptr && !sample_.values().empty(); }
   uint32_t count() const override {
-    return encoder_ != nullptr ? encoder_->count() : static_cast<uint32_t>(sample_.values().size());
+    return encoder_ != nullptr ? encoder_->count() : static_cast<uint32_t>(sample_.values().count);
   }
   size_t size_bytes() const override {
     return encoder_ != nullptr ? encoder_->size_bytes() : sample_.size_bytes();
@@ -161,16 +168,21 @@ class TryingEncoder final : public AutoEncoder<T> {
   }
 
  private:
+  // The values from value `begin` on.
+  ValueSpan Tail(ValueSpan values, size_t begin) const {
+    return {encodings::ValueAt(values.data, lane_, begin), values.count - begin};
+  }
+
   // Limits of the sample: with every encoding, the sample fits into one block.
   SampleLimits SampleLimit() const {
     SampleLimits limits{.block_bytes = options_.block_size_bytes};
     for (const encodings::EncodingRow* row : candidates_) {
       limits.extra_bytes_per_value =
-          std::max(limits.extra_bytes_per_value, ExtraBytesPerValue<T>(*row));
+          std::max(limits.extra_bytes_per_value, ExtraBytesPerValue(*row, type_));
       limits.extra_bytes_per_block =
           std::max(limits.extra_bytes_per_block, row->worst_extra_bytes_per_block);
     }
-    if constexpr (kIsBytes<encodings::PageType<T>>) {
+    if (HasTextPages(type_)) {
       // A page has room for a sample of strings of 4 bytes or more (with the size of each) if
       // 1 + kWorstTextBytes / 4 samples fit. If not, the largest block is unusually small.
       const size_t most_text_bytes = encodings::MostTextBytes(options_);
@@ -185,8 +197,8 @@ class TryingEncoder final : public AutoEncoder<T> {
 
   // Sets nature_now_ to the nature of `values`, the first values of a block. Returns whether a
   // trial is due. Precondition: `values` is not empty.
-  bool TrialIsDue(std::span<const T> values) {
-    nature_now_ = NatureOf(values);
+  bool TrialIsDue(ValueSpan values) {
+    nature_now_ = NatureOf(values, type_);
     return TrialIsDueAnyway() || (MayTry() && nature_now_.DiffersFrom(*nature_));
   }
   // Returns whether a trial is due whatever the nature of the next values is.
@@ -206,14 +218,14 @@ class TryingEncoder final : public AutoEncoder<T> {
 
   // False if trials have cost too much already.
   bool MayTry() const {
-    return trial_bytes_ <= FreeTrialBytes<T>(choice_.goal) + value_bytes_ / 10;
+    return trial_bytes_ <= FreeTrialBytes(lane_, choice_.goal) + value_bytes_ / 10;
   }
 
   // Makes a trial with `values`, the first ones of a block. `at_end`: no others follow.
   // Precondition: nature_now_ is their nature.
-  void Try(std::span<const T> values, bool at_end) {
+  void Try(ValueSpan values, bool at_end) {
     // Assume that a quarter as many values follow as there are so far.
-    const uint64_t so_far = values_before_ + values.size();
+    const uint64_t so_far = values_before_ + values.count;
     const Trial trial = TryStorage(values, at_end ? so_far : so_far + (so_far + 3) / 4, type_,
                                    trial_options_, choice_, candidates_);
     const bool same = nature_ && trial.storage == chosen_;
@@ -241,19 +253,19 @@ class TryingEncoder final : public AutoEncoder<T> {
   // Chooses the block's encoding, by a trial if one is due, and passes the sample to that encoder.
   // `at_end`: no values follow the sample.
   void BeginBlock(bool at_end) {
-    const std::span<const T> values = sample_.values();
+    const ValueSpan values = sample_.values();
     if (!values.empty() && (sample_.wide() || TrialIsDue(values))) Try(values, at_end);
     encoder_ = &EncoderOf(chosen_.row->encoding);
-    look_ = {};
-    look_at_ = kLookInterval<T>;
-    const size_t taken = encoder_->Append(values);
-    CFILE_ASSERT(taken == values.size());
+    look_ = NatureFinder(type_);
+    look_at_ = LookInterval(lane_);
+    const size_t taken = encoder_->AppendAny(values);
+    CFILE_ASSERT(taken == values.count);
     Count(values);
-    position_ = values.size();
-    while (look_at_ < position_) look_at_ += kLookInterval<T>;
+    position_ = values.count;
+    while (look_at_ < position_) look_at_ += LookInterval(lane_);
     // Only the first block goes on after its sample: its table of symbols is made from all its
     // values. The end of another block would then depend on the caller's batches.
-    ends_early_ = choice_.small_blocks && !values.empty() && values_before_ > values.size();
+    ends_early_ = choice_.small_blocks && !values.empty() && values_before_ > values.count;
     sample_.Clear();
   }
 
@@ -266,26 +278,28 @@ class TryingEncoder final : public AutoEncoder<T> {
   // smaller: their encoded size says little.
   bool IsLargerThanPlain(const EncodedBlock& block) const {
     uint64_t plain_bytes = block_bytes_;
-    if constexpr (kIsBytes<T>) plain_bytes += uint64_t{block.count} * sizeof(uint32_t);
-    if constexpr (std::is_same_v<T, bool>) plain_bytes /= 8;
+    if (lane_ == Lane::kBytes) plain_bytes += uint64_t{block.count} * sizeof(uint32_t);
+    if (type_ == PhysicalType::kBool) plain_bytes /= 8;
     return BytesOf(block) > plain_bytes && block.encoding != Encoding::kPlain &&
            !encodings::FindEncoding(block.encoding)->has_dictionary;
   }
 
   void StoreAsPlainIfSmaller(uint64_t first_ordinal, EncodedBlock& block) {
-    auto decoder = encodings::MakeDecoder<T>(block.encoding, type_, options_.type_length);
+    auto decoder = encodings::MakeAnyDecoder(block.encoding, type_, options_.type_length);
     CFILE_ASSERT(decoder.ok());
     EncoderOptions plain_options = options_;
     plain_options.block_size_bytes = std::numeric_limits<int32_t>::max();
-    auto encoder = encodings::MakeEncoder<T>(Encoding::kPlain, type_, plain_options);
+    auto encoder = MakeAnyEncoder(Encoding::kPlain, type_, plain_options);
     CFILE_ASSERT(encoder.ok());
     absl::Status opened = (*decoder)->Open({block, first_ordinal});
     CFILE_ASSERT(opened.ok());
-    T values[512];
+    constexpr size_t kValues = 512;
+    const auto values =
+        std::make_unique_for_overwrite<std::byte[]>(kValues * encodings::WidthOf(lane_));
     for (uint32_t left = block.count; left > 0;) {
-      const auto read = (*decoder)->Read({values, std::min<size_t>(left, std::size(values))});
+      const auto read = (*decoder)->ReadAny(values.get(), std::min<size_t>(left, kValues));
       CFILE_ASSERT(read.ok() && *read > 0);
-      (*encoder)->Append({values, *read});
+      (*encoder)->AppendAny({values.get(), *read});
       left -= static_cast<uint32_t>(*read);
     }
     EncodedBlock plain;
@@ -296,27 +310,27 @@ class TryingEncoder final : public AutoEncoder<T> {
     block = std::move(plain);
   }
 
-  void Count(std::span<const T> values) {
-    block_bytes_ += encodings::OwnBytes(values);
-    values_before_ += values.size();
-    value_bytes_ += DecodedBytes(values);
+  void Count(ValueSpan values) {
+    block_bytes_ += OwnBytes(values, lane_);
+    values_before_ += values.count;
+    value_bytes_ += DecodedBytes(values, lane_);
   }
 
   // Passes values to the block's encoder, and looks at the values at each multiple of
   // kLookInterval.
-  size_t AppendToBlock(std::span<const T> values) {
+  size_t AppendToBlock(ValueSpan values) {
     size_t taken = 0;
-    while (taken < values.size() && !full()) {
+    while (taken < values.count && !full()) {
       const bool looks = position_ >= look_at_;
       const uint64_t part_end = looks ? look_at_ + kNatureValues : look_at_;
-      const auto part =
-          values.subspan(taken, std::min<size_t>(values.size() - taken, part_end - position_));
-      const size_t appended = encoder_->Append(part);
+      ValueSpan part = Tail(values, taken);
+      part.count = std::min<size_t>(part.count, part_end - position_);
+      const size_t appended = encoder_->AppendAny(part);
       taken += appended;
       position_ += appended;
-      Count(part.first(appended));
-      if (looks) look_.Add(part.first(appended));
-      if (appended < part.size()) break;
+      Count({part.data, appended});
+      if (looks) look_.Add({part.data, appended});
+      if (appended < part.count) break;
       if (looks && position_ == part_end) EndLook();
     }
     return taken;
@@ -328,15 +342,15 @@ class TryingEncoder final : public AutoEncoder<T> {
     const bool differs = nature_ && look_.Find().DiffersFrom(*nature_) && MayTry();
     ends_early_ = differs && is_large && !options_.whole_records;
     if (differs && choice_.small_blocks) nature_.reset();
-    look_ = {};
-    look_at_ += kLookInterval<T>;
+    look_ = NatureFinder(type_);
+    look_at_ += LookInterval(lane_);
   }
 
-  BlockEncoder<T>& EncoderOf(Encoding encoding) {
+  AnyBlockEncoder& EncoderOf(Encoding encoding) {
     for (const auto& [known, encoder] : encoders_) {
       if (known == encoding) return *encoder;
     }
-    auto encoder = encodings::MakeEncoder<T>(encoding, type_, options_);
+    auto encoder = MakeAnyEncoder(encoding, type_, options_);
     CFILE_ASSERT(encoder.ok());
     encoders_.emplace_back(encoding, *std::move(encoder));
     if (encodings::FindEncoding(encoding)->has_dictionary) {
@@ -349,22 +363,23 @@ class TryingEncoder final : public AutoEncoder<T> {
   }
 
   const PhysicalType type_;
+  const Lane lane_;
   const EncoderOptions options_;
   const EncoderOptions trial_options_;
   const AutoOptions choice_;
   std::vector<const encodings::EncodingRow*> candidates_;
   // One encoder for each encoding that was used.
-  std::vector<std::pair<Encoding, std::unique_ptr<BlockEncoder<T>>>> encoders_;
+  std::vector<std::pair<Encoding, std::unique_ptr<AnyBlockEncoder>>> encoders_;
 
   // The current block: its first values, then the encoder that received them.
-  Sample<T> sample_;
-  BlockEncoder<T>* encoder_ = nullptr;
+  Sample sample_;
+  AnyBlockEncoder* encoder_ = nullptr;
   bool ends_early_ = false;
   // The values from position look_at_ on, for a look. Positions count from the front of the block
   // or, with small_blocks, from the front of the last block that had a sample. position_: of the
   // next value.
-  NatureFinder<T> look_;
-  uint64_t look_at_ = kLookInterval<T>;
+  NatureFinder look_;
+  uint64_t look_at_ = LookInterval(lane_);
   uint64_t position_ = 0;
 
   // The choice of the last trial, the nature of that trial's values, what the trial cost, and how
@@ -395,17 +410,10 @@ class TryingEncoder final : public AutoEncoder<T> {
 
 }  // namespace
 
-template <typename T>
-std::unique_ptr<AutoEncoder<T>> MakeAutoEncoder(PhysicalType type, const EncoderOptions& options,
-                                                const AutoOptions& choice) {
+std::unique_ptr<AutoEncoder> MakeAutoEncoder(PhysicalType type, const EncoderOptions& options,
+                                             const AutoOptions& choice) {
   CFILE_ASSERT(!options.kudu_exact);
-  return std::make_unique<TryingEncoder<T>>(type, options, choice);
+  return std::make_unique<TryingEncoder>(type, options, choice);
 }
-
-#define CFILE_INSTANTIATE(T)                                                                       \
-  template std::unique_ptr<AutoEncoder<T>> MakeAutoEncoder<T>(PhysicalType, const EncoderOptions&, \
-                                                              const AutoOptions&);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile::internal

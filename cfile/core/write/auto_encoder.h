@@ -26,8 +26,7 @@ class EncodingChooser {
   virtual const std::optional<ChoiceInfo>& choice() const = 0;
 };
 
-template <typename T>
-class AutoEncoder : public encodings::BlockEncoder<T>, public EncodingChooser {};
+class AutoEncoder : public encodings::AnyBlockEncoder, public EncodingChooser {};
 
 // Makes an AutoEncoder. It gathers the first values of a block (the sample), chooses an encoding
 // and the compression by means of the sample (see Goal), and passes all values of the block to the
@@ -45,9 +44,8 @@ class AutoEncoder : public encodings::BlockEncoder<T>, public EncodingChooser {}
 // Memory: the encoders used so far, a sample of up to 128 KiB and, during a trial, up to 1.3 MiB
 // and a small multiple of the sample.
 // Precondition: not options.kudu_exact.
-template <typename T>
-std::unique_ptr<AutoEncoder<T>> MakeAutoEncoder(PhysicalType type,
-                                                const encodings::EncoderOptions& options,
-                                                const AutoOptions& choice);
+std::unique_ptr<AutoEncoder> MakeAutoEncoder(PhysicalType type,
+                                             const encodings::EncoderOptions& options,
+                                             const AutoOptions& choice);
 
 }  // namespace cfile::internal

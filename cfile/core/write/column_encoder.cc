@@ -1,7 +1,7 @@
 #include "cfile/core/write/column_encoder.h"
 
+#include "cfile/core/write/any_encoder.h"
 #include "cfile/core/write/auto_encoder.h"
-#include "encodings/registry.h"
 
 namespace cfile::internal {
 
@@ -33,13 +33,9 @@ absl::StatusOr<std::unique_ptr<encodings::AnyBlockEncoder>> NewEncoder(const Col
                                            !PolicyOf(options).movable_blocks,
                            .small_blocks = SeekBlockBytes(options) > 0,
                            .block_size_bytes = options.block_size_bytes};
-  using Encoder = absl::StatusOr<std::unique_ptr<encodings::AnyBlockEncoder>>;
-  return encodings::VisitPhysicalType(
-      type.physical(), [&]<typename T>(std::type_identity<T>) -> Encoder {
-        if (options.encoding == Encoding::kAuto)
-          return MakeAutoEncoder<T>(type.physical(), encoder_options, choice);
-        return encodings::MakeEncoder<T>(options.encoding, type.physical(), encoder_options);
-      });
+  if (options.encoding == Encoding::kAuto)
+    return MakeAutoEncoder(type.physical(), encoder_options, choice);
+  return MakeAnyEncoder(options.encoding, type.physical(), encoder_options);
 }
 
 }  // namespace cfile::internal

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <span>
 #include <type_traits>
 #include <vector>
 
@@ -91,13 +92,16 @@ DistinctValues CountDistinctAsPages(std::span<const T> values) {
 
 }  // namespace
 
-template <typename T>
-std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values, uint64_t column_values,
+std::optional<DictionarySizes> EstimateDictionary(encodings::ValueSpan values,
+                                                  encodings::PhysicalType type,
+                                                  uint64_t column_values,
                                                   const EncoderOptions& options) {
-  const DistinctValues found = CountDistinctAsPages(values);
-  const auto count = static_cast<double>(values.size());
+  const DistinctValues found = encodings::VisitPhysicalType(
+      type,
+      [&]<typename T>(std::type_identity<T>) { return CountDistinctAsPages(values.As<T>()); });
+  const auto count = static_cast<double>(values.count);
   const auto distinct = static_cast<double>(found.distinct);
-  const double all = ExtrapolateDistinct(found, values.size(), column_values);
+  const double all = ExtrapolateDistinct(found, values.count, column_values);
   const double entry_bytes = static_cast<double>(found.bytes) / distinct;
   if (all * entry_bytes > static_cast<double>(options.max_dictionary_bytes)) return std::nullopt;
   const auto width_of = [](double distinct_values) {
@@ -120,11 +124,5 @@ std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values, uin
       .share = share_of(std::min(full_block, static_cast<double>(column_values))),
       .least_share = share_of(kManyBlocks * full_block)};
 }
-
-#define CFILE_INSTANTIATE(T)                                                                  \
-  template std::optional<DictionarySizes> EstimateDictionary<T>(std::span<const T>, uint64_t, \
-                                                                const EncoderOptions&);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile::internal

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 
 #include "encodings/core/block_codec.h"
 
@@ -19,14 +18,15 @@ struct DictionarySizes {
   double least_share = 0;  // the share if the column had many more values
 };
 
-// Estimates DictionarySizes for a sample of a column of `column_values` values. A sample shows only
-// some of a file's values, so the number of distinct values is estimated from the values that occur
-// once and twice (Chao's estimator). The share is the dictionary's size times the number of values
-// in the sample, divided by the number of values in one block. The dictionary counts with at most
-// as many entries as a block has values. Returns nullopt if the whole dictionary would exceed its
-// limit.
-template <typename T>
-std::optional<DictionarySizes> EstimateDictionary(std::span<const T> values, uint64_t column_values,
+// Estimates DictionarySizes for a sample of a column of `column_values` values of `type`. A sample
+// shows only some of a file's values, so the number of distinct values is estimated from the values
+// that occur once and twice (Chao's estimator). The share is the dictionary's size times the number
+// of values in the sample, divided by the number of values in one block. The dictionary counts with
+// at most as many entries as a block has values. Returns nullopt if the whole dictionary would
+// exceed its limit.
+std::optional<DictionarySizes> EstimateDictionary(encodings::ValueSpan values,
+                                                  encodings::PhysicalType type,
+                                                  uint64_t column_values,
                                                   const encodings::EncoderOptions& options);
 
 }  // namespace cfile::internal

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
-#include <string_view>
-#include <type_traits>
 #include <utility>
 
 #include "cfile/core/format/compress.h"
 #include "cfile/core/format/compression.h"
+#include "cfile/core/write/any_encoder.h"
 #include "cfile/core/write/dictionary_estimate.h"
 #include "cfile/options.h"
 #include "encodings/core/assert.h"
@@ -26,7 +26,8 @@ using encodings::ByteWriter;
 using encodings::EncodedBlock;
 using encodings::EncoderOptions;
 using encodings::EncodingRow;
-using encodings::kIsBytes;
+using encodings::Lane;
+using encodings::ValueSpan;
 
 // A difference of sizes is ignored if it is at most this part of the decoded bytes. If the part is
 // not 0, differences of at most kNegligibleBytes for the whole column are ignored, too.
@@ -82,13 +83,12 @@ struct EncodedSample {
 
 // Encodes the sample. Returns nullopt if the sample does not fit into one block, or if the encoder
 // has stored the sample in another encoding than `encoding`.
-template <typename T>
-std::optional<EncodedSample> EncodeSample(std::span<const T> values, PhysicalType type,
+std::optional<EncodedSample> EncodeSample(ValueSpan values, PhysicalType type,
                                           EncoderOptions options, Encoding encoding) {
   options.block_size_bytes = std::numeric_limits<int32_t>::max();
-  auto encoder = encodings::MakeEncoder<T>(encoding, type, options);
+  auto encoder = MakeAnyEncoder(encoding, type, options);
   CFILE_ASSERT(encoder.ok());
-  if ((*encoder)->Append(values) < values.size()) return std::nullopt;
+  if ((*encoder)->AppendAny(values) < values.count) return std::nullopt;
   EncodedBlock block;
   (*encoder)->Finish(0, block);
   if (block.encoding != Encoding::kAuto && block.encoding != encoding) return std::nullopt;
@@ -122,25 +122,28 @@ const Candidate* Choose(std::span<const Candidate> candidates, double budget, do
 }
 
 // Encodes values with several encodings, and counts the cost (Trial::cost_bytes).
-template <typename T>
 class Trials {
  public:
   Trials(PhysicalType type, const EncoderOptions& options, const AutoOptions& choice)
-      : type_(type), options_(options), choice_(choice), limits_(LimitsOf(choice.goal)) {}
+      : type_(type),
+        lane_(encodings::LaneOf(type)),
+        options_(options),
+        choice_(choice),
+        limits_(LimitsOf(choice.goal)) {}
 
   uint64_t cost_bytes() const { return cost_bytes_; }
 
   // Encodes `values` with each encoding of `rows`, and compresses the results, except the results
   // of rows in `no_gain`. Returns the candidates in the order of `rows`. `column_values`: the
   // number of values in the column; `values` are some of them.
-  std::vector<Candidate> Run(std::span<const T> values, uint64_t column_values,
+  std::vector<Candidate> Run(ValueSpan values, uint64_t column_values,
                              std::span<const EncodingRow* const> rows,
                              std::vector<const EncodingRow*> no_gain = {}) {
     no_gain_ = std::move(no_gain);
     candidates_.clear();
     values_ = values;
     column_values_ = column_values;
-    own_bytes_ = static_cast<double>(encodings::OwnBytes(values));
+    own_bytes_ = static_cast<double>(OwnBytes(values, lane_));
     for (const EncodingRow* row : rows) TryRow(*row);
     return candidates_;
   }
@@ -152,27 +155,30 @@ class Trials {
   // `plain`: PLAIN without compression; candidates larger than `plain` are not acceptable.
   // `candidates`: some candidates of the last call of Run.
   const Candidate& Best(std::span<const Candidate> candidates, const Candidate& plain) const {
-    const double few = NegligiblePart(choice_.goal) * static_cast<double>(DecodedBytes(values_));
+    const double few =
+        NegligiblePart(choice_.goal) * static_cast<double>(DecodedBytes(values_, lane_));
     const double negligible = few == 0 ? 0 : std::max(kNegligibleBytes * part(), few);
     const Candidate* best = Choose(candidates, budget(), limits_.factor, negligible, plain.bytes);
     return best == nullptr ? plain : *best;
   }
 
  private:
+  bool is_bytes() const { return lane_ == Lane::kBytes; }
+
   // Returns the longest acceptable time of a scan of the values, in picoseconds.
   double budget() const {
-    return 1e12 / limits_.bytes_per_second * static_cast<double>(DecodedBytes(values_));
+    return 1e12 / limits_.bytes_per_second * static_cast<double>(DecodedBytes(values_, lane_));
   }
 
   // Returns the number of values divided by the number of values in the column.
   double part() const {
-    return static_cast<double>(values_.size()) / static_cast<double>(column_values_);
+    return static_cast<double>(values_.count) / static_cast<double>(column_values_);
   }
 
   // Returns the time in which a scan decodes the values, which are not compressed.
   double ScanPicoseconds(const EncodingRow& row) const {
     const encodings::ScanCost& cost = row.scan_cost;
-    return static_cast<double>(values_.size()) * (kIsBytes<T> ? cost.string : cost.number) +
+    return static_cast<double>(values_.count) * (is_bytes() ? cost.string : cost.number) +
            own_bytes_ * cost.byte;
   }
 
@@ -186,18 +192,18 @@ class Trials {
   }
 
   void TryRow(const EncodingRow& row) {
-    const bool all_values = column_values_ == values_.size();
+    const bool all_values = column_values_ == values_.count;
     const double scan = ScanPicoseconds(row);
     const double search_factor =
         choice_.value_index && row.scan_cost.decodes_to_search ? kSearchFactor : 1;
     const auto speed = [&](double picoseconds) {
-      const auto bytes = static_cast<double>(DecodedBytes(values_));
+      const auto bytes = static_cast<double>(DecodedBytes(values_, lane_));
       return picoseconds == 0 ? 0 : 1e12 * bytes / picoseconds;
     };
     Candidate candidate{.storage = {.row = &row, .compressed = choice_.compress_all},
                         .picoseconds = search_factor * scan,
                         .bytes_per_second = speed(scan)};
-    cost_bytes_ += DecodedBytes(values_);
+    cost_bytes_ += DecodedBytes(values_, lane_);
     const auto encoded = EncodeSample(values_, type_, options_, row.encoding);
     double encoded_bytes = encoded ? static_cast<double>(encoded->block.size()) : 0;
     // The first block of a page encoding ends when the values, not the encoded page, reach the
@@ -208,13 +214,13 @@ class Trials {
     double scale = 1;  // the encoded bytes count this many times
     if (row.has_dictionary && !row.has_codes) {
       // The file has one table of symbols, for all values.
-      cost_bytes_ += kTrainingFactor * DecodedBytes(values_);
+      cost_bytes_ += kTrainingFactor * DecodedBytes(values_, lane_);
       if (encoded) beside += part() * static_cast<double>(encoded->dictionary.size());
     } else if (row.has_dictionary) {
       double share = encoded ? static_cast<double>(encoded->dictionary.size()) : 0;
       double least_share = share;
       if (!all_values) {
-        const auto estimate = EstimateDictionary(values_, column_values_, options_);
+        const auto estimate = EstimateDictionary(values_, type_, column_values_, options_);
         if (!estimate) return;
         share = estimate->share;
         least_share = estimate->least_share;
@@ -237,7 +243,7 @@ class Trials {
           DecompressionPicoseconds(choice_.compression, compressed_size, encoded->block.size()));
     };
     // How many times a decompression counts.
-    const bool searched = choice_.for_searches && kIsBytes<T>;
+    const bool searched = choice_.for_searches && is_bytes();
     const double counted = choice_.compress_all ? 0 : searched ? kSearchFactor : 1;
     std::optional<size_t> compressed;
     if (encoded && choice_.compression != Compression::kNone &&
@@ -269,6 +275,7 @@ class Trials {
   }
 
   const PhysicalType type_;
+  const Lane lane_;
   const EncoderOptions& options_;
   const AutoOptions& choice_;
   const GoalLimits limits_;
@@ -278,7 +285,7 @@ class Trials {
 
   // The arguments and the result of the current call of Run.
   std::vector<const EncodingRow*> no_gain_;
-  std::span<const T> values_;
+  ValueSpan values_;
   uint64_t column_values_ = 0;
   double own_bytes_ = 0;  // the bytes of values_, without the views of strings
   std::vector<Candidate> candidates_;
@@ -295,18 +302,19 @@ constexpr size_t kFinalPieceValuesForSize = 3072;
 // Returns `values` if they are not more than four pieces. A piece has at most `piece_values`
 // values, and about 8 * piece_values bytes. `piece_values` is a multiple of 1,024, because some
 // encodings divide values into vectors of 1,024 values.
-template <typename T>
-std::span<const T> Spread(std::span<const T> values, size_t piece_values,
-                          std::unique_ptr<T[]>& copies) {
+ValueSpan Spread(ValueSpan values, Lane lane, size_t piece_values,
+                 std::unique_ptr<std::byte[]>& copies) {
   constexpr size_t kPieces = 4;
-  const size_t bytes = std::max<size_t>(encodings::OwnBytes(values), 1);
-  const size_t fitting = values.size() * (8 * piece_values) / bytes;
+  const size_t bytes = std::max<size_t>(OwnBytes(values, lane), 1);
+  const size_t fitting = values.count * (8 * piece_values) / bytes;
   const size_t piece = std::clamp<size_t>(fitting, 1, piece_values);
-  if (values.size() <= kPieces * piece) return values;
-  copies.reset(new T[kPieces * piece]);
+  if (values.count <= kPieces * piece) return values;
+  const size_t piece_bytes = piece * encodings::WidthOf(lane);
+  copies = std::make_unique_for_overwrite<std::byte[]>(kPieces * piece_bytes);
   for (size_t i = 0; i < kPieces; ++i) {
-    const size_t begin = (values.size() - piece) * i / (kPieces - 1);
-    std::copy_n(values.begin() + static_cast<ptrdiff_t>(begin), piece, &copies[i * piece]);
+    const size_t begin = (values.count - piece) * i / (kPieces - 1);
+    std::memcpy(&copies[i * piece_bytes], encodings::ValueAt(values.data, lane, begin),
+                piece_bytes);
   }
   return {copies.get(), kPieces * piece};
 }
@@ -335,21 +343,21 @@ std::vector<const EncodingRow*> TrialCandidates(PhysicalType type, const AutoOpt
   return candidates;
 }
 
-template <typename T>
-Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType type,
+Trial TryStorage(ValueSpan values, uint64_t column_values, PhysicalType type,
                  const EncoderOptions& options, const AutoOptions& choice,
                  std::span<const EncodingRow* const> rows) {
-  Trials<T> trials(type, options, choice);
-  std::unique_ptr<T[]> copies, final_copies;
-  const bool at_end = column_values == values.size();
+  Trials trials(type, options, choice);
+  const Lane lane = encodings::LaneOf(type);
+  std::unique_ptr<std::byte[]> copies, final_copies;
+  const bool at_end = column_values == values.count;
   if (!at_end) {
-    values =
-        Spread(values, choice.goal == Goal::kSize ? kFinalPieceValuesForSize : kFinalPieceValues,
-               final_copies);
+    values = Spread(values, lane,
+                    choice.goal == Goal::kSize ? kFinalPieceValuesForSize : kFinalPieceValues,
+                    final_copies);
   }
-  const std::span<const T> few = at_end ? values : Spread(values, kPieceValues, copies);
+  const ValueSpan few = at_end ? values : Spread(values, lane, kPieceValues, copies);
   std::vector<const EncodingRow*> tried(rows.begin(), rows.end());
-  if (!at_end && !kIsBytes<T>) {
+  if (!at_end && lane != Lane::kBytes) {
     // For numbers, blocks of Parquet's PLAIN are only a few bytes smaller than blocks of PLAIN.
     std::erase_if(tried,
                   [](const EncodingRow* row) { return row->encoding == Encoding::kParquetPlain; });
@@ -359,7 +367,7 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
   Candidate best = trials.Best(candidates, plain);
   double plain_bytes = trials.plain_bytes();
   std::vector<Candidate> others;  // the candidates that are not finalists
-  if (few.size() < values.size()) {
+  if (few.count < values.count) {
     // The finalists: the best encoding, the best encoding of the others, and so on. A finalist is
     // compressed again only if compression has made it small enough before.
     const size_t most_finalists = choice.goal == Goal::kSize ? 3 : 2;
@@ -377,8 +385,8 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
     }
     others = std::move(candidates);
     candidates = trials.Run(values, column_values, finalists, std::move(no_gain));
-    const double more =
-        static_cast<double>(DecodedBytes(values)) / static_cast<double>(DecodedBytes(few));
+    const double more = static_cast<double>(DecodedBytes(values, lane)) /
+                        static_cast<double>(DecodedBytes(few, lane));
     plain.bytes *= more;
     plain_bytes *= more;
     for (Candidate& other : others) {
@@ -410,18 +418,12 @@ Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType
       .storage = best.storage,
       .depends_on_count = depends_on_count,
       .found = {.goal = choice.goal,
-                .num_values = values.size(),
+                .num_values = values.count,
                 .plain_size_bytes = static_cast<uint64_t>(std::max(1.0, std::round(plain_bytes))),
                 .chosen = best.size(),
                 .smallest = smallest.size(),
                 .scan_bytes_per_second = static_cast<uint64_t>(best.bytes_per_second)},
       .cost_bytes = trials.cost_bytes()};
 }
-
-#define CFILE_INSTANTIATE(T)                                                                      \
-  template Trial TryStorage<T>(std::span<const T>, uint64_t, PhysicalType, const EncoderOptions&, \
-                               const AutoOptions&, std::span<const EncodingRow* const>);
-CFILE_FOR_EACH_VALUE_TYPE(CFILE_INSTANTIATE)
-#undef CFILE_INSTANTIATE
 
 }  // namespace cfile::internal

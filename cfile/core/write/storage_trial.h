@@ -5,11 +5,13 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "cfile/file_info.h"
 #include "cfile/options.h"
 #include "encodings/core/block_codec.h"
+#include "encodings/core/lane.h"
 #include "encodings/registry.h"
 
 namespace cfile::internal {
@@ -47,10 +49,15 @@ struct Storage {
   friend bool operator==(const Storage&, const Storage&) = default;
 };
 
+// Returns the size of values in bytes; for strings, the size of their characters.
+inline uint64_t OwnBytes(encodings::ValueSpan values, encodings::Lane lane) {
+  return lane == encodings::Lane::kBytes ? encodings::OwnBytes(values.As<std::string_view>())
+                                         : values.count * encodings::WidthOf(lane);
+}
 // Returns the number of bytes of decoded values: their own bytes and, for strings, their views.
-template <typename T>
-uint64_t DecodedBytes(std::span<const T> values) {
-  return encodings::OwnBytes(values) + (encodings::kIsBytes<T> ? values.size_bytes() : 0);
+inline uint64_t DecodedBytes(encodings::ValueSpan values, encodings::Lane lane) {
+  const bool views = lane == encodings::Lane::kBytes;
+  return OwnBytes(values, lane) + (views ? values.count * sizeof(std::string_view) : 0);
 }
 
 // The outcome of a trial.
@@ -77,8 +84,7 @@ std::vector<const encodings::EncodingRow*> TrialCandidates(PhysicalType type,
 // blocks. Preconditions: `values` is not empty; `column_values` is not less than the number of
 // `values`; `candidates` are TrialCandidates(type, choice),
 // or some of them.
-template <typename T>
-Trial TryStorage(std::span<const T> values, uint64_t column_values, PhysicalType type,
+Trial TryStorage(encodings::ValueSpan values, uint64_t column_values, PhysicalType type,
                  const encodings::EncoderOptions& options, const AutoOptions& choice,
                  std::span<const encodings::EncodingRow* const> candidates);
 

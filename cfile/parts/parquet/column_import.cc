@@ -18,11 +18,12 @@
 namespace cfile::internal {
 namespace {
 
-using encodings::BlockDecoder;
+using encodings::AnyBlockDecoder;
 using encodings::DataLoss;
 using encodings::DecoderOptions;
 using encodings::Dictionary;
 using encodings::StrCat;
+using encodings::ValueSpan;
 using parquet::PageType;
 using parquet::SchemaElement;
 using parquet::Type;
@@ -52,37 +53,9 @@ PageValues ValuesOf(const SchemaElement& leaf, const ColumnType& type, bool same
   }
 }
 
-// Makes a decoder of pages whose values have the type `values`, for a column of T.
-template <typename T>
-absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> NewDecoder(Encoding encoding,
-                                                            const PageValues& values,
-                                                            bool same_pages,
-                                                            const DecoderOptions& options) {
-  CFILE_RETURN_IF_ERROR(encodings::parquet::CheckEncoding(encoding));
-  if (same_pages) return encodings::MakeDecoder<T>(encoding, values.type, options);
-  if constexpr (kHoldsDecimals<T>) {
-    const auto convert =
-        [&]<typename P>(std::type_identity<P>) -> absl::StatusOr<std::unique_ptr<BlockDecoder<T>>> {
-      CFILE_ASSIGN_OR_RETURN(auto decoder,
-                             encodings::MakeDecoder<P>(encoding, values.type, options));
-      return std::make_unique<ConvertingDecoder<T, P>>(std::move(decoder));
-    };
-    if (values.type == PhysicalType::kInt32) return convert(std::type_identity<int32_t>{});
-    if constexpr (sizeof(T) >= sizeof(int64_t)) {
-      if (values.type == PhysicalType::kInt64) return convert(std::type_identity<int64_t>{});
-    }
-    if constexpr (std::is_same_v<T, int64_t>) {
-      if (values.type == PhysicalType::kInt96) return convert(std::type_identity<Int96>{});
-    }
-    return convert(std::type_identity<std::string_view>{});
-  }
-  return absl::InternalError("values that need a conversion are decimals or times of INT96");
-}
-
-template <typename T>
-class TypedColumnImport final : public ColumnImport {
+class PagesImport final : public ColumnImport {
  public:
-  explicit TypedColumnImport(const ColumnImportPlan& plan)
+  explicit PagesImport(const ColumnImportPlan& plan)
       : plan_(plan),
         leaf_(plan.metadata->file.schema[plan.leaf.element]),
         values_type_(ValuesOf(leaf_, plan.column.type, plan.leaf.same_pages)),
@@ -90,7 +63,11 @@ class TypedColumnImport final : public ColumnImport {
         level_check_(plan.tree == nullptr ? LevelCheck()
                                           : LevelCheck(*plan.tree, plan.leaf.column)),
         value_check_(plan.column.type),
-        values_(new T[kBatch]) {}
+        lane_(encodings::LaneOf(plan.column.type.physical())),
+        convert_(plan.leaf.same_pages
+                     ? nullptr
+                     : ConversionOf(values_type_.type, plan.column.type.physical())),
+        values_(NewValues(encodings::LaneOf(values_type_.type))) {}
 
   absl::Status Import(const parquet::ColumnChunk& chunk, uint64_t num_rows, TableWriter& writer,
                       ParquetReport& report) override {
@@ -103,6 +80,10 @@ class TypedColumnImport final : public ColumnImport {
   const LevelCheck& levels() const override { return level_check_; }
 
  private:
+  static std::unique_ptr<std::byte[]> NewValues(encodings::Lane lane) {
+    return std::make_unique_for_overwrite<std::byte[]>(kBatch * encodings::WidthOf(lane));
+  }
+
   LevelLimits limits() const {
     return {.max_repetition = plan_.leaf.max_repetition,
             .max_definition = plan_.leaf.max_definition};
@@ -209,9 +190,9 @@ class TypedColumnImport final : public ColumnImport {
       return DataLoss("the page continues a record, but no record is open");
     CFILE_RETURN_IF_ERROR(level_check_.Add(page.repetition, page.definition, page.num_entries));
     const uint64_t rows_before = RowsIn(*to_);
-    CFILE_ASSIGN_OR_RETURN(BlockDecoder<T>* const decoder, DecoderOf(page.encoding));
-    if (HasCodes(page) && !std::exchange(checked_dictionary_, true)) {
-      const absl::Status status = value_check_.Check(decoder->DictionaryValues(), 0);
+    CFILE_ASSIGN_OR_RETURN(AnyBlockDecoder* const decoder, DecoderOf(page.encoding));
+    if (HasCodes(page) && convert_ == nullptr && !std::exchange(checked_dictionary_, true)) {
+      const absl::Status status = value_check_.Check(decoder->AnyDictionaryValues(), 0);
       if (!status.ok()) return WithMessage(status, StrCat("dictionary: ", status.message()));
     }
     bool copied = false;
@@ -262,38 +243,49 @@ class TypedColumnImport final : public ColumnImport {
     return absl::OkStatus();
   }
 
-  absl::StatusOr<BlockDecoder<T>*> DecoderOf(Encoding encoding) {
-    std::unique_ptr<BlockDecoder<T>>& decoder = decoders_[encoding];
+  absl::StatusOr<AnyBlockDecoder*> DecoderOf(Encoding encoding) {
+    std::unique_ptr<AnyBlockDecoder>& decoder = decoders_[encoding];
     if (decoder == nullptr) {
-      CFILE_ASSIGN_OR_RETURN(decoder,
-                             NewDecoder<T>(encoding, values_type_, plan_.leaf.same_pages,
-                                           DecoderOptions(values_type_.type_length, dictionary_)));
+      CFILE_RETURN_IF_ERROR(encodings::parquet::CheckEncoding(encoding));
+      if (!plan_.leaf.same_pages && convert_ == nullptr) {
+        return absl::InternalError("values that need a conversion are decimals or times of INT96");
+      }
+      CFILE_ASSIGN_OR_RETURN(decoder, encodings::MakeAnyDecoder(
+                                          encoding, values_type_.type,
+                                          DecoderOptions(values_type_.type_length, dictionary_)));
     }
     return decoder.get();
   }
 
-  static absl::Status Open(BlockDecoder<T>& decoder, const DataPage& page, uint64_t present) {
+  static absl::Status Open(AnyBlockDecoder& decoder, const DataPage& page, uint64_t present) {
     encodings::BlockView view(page.values);
     view.count = static_cast<uint32_t>(present);
     return decoder.Open(view);
   }
 
-  // Returns the next values, between 1 and `most`. Valid until the next call.
-  absl::StatusOr<std::span<const T>> ReadValues(BlockDecoder<T>& decoder, size_t most) {
+  // Returns the next values of the column, between 1 and `most`. Valid until the next call.
+  absl::StatusOr<ValueSpan> ReadValues(AnyBlockDecoder& decoder, size_t most) {
     most = std::min(most, kBatch);
-    std::span<const T> values = decoder.Borrow(most);
+    ValueSpan values = decoder.BorrowAny(most);
     if (values.empty()) {
-      CFILE_ASSIGN_OR_RETURN(const size_t read, decoder.Read({values_.get(), most}));
+      CFILE_ASSIGN_OR_RETURN(const size_t read, decoder.ReadAny(values_.get(), most));
       if (read == 0) return DataLoss("the values end before their last one");
       values = {values_.get(), read};
     }
-    if (decoder.DictionaryValues().empty())
-      CFILE_RETURN_IF_ERROR(value_check_.Check(values, decoder.position() - values.size()));
+    const uint64_t first = decoder.position() - values.count;
+    if (convert_ != nullptr) {
+      if (converted_ == nullptr) converted_ = NewValues(lane_);
+      CFILE_RETURN_IF_ERROR(convert_(values, first, converted_.get()));
+      values.data = converted_.get();
+    } else if (!decoder.AnyDictionaryValues().empty()) {
+      return values;  // ImportPage has checked them
+    }
+    CFILE_RETURN_IF_ERROR(value_check_.Check(values, first));
     return values;
   }
 
   // Appends the rows of a column without levels.
-  absl::Status RecodeRows(const DataPage& page, BlockDecoder<T>& decoder) {
+  absl::Status RecodeRows(const DataPage& page, AnyBlockDecoder& decoder) {
     encodings::ValidityDecoder validity;
     uint32_t present = page.num_entries;
     if (plan_.leaf.max_definition > 0) {
@@ -306,33 +298,35 @@ class TypedColumnImport final : public ColumnImport {
       while (decoder.position() < present) {
         CFILE_ASSIGN_OR_RETURN(const auto values,
                                ReadValues(decoder, present - decoder.position()));
-        CFILE_RETURN_IF_ERROR(writer_->Append<T>(column, values));
+        CFILE_RETURN_IF_ERROR(TableWriterAccess::Append(
+            *writer_, column, AnyBatch{.values = values.data, .count = values.count}));
       }
       return absl::OkStatus();
     }
-    if (rows_buffer_ == nullptr) rows_buffer_.reset(new T[kBatch]);
+    if (rows_buffer_ == nullptr) rows_buffer_ = NewValues(lane_);
     for (uint32_t row = 0; row < page.num_entries;) {
       uint8_t bits[kBatch / 8];
       auto count = static_cast<uint32_t>(std::min<size_t>(page.num_entries - row, kBatch));
       CFILE_RETURN_IF_ERROR(validity.SeekTo(row).status());
       CFILE_ASSIGN_OR_RETURN(const uint32_t ones, validity.Read(count, bits));
-      std::span<const T> values;
+      ValueSpan values;
       if (ones > 0) {
         CFILE_ASSIGN_OR_RETURN(values, ReadValues(decoder, ones));
       }
       // The decoder may return fewer values: then append only the rows before the next value.
-      if (values.size() < ones)
-        count = static_cast<uint32_t>(encodings::PositionOfOne(bits, 0, values.size()));
-      encodings::SpreadValues(values.data(), bits, count, rows_buffer_.get());
-      CFILE_RETURN_IF_ERROR(
-          writer_->Append<T>(column, std::span<const T>(rows_buffer_.get(), count), bits));
+      if (values.count < ones)
+        count = static_cast<uint32_t>(encodings::PositionOfOne(bits, 0, values.count));
+      encodings::SpreadValues(lane_, values.data, bits, count, rows_buffer_.get());
+      CFILE_RETURN_IF_ERROR(TableWriterAccess::Append(
+          *writer_, column,
+          AnyBatch{.values = rows_buffer_.get(), .count = count, .validity = bits}));
       row += count;
     }
     return absl::OkStatus();
   }
 
   // Appends the entries of a column with levels.
-  absl::Status RecodeEntries(const DataPage& page, BlockDecoder<T>& decoder) {
+  absl::Status RecodeEntries(const DataPage& page, AnyBlockDecoder& decoder) {
     const LevelBlock block{.repetition = page.repetition, .definition = page.definition};
     repetition_.resize(kBatch);
     definition_.resize(kBatch);
@@ -357,27 +351,29 @@ class TypedColumnImport final : public ColumnImport {
   }
 
   // Appends `count` entries, whose levels are in repetition_ and definition_.
-  absl::Status AppendEntries(size_t count, BlockDecoder<T>& decoder) {
+  absl::Status AppendEntries(size_t count, AnyBlockDecoder& decoder) {
     const uint16_t most = limits().max_definition;
     for (size_t begin = 0; begin < count;) {
       const size_t wanted = encodings::CountLevels(&definition_[begin], count - begin, most);
-      std::span<const T> values;
+      ValueSpan values;
       if (wanted > 0) {
         CFILE_ASSIGN_OR_RETURN(values, ReadValues(decoder, wanted));
       }
       size_t end = count;
-      if (values.size() < wanted) {
+      if (values.count < wanted) {
         end = begin;
-        for (size_t left = values.size(); left > 0 || definition_[end] != most; ++end)
+        for (size_t left = values.count; left > 0 || definition_[end] != most; ++end)
           left -= definition_[end] == most;
       }
       const auto levels = [&](const std::vector<uint16_t>& all, uint16_t maximum) {
         return maximum == 0 ? std::span<const uint16_t>()
                             : std::span<const uint16_t>(&all[begin], end - begin);
       };
-      CFILE_RETURN_IF_ERROR(writer_->AppendLevels<T>(plan_.table_column,
-                                                     levels(repetition_, limits().max_repetition),
-                                                     levels(definition_, most), values));
+      CFILE_RETURN_IF_ERROR(TableWriterAccess::Append(
+          *writer_, plan_.table_column,
+          AnyLevelBatch{.repetition = levels(repetition_, limits().max_repetition),
+                        .definition = levels(definition_, most),
+                        .values = values}));
       begin = end;
     }
     return absl::OkStatus();
@@ -395,19 +391,22 @@ class TypedColumnImport final : public ColumnImport {
   ParquetReport* report_ = nullptr;
   std::unique_ptr<PageOpener> opener_;
   std::unique_ptr<PageOpener> opener_of_waiting_;
-  std::optional<PageCopier<T>> copier_;
+  std::optional<PageCopier> copier_;
   std::shared_ptr<const Dictionary> dictionary_;
   bool checked_dictionary_ = false;  // value_check_ has seen the values of dictionary_
   std::optional<bool> adopted_;      // see Adopts
   std::vector<uint32_t> new_codes_;  // for each code in dictionary_; empty: the codes are the same
-  std::map<Encoding, std::unique_ptr<BlockDecoder<T>>> decoders_;
+  std::map<Encoding, std::unique_ptr<AnyBlockDecoder>> decoders_;
   uint64_t entries_ = 0;
   uint64_t rows_ = 0;
   bool record_is_open_ = false;  // the next page may continue the last record
 
-  const ValueCheck<T> value_check_;
-  const std::unique_ptr<T[]> values_;  // kBatch values
-  std::unique_ptr<T[]> rows_buffer_;   // kBatch rows, if a page has nulls
+  const ValueCheck value_check_;
+  const encodings::Lane lane_;  // of the column
+  const Conversion convert_;    // from the values of pages; null: the column has the same values
+  const std::unique_ptr<std::byte[]> values_;  // kBatch values of pages
+  std::unique_ptr<std::byte[]> converted_;     // kBatch values of the column
+  std::unique_ptr<std::byte[]> rows_buffer_;   // kBatch rows, if a page has nulls
   LevelDecoder levels_;
   std::vector<uint16_t> repetition_;
   std::vector<uint16_t> definition_;
@@ -416,10 +415,7 @@ class TypedColumnImport final : public ColumnImport {
 }  // namespace
 
 std::unique_ptr<ColumnImport> NewColumnImport(const ColumnImportPlan& plan) {
-  return VisitType(plan.column.type,
-                   [&]<typename T>(std::type_identity<T>) -> std::unique_ptr<ColumnImport> {
-                     return std::make_unique<TypedColumnImport<T>>(plan);
-                   });
+  return std::make_unique<PagesImport>(plan);
 }
 
 }  // namespace cfile::internal

@@ -12,6 +12,7 @@
 #include "cfile/core/format/value_summary.h"
 #include "cfile/core/read/block_cursor.h"
 #include "cfile/core/read/reader_access.h"
+#include "cfile/core/write/any_encoder.h"
 #include "cfile/parts/parquet/page_bytes.h"
 #include "cfile/parts/parquet/source_block.h"
 #include "cfile/parts/parquet/value_check.h"
@@ -25,10 +26,11 @@
 namespace cfile::internal {
 namespace {
 
-using encodings::BlockEncoder;
+using encodings::AnyBlockEncoder;
 using encodings::DataLoss;
 using encodings::EncodedBlock;
 using encodings::kMaxBatchValues;
+using encodings::ValueSpan;
 
 // A page whose values are encoded again has at most this many rows.
 constexpr uint32_t kMostRecodedRows = 65536;
@@ -39,10 +41,9 @@ constexpr size_t kPlainHeaderBytes = 8;  // of a block with Kudu's PLAIN values 
 // of kPlainHeaderBytes; they are codes of another form; or they must be encoded again.
 enum class PageForm : uint8_t { kSame, kPlain, kCodes, kRecoded };
 
-template <typename T>
-class TypedExporter final : public FileExporter {
+class BlockExporter final : public FileExporter {
  public:
-  TypedExporter(SourceBlocks blocks, std::shared_ptr<const encodings::Dictionary> dictionary,
+  BlockExporter(SourceBlocks blocks, std::shared_ptr<const encodings::Dictionary> dictionary,
                 const ColumnToExport& column, const ParquetExportOptions& options)
       : blocks_(std::move(blocks)),
         dictionary_(std::move(dictionary)),
@@ -67,12 +68,19 @@ class TypedExporter final : public FileExporter {
   // True if blocks of codes keep their codes. Then dictionary_ consists of values.
   bool has_codes() const {
     const bool of_values = dictionary_ != nullptr && encodings::HasCodes(blocks_.info().encoding);
-    return of_values && !std::is_same_v<T, bool>;
+    return of_values && type().physical() != PhysicalType::kBool;
+  }
+  // True if the pages of PLAIN hold the values as Kudu's PLAIN does.
+  bool has_plain_pages() const {
+    return encodings::VisitPhysicalType(type().physical(), [&]<typename T>(std::type_identity<T>) {
+      return type().physical() != PhysicalType::kBytes && !std::is_same_v<T, int128_t> &&
+             !encodings::kIsWidened<T>;
+    });
   }
   // True if values must be checked or changed one by one.
   bool changes_values() const {
-    return column_.units_per_value != 1 ||
-           (std::is_same_v<T, int128_t> && type().data_type != DataType::kDecimal128);
+    return column_.units_per_value != 1 || (type().physical() == PhysicalType::kInt128 &&
+                                            type().data_type != DataType::kDecimal128);
   }
 
   PageForm FormOf(Encoding encoding) const;
@@ -93,11 +101,11 @@ class TypedExporter final : public FileExporter {
   absl::Status CopyPage(PageForm form, ChunkWriter& chunk);
   absl::Status WriteCodes(ChunkWriter& chunk);
   absl::Status Recode(ChunkWriter& chunk);
-  absl::StatusOr<std::span<const T>> Changed(std::span<const T> values);
-  absl::StatusOr<BlockEncoder<T>*> EncoderOf(Encoding encoding);
+  absl::StatusOr<ValueSpan> Changed(ValueSpan values);
+  absl::StatusOr<AnyBlockEncoder*> EncoderOf(Encoding encoding);
   BlockStatistics BlockBounds() const;
   // kInvalidArgument: readers of Parquet would refuse a value.
-  absl::Status Writable(std::span<const T> values) const {
+  absl::Status Writable(ValueSpan values) const {
     const absl::Status status = value_check_.Check(values, 0);
     return status.ok() ? status : absl::InvalidArgumentError(status.message());
   }
@@ -115,7 +123,7 @@ class TypedExporter final : public FileExporter {
   PageLevels levels_;
   LevelCheck level_check_;
   BlockCursor values_;
-  const ValueCheck<T> value_check_;
+  const ValueCheck value_check_;
   bool checked_dictionary_ = false;
 
   // The dictionary page of the file, compressed with the codec of the last chunk that needed it.
@@ -126,25 +134,21 @@ class TypedExporter final : public FileExporter {
   bool makes_dictionary_ = false;  // for the current chunk
   bool copies_codes_ = false;      // the codes in the file are also the codes of the categories
   bool keeps_categories_ = true;
-  std::map<Encoding, std::unique_ptr<BlockEncoder<T>>> encoders_;
+  std::map<Encoding, std::unique_ptr<AnyBlockEncoder>> encoders_;
   EncodedBlock encoded_;
-  ValueSummary<T> summary_;
-  std::unique_ptr<T[]> changed_;
+  const std::unique_ptr<AnySummary> summary_ = AnySummary::Create(type().physical());
+  std::unique_ptr<std::byte[]> changed_;
   std::vector<uint32_t> codes_;
   ByteWriter code_bytes_;
 };
 
-template <typename T>
-PageForm TypedExporter<T>::FormOf(Encoding encoding) const {
+PageForm BlockExporter::FormOf(Encoding encoding) const {
   const bool has_other_codes = column_.categories != nullptr && !copies_codes_;
   if (changes_values() || has_other_codes) return PageForm::kRecoded;
   const PageForm same = column_.same_pages ? PageForm::kSame : PageForm::kRecoded;
   switch (encoding) {
     case Encoding::kPlain:
-      return column_.same_pages && type().physical() != PhysicalType::kBytes &&
-                     !std::is_same_v<T, int128_t> && !encodings::kIsWidened<T>
-                 ? PageForm::kPlain
-                 : PageForm::kRecoded;
+      return column_.same_pages && has_plain_pages() ? PageForm::kPlain : PageForm::kRecoded;
     case Encoding::kDict:
       return has_codes() ? PageForm::kCodes : PageForm::kRecoded;
     case Encoding::kParquetPlainDictionary:
@@ -169,27 +173,29 @@ PageForm TypedExporter<T>::FormOf(Encoding encoding) const {
   }
 }
 
-template <typename T>
-Encoding TypedExporter<T>::RecodedAs(Encoding encoding) const {
-  if constexpr (encodings::kIsBytes<T>) {
-    if (type().physical() == PhysicalType::kBytes) {
+Encoding BlockExporter::RecodedAs(Encoding encoding) const {
+  switch (type().physical()) {
+    case PhysicalType::kBytes:
       if (column_.categories != nullptr) return Encoding::kParquetDictionary;
       if (column_.plain_or_codes) return Encoding::kParquetPlain;
-      const bool front_coded = encoding == Encoding::kPrefix || encoding == Encoding::kFsst;
-      if (front_coded) return Encoding::kParquetDeltaByteArray;
+      if (encoding == Encoding::kPrefix || encoding == Encoding::kFsst)  // front-coded
+        return Encoding::kParquetDeltaByteArray;
       return makes_dictionary_ ? Encoding::kParquetDictionary
                                : Encoding::kParquetDeltaLengthByteArray;
-    }
-  } else if constexpr (std::is_same_v<T, bool>) {
-    if (encoding == Encoding::kRle) return Encoding::kParquetRle;
-  } else if constexpr (encodings::kIsInteger<T> && sizeof(T) <= 8) {
-    return Encoding::kParquetDeltaBinaryPacked;
+    case PhysicalType::kBool:
+      return encoding == Encoding::kRle ? Encoding::kParquetRle : Encoding::kParquetPlain;
+    case PhysicalType::kInt128:
+    case PhysicalType::kInt96:
+    case PhysicalType::kFloat:
+    case PhysicalType::kDouble:
+    case PhysicalType::kFixedBytes:
+      return Encoding::kParquetPlain;
+    default:  // the integers of at most 8 bytes
+      return Encoding::kParquetDeltaBinaryPacked;
   }
-  return Encoding::kParquetPlain;
 }
 
-template <typename T>
-typename TypedExporter<T>::Needs TypedExporter<T>::NeedsOf(uint64_t end) {
+BlockExporter::Needs BlockExporter::NeedsOf(uint64_t end) {
   Needs needs;
   const bool known = blocks_.VisitEncodings(end, [&](Encoding encoding) {
     const PageForm form = FormOf(encoding);
@@ -201,9 +207,8 @@ typename TypedExporter<T>::Needs TypedExporter<T>::NeedsOf(uint64_t end) {
   return needs;
 }
 
-template <typename T>
-absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, CountingSink& out,
-                                                          ParquetReport& report) {
+absl::StatusOr<WrittenChunk> BlockExporter::WriteChunk(uint64_t end, CountingSink& out,
+                                                       ParquetReport& report) {
   CFILE_ASSERT(row_ < end);
   level_check_.Begin();
   encoders_.erase(Encoding::kParquetDictionary);
@@ -249,8 +254,7 @@ absl::StatusOr<WrittenChunk> TypedExporter<T>::WriteChunk(uint64_t end, Counting
 }
 
 // Begins the dictionary of a chunk with the categories.
-template <typename T>
-absl::Status TypedExporter<T>::AdoptCategories() {
+absl::Status BlockExporter::AdoptCategories() {
   CFILE_ASSIGN_OR_RETURN(const auto encoder, EncoderOf(Encoding::kParquetDictionary));
   std::vector<uint32_t> codes;
   const bool adopted = encoder->AdoptDictionary(*column_.categories, codes) && codes.empty();
@@ -262,8 +266,7 @@ absl::Status TypedExporter<T>::AdoptCategories() {
 }
 
 // Writes the rows of the current block from row_ on, but not those from `end` on.
-template <typename T>
-absl::Status TypedExporter<T>::WriteBlock(uint64_t end, ChunkWriter& chunk, ParquetReport& report) {
+absl::Status BlockExporter::WriteBlock(uint64_t end, ChunkWriter& chunk, ParquetReport& report) {
   CFILE_RETURN_IF_ERROR(blocks_.Load(block_));
   is_open_ = false;
   const PageForm form = FormOf(block_.levels.values.encoding);
@@ -313,19 +316,17 @@ absl::Status TypedExporter<T>::WriteBlock(uint64_t end, ChunkWriter& chunk, Parq
   return blocks_.Next(num_rows);
 }
 
-template <typename T>
-absl::Status TypedExporter<T>::OpenBlock() {
+absl::Status BlockExporter::OpenBlock() {
   CFILE_RETURN_IF_ERROR(blocks_.Uncompress(block_));
   CFILE_RETURN_IF_ERROR(values_.Open(block_.levels.values, blocks_.first_row()));
   is_open_ = true;
   if (values_.DictionaryValues().empty() || std::exchange(checked_dictionary_, true))
     return absl::OkStatus();
-  return Writable(values_.DictionaryValues().As<T>());
+  return Writable(values_.DictionaryValues());
 }
 
 // Checks all values of the open block that Open has not checked.
-template <typename T>
-absl::Status TypedExporter<T>::CheckValues() {
+absl::Status BlockExporter::CheckValues() {
   const Encoding encoding = values_.encoding();
   const bool fixed_width = type().physical() != PhysicalType::kBytes;
   // For these encodings, Open compares the number of bytes with the number of values.
@@ -340,8 +341,8 @@ absl::Status TypedExporter<T>::CheckValues() {
       CFILE_ASSIGN_OR_RETURN(const Batch<uint32_t> batch, values_.NextCodes(left));
       count = batch.size();
     } else {
-      CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.NextAs<T>(left));
-      CFILE_RETURN_IF_ERROR(Writable(batch.values));
+      CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, values_.Next(left));
+      CFILE_RETURN_IF_ERROR(Writable({batch.values, batch.count}));
       count = batch.size();
     }
     left -= static_cast<uint32_t>(count);
@@ -350,14 +351,12 @@ absl::Status TypedExporter<T>::CheckValues() {
 }
 
 // Returns the bounds of the current block's values. They are bounds, too, of a part of the block.
-template <typename T>
-BlockStatistics TypedExporter<T>::BlockBounds() const {
+BlockStatistics BlockExporter::BlockBounds() const {
   return block_.statistics == nullptr ? BlockStatistics() : *block_.statistics;
 }
 
 // Writes a page of all values of the block, without encoding them again.
-template <typename T>
-absl::Status TypedExporter<T>::CopyPage(PageForm form, ChunkWriter& chunk) {
+absl::Status BlockExporter::CopyPage(PageForm form, ChunkWriter& chunk) {
   if (is_open_) CFILE_RETURN_IF_ERROR(CheckValues());
   NewPage page{.levels = &levels_, .statistics = BlockBounds()};
   // Readers refuse some encodings without values.
@@ -386,8 +385,7 @@ absl::Status TypedExporter<T>::CopyPage(PageForm form, ChunkWriter& chunk) {
 }
 
 // Writes a page of the codes of the current values.
-template <typename T>
-absl::Status TypedExporter<T>::WriteCodes(ChunkWriter& chunk) {
+absl::Status BlockExporter::WriteCodes(ChunkWriter& chunk) {
   CFILE_RETURN_IF_ERROR(values_.SeekToRow(levels_.first_value));
   codes_.clear();
   for (uint32_t left = levels_.num_values; left > 0;) {
@@ -409,20 +407,22 @@ absl::Status TypedExporter<T>::WriteCodes(ChunkWriter& chunk) {
 }
 
 // Decodes the current values, and writes a page of them.
-template <typename T>
-absl::Status TypedExporter<T>::Recode(ChunkWriter& chunk) {
+absl::Status BlockExporter::Recode(ChunkWriter& chunk) {
   // Without values there may be no dictionary.
   const Encoding encoding =
       levels_.num_values == 0 ? Encoding::kParquetPlain : RecodedAs(values_.encoding());
-  CFILE_ASSIGN_OR_RETURN(BlockEncoder<T>* const encoder, EncoderOf(encoding));
+  CFILE_ASSIGN_OR_RETURN(AnyBlockEncoder* const encoder, EncoderOf(encoding));
   CFILE_RETURN_IF_ERROR(values_.SeekToRow(levels_.first_value));
-  summary_.Clear();
+  summary_->Clear();
   for (uint32_t left = levels_.num_values; left > 0;) {
-    CFILE_ASSIGN_OR_RETURN(const Batch<T> batch, values_.NextAs<T>(left));
-    if (values_.DictionaryValues().empty()) CFILE_RETURN_IF_ERROR(Writable(batch.values));
-    CFILE_ASSIGN_OR_RETURN(const std::span<const T> values, Changed(batch.values));
-    summary_.Add(values);
-    if (encoder->Append(values) < values.size()) {
+    CFILE_ASSIGN_OR_RETURN(const AnyBatch batch, values_.Next(left));
+    ValueSpan values(batch.values, batch.count);
+    if (values_.DictionaryValues().empty()) CFILE_RETURN_IF_ERROR(Writable(values));
+    if (changes_values()) {
+      CFILE_ASSIGN_OR_RETURN(values, Changed(values));
+    }
+    summary_->AddAny(values);
+    if (encoder->AppendAny(values) < values.count) {
       return absl::OutOfRangeError(encodings::StrCat(levels_.num_rows,
                                                      " rows take more bytes than a page may have, ",
                                                      encodings::parquet::kMaxPageBytes));
@@ -435,51 +435,57 @@ absl::Status TypedExporter<T>::Recode(ChunkWriter& chunk) {
       {.levels = &levels_,
        .encoding = encoded_.encoding == Encoding::kAuto ? encoding : encoded_.encoding,
        .values = encoded_.bytes.span(),
-       .statistics = summary_.Statistics(levels_.num_entries - levels_.num_values),
+       .statistics = summary_->Statistics(levels_.num_entries - levels_.num_values),
        .recoded = true});
 }
 
-// Returns the values as they are in Parquet. Valid until the next call.
+// Returns `values`, seconds, in the unit of Parquet. The result is in `changed`.
 template <typename T>
-absl::StatusOr<std::span<const T>> TypedExporter<T>::Changed(std::span<const T> values) {
-  if (!changes_values()) return values;
-  if constexpr (std::is_same_v<T, int128_t>) {
+absl::StatusOr<ValueSpan> InUnits(std::span<const T> values, int64_t units_per_value,
+                                  void* changed) {
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (__builtin_mul_overflow(values[i], units_per_value, static_cast<T*>(changed) + i)) {
+      return absl::InvalidArgumentError(encodings::StrCat(
+          values[i], " seconds are too many for milliseconds, and Parquet has no seconds"));
+    }
+  }
+  return ValueSpan(changed, values.size());
+}
+
+// Returns the values as they are in Parquet. Valid until the next call. Precondition:
+// changes_values().
+absl::StatusOr<ValueSpan> BlockExporter::Changed(ValueSpan values) {
+  if (type().physical() == PhysicalType::kInt128) {
     constexpr int128_t kMost = [] {
       int128_t power = 1;
       for (int digit = 0; digit < 38; ++digit) power *= 10;
       return power - 1;
     }();
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (values[i] > kMost || values[i] < -kMost) {
+    for (const int128_t value : values.As<int128_t>()) {
+      if (value > kMost || value < -kMost) {
         return absl::InvalidArgumentError(
             "an int128 has more than 38 digits, the most that a decimal of Parquet may have");
       }
     }
     return values;
-  } else if constexpr (std::is_same_v<T, int32_t> || std::is_same_v<T, int64_t>) {
-    if (changed_ == nullptr) changed_.reset(new T[kMaxBatchValues]);
-    CFILE_ASSERT(values.size() <= kMaxBatchValues);
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (__builtin_mul_overflow(values[i], column_.units_per_value, &changed_[i])) {
-        return absl::InvalidArgumentError(encodings::StrCat(
-            values[i], " seconds are too many for milliseconds, and Parquet has no seconds"));
-      }
-    }
-    return std::span<const T>(changed_.get(), values.size());
-  } else {
-    return values;
   }
+  CFILE_ASSERT(values.count <= kMaxBatchValues);
+  if (changed_ == nullptr) {
+    changed_ = std::make_unique_for_overwrite<std::byte[]>(kMaxBatchValues * sizeof(int64_t));
+  }
+  return type().physical() == PhysicalType::kInt32
+             ? InUnits(values.As<int32_t>(), column_.units_per_value, changed_.get())
+             : InUnits(values.As<int64_t>(), column_.units_per_value, changed_.get());
 }
 
-template <typename T>
-absl::StatusOr<BlockEncoder<T>*> TypedExporter<T>::EncoderOf(Encoding encoding) {
+absl::StatusOr<AnyBlockEncoder*> BlockExporter::EncoderOf(Encoding encoding) {
   auto& encoder = encoders_[encoding];
   if (encoder != nullptr) return encoder.get();
   const encodings::EncoderOptions options = {
       .block_size_bytes = size_t{encodings::parquet::kMaxPageBytes},
       .type_length = type().type_length,
       .skip_tables = false};
-  CFILE_ASSIGN_OR_RETURN(encoder, encodings::MakeEncoder<T>(encoding, type().physical(), options));
+  CFILE_ASSIGN_OR_RETURN(encoder, MakeAnyEncoder(encoding, type().physical(), options));
   return encoder.get();
 }
 
@@ -490,11 +496,7 @@ absl::StatusOr<std::unique_ptr<FileExporter>> FileExporter::Create(
   const std::shared_ptr<FileReader>& file = ReaderAccess::File(reader);
   CFILE_ASSIGN_OR_RETURN(SourceBlocks blocks, SourceBlocks::Open(file));
   CFILE_ASSIGN_OR_RETURN(auto dictionary, file->Dictionary());
-  return VisitType(reader.type(),
-                   [&]<typename T>(std::type_identity<T>) -> std::unique_ptr<FileExporter> {
-                     return std::make_unique<TypedExporter<T>>(
-                         std::move(blocks), std::move(dictionary), column, options);
-                   });
+  return std::make_unique<BlockExporter>(std::move(blocks), std::move(dictionary), column, options);
 }
 
 }  // namespace cfile::internal

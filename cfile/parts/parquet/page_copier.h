@@ -5,10 +5,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -28,7 +28,7 @@
 #include "cfile/parts/table/column_writer.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/block_codec.h"
-#include "encodings/core/key_order.h"
+#include "encodings/core/lane.h"
 #include "encodings/core/status.h"
 #include "encodings/hybrid/rle_hybrid.h"
 #include "encodings/hybrid/validity.h"
@@ -39,7 +39,6 @@ namespace cfile::internal {
 
 // Copies pages of one column chunk. All values of a page are decoded once, before the page is
 // copied: this checks the page, and gives the statistics of the block. Thread-compatible.
-template <typename T>
 class PageCopier {
  public:
   // `plan` and `to` must outlive the copier. `codec`: a number of parquet::CompressionCodec that
@@ -50,8 +49,12 @@ class PageCopier {
         same_compressed_bytes_(HasSameCompressedBytes(codec)),
         codec_(*CompressionFromParquet(codec)),
         value_check_(plan.column.type),
+        type_(plan.column.type.physical()),
+        lane_(encodings::LaneOf(type_)),
         validity_(/*kudu_exact=*/false),
-        level_encoder_(plan.column.levels, /*kudu_exact=*/false) {}
+        level_encoder_(plan.column.levels, /*kudu_exact=*/false),
+        summary_(AnySummary::Create(type_)),
+        values_(std::make_unique_for_overwrite<std::byte[]>(kBatch * encodings::WidthOf(lane_))) {}
 
   // True if the page may be copied, as far as this is known without its levels and values.
   bool MayCopy(const DataPage& page) const {
@@ -71,7 +74,7 @@ class PageCopier {
   // returned when it adopted the dictionary of the decoder. kDataLoss: the page is damaged, or has
   // a value that ValueCheck refuses; the values of the dictionary were checked before.
   // Preconditions: MayCopy(page); if the page has codes, `to` has adopted the dictionary.
-  absl::StatusOr<bool> Copy(DataPage page, encodings::BlockDecoder<T>& decoder,
+  absl::StatusOr<bool> Copy(DataPage page, encodings::AnyBlockDecoder& decoder,
                             std::span<const uint32_t> new_codes, ParquetReport& report) {
     CopiedBlock block = BlockOf(page);
     levels_.Clear();
@@ -83,7 +86,7 @@ class PageCopier {
     CFILE_ASSIGN_OR_RETURN(const bool ascends, CheckValues(decoder, block));
     if (!ascends) return false;
     const BlockStatistics statistics =
-        summary_.Statistics(block.head.num_entries - block.head.present_count);
+        summary_->Statistics(block.head.num_entries - block.head.present_count);
     block.statistics = &statistics;
     const bool translates = block.same_dictionary && !new_codes.empty();
     if (translates) {
@@ -170,72 +173,66 @@ class PageCopier {
 
   // Decodes all values, and adds them to summary_. For a column with a value index, also sets the
   // keys of `block`, and returns false if the values do not ascend.
-  absl::StatusOr<bool> CheckValues(encodings::BlockDecoder<T>& decoder, CopiedBlock& block) {
-    summary_.Clear();
-    if (values_ == nullptr) values_.reset(new T[kBatch]);
-    const std::span<const T> words = decoder.DictionaryValues();
+  absl::StatusOr<bool> CheckValues(encodings::AnyBlockDecoder& decoder, CopiedBlock& block) {
+    summary_->Clear();
+    const encodings::ValueSpan words = decoder.AnyDictionaryValues();
     if (!words.empty() && !plan_.writer.value_index) {
       CFILE_RETURN_IF_ERROR(CheckCodes(decoder, words));
       return true;
     }
-    Owned<T> last{};
+    OwnedKey last;
     for (bool first = true; decoder.position() < decoder.count(); first = false) {
-      std::span<const T> some = decoder.Borrow(kBatch);
+      encodings::ValueSpan some = decoder.BorrowAny(kBatch);
       if (some.empty()) {
-        CFILE_ASSIGN_OR_RETURN(const size_t read, decoder.Read({values_.get(), kBatch}));
+        CFILE_ASSIGN_OR_RETURN(const size_t read, decoder.ReadAny(values_.get(), kBatch));
         if (read == 0) return encodings::DataLoss("the page ends before its last value");
         some = {values_.get(), read};
       }
       if (words.empty())
-        CFILE_RETURN_IF_ERROR(value_check_.Check(some, decoder.position() - some.size()));
-      summary_.Add(some);
+        CFILE_RETURN_IF_ERROR(value_check_.Check(some, decoder.position() - some.count));
+      summary_->AddAny(some);
       if (!plan_.writer.value_index) continue;
-      if (!Ascends(some) || (!first && encodings::KeyLess<T>(some.front(), T(last)))) return false;
-      if (first) AppendKey<T>(some.front(), block.first_key);
-      last = some.back();
+      if (FindOrderFault(some, type_, first ? nullptr : last.value())) return false;
+      if (first) AppendKey({some.data, type_}, block.first_key);
+      last.Set({encodings::ValueAt(some.data, lane_, some.count - 1), type_});
     }
-    if (plan_.writer.value_index) AppendKey<T>(T(last), block.last_key);
-    return true;
-  }
-
-  static bool Ascends(std::span<const T> values) {
-    for (size_t i = 0; i < values.size(); ++i) {
-      if (!encodings::IsKey(values[i])) return false;
-      if (i > 0 && encodings::KeyLess<T>(values[i], values[i - 1])) return false;
-    }
+    if (plan_.writer.value_index) AppendKey({last.value(), type_}, block.last_key);
     return true;
   }
 
   // Checks all codes, and adds each value that occurs to summary_.
-  absl::Status CheckCodes(encodings::BlockDecoder<T>& decoder, std::span<const T> words) {
-    seen_.assign(words.size(), 0);
+  absl::Status CheckCodes(encodings::AnyBlockDecoder& decoder, encodings::ValueSpan words) {
+    seen_.assign(words.count, 0);
     uint32_t codes[kBatch];
     while (decoder.position() < decoder.count()) {
       CFILE_ASSIGN_OR_RETURN(const size_t read, decoder.ReadCodes(codes));
       if (read == 0) return encodings::DataLoss("the page ends before its last code");
       for (size_t i = 0; i < read; ++i) seen_[codes[i]] = 1;
     }
-    size_t count = 0;
-    ValueSummary<T> occurring;
-    for (size_t code = 0; code < words.size(); ++code) {
-      if (seen_[code] == 0) continue;
-      values_[count++] = words[code];
-      if (count < kBatch) continue;
-      occurring.Add({values_.get(), count});
-      count = 0;
-    }
-    occurring.Add(std::span<const T>(values_.get(), count));
+    const std::unique_ptr<AnySummary> occurring = AnySummary::Create(type_);
+    encodings::VisitWidth(lane_, [&](auto width) {
+      size_t count = 0;
+      for (size_t code = 0; code < words.count; ++code) {
+        if (seen_[code] == 0) continue;
+        std::memcpy(values_.get() + width * count++, encodings::ValueAt(words.data, lane_, code),
+                    width);
+        if (count < kBatch) continue;
+        occurring->AddAny({values_.get(), count});
+        count = 0;
+      }
+      occurring->AddAny({values_.get(), count});
+    });
     // NaNs must be counted once for each row. Pages of codes with NaN are rare.
-    BlockStatistics statistics = occurring.Statistics(0);
+    BlockStatistics statistics = occurring->Statistics(0);
     if (statistics.nan_count > 0) return CountEach(decoder);
     statistics.present_count = decoder.count();
-    const bool set = summary_.Set(statistics);
+    const bool set = summary_->Set(statistics);
     CFILE_ASSERT(set);
     return absl::OkStatus();
   }
 
   // Writes the codes of a page with other codes to translated_.
-  absl::Status Translate(encodings::BlockDecoder<T>& decoder, std::span<const uint32_t> new_codes) {
+  absl::Status Translate(encodings::AnyBlockDecoder& decoder, std::span<const uint32_t> new_codes) {
     const uint32_t largest = *std::max_element(new_codes.begin(), new_codes.end());
     // Not all readers of Parquet know codes without bits.
     const int width = std::max(1, static_cast<int>(std::bit_width(largest)));
@@ -253,11 +250,11 @@ class PageCopier {
     return absl::OkStatus();
   }
 
-  absl::Status CountEach(encodings::BlockDecoder<T>& decoder) {
+  absl::Status CountEach(encodings::AnyBlockDecoder& decoder) {
     CFILE_RETURN_IF_ERROR(decoder.SeekTo(0));
     while (decoder.position() < decoder.count()) {
-      CFILE_ASSIGN_OR_RETURN(const size_t read, decoder.Read({values_.get(), kBatch}));
-      summary_.Add(std::span<const T>(values_.get(), read));
+      CFILE_ASSIGN_OR_RETURN(const size_t read, decoder.ReadAny(values_.get(), kBatch));
+      summary_->AddAny({values_.get(), read});
     }
     return absl::OkStatus();
   }
@@ -316,7 +313,9 @@ class PageCopier {
   AnyWriter& to_;
   const bool same_compressed_bytes_;
   const Compression codec_;
-  const ValueCheck<T> value_check_;
+  const ValueCheck value_check_;
+  const PhysicalType type_;
+  const encodings::Lane lane_;
   encodings::ValidityEncoder validity_;
   LevelEncoder level_encoder_;
   ByteWriter levels_;
@@ -324,9 +323,9 @@ class PageCopier {
   ByteWriter skip_table_;
   ByteWriter compressed_;
   ByteWriter bytes_;
-  ValueSummary<T> summary_;
-  std::unique_ptr<T[]> values_;  // kBatch values
-  std::vector<uint8_t> seen_;    // for each code: 1 if it occurs in the page
+  const std::unique_ptr<AnySummary> summary_;
+  const std::unique_ptr<std::byte[]> values_;  // kBatch values
+  std::vector<uint8_t> seen_;                  // for each code: 1 if it occurs in the page
 };
 
 }  // namespace cfile::internal

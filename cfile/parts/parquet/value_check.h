@@ -6,14 +6,12 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
-#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "cfile/parts/arrow/field_tree.h"
-#include "cfile/parts/parquet/value_conversion.h"
 #include "cfile/types.h"
-#include "encodings/core/physical_type.h"
+#include "encodings/core/lane.h"
 #include "encodings/core/status.h"
 
 namespace cfile::internal {
@@ -59,52 +57,63 @@ inline uint64_t BytesBeyondAscii(std::span<const std::string_view> texts) {
 
 // Strings must be UTF-8, and decimals must not have more digits than their type. Times are not
 // checked: writers store negative ones, and readers take them. A plain value.
-template <typename T>
 class ValueCheck {
  public:
-  explicit ValueCheck(const ColumnType& type) : type_(type.ToString()) {
+  explicit ValueCheck(const ColumnType& type) : type_(type) {
     is_text_ = type.data_type == DataType::kString || type.data_type == DataType::kVarchar;
-    if constexpr (kHoldsDecimals<T>) {
-      for (int digit = 0; digit < type.decimal_precision; ++digit)
-        most_ = static_cast<T>(10 * most_ + 9);
-    }
+    for (int digit = 0; digit < type.decimal_precision; ++digit) most_ = 10 * most_ + 9;
   }
 
   // False: all values of the type are right.
-  bool checks() const { return is_text_ || most_ != T{}; }
+  bool checks() const { return is_text_ || most_ != 0; }
 
   // kDataLoss: a value is wrong. `first`: the number of the first of `values` in the page or
-  // dictionary, for the message.
-  absl::Status Check(std::span<const T> values, uint64_t first) const {
-    if constexpr (encodings::kIsBytes<T>) {
-      if (!is_text_) return absl::OkStatus();
-      const uint64_t others = BytesBeyondAscii(values);
-      for (size_t i = 0; others != 0 && i < values.size(); ++i) {
-        if (IsUtf8(values[i])) continue;
-        return encodings::DataLoss(
-            "value ", first + i, " is not UTF-8, as strings are; a column of type binary takes it");
-      }
-    } else if constexpr (kHoldsDecimals<T>) {
-      if (most_ == 0) return absl::OkStatus();
-      bool wrong = false;
-      for (const T value : values) wrong |= value < -most_ || value > most_;
-      for (size_t i = 0; wrong && i < values.size(); ++i) {
-        if (values[i] >= -most_ && values[i] <= most_) continue;
-        if constexpr (sizeof(T) <= sizeof(int64_t)) {
-          return encodings::DataLoss("value ", first + i, " is ", values[i], ", which no ", type_,
-                                     " can be");
-        } else {
-          return encodings::DataLoss("value ", first + i, " has too many digits for ", type_);
-        }
+  // dictionary, for the message. Precondition: the values have the C++ type of the column.
+  absl::Status Check(encodings::ValueSpan values, uint64_t first) const {
+    if (is_text_) return CheckTexts(values.As<std::string_view>(), first);
+    if (most_ == 0) return absl::OkStatus();
+    switch (type_.physical()) {
+      case PhysicalType::kInt32:
+        return CheckDecimals(values.As<int32_t>(), first);
+      case PhysicalType::kInt64:
+        return CheckDecimals(values.As<int64_t>(), first);
+      default:
+        return CheckDecimals(values.As<int128_t>(), first);
+    }
+  }
+
+ private:
+  static absl::Status CheckTexts(std::span<const std::string_view> values, uint64_t first) {
+    const uint64_t others = BytesBeyondAscii(values);
+    for (size_t i = 0; others != 0 && i < values.size(); ++i) {
+      if (IsUtf8(values[i])) continue;
+      return encodings::DataLoss("value ", first + i,
+                                 " is not UTF-8, as strings are; a column of type binary takes it");
+    }
+    return absl::OkStatus();
+  }
+
+  template <typename T>
+  absl::Status CheckDecimals(std::span<const T> values, uint64_t first) const {
+    const T most = static_cast<T>(most_);
+    bool wrong = false;
+    for (const T value : values) wrong |= value < -most || value > most;
+    for (size_t i = 0; wrong && i < values.size(); ++i) {
+      if (values[i] >= -most && values[i] <= most) continue;
+      if constexpr (sizeof(T) <= sizeof(int64_t)) {
+        return encodings::DataLoss("value ", first + i, " is ", values[i], ", which no ",
+                                   type_.ToString(), " can be");
+      } else {
+        return encodings::DataLoss("value ", first + i, " has too many digits for ",
+                                   type_.ToString());
       }
     }
     return absl::OkStatus();
   }
 
- private:
-  std::string type_;
+  ColumnType type_;
   bool is_text_ = false;
-  T most_{};  // the largest decimal; 0: all values are right
+  int128_t most_ = 0;  // the largest decimal; 0: all values are right
 };
 
 }  // namespace cfile::internal

@@ -44,6 +44,9 @@ class TableWriterAccess {
  public:
   // The writer of a column or of the key index. Precondition: it exists.
   static AnyWriter& Column(TableWriter& writer, size_t column);
+  // TableWriter::Append and AppendLevels for values of the column's C++ type.
+  static absl::Status Append(TableWriter& writer, size_t column, const AnyBatch& rows);
+  static absl::Status Append(TableWriter& writer, size_t column, const AnyLevelBatch& entries);
   // Ends the part, and begins another part with the same options. Finish makes all parts visible at
   // once. Errors: those of Finish, except those of the commit, and those of TableWriter::Create.
   static absl::Status NextPart(TableWriter& writer);

@@ -345,6 +345,16 @@ internal::AnyWriter& internal::TableWriterAccess::Column(TableWriter& writer, si
   return writer.impl_->columns()[column]->writer();
 }
 
+absl::Status internal::TableWriterAccess::Append(TableWriter& writer, size_t column,
+                                                 const AnyBatch& rows) {
+  return writer.impl_->Append(column, /*holds_type=*/true, rows);
+}
+
+absl::Status internal::TableWriterAccess::Append(TableWriter& writer, size_t column,
+                                                 const AnyLevelBatch& entries) {
+  return writer.impl_->Append(column, /*holds_type=*/true, entries);
+}
+
 absl::Status internal::TableWriterAccess::NextPart(TableWriter& writer) {
   return writer.impl_->NextPart();
 }
