@@ -110,7 +110,8 @@ absl::Status VisitBlocks(const Reader& reader, const std::function<bool(const Bl
   CFILE_ASSIGN_OR_RETURN(const auto dictionary, file->Dictionary());
   std::unique_ptr<internal::RowBlock> block;
   if (info.has_levels()) {
-    block = std::make_unique<internal::LevelBlockCursor>(info.type, internal::BlockDecoding{dictionary});
+    block = std::make_unique<internal::LevelBlockCursor>(info.type,
+                                                         internal::BlockDecoding{dictionary});
   } else {
     block = std::make_unique<internal::BlockCursor>(info.type, internal::BlockDecoding{dictionary});
   }
