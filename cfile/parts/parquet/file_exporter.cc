@@ -50,7 +50,7 @@ class BlockExporter final : public FileExporter {
         column_(column),
         options_(options),
         level_check_(*column.tree, column.leaf),
-        values_(type(), dictionary_),
+        values_(type(), {dictionary_}),
         value_check_(type()) {}
 
   absl::StatusOr<WrittenChunk> WriteChunk(uint64_t end, CountingSink& out,

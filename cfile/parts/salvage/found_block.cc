@@ -91,8 +91,8 @@ BlockJudge::BlockJudge(const FileInfo& info, bool has_footer, size_t max_block_s
 
 void BlockJudge::SetDictionary(std::shared_ptr<const encodings::Dictionary> dictionary) {
   dictionary_ = std::move(dictionary);
-  rows_.emplace(info().type, dictionary_);
-  records_.emplace(info().type, dictionary_);
+  rows_.emplace(info().type, BlockDecoding{dictionary_});
+  records_.emplace(info().type, BlockDecoding{dictionary_});
 }
 
 absl::StatusOr<std::span<const uint8_t>> BlockJudge::Fetch(const Source& source,

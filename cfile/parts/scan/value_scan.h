@@ -9,6 +9,7 @@
 #include "cfile/batch.h"
 #include "cfile/core/read/file_reader.h"
 #include "cfile/core/read/predicate_matcher.h"
+#include "encodings/registry.h"
 
 namespace cfile {
 struct ScanCounters;  // cfile/scan.h
