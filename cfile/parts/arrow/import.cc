@@ -69,9 +69,8 @@ class ImportStream {
       absl::Status status = CheckArray(root_, array.get());
       if (status.ok()) status = append(*array.get());
       if (!status.ok()) {
-        return absl::Status(
-            status.code(),
-            StrCat("array ", number, " of the Arrow stream: ", std::string(status.message())));
+        return WithMessage(status, StrCat("array ", number,
+                                          " of the Arrow stream: ", std::string(status.message())));
       }
     }
   }

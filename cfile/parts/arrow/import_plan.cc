@@ -72,7 +72,10 @@ class Planner {
                       .optional = node.repetition == Repetition::kOptional,
                       .definition = node.max_definition});
     const absl::Status unfit = CheckFits(field, number);
-    if (node.repetition != Repetition::kOptional) CFILE_RETURN_IF_ERROR(unfit);
+    const bool is_group_for_leaf = node.is_leaf() && values.kind >= ArrowKind::kStruct;
+    if (node.repetition != Repetition::kOptional || is_group_for_leaf) {
+      CFILE_RETURN_IF_ERROR(unfit);
+    }
     if (values.kind == ArrowKind::kNull || node.is_leaf() || !unfit.ok()) {
       for (size_t leaf = node.first_leaf; leaf < node.end_leaf; ++leaf) AddLeaf(leaf, unfit);
     } else if (node.kind == GroupKind::kPlain) {
