@@ -45,7 +45,8 @@ def changes(chance, folder, tool):
     table = folder / "table"
     call = functools.partial
     pyarrow.parquet.write_table(TABLE, folder / "in.parquet")
-    parts = [part["name"] for part in cfile.open(table).parts]
+    opened = cfile.open(table)  # a column, if a column was written in the place of the table
+    parts = [part["name"] for part in opened.parts] if isinstance(opened, cfile.Table) else []
     places = [table, folder / "other", folder / "new"]
     place = chance.choice(places)
     return [
