@@ -27,7 +27,7 @@
 
 namespace cfile::internal {
 
-// With what the blocks of a file are decoded.
+// What a cursor needs to decode the blocks of a file.
 struct BlockDecoding {
   std::shared_ptr<const encodings::Dictionary> dictionary;  // null if the file's blocks need none
   encodings::DecoderMaker* make_decoder = &encodings::MakeAnyDecoder;

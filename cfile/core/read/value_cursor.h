@@ -43,7 +43,7 @@ class ValueCursor final : public FileCursor {
   absl::StatusOr<AnyBatch> Previous(size_t max_rows);
 
   // The position. After Previous the block cursor is still at the batch's end, because a seek would
-  // overwrite the batch. So it is if rows are decoded ahead.
+  // overwrite the batch. The same holds while there are rows in ahead_.
   uint64_t ordinal() const { return rewound_to_.value_or(FileCursor::ordinal()); }
 
   // Returns the end of the rows that Next returns.
@@ -82,8 +82,8 @@ class ValueCursor final : public FileCursor {
   // batch is empty at the end of the file.
   absl::StatusOr<AnyBatch> NextBatch(size_t max_rows);
 
-  // NextBatch for small batches. After a few batches of `step` rows, decodes many of them at once,
-  // and returns the first. NextOfAhead returns the others.
+  // Returns the next rows as NextBatch does, at most `step` of them. After a few batches of `step`
+  // rows, it decodes the rows of many batches at once, and NextOfAhead returns these batches.
   absl::StatusOr<AnyBatch> NextSmall(size_t step, uint64_t left);
   AnyBatch NextOfAhead();
 

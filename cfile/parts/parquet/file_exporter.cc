@@ -1,7 +1,6 @@
 #include "cfile/parts/parquet/file_exporter.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <span>
@@ -27,14 +26,12 @@ namespace cfile::internal {
 namespace {
 
 using encodings::AnyBlockEncoder;
-using encodings::DataLoss;
 using encodings::EncodedBlock;
 using encodings::kMaxBatchValues;
 using encodings::ValueSpan;
 
 // A page whose values are encoded again has at most this many rows.
 constexpr uint32_t kMostRecodedRows = 65536;
-
 constexpr size_t kPlainHeaderBytes = 8;  // of a block with Kudu's PLAIN values of a fixed width
 
 // What happens to the values of a block: their bytes are those of a page; the same after a header
@@ -281,7 +278,7 @@ absl::Status BlockExporter::WriteBlock(uint64_t end, ChunkWriter& chunk, Parquet
   const bool required = !blocks_.info().has_levels() && !blocks_.info().nullable;
   const uint32_t num_rows = required ? present : block_.levels.num_records;
   const uint64_t begin = blocks_.first_row();
-  if (num_rows == 0) return in_block(DataLoss("a data block has no rows"));
+  if (num_rows == 0) return in_block(encodings::DataLoss("a data block has no rows"));
   CFILE_RETURN_IF_ERROR(in_block(CheckEndOrdinal(begin + num_rows, blocks_.info().num_rows)));
   CFILE_RETURN_IF_ERROR(
       in_block(level_reader_.Open(block_.levels, blocks_.info(), num_rows, present)));
