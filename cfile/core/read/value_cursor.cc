@@ -9,6 +9,7 @@
 #include "cfile/core/read/sort_numbers.h"
 #include "encodings/core/assert.h"
 #include "encodings/core/status.h"
+#include "encodings/kernels/count_ones.h"
 
 namespace cfile::internal {
 namespace {
@@ -168,7 +169,8 @@ AnyBatch ValueCursor::NextOfAhead() {
                 .count = std::min(step_, ahead_.count),
                 .first_ordinal = *rewound_to_};
   if (ahead_.validity != nullptr) {
-    for (size_t i = 0; i < rows.count; ++i) rows.null_count += !ahead_.IsValid(i);
+    rows.null_count =
+        rows.count - encodings::CountOnes({ahead_.validity, (rows.count + 7) / 8}, 0, rows.count);
     if (rows.null_count > 0) rows.validity = ahead_.validity;
     ahead_.validity += step_ / 8;
   }
