@@ -3,6 +3,7 @@
 // arrives at its place in the string; a mask then keeps the shared bytes of the string before.
 #include "encodings/kernels/front_coding.h"
 
+#include <algorithm>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
@@ -13,6 +14,24 @@
 HWY_BEFORE_NAMESPACE();
 namespace cfile::encodings {
 namespace HWY_NAMESPACE {
+
+// The compiler makes vector instructions of the loops.
+FrontCodedSums Complete(const FrontCodedSizes& sizes, uint32_t* shared, uint32_t* suffixes) {
+  const int64_t first = sizes.first, common = static_cast<int64_t>(sizes.common);
+  const int64_t least_shared = sizes.least_shared, least_suffix = sizes.least_suffix;
+  bool wrong = sizes.count > 1 && shared[1] + least_shared > first;
+  for (size_t i = 2; i < sizes.count; ++i)
+    wrong |= int64_t{shared[i]} > int64_t{shared[i - 1]} + suffixes[i - 1] + least_suffix;
+  int64_t used = first, longest = first;
+  for (size_t i = 1; i < sizes.count; ++i) {
+    const int64_t shared_size = shared[i] + least_shared, suffix = suffixes[i] + least_suffix;
+    used += suffix;
+    longest = std::max(longest, shared_size + suffix);
+    shared[i] = static_cast<uint32_t>(shared_size + common);
+    suffixes[i] = static_cast<uint32_t>(suffix);
+  }
+  return {!wrong, static_cast<uint64_t>(used), static_cast<uint64_t>(longest + common)};
+}
 
 #if HWY_TARGET == HWY_SCALAR || HWY_HAVE_SCALABLE
 // Without vectors, or if vectors cannot be in arrays.
@@ -62,7 +81,12 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace cfile::encodings {
 
+HWY_EXPORT(Complete);
 HWY_EXPORT(Join);
+
+FrontCodedSums CompleteSizes(const FrontCodedSizes& sizes, uint32_t* shared, uint32_t* suffixes) {
+  return HWY_DYNAMIC_DISPATCH(Complete)(sizes, shared, suffixes);
+}
 
 void JoinShortStrings(const uint32_t* shared, const uint32_t* unshared, const uint8_t* previous,
                       const uint8_t* suffixes, uint8_t* to, std::span<std::string_view> out) {

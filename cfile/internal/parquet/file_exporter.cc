@@ -175,8 +175,8 @@ Encoding TypedExporter<T>::RecodedAs(Encoding encoding) const {
     if (type().physical() == PhysicalType::kBytes) {
       if (column_.categories != nullptr) return Encoding::kParquetDictionary;
       if (column_.plain_or_codes) return Encoding::kParquetPlain;
-      const bool front_coded = encoding == Encoding::kPrefix || encoding == Encoding::kFsst;
-      if (front_coded) return Encoding::kParquetDeltaByteArray;
+      const encodings::EncodingRow* const row = encodings::FindEncoding(encoding);
+      if (row != nullptr && row->front_codes) return Encoding::kParquetDeltaByteArray;
       return makes_dictionary_ ? Encoding::kParquetDictionary
                                : Encoding::kParquetDeltaLengthByteArray;
     }
